@@ -1,0 +1,38 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+  name: "FeedStream",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "FeedStream", targets: ["FeedStream"]),
+    .library(name: "FeedStreamTesting", targets: ["FeedStreamTesting"]),
+    .library(name: "ImageFeed", targets: ["ImageFeed"]),
+    .executable(name: "feed", targets: ["feed"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+  ],
+  targets: [
+    .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .target(name: "FeedStream", dependencies: ["CLibUV"]),
+    .target(name: "FeedStreamTesting", dependencies: ["FeedStream"]),
+    .target(
+      name: "ImageFeed",
+      dependencies: ["FeedStream", "CCurl", .product(name: "GRDB", package: "GRDB.swift")]),
+    .executableTarget(
+      name: "feed",
+      dependencies: [
+        "FeedStream", "ImageFeed",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "FlyingFox", package: "FlyingFox"),
+      ],
+      path: "Examples/feed"),
+    .testTarget(name: "FeedStreamTests", dependencies: ["FeedStream", "FeedStreamTesting"]),
+    .testTarget(name: "ImageFeedTests", dependencies: ["ImageFeed", "FeedStream", "FeedStreamTesting"]),
+  ])

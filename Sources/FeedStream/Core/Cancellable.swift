@@ -1,0 +1,51 @@
+/// Something that can be stopped.
+public protocol Cancellable {
+  /// Stops it. Idempotent; after it returns, nothing more is delivered.
+  func cancel()
+}
+
+extension Cancellable {
+  /// Keeps this in `collection`, and with it whatever it keeps alive.
+  public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {
+    AnyCancellable(self).store(in: &collection)
+  }
+
+  /// Keeps this in `set`.
+  public func store(in set: inout Set<AnyCancellable>) {
+    AnyCancellable(self).store(in: &set)
+  }
+}
+
+/// A cancellable that cancels when it is released.
+public final class AnyCancellable: Cancellable {
+  @exclusivity(unchecked)
+  private var action: (() -> Void)?
+
+  /// Runs `cancel` once: when cancelled, or when released before that.
+  public init(_ cancel: @escaping () -> Void) { action = cancel }
+
+  /// Cancels `canceller` once: when cancelled, or when released before that.
+  public init<C: Cancellable>(_ canceller: C) { action = canceller.cancel }
+
+  deinit { action?() }
+
+  public func cancel() {
+    // Taken out first: the action may come back here.
+    let action = self.action
+    self.action = nil
+    action?()
+  }
+
+  public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {
+    collection.append(self)
+  }
+
+  public func store(in set: inout Set<AnyCancellable>) {
+    set.insert(self)
+  }
+}
+
+extension AnyCancellable: Hashable {
+  public static func == (lhs: AnyCancellable, rhs: AnyCancellable) -> Bool { lhs === rhs }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,0 +1,29 @@
+import Synchronization
+
+/// Tells two subscribers or subscriptions apart.
+public struct CombineIdentifier: Hashable, Sendable, CustomStringConvertible {
+  private let rawValue: UInt64
+
+  /// An identifier that differs from every other made this way in this process.
+  public init() {
+    rawValue = CombineIdentifier.last.wrappingAdd(1, ordering: .relaxed).newValue
+  }
+
+  /// The identity of `object`, valid while it lives.
+  public init(_ object: AnyObject) {
+    rawValue = UInt64(UInt(bitPattern: ObjectIdentifier(object)))
+  }
+
+  public var description: String { "0x" + String(rawValue, radix: 16) }
+
+  private static let last = Atomic<UInt64>(0)
+}
+
+/// Something that can be told apart from others of its kind.
+public protocol CustomCombineIdentifierConvertible {
+  var combineIdentifier: CombineIdentifier { get }
+}
+
+extension CustomCombineIdentifierConvertible where Self: AnyObject {
+  public var combineIdentifier: CombineIdentifier { CombineIdentifier(self) }
+}

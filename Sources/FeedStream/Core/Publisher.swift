@@ -1,0 +1,42 @@
+/// A type that can deliver a sequence of values over time, and then one ending.
+///
+/// A publisher is a description: nothing happens until a ``Subscriber`` attaches, and every subscription starts afresh
+/// unless the publisher's documentation says otherwise. Publishers are not `Sendable`: a stream lives on one thread
+/// (`CONTRACT.md`, rule 1).
+///
+/// To write one, implement ``receive(subscriber:)``: hand the subscriber a subscription first, then at most as many
+/// values as it has asked for, then at most one completion. Mark the method `@inlinable` when the publisher is generic
+/// and used from other modules: that is what makes a chain of operators cost what its closures cost.
+public protocol Publisher<Output, Failure> {
+  /// The values it delivers.
+  associatedtype Output
+  /// The errors it can end with; `Never` for one that cannot fail.
+  associatedtype Failure: Error
+
+  /// Attaches a subscriber. Called by ``subscribe(_:)-(S)``; call that instead.
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure
+}
+
+extension Publisher {
+  /// Attaches `subscriber` to this publisher.
+  ///
+  /// **Demand:** what the subscriber asks of the subscription it receives; nothing is delivered before.
+  @inlinable
+  public func subscribe<S: Subscriber>(_ subscriber: S) where S.Input == Output, S.Failure == Failure {
+    receive(subscriber: subscriber)
+  }
+
+  /// Feeds `subject` with everything this publisher delivers.
+  ///
+  /// **Demand:** unlimited, once somebody asks the subject for values.
+  ///
+  /// - Returns: cancels the subscription when cancelled or released.
+  public func subscribe<S: Subject>(_ subject: S) -> AnyCancellable where S.Output == Output, S.Failure == Failure {
+    let subscriber = SubjectSubscriber(subject)
+    receive(subscriber: subscriber)
+    return AnyCancellable(subscriber)
+  }
+}
+
+/// The operators' publishers; each has the name of the method that makes it.
+public enum Publishers {}

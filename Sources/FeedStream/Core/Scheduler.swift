@@ -1,0 +1,79 @@
+/// Decides when and where work runs.
+///
+/// Production code takes a scheduler and reads no clock of its own, so that a test can put virtual time in its place.
+public protocol Scheduler<SchedulerTimeType> {
+  /// An instant in this scheduler's time.
+  associatedtype SchedulerTimeType: Strideable where SchedulerTimeType.Stride: SchedulerTimeIntervalConvertible
+  /// Options of this scheduler; `Never` when there are none.
+  associatedtype SchedulerOptions
+
+  /// The current instant.
+  var now: SchedulerTimeType { get }
+
+  /// The smallest tolerance this scheduler can honour.
+  var minimumTolerance: SchedulerTimeType.Stride { get }
+
+  /// Runs `action` at the next opportunity, never before this call returns (``ImmediateScheduler`` excepted).
+  func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void)
+
+  /// Runs `action` at `date` or as soon after as possible.
+  func schedule(
+    after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
+    _ action: @escaping () -> Void)
+
+  /// Runs `action` at `date` and then every `interval`.
+  ///
+  /// - Returns: stops it.
+  func schedule(
+    after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
+    options: SchedulerOptions?, _ action: @escaping () -> Void
+  ) -> any Cancellable
+}
+
+/// A length of time that can be written in the usual units.
+public protocol SchedulerTimeIntervalConvertible {
+  static func seconds(_ s: Int) -> Self
+  static func seconds(_ s: Double) -> Self
+  static func milliseconds(_ ms: Int) -> Self
+  static func microseconds(_ us: Int) -> Self
+  static func nanoseconds(_ ns: Int) -> Self
+}
+
+// MARK: - Shorter forms
+
+extension Scheduler {
+  /// Runs `action` at the next opportunity.
+  @inlinable
+  public func schedule(_ action: @escaping () -> Void) { schedule(options: nil, action) }
+
+  /// Runs `action` at `date`.
+  @inlinable
+  public func schedule(after date: SchedulerTimeType, _ action: @escaping () -> Void) {
+    schedule(after: date, tolerance: minimumTolerance, options: nil, action)
+  }
+
+  /// Runs `action` at `date`, give or take `tolerance`.
+  @inlinable
+  public func schedule(
+    after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, _ action: @escaping () -> Void
+  ) {
+    schedule(after: date, tolerance: tolerance, options: nil, action)
+  }
+
+  /// Runs `action` at `date` and then every `interval`.
+  @inlinable
+  public func schedule(
+    after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    schedule(after: date, interval: interval, tolerance: minimumTolerance, options: nil, action)
+  }
+
+  /// Runs `action` at `date` and then every `interval`, give or take `tolerance`.
+  @inlinable
+  public func schedule(
+    after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
+    _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    schedule(after: date, interval: interval, tolerance: tolerance, options: nil, action)
+  }
+}

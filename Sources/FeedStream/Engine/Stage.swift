@@ -1,0 +1,111 @@
+/// The life cycle that every stateful operator shares.
+///
+/// A stage sits between an upstream subscription and one subscriber. It is generic over *values* only, its subscriber
+/// being erased to closures, so that repeating an operator in a chain does not nest its types. A subclass adds its state
+/// and one rule: `receive(_:)`. The protocol's rules live here: the first subscription wins, one ending, nothing after
+/// an ending, `cancel()` is final and idempotent.
+///
+/// A stage keeps its subscriber as long as it lives itself, and lets its upstream go at the ending; a subscriber breaks
+/// the circle by letting its subscription go, as ``Subscribers/Sink`` does.
+@usableFromInline
+class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, CustomReflectable,
+  CustomPlaygroundDisplayConvertible
+{
+  @usableFromInline
+  enum Phase { case waiting, live, ended }
+
+  @usableFromInline
+  final let down: Downstream<Output, Failure>
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var phase: Phase = .waiting
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var up: (any Subscription)?
+
+  @inlinable
+  init(_ down: Downstream<Output, Failure>) { self.down = down }
+
+  // MARK: Upstream's side
+
+  /// Takes the first subscription and tells the subscriber; refuses any other.
+  @usableFromInline
+  func receive(subscription: any Subscription) {
+    guard phase == .waiting else {
+      subscription.cancel()
+      return
+    }
+    phase = .live
+    up = subscription
+    began()
+  }
+
+  /// Tells the subscriber that it is subscribed; an operator that starts with a request of its own overrides this.
+  @usableFromInline
+  func began() { down.receive(subscription: self) }
+
+  /// Whether a value may be handled now. Off the hot path, `refuse()` says what happens when it may not.
+  @inlinable
+  final var isLive: Bool { @inline(__always) get { phase == .live } }
+
+  /// Forwards the first ending and refuses the rest.
+  @usableFromInline
+  final func finish(_ completion: Subscribers.Completion<Failure>) {
+    guard phase == .live else { return }
+    phase = .ended
+    up = nil
+    down.receive(completion: completion)
+  }
+
+  /// Ends the stream from within: cancels upstream, then completes downstream.
+  @inline(never)
+  @usableFromInline
+  final func stop(_ completion: Subscribers.Completion<Failure>) {
+    guard phase == .live else { return }
+    phase = .ended
+    let up = self.up
+    self.up = nil
+    up?.cancel()
+    down.receive(completion: completion)
+  }
+
+  // MARK: Downstream's side
+
+  @usableFromInline
+  func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    up?.request(demand)
+  }
+
+  @usableFromInline
+  func cancel() {
+    guard phase != .ended else { return }
+    phase = .ended
+    let up = self.up
+    self.up = nil
+    up?.cancel()
+  }
+
+  // MARK: What a person sees
+
+  @usableFromInline
+  var description: String {
+    // "MapStage<Int, Never>" is "Map" to its readers.
+    let name = String(describing: type(of: self)).prefix { $0 != "<" }
+    return name.hasSuffix("Stage") ? String(name.dropLast(5)) : String(name)
+  }
+  @usableFromInline
+  var playgroundDescription: Any { description }
+  @usableFromInline
+  var customMirror: Mirror { Mirror(self, children: ["downstream": down.subscriber, "phase": phase]) }
+}
+
+extension Subscribers.Demand {
+  /// Traps when a subscription is asked for nothing (`CONTRACT.md`, rule 3).
+  @inlinable
+  func assertPositive(_ subscription: @autoclosure () -> some CustomStringConvertible) {
+    precondition(
+      rawValue > 0,
+      "\(subscription()): request(.none) asks for nothing; request at least one value, or do not call request")
+  }
+}
