@@ -25,7 +25,7 @@ extension Endings where RuleError == Never, Failure == UpstreamFailure {
 
 /// Any value at all, from one that cannot exist.
 @inlinable
-func absurd<T>(_ never: Never) -> T { switch never {} }
+func absurd<T>(_ never: Never) -> T {}
 
 extension Endings where RuleError == any Error, Failure == any Error {
   /// The operator fails with whatever the rule throws.
