@@ -1,24 +1,20 @@
-/// A ``SerialStage`` that waits before it subscribes: `delaySubscription`, `retry` with a pause.
+/// A ``SerialStage`` that can wait before it subscribes: `delaySubscription`, `retry` and `repeat` with a pause.
 @usableFromInline
 class PatientStage<Output, Failure: Error>: SerialStage<Output, Failure> {
-  private let alarm: Alarm
+  @exclusivity(unchecked)
+  private var alarm: Alarm?
 
+  /// Subscribes when `alarm` rings, unless cancelled before.
   @usableFromInline
-  init(_ name: StaticString, _ down: Downstream<Output, Failure>, _ alarm: Alarm) {
-    self.alarm = alarm
-    super.init(name, down)
-  }
-
-  /// Subscribes when the alarm rings, unless cancelled before.
-  @usableFromInline
-  final func subscribeLater(_ attach: @escaping (Upstream) -> Void) {
+  final func subscribe(_ attach: @escaping (Upstream) -> Void, at alarm: Alarm) {
     guard isActive else { return }
+    self.alarm = alarm
     alarm.set { [self] in subscribe(attach) }
   }
 
   @usableFromInline
   override func cancel() {
     super.cancel()
-    alarm.cancel()
+    alarm?.cancel()
   }
 }

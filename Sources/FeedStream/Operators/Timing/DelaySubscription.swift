@@ -45,9 +45,9 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = PatientStage("DelaySubscription", Downstream(subscriber), Alarm(interval, scheduler, options))
+      let stage = PatientStage("DelaySubscription", Downstream(subscriber))
       subscriber.receive(subscription: stage)
-      stage.subscribeLater { [upstream] in upstream.receive(subscriber: $0) }
+      stage.subscribe({ [upstream] in upstream.receive(subscriber: $0) }, at: Alarm(interval, scheduler, options))
     }
   }
 }
