@@ -89,15 +89,20 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   // MARK: What a person sees
 
   @usableFromInline
-  var description: String {
-    // "MapStage<Int, Never>" is "Map" to its readers.
-    let name = String(describing: type(of: self)).prefix { $0 != "<" }
-    return name.hasSuffix("Stage") ? String(name.dropLast(5)) : String(name)
-  }
+  var description: String { Stage.name(of: type(of: self)) }
   @usableFromInline
   var playgroundDescription: Any { description }
   @usableFromInline
   var customMirror: Mirror { Mirror(self, children: ["downstream": down.subscriber, "phase": phase]) }
+}
+
+extension Stage {
+  /// The operator's name: "ScanStage<Int, Never>" is "Scan" to its readers.
+  @usableFromInline
+  static func name(of type: Any.Type) -> String {
+    let name = String(describing: type).prefix { $0 != "<" }
+    return name.hasSuffix("Stage") ? String(name.dropLast(5)) : String(name)
+  }
 }
 
 extension Subscribers.Demand {
