@@ -114,5 +114,5 @@ extension Subscribers {
   /// Deeper nesting defeats the optimizer: 16 alternating `map`s and `filter`s cost 31 ns a value with a limit of four,
   /// 51 ns without fusion, and chains of eight of one kind fall off a cliff without a limit.
   @inlinable
-  public static var fusionLimit: Int { @inline(__always) get { 4 } }
+  public static var fusionLimit: Int { @inline(__always) get { 3 } }
 }
