@@ -35,6 +35,7 @@ public final class EventLoop: @unchecked Sendable {
   private let wakeUp: UnsafeMutablePointer<uv_async_t>
 
   private let mailbox = Mailbox()
+  private let lateJobs = LateJobs()
   private var received = ContiguousArray<Mailbox.Item>()
   private let owner: Atomic<UInt>
   private let runner = Atomic<UInt>(0)
@@ -168,10 +169,9 @@ extension EventLoop {
 
   /// Adds a task's job from any thread.
   func post(_ job: UnownedJob) {
-    guard !isCurrent else { return append(.job(job)) }
-    let isTaken = mailbox.post(.job(job)) { uv_async_send(wakeUp) }
-    precondition(
-      isTaken, "EventLoop: an actor or a task needs a loop that is closed; close it after its actors' last use")
+    if isCurrent, !isClosed { return append(.job(job)) }
+    if mailbox.post(.job(job), wake: { uv_async_send(wakeUp) }) { return }
+    if lateJobs.add(job) { runLateJobs() }
   }
 
   /// Runs what other threads have posted.
@@ -198,9 +198,9 @@ extension EventLoop {
   /// Closes the loop and everything on it; what is scheduled is dropped unrun, except jobs of tasks and actors.
   ///
   /// Jobs that are queued run first, with those that they enqueue, so that no task waits forever. Offloaded work that has
-  /// begun is waited for, its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of the
-  /// loop remains; ``execute(_:)`` and ``schedule(options:_:)`` are ignored, and a job traps. Releasing the loop closes it
-  /// too. Idempotent.
+  /// begun is waited for, its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of libuv's
+  /// remains; ``execute(_:)`` and ``schedule(options:_:)`` are ignored. A job that comes later still runs, on the thread
+  /// that brings it, one at a time. Releasing the loop closes it too. Idempotent.
   ///
   /// - Precondition: called by the loop's owner, not from within ``run(_:)``.
   public func close() {
@@ -211,6 +211,17 @@ extension EventLoop {
     mailbox.close()
     finishJobs()
     tearDown()
+    runLateJobs()
+  }
+
+  /// Runs jobs that arrived at the closed loop, until there are none. Only for who holds `lateJobs`.
+  private func runLateJobs() {
+    let thread = UInt(clibuv_thread_self())
+    owner.store(thread, ordering: .relaxed)
+    runner.store(thread, ordering: .relaxed)
+    while let job = lateJobs.next(orLeave: { runner.store(0, ordering: .relaxed) }) {
+      job.runSynchronously(on: asUnownedSerialExecutor())
+    }
   }
 
   /// Runs the jobs that are queued, as the loop would.

@@ -17,7 +17,7 @@ public final class LoopTimer: Cancellable {
   deinit { work?.cancel() }
 
   /// Whether it is set.
-  public var isActive: Bool { work != nil }
+  public var isActive: Bool { work?.action != nil }
 
   /// Sets the timer, in place of the deadline it had. No delay means the next turn of the loop, not this one.
   public func start(after delay: StreamInstant.Stride) {
