@@ -23,7 +23,7 @@ public final class SerialWorker {
   ) -> AnyPublisher<T, E> {
     Deferred { [self] in
       var job: (any Cancellable)?
-      return Future { job = perform(work, completion: $0) }
+      return Future { [self] in job = perform(work, completion: $0) }
         .handleEvents(receiveCancel: { job?.cancel() })
     }
     .eraseToAnyPublisher()
