@@ -23,11 +23,16 @@ let package = Package(
     .target(name: "FeedStreamTesting", dependencies: ["FeedStream"]),
     .target(
       name: "ImageFeed",
-      dependencies: ["FeedStream", "CCurl", .product(name: "GRDB", package: "GRDB.swift")]),
+      dependencies: [
+        "FeedStream", "CCurl",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]),
+    .target(name: "Samples", path: "Examples/Samples"),
     .executableTarget(
       name: "feed",
       dependencies: [
-        "FeedStream", "ImageFeed",
+        "FeedStream", "ImageFeed", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "FlyingFox", package: "FlyingFox"),
@@ -35,5 +40,10 @@ let package = Package(
       path: "Examples/feed"),
     .testTarget(name: "FeedStreamTests", dependencies: ["FeedStream", "FeedStreamTesting"]),
     .testTarget(name: "EventLoopTests", dependencies: ["FeedStream"]),
-    .testTarget(name: "ImageFeedTests", dependencies: ["ImageFeed", "FeedStream", "FeedStreamTesting"]),
+    .testTarget(
+      name: "ImageFeedTests",
+      dependencies: [
+        "ImageFeed", "FeedStream", "FeedStreamTesting", "Samples",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
   ])
