@@ -1,5 +1,4 @@
 public import FeedStream
-public import Foundation
 
 extension Publisher where Output == [FeedImage] {
   /// Saves each feed on the way, as a side effect.
