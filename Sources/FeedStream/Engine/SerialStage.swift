@@ -20,6 +20,10 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
   @exclusivity(unchecked)
   @usableFromInline
   final var isActive = true
+  /// Whether a value has been delivered.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var hasDelivered = false
   @exclusivity(unchecked)
   @usableFromInline
   final private(set) var current: Upstream?
@@ -67,6 +71,7 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
     // More than was asked for is not passed on.
     guard isActive, demand > .none else { return .none }
     if demand != .unlimited { demand.rawValue &-= 1 }
+    hasDelivered = true
     let more = down.next(value)
     demand += more
     return more

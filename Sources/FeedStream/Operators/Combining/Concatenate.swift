@@ -71,7 +71,7 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = ConcatenateStage<Output, Failure>(Downstream(subscriber)) { [suffix] in
+      let stage = ConcatenateStage<Output, Failure>("Concatenate", Downstream(subscriber)) { [suffix] in
         suffix.receive(subscriber: $0)
       }
       stage.subscribe { [prefix] in prefix.receive(subscriber: $0) }
@@ -81,17 +81,23 @@ extension Publishers {
 
 extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equatable {}
 
+/// One publisher after another; with `onlyIfEmpty`, after one that delivered nothing.
 @usableFromInline
 final class ConcatenateStage<Output, Failure: Error>: SerialStage<Output, Failure> {
   @exclusivity(unchecked)
   private var suffix: ((Inlet<SerialPort<Output, Failure>>) -> Void)?
   @exclusivity(unchecked)
   private var hasBegun = false
+  private let onlyIfEmpty: Bool
 
   @usableFromInline
-  init(_ down: Downstream<Output, Failure>, suffix: @escaping (Inlet<SerialPort<Output, Failure>>) -> Void) {
+  init(
+    _ name: StaticString, _ down: Downstream<Output, Failure>, onlyIfEmpty: Bool = false,
+    suffix: @escaping (Inlet<SerialPort<Output, Failure>>) -> Void
+  ) {
     self.suffix = suffix
-    super.init("Concatenate", down)
+    self.onlyIfEmpty = onlyIfEmpty
+    super.init(name, down)
   }
 
   @usableFromInline
@@ -103,7 +109,7 @@ final class ConcatenateStage<Output, Failure: Error>: SerialStage<Output, Failur
 
   @usableFromInline
   override func ended(_ completion: Subscribers.Completion<Failure>) {
-    guard case .finished = completion, let suffix else { return end(completion) }
+    guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
     subscribe(suffix)
   }
