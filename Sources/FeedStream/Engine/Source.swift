@@ -90,7 +90,7 @@ extension Subscriber {
     var iterator = elements.makeIterator()
     // One ahead, so that the ending comes with the last element and not with a request after it.
     guard var upcoming = iterator.next() else { return attach(ending: completion) }
-    let source = Source(name, show: { elements }, ending: showingEnding ? completion : nil) { source in
+    let produce = { (source: Source) in
       var element = upcoming
       while source.isActive, source.demand > .none {
         let next = iterator.next()
@@ -106,6 +106,7 @@ extension Subscriber {
       }
       upcoming = element
     }
-    receive(subscription: source)
+    let ending = showingEnding ? completion : nil
+    receive(subscription: Source(name, show: { elements }, ending: ending, produce: produce))
   }
 }
