@@ -22,7 +22,8 @@ extension Publisher {
     if isWorthIt: @escaping (Failure) -> Bool = { _ in true }
   ) -> Publishers.RetryPolicy<Self, S> {
     Publishers.RetryPolicy(
-      upstream: self, policy: policy, scheduler: scheduler, options: options, generator: generator, isWorthIt: isWorthIt)
+      upstream: self, policy: policy, scheduler: scheduler, options: options, generator: generator, isWorthIt: isWorthIt
+    )
   }
 }
 

@@ -162,7 +162,9 @@ final class CollectByTimeStage<Input, Failure: Error, Context: Scheduler>: Stage
     return asked
   }
 
-  private func upstreamDemand(for arrays: Subscribers.Demand) -> Subscribers.Demand { count.map { arrays * $0 } ?? .none }
+  private func upstreamDemand(for arrays: Subscribers.Demand) -> Subscribers.Demand {
+    count.map { arrays * $0 } ?? .none
+  }
 
   private func request(upstream arrays: Subscribers.Demand) {
     let more = upstreamDemand(for: arrays)

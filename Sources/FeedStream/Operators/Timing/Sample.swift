@@ -85,7 +85,8 @@ final class SampleStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     // Upstream may have ended, or have been cancelled, in the meantime.
     guard phase != .ended else { return nil }
     trigger = Trigger(
-      "Sample", asking: .unlimited, fired: { [unowned self] in deliver() }, ended: { [unowned self] _ in stop(.finished) })
+      "Sample", asking: .unlimited, fired: { [unowned self] in deliver() },
+      ended: { [unowned self] _ in stop(.finished) })
     return trigger
   }
 
