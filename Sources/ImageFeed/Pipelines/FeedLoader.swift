@@ -30,7 +30,7 @@ public struct FeedLoader {
   public let url: URL
   private let client: any HTTPClient
   private let cache: FeedCache
-  private let scheduler: any LoopScheduler
+  let scheduler: any LoopScheduler
   private let options: Options
 
   /// - Parameters:
