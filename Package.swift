@@ -23,14 +23,24 @@ let package = Package(
     .target(name: "FeedStream", dependencies: ["CLibUV"]),
     .target(
       name: "FeedStreamTesting",
-      dependencies: ["FeedStream", .product(name: "IssueReporting", package: "xctest-dynamic-overlay")]),
+      dependencies: [
+        "FeedStream",
+        .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
+        // Without it, on Linux, a failure is printed and the test passes.
+        .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
+      ]),
     .target(
       name: "ImageFeed",
-      dependencies: ["FeedStream", "CCurl", .product(name: "GRDB", package: "GRDB.swift")]),
+      dependencies: [
+        "FeedStream", "CCurl",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]),
+    .target(name: "Samples", path: "Examples/Samples"),
     .executableTarget(
       name: "feed",
       dependencies: [
-        "FeedStream", "ImageFeed",
+        "FeedStream", "ImageFeed", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "FlyingFox", package: "FlyingFox"),
@@ -41,7 +51,13 @@ let package = Package(
       name: "FeedStreamTestingTests",
       dependencies: [
         "FeedStream", "FeedStreamTesting",
-        .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
+        .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
       ]),
-    .testTarget(name: "ImageFeedTests", dependencies: ["ImageFeed", "FeedStream", "FeedStreamTesting"]),
+    .testTarget(name: "EventLoopTests", dependencies: ["FeedStream"]),
+    .testTarget(
+      name: "ImageFeedTests",
+      dependencies: [
+        "ImageFeed", "FeedStream", "FeedStreamTesting", "Samples",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
   ])

@@ -20,12 +20,8 @@ struct Endings<UpstreamFailure: Error, RuleError: Error, Failure: Error> {
 extension Endings where RuleError == Never, Failure == UpstreamFailure {
   /// The rule cannot throw; upstream's failure is the operator's.
   @inlinable
-  static var passing: Self { Self(upstream: { $0 }, rule: absurd) }
+  static var passing: Self { Self(upstream: { $0 }, rule: { (_: Never) -> Failure in }) }
 }
-
-/// Any value at all, from one that cannot exist.
-@inlinable
-func absurd<T>(_ never: Never) -> T { switch never {} }
 
 extension Endings where RuleError == any Error, Failure == any Error {
   /// The operator fails with whatever the rule throws.
