@@ -39,6 +39,7 @@ let package = Package(
       ],
       path: "Examples/feed"),
     .testTarget(name: "FeedStreamTests", dependencies: ["FeedStream", "FeedStreamTesting"]),
+    .testTarget(name: "EventLoopTests", dependencies: ["FeedStream"]),
     .testTarget(
       name: "ImageFeedTests",
       dependencies: [

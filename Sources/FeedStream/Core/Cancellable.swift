@@ -19,21 +19,26 @@ extension Cancellable {
 /// A cancellable that cancels when it is released.
 public final class AnyCancellable: Cancellable {
   @exclusivity(unchecked)
-  private var action: (() -> Void)?
+  private var canceller: (any Cancellable)?
 
   /// Runs `cancel` once: when cancelled, or when released before that.
-  public init(_ cancel: @escaping () -> Void) { action = cancel }
+  public init(_ cancel: @escaping () -> Void) { canceller = Action(run: cancel) }
 
   /// Cancels `canceller` once: when cancelled, or when released before that.
-  public init<C: Cancellable>(_ canceller: C) { action = canceller.cancel }
+  public init<C: Cancellable>(_ canceller: C) { self.canceller = canceller }
 
-  deinit { action?() }
+  deinit { canceller?.cancel() }
 
   public func cancel() {
-    // Taken out first: the action may come back here.
-    let action = self.action
-    self.action = nil
-    action?()
+    // Taken out first: cancelling may come back here.
+    let canceller = self.canceller
+    self.canceller = nil
+    canceller?.cancel()
+  }
+
+  private struct Action: Cancellable {
+    let run: () -> Void
+    func cancel() { run() }
   }
 
   public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {

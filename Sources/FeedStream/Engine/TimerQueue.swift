@@ -99,9 +99,15 @@ package struct TimerQueue {
   /// The waiting work, earliest first.
   package var pending: [Work] { heap.filter { $0.work.action != nil }.sorted(by: <).map(\.work) }
 
-  package mutating func removeAll() {
+  /// Drops all work and its actions unrun; cancelling it afterwards does nothing.
+  ///
+  /// - Returns: the actions, for a caller that must choose when what they hold is released.
+  @discardableResult
+  package mutating func removeAll() -> [() -> Void] {
+    let actions = heap.compactMap { $0.work.take() }
     heap.removeAll()
     cancelled = 0
+    return actions
   }
 
   // MARK: Heap

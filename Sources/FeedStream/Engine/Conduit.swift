@@ -1,0 +1,106 @@
+/// One subscriber's subscription to a subject.
+@usableFromInline
+final class Conduit: Subscription {
+  private let name: StaticString
+  private let upstreams: UpstreamDemand
+  @exclusivity(unchecked)
+  private var ledger: Ledger?
+  // Kept until the ending: whoever is subscribed keeps the subject alive.
+  @exclusivity(unchecked)
+  private var subject: AnyObject?
+  @exclusivity(unchecked)
+  private var remove: ((Ledger) -> Void)?
+  @exclusivity(unchecked)
+  private var onRequest: ((Ledger) -> Void)?
+  @exclusivity(unchecked)
+  private var demandAtEnd = Subscribers.Demand.none
+
+  @usableFromInline
+  init(
+    _ name: StaticString, _ ledger: Ledger, _ subject: AnyObject, _ upstreams: UpstreamDemand,
+    remove: @escaping (Ledger) -> Void, onRequest: ((Ledger) -> Void)?
+  ) {
+    self.name = name
+    self.ledger = ledger
+    self.subject = subject
+    self.upstreams = upstreams
+    self.remove = remove
+    self.onRequest = onRequest
+    ledger.conduit = self
+  }
+
+  deinit { ledger?.conduit = nil }
+
+  @usableFromInline
+  func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard let ledger else { return }
+    ledger.demand += demand
+    upstreams.want()
+    onRequest?(ledger)
+  }
+
+  @usableFromInline
+  func cancel() {
+    guard let ledger, let remove else { return }
+    withExtendedLifetime(subject) {
+      release()
+      remove(ledger)
+    }
+  }
+
+  /// Lets the subject and the subscriber go: nothing is delivered through this conduit any more.
+  @usableFromInline
+  func release() {
+    if let ledger {
+      demandAtEnd = ledger.demand
+      ledger.demand = .none
+      ledger.isActive = false
+    }
+    ledger = nil
+    subject = nil
+    remove = nil
+    onRequest = nil
+  }
+}
+
+extension Conduit: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
+  @usableFromInline
+  var description: String { "\(name)" }
+  @usableFromInline
+  var playgroundDescription: Any { description }
+  @usableFromInline
+  var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "parent": subject as Any, "downstream": ledger?.subscriber as Any, "demand": ledger?.demand ?? demandAtEnd,
+        "subject": subject as Any,
+      ])
+  }
+}
+
+/// What a subject asks of the publishers it is fed from: everything, once anybody asks the subject for anything.
+@usableFromInline
+final class UpstreamDemand {
+  private var upstreams: [any Subscription] = []
+  private var isWanted = false
+
+  @usableFromInline
+  init() {}
+
+  deinit { for upstream in upstreams { upstream.cancel() } }
+
+  @usableFromInline
+  func add(_ upstream: any Subscription) {
+    upstreams.append(upstream)
+    if isWanted { upstream.request(.unlimited) }
+  }
+
+  @usableFromInline
+  func want() {
+    guard !isWanted else { return }
+    isWanted = true
+    for upstream in upstreams { upstream.request(.unlimited) }
+  }
+}

@@ -1,0 +1,191 @@
+/// The subscribers of a subject, in the order in which they subscribed.
+///
+/// A value is sent to those subscribed when the sending began, less those cancelled since. Adding and cancelling cost O(1)
+/// amortized: a cancelled outlet is replaced by a vacant one, and the list is closed up when most are vacant and nothing
+/// is being sent.
+///
+/// The list holds its outlets unmanaged, because retaining what a value passes through costs three times the delivery
+/// (14 against 4 ns to one subscriber). That is right because an outlet taken off the list while a value is being sent is
+/// kept in `retired` until the sending ends.
+@usableFromInline
+final class Conduits<Output, Failure: Error> {
+  @exclusivity(unchecked)
+  @usableFromInline
+  var outlets: ContiguousArray<Unmanaged<Outlet<Output, Failure>>> = []
+  @exclusivity(unchecked)
+  @usableFromInline
+  var vacancies = 0
+  @usableFromInline
+  let vacant = Outlet<Output, Failure>(Downstream(next: { _ in .none }, control: { _ in }), index: 0)
+  /// How many sendings are under way, one within the other.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var sendings = 0
+  @exclusivity(unchecked)
+  @usableFromInline
+  var retired: ContiguousArray<Outlet<Output, Failure>> = []
+  /// How the subject ended, once it has.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var completion: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isOpen = true
+  @usableFromInline
+  let upstreams = UpstreamDemand()
+
+  @inlinable
+  init() { vacant.isActive = false }
+
+  @inlinable
+  deinit {
+    for outlet in outlets where outlet.toOpaque() != Unmanaged.passUnretained(vacant).toOpaque() { outlet.release() }
+  }
+
+  /// Adds a subscriber, or tells it at once that the subject has ended.
+  ///
+  /// - Parameter onRequest: what the subject does when the subscriber asks for values, beyond the ledger.
+  @inlinable
+  func add(
+    _ down: Downstream<Output, Failure>, to subject: AnyObject, _ name: StaticString,
+    onRequest: ((Ledger) -> Void)? = nil
+  ) {
+    if isOpen {
+      let outlet = Outlet(down, index: outlets.count)
+      outlets.append(.passRetained(outlet))
+      let conduit = Conduit(name, outlet, subject, upstreams, remove: { [self] in remove($0) }, onRequest: onRequest)
+      down.receive(subscription: conduit)
+    } else if let completion {
+      down.receive(subscription: Subscriptions.empty)
+      down.receive(completion: completion)
+    }
+  }
+
+  @inlinable
+  func remove(_ ledger: Ledger) {
+    guard isOpen else { return }
+    let outlet = outlets[ledger.index].takeRetainedValue()
+    outlets[ledger.index] = .passUnretained(vacant)
+    vacancies += 1
+    if sendings > 0 {
+      retired.append(outlet)
+    } else {
+      closeUp()
+    }
+  }
+
+  @inlinable
+  func closeUp() {
+    guard vacancies > 32, vacancies > outlets.count / 2 else { return }
+    outlets.removeAll { $0.toOpaque() == Unmanaged.passUnretained(vacant).toOpaque() }
+    vacancies = 0
+    for index in outlets.indices { outlets[index]._withUnsafeGuaranteedRef { $0.index = index } }
+  }
+
+  /// Delivers `input` to every subscriber that has asked for a value.
+  @inlinable
+  func send(_ input: Output) -> Delivery {
+    guard isOpen else { return Delivery(isTerminated: true) }
+    var delivery = Delivery()
+    sendings &+= 1
+    var index = 0
+    let count = outlets.count
+    // Ended or closed up on the way, the list is shorter.
+    while index < count, index < outlets.count {
+      switch outlets[index]._withUnsafeGuaranteedRef({ $0.offer(input) }) {
+      case .delivered: delivery.delivered &+= 1
+      case .dropped: delivery.dropped &+= 1
+      case .vacant: break
+      }
+      index &+= 1
+    }
+    sendings &-= 1
+    if sendings == 0, !retired.isEmpty { release() }
+    return delivery
+  }
+
+  /// Lets go of what was cancelled while sending.
+  @inlinable
+  @inline(never)
+  func release() {
+    let retired = self.retired
+    self.retired = []
+    withExtendedLifetime(retired) { closeUp() }
+  }
+
+  @inlinable
+  func send(completion: Subscribers.Completion<Failure>) {
+    guard isOpen else { return }
+    isOpen = false
+    self.completion = completion
+    let ended = outlets.filter { $0._withUnsafeGuaranteedRef { $0.isActive } }.map { $0.takeRetainedValue() }
+    outlets = []
+    if sendings > 0 { retired.append(contentsOf: ended) }
+    // One that is cancelled by another's ending is not told of it.
+    for outlet in ended where outlet.isActive {
+      outlet.conduit?.release()
+      outlet.isActive = false
+      outlet.down.receive(completion: completion)
+    }
+  }
+}
+
+/// One subscriber's account with a subject.
+@usableFromInline
+class Ledger {
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var demand = Subscribers.Demand.none
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isActive = true
+  /// The place in the subject's list.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var index: Int
+  /// The subscription that the subscriber has, while it has it. Unsafe but right: a conduit clears it in its `deinit`, and
+  /// a weak reference would cost every subscription an allocation.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final unowned(unsafe) var conduit: Conduit?
+
+  @inlinable
+  init(index: Int) { self.index = index }
+
+  /// The subscriber, for mirrors.
+  @usableFromInline
+  var subscriber: Any { () }
+}
+
+/// A subscriber in a subject's list. Its downstream is a constant, which a call need not retain; the list and the conduit
+/// let the outlet go at the ending, and the subscriber with it.
+@usableFromInline
+final class Outlet<Output, Failure: Error>: Ledger {
+  @usableFromInline
+  let down: Downstream<Output, Failure>
+  @usableFromInline
+  let next: (Output) -> Subscribers.Demand
+
+  @inlinable
+  init(_ down: Downstream<Output, Failure>, index: Int) {
+    self.down = down
+    next = down.next
+    super.init(index: index)
+  }
+
+  @usableFromInline
+  enum Offer { case delivered, dropped, vacant }
+
+  /// Delivers `input` if the subscriber has asked for it.
+  @inlinable
+  func offer(_ input: Output) -> Offer {
+    if demand == .none { return isActive ? .dropped : .vacant }
+    if demand != .unlimited { demand.rawValue &-= 1 }
+    let more = next(input)
+    if more > .none, isActive { demand += more }
+    return .delivered
+  }
+
+  @usableFromInline
+  override var subscriber: Any { down.subscriber }
+}

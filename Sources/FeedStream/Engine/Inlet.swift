@@ -1,0 +1,97 @@
+/// What a stage does with one of its upstreams, as a type: a stage that has several is told apart by it at compile time,
+/// so that the value path stays specialized.
+@usableFromInline
+protocol Port {
+  associatedtype Owner: CustomStringConvertible
+  associatedtype Input
+  associatedtype Failure: Error
+
+  /// The upstream accepted the subscription.
+  static func began(_ inlet: Inlet<Self>)
+  static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand
+  static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>)
+}
+
+/// A stage's subscription to one of its upstreams, with the protocol's rules kept: the first subscription wins, one
+/// ending, nothing after an ending or a cancellation.
+@usableFromInline
+final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+  @usableFromInline
+  typealias Input = P.Input
+  @usableFromInline
+  typealias Failure = P.Failure
+
+  @usableFromInline
+  let owner: P.Owner
+  /// For the owner's use: its place in the owner's list.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var index: Int
+  /// For the owner's use: whether it has asked for everything.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isUnlimited = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  private(set) var isLive = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  private(set) var isEnded = false
+  @exclusivity(unchecked)
+  private var up: (any Subscription)?
+
+  @usableFromInline
+  init(_ owner: P.Owner, index: Int = 0) {
+    self.owner = owner
+    self.index = index
+  }
+
+  @usableFromInline
+  func receive(subscription: any Subscription) {
+    guard !isLive, !isEnded else {
+      subscription.cancel()
+      return
+    }
+    isLive = true
+    up = subscription
+    P.began(self)
+  }
+
+  @inlinable
+  func receive(_ input: P.Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    return P.receive(input, self)
+  }
+
+  @inlinable
+  func receive(completion: Subscribers.Completion<P.Failure>) {
+    guard isLive else { return }
+    close()
+    P.ended(completion, self)
+  }
+
+  @usableFromInline
+  func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+
+  /// Cancels upstream; nothing arrives from it any more.
+  @usableFromInline
+  func cancel() {
+    let up = self.up
+    close()
+    up?.cancel()
+  }
+
+  @usableFromInline
+  func close() {
+    isLive = false
+    isEnded = true
+    up = nil
+  }
+
+  @usableFromInline
+  var description: String { owner.description }
+  @usableFromInline
+  var playgroundDescription: Any { description }
+  @usableFromInline
+  var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+}

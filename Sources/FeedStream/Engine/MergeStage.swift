@@ -1,0 +1,189 @@
+/// Several upstreams into one subscriber: what `flatMap` and `merge` share.
+///
+/// **Demand:** while the subscriber asks for everything, so do the inlets; otherwise each is asked for one value at a
+/// time, and a value that arrives before its turn waits: one an inlet at most, and nothing is lost.
+@usableFromInline
+class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
+  CustomReflectable
+{
+  @usableFromInline
+  final let name: StaticString
+  @usableFromInline
+  final let down: Downstream<Output, Failure>
+  /// Not cancelled, and no ending delivered.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isActive = true
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var demand = Subscribers.Demand.none
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isDraining = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var waiting = FIFO<(inlet: Inlet<MergePort<Output, Failure>>, value: Output)>()
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var inlets: ContiguousArray<Inlet<MergePort<Output, Failure>>> = []
+  /// Whether upstreams may still be added.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isOpen = true
+
+  @inlinable
+  init(_ name: StaticString, _ down: Downstream<Output, Failure>) {
+    self.name = name
+    self.down = down
+  }
+
+  // MARK: Upstreams
+
+  /// Makes room for one more upstream.
+  @inlinable
+  final func addInlet() -> Inlet<MergePort<Output, Failure>> {
+    let inlet = Inlet<MergePort<Output, Failure>>(self, index: inlets.count)
+    inlets.append(inlet)
+    return inlet
+  }
+
+  /// No upstream will be added.
+  @usableFromInline
+  final func close() {
+    isOpen = false
+    finishIfDone()
+  }
+
+  /// An upstream has finished; `flatMap` asks for the next.
+  @usableFromInline
+  func inletFinished() {}
+
+  @usableFromInline
+  final func began(_ inlet: Inlet<MergePort<Output, Failure>>) {
+    guard isActive else { return inlet.cancel() }
+    inlet.isUnlimited = demand == .unlimited
+    inlet.request(inlet.isUnlimited ? .unlimited : .max(1))
+  }
+
+  @inlinable
+  final func receive(_ value: Output, _ inlet: Inlet<MergePort<Output, Failure>>) -> Subscribers.Demand {
+    guard isActive else { return .none }
+    if demand == .unlimited, waiting.isEmpty {
+      _ = down.next(value)
+    } else if demand == .none || isDraining || !waiting.isEmpty {
+      waiting.append((inlet, value))
+      return .none
+    } else {
+      demand.rawValue &-= 1
+      demand += down.next(value)
+      if !waiting.isEmpty { drain() }
+    }
+    return more(for: inlet)
+  }
+
+  /// What an inlet whose value has been delivered may send next.
+  @inlinable
+  final func more(for inlet: Inlet<MergePort<Output, Failure>>) -> Subscribers.Demand {
+    if inlet.isUnlimited || !isActive { return .none }
+    guard demand == .unlimited else { return .max(1) }
+    inlet.isUnlimited = true
+    return .unlimited
+  }
+
+  @usableFromInline
+  final func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<MergePort<Output, Failure>>) {
+    let last = inlets.removeLast()
+    if last !== inlet {
+      last.index = inlet.index
+      inlets[inlet.index] = last
+    }
+    switch completion {
+    case .finished:
+      finishIfDone()
+      if isActive { inletFinished() }
+    case .failure:
+      end(completion)
+    }
+  }
+
+  // MARK: Downstream
+
+  @usableFromInline
+  final func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard isActive else { return }
+    self.demand += demand
+    guard !isDraining else { return }
+    drain()
+    if isActive, self.demand == .unlimited {
+      for inlet in inlets where inlet.isLive && !inlet.isUnlimited {
+        inlet.isUnlimited = true
+        inlet.request(.unlimited)
+      }
+    }
+  }
+
+  /// Delivers what waits, in order; what arrives meanwhile joins the queue, and the stack stays flat.
+  @usableFromInline
+  final func drain() {
+    guard !isDraining else { return }
+    isDraining = true
+    while isActive, demand > .none, let (inlet, value) = waiting.popFirst() {
+      if demand != .unlimited { demand.rawValue &-= 1 }
+      demand += down.next(value)
+      let more = more(for: inlet)
+      if more > .none { inlet.request(more) }
+    }
+    isDraining = false
+    finishIfDone()
+  }
+
+  @usableFromInline
+  final func finishIfDone() {
+    if isActive, !isOpen, inlets.isEmpty, waiting.isEmpty { end(.finished) }
+  }
+
+  /// Delivers the ending, once, and cancels what still runs.
+  @usableFromInline
+  final func end(_ completion: Subscribers.Completion<Failure>) {
+    guard isActive else { return }
+    cancel()
+    down.receive(completion: completion)
+  }
+
+  @usableFromInline
+  func cancel() {
+    guard isActive else { return }
+    isActive = false
+    waiting.removeAll()
+    let inlets = self.inlets
+    self.inlets = []
+    for inlet in inlets { inlet.cancel() }
+  }
+
+  @usableFromInline
+  final var description: String { "\(name)" }
+  @usableFromInline
+  final var playgroundDescription: Any { description }
+  @usableFromInline
+  final var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+}
+
+@usableFromInline
+enum MergePort<Output, Failure: Error>: Port {
+  @usableFromInline
+  typealias Input = Output
+  @usableFromInline
+  typealias Owner = MergeStage<Output, Failure>
+
+  @usableFromInline
+  static func began(_ inlet: Inlet<Self>) { inlet.owner.began(inlet) }
+  @inlinable
+  static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
+    inlet.owner.receive(input, inlet)
+  }
+  @usableFromInline
+  static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
+    inlet.owner.ended(completion, inlet)
+  }
+}

@@ -1,0 +1,46 @@
+/// Every operator whose closure may throw and that keeps no state: `tryMap`, `tryFilter`, `tryCompactMap` …
+///
+/// `body` does the operator's work and passes its result on; an error it throws cancels upstream and becomes the ending.
+@usableFromInline
+final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any Error>, Subscriber {
+  @usableFromInline
+  typealias Failure = UpstreamFailure
+
+  @usableFromInline
+  let name: StaticString
+  @usableFromInline
+  let body: (Input) throws -> Subscribers.Demand
+
+  @usableFromInline
+  let earlyPolicy: Early
+
+  @inlinable
+  init(
+    _ name: StaticString, early: Early = .valuesPass, _ down: Downstream<Output, any Error>,
+    _ body: @escaping (Input) throws -> Subscribers.Demand
+  ) {
+    self.name = name
+    self.earlyPolicy = early
+    self.body = body
+    super.init(down)
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive || takesEarly() else { return .none }
+    do {
+      return try body(input)
+    } catch {
+      stop(.failure(error))
+      return .none
+    }
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<UpstreamFailure>) { finish(completion.mapError { $0 }) }
+
+  @usableFromInline
+  override var early: Early { earlyPolicy }
+  @usableFromInline
+  override var description: String { "\(name)" }
+}

@@ -1,0 +1,23 @@
+/// The loop runs the jobs of actors and tasks, so that an actor can live on it and touch its streams:
+///
+///     actor Reader {
+///       let loop: EventLoop
+///       nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+///     }
+///
+/// Jobs run in the order they arrive; priorities are not looked at. The loop must run, in `.untilStopped` mode or on an
+/// ``EventLoopThread``, for as long as its actors are used: a waiting job does not keep a loop running before it arrives.
+extension EventLoop: SerialExecutor {
+  /// Runs `job` on a turn of the loop. Safe from any thread.
+  public func enqueue(_ job: consuming ExecutorJob) { post(UnownedJob(job)) }
+
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+  /// Traps when the calling thread is not running the loop.
+  public func checkIsolated() {
+    precondition(isCurrent, "EventLoop: this code belongs on a loop that this thread is not running; use execute { }")
+  }
+
+  @available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, *)
+  public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+}

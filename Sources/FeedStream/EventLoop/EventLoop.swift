@@ -1,0 +1,276 @@
+internal import CLibUV
+import Synchronization
+
+/// A libuv event loop: the thread on which streams live.
+///
+///     let loop = EventLoop()
+///     loop.schedule(after: loop.now.advanced(by: .seconds(1))) { print("a second later") }
+///     loop.run()
+///
+/// It is a ``Scheduler``, so that operators of time run on it, and a Swift `SerialExecutor`, so that an actor can live on
+/// it. Everything except ``execute(_:)``, ``enqueue(_:)`` and ``stop()`` belongs to one thread, and traps on any other: the
+/// thread that created the loop until it runs, the thread that runs it from then on.
+///
+/// Each turn of the loop fires the timers that are due, runs the work that was scheduled before the turn began, and then
+/// waits for I/O. Work scheduled during a turn waits for the next one, so that I/O and timers never starve.
+///
+/// Time is monotonic: it neither jumps with the wall clock nor, on Linux, advances while the machine is suspended.
+// @unchecked: the mailbox, the atomics and `gate` are safe from any thread; everything else is touched by the owner only,
+// which `checkOwner` enforces.
+public final class EventLoop: @unchecked Sendable {
+  /// When ``run(_:)`` returns.
+  public enum RunMode: Sendable {
+    /// When nothing is left to do: no scheduled work, timer, open handle that keeps the loop alive, or offloaded work.
+    case untilIdle
+    /// When ``stop()`` is called; until then the loop waits for what other threads bring.
+    case untilStopped
+    /// After one turn that does not wait.
+    case oneTurn
+  }
+
+  // libuv's structures are allocated, never moved, and freed in their close callbacks (the loop: after `uv_loop_close`).
+  let uv: UnsafeMutablePointer<uv_loop_t>
+  let clock: UnsafeMutablePointer<uv_timer_t>
+  let idle: UnsafeMutablePointer<uv_idle_t>
+  private let wakeUp: UnsafeMutablePointer<uv_async_t>
+
+  private let mailbox = Mailbox()
+  private let lateJobs = LateJobs()
+  private var received = ContiguousArray<Mailbox.Item>()
+  private let owner: Atomic<UInt>
+  private let runner = Atomic<UInt>(0)
+  private var isStopping = false
+  private(set) var isClosed = false
+
+  // The state of the other files' extensions: work for the next turn, timed work, work for the thread pool.
+  @exclusivity(unchecked)
+  var ready = ContiguousArray<Mailbox.Item>()
+  @exclusivity(unchecked)
+  var draining = ContiguousArray<Mailbox.Item>()
+  @exclusivity(unchecked)
+  var timers = TimerQueue()
+  @exclusivity(unchecked)
+  var timing = Timing()
+  var waitingForThreads = ContiguousArray<Offload>()
+  let gate = OffloadGate()
+
+  /// A loop that belongs to the calling thread.
+  ///
+  /// - Precondition: the process may open three more file descriptors.
+  public convenience init() { self.init(owner: clibuv_thread_self()) }
+
+  init(owner: UInt) {
+    self.owner = Atomic(owner)
+    uv = .allocate(capacity: 1)
+    clock = .allocate(capacity: 1)
+    idle = .allocate(capacity: 1)
+    wakeUp = .allocate(capacity: 1)
+    let code = uv_loop_init(uv)
+    precondition(
+      code == 0,
+      "EventLoop: \(String(cString: uv_strerror(code))); a loop needs three file descriptors: raise the limit (ulimit -n)"
+    )
+    uv.pointee.data = Unmanaged.passUnretained(self).toOpaque()
+    uv_timer_init(uv, clock)
+    uv_idle_init(uv, idle)
+    let wakeCode = uv_async_init(uv, wakeUp) { EventLoop.of($0!.pointee.loop).collectMail() }
+    precondition(
+      wakeCode == 0,
+      "EventLoop: \(String(cString: uv_strerror(wakeCode))); a loop needs a wake-up descriptor: raise the limit (ulimit -n)"
+    )
+    for handle in [UnsafeMutableRawPointer(clock), .init(idle), .init(wakeUp)] {
+      handle.assumingMemoryBound(to: uv_handle_t.self).pointee.data = nil
+    }
+    uv_unref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
+  }
+
+  deinit {
+    if !isClosed { tearDown() }
+  }
+
+  /// The loop of a callback of libuv's.
+  static func of(_ uv: UnsafeMutablePointer<uv_loop_t>!) -> EventLoop {
+    Unmanaged.fromOpaque(uv.pointee.data).takeUnretainedValue()
+  }
+}
+
+// MARK: - Running
+
+extension EventLoop {
+  /// Runs the loop on the calling thread, which owns it from now on.
+  ///
+  /// After it returns the loop can be run again.
+  ///
+  /// - Precondition: the loop is neither running nor closed.
+  public func run(_ mode: RunMode = .untilIdle) {
+    precondition(!isClosed, "EventLoop.run: the loop is closed; make a new one")
+    let thread = UInt(clibuv_thread_self())
+    let (entered, _) = runner.compareExchange(expected: 0, desired: thread, ordering: .acquiringAndReleasing)
+    precondition(
+      entered, "EventLoop.run: the loop is running already; stop() it first, or use execute { } to bring it work")
+    owner.store(thread, ordering: .releasing)
+    let outer = CurrentLoop.replace(with: self)
+    let wakeUp = UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)
+    if mode == .untilStopped { uv_ref(wakeUp) }
+    defer {
+      if mode == .untilStopped { uv_unref(wakeUp) }
+      isStopping = false
+      CurrentLoop.restore(outer)
+      runner.store(0, ordering: .releasing)
+    }
+    if mailbox.takeStopRequest() { return }
+    if mode == .oneTurn {
+      collectMail()
+      uv_run(uv, UV_RUN_NOWAIT)
+      return
+    }
+    // The wake-up handle alone does not keep libuv's loop alive, so what was posted after its last look is looked for here.
+    repeat { uv_run(uv, UV_RUN_DEFAULT) } while !isStopping && collectMail()
+  }
+
+  /// Makes ``run(_:)`` return when the present turn is done. Safe from any thread.
+  ///
+  /// A loop that is not running returns at once from its next ``run(_:)``. What is scheduled stays scheduled.
+  public func stop() {
+    if isCurrent {
+      isStopping = true
+      uv_stop(uv)
+    } else {
+      mailbox.requestStop { uv_async_send(wakeUp) }
+    }
+  }
+
+  /// Whether the calling thread is running this loop.
+  public var isCurrent: Bool { runner.load(ordering: .relaxed) == UInt(clibuv_thread_self()) }
+
+  /// The loop that the calling thread is running, the innermost if several.
+  public static var current: EventLoop? { CurrentLoop.get() }
+
+  /// Traps on a thread that does not own the loop.
+  @inline(__always)
+  func checkOwner(_ function: StaticString = #function) {
+    precondition(
+      owner.load(ordering: .relaxed) == UInt(clibuv_thread_self()),
+      "EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to get onto it")
+  }
+}
+
+// MARK: - Work from other threads
+
+extension EventLoop {
+  /// Runs `action` on the loop, in the order in which one thread posts. Safe from any thread.
+  ///
+  /// It runs when the loop does; what is posted to a loop that is not running waits for it. It does not keep the loop
+  /// running before it arrives. A closed loop drops it.
+  public func execute(_ action: @escaping @Sendable () -> Void) {
+    guard !isCurrent else { return append(.work(action)) }
+    _ = mailbox.post(.work(action)) { uv_async_send(wakeUp) }
+  }
+
+  /// Adds a task's job from any thread.
+  func post(_ job: UnownedJob) {
+    if isCurrent, !isClosed { return append(.job(job)) }
+    if mailbox.post(.job(job), wake: { uv_async_send(wakeUp) }) { return }
+    if lateJobs.add(job) { runLateJobs() }
+  }
+
+  /// Runs what other threads have posted.
+  ///
+  /// - Returns: whether there was anything.
+  @discardableResult
+  private func collectMail() -> Bool {
+    if mailbox.takeStopRequest() {
+      isStopping = true
+      uv_stop(uv)
+    }
+    // A nested `run` of this loop is impossible, so `received` is empty here and untouched until the end.
+    mailbox.collect(into: &received)
+    guard !received.isEmpty else { return false }
+    for item in received { run(item) }
+    received.removeAll(keepingCapacity: received.count < 4096)
+    return true
+  }
+}
+
+// MARK: - Closing
+
+extension EventLoop {
+  /// Closes the loop and everything on it; what is scheduled is dropped unrun, except jobs of tasks and actors.
+  ///
+  /// Jobs that are queued run first, with those that they enqueue, so that no task waits forever. Offloaded work that has
+  /// begun is waited for, its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of libuv's
+  /// remains; ``execute(_:)`` and ``schedule(options:_:)`` are ignored. A job that comes later still runs, on the thread
+  /// that brings it, one at a time. Releasing the loop closes it too. Idempotent.
+  ///
+  /// - Precondition: called by the loop's owner, not from within ``run(_:)``.
+  public func close() {
+    guard !isClosed else { return }
+    checkOwner()
+    precondition(!isCurrent, "EventLoop.close: the loop is running; stop() it and close it after run() has returned")
+    finishJobs()
+    mailbox.close()
+    finishJobs()
+    tearDown()
+    runLateJobs()
+  }
+
+  /// Runs jobs that arrived at the closed loop, until there are none. Only for who holds `lateJobs`.
+  private func runLateJobs() {
+    let thread = UInt(clibuv_thread_self())
+    owner.store(thread, ordering: .relaxed)
+    runner.store(thread, ordering: .relaxed)
+    while let job = lateJobs.next(orLeave: { runner.store(0, ordering: .relaxed) }) {
+      job.runSynchronously(on: asUnownedSerialExecutor())
+    }
+  }
+
+  /// Runs the jobs that are queued, as the loop would.
+  private func finishJobs() {
+    runner.store(UInt(clibuv_thread_self()), ordering: .relaxed)
+    defer { runner.store(0, ordering: .releasing) }
+    var jobs: [UnownedJob]
+    repeat {
+      mailbox.collect(into: &received)
+      ready.append(contentsOf: received)
+      received.removeAll()
+      jobs = ready.compactMap { if case .job(let job) = $0 { job } else { nil } }
+      ready.removeAll { if case .job = $0 { true } else { false } }
+      for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+    } while !jobs.isEmpty
+  }
+
+  /// Leaves nothing of libuv's behind. Nobody else uses the loop any more, or it is being released.
+  private func tearDown() {
+    isClosed = true
+    mailbox.close()
+    gate.close()
+    for offload in waitingForThreads { offload.abandon() }
+    // Released only after everything is closed: what they hold may come back here when it goes.
+    let unrun = (ready, timers.removeAll(), waitingForThreads)
+    var unread = ContiguousArray<Mailbox.Item>()
+    mailbox.collect(into: &unread)
+    for case .job in unread + ready {
+      preconditionFailure(
+        "EventLoop: released while tasks wait to run on it; close() it, or keep it for as long as they do")
+    }
+    ready = []
+    waitingForThreads = []
+
+    uv_walk(
+      uv,
+      { handle, _ in
+        guard let handle, uv_is_closing(handle) == 0 else { return }
+        if let data = handle.pointee.data {
+          Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue().close()
+        } else {
+          LoopHandle.closeAndFree(handle)
+        }
+      }, nil)
+    while uv_run(uv, UV_RUN_DEFAULT) != 0 {}
+    let code = uv_loop_close(uv)
+    precondition(
+      code == 0, "EventLoop.close: something of libuv's is still alive; close handles made outside EventLoop first")
+    uv.deallocate()
+    withExtendedLifetime((unrun, unread)) {}
+  }
+}

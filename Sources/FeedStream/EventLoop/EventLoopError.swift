@@ -1,0 +1,30 @@
+internal import CLibUV
+
+/// A call of the event loop that the operating system refused.
+public struct EventLoopError: Error, Hashable, Sendable {
+  /// What was asked for.
+  public enum Operation: String, Hashable, Sendable {
+    case watchDescriptor = "watch a file descriptor"
+    case watchSignal = "watch a signal"
+    case startThread = "start a thread"
+  }
+
+  /// What was asked for.
+  public let operation: Operation
+  /// The system's error number (`EBADF`, `EMFILE` …), positive.
+  public let errno: Int32
+
+  init(_ operation: Operation, code: Int32) {
+    self.operation = operation
+    errno = abs(code)
+  }
+
+  /// Runs a call of libuv, which answers with a negative error number.
+  static func check(_ operation: Operation, _ code: Int32) throws(EventLoopError) {
+    guard code >= 0 else { throw EventLoopError(operation, code: code) }
+  }
+}
+
+extension EventLoopError: CustomStringConvertible {
+  public var description: String { "cannot \(operation.rawValue): \(String(cString: uv_strerror(-errno)))" }
+}

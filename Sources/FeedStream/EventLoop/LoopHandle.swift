@@ -1,0 +1,71 @@
+internal import CLibUV
+
+/// What every handle of a loop shares: it belongs to the loop's thread, closes once, and closes when it is released.
+///
+/// A closed handle calls nobody any more; libuv's memory for it is freed in libuv's close callback, on a later turn.
+public class LoopHandle: Cancellable {
+  /// The loop it is on.
+  public let loop: EventLoop
+  /// Whether it is closed.
+  public private(set) var isClosed = false
+
+  // Points to a handle that lives until its close callback; used only while `isClosed` is false.
+  let handle: UnsafeMutablePointer<uv_handle_t>
+
+  /// Allocates libuv's structure and has `start` initialize it.
+  init<Raw>(
+    on loop: EventLoop, as operation: EventLoopError.Operation, _ type: Raw.Type,
+    _ start: (UnsafeMutablePointer<uv_loop_t>, UnsafeMutablePointer<Raw>) -> Int32
+  ) throws(EventLoopError) {
+    loop.checkOwner()
+    precondition(!loop.isClosed, "EventLoop: a handle cannot be opened on a closed loop; open it before close()")
+    let raw = UnsafeMutablePointer<Raw>.allocate(capacity: 1)
+    let code = start(loop.uv, raw)
+    self.loop = loop
+    handle = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_handle_t.self)
+    guard code >= 0 else {
+      isClosed = true
+      raw.deallocate()
+      throw EventLoopError(operation, code: code)
+    }
+    handle.pointee.data = Unmanaged.passUnretained(self).toOpaque()
+  }
+
+  deinit { close() }
+
+  /// Whether the loop runs on for as long as this handle is active. True by default.
+  public var keepsLoopAlive: Bool {
+    get { !isClosed && uv_has_ref(handle) != 0 }
+    set {
+      guard !isClosed else { return }
+      loop.checkOwner()
+      if newValue { uv_ref(handle) } else { uv_unref(handle) }
+    }
+  }
+
+  /// Stops it for good. Idempotent; after it returns, its handler is not called.
+  public func close() {
+    guard !isClosed else { return }
+    if !loop.isClosed { loop.checkOwner() }
+    isClosed = true
+    handle.pointee.data = nil
+    Self.closeAndFree(handle)
+    releaseHandler()
+  }
+
+  /// The same as ``close()``.
+  public func cancel() { close() }
+
+  /// Lets go of what the handler holds; each kind of handle has its own.
+  func releaseHandler() {}
+
+  static func closeAndFree(_ handle: UnsafeMutablePointer<uv_handle_t>) {
+    uv_close(handle) { UnsafeMutableRawPointer($0!).deallocate() }
+  }
+
+  /// The Swift side of a handle in a callback of libuv's, which does not call back after `uv_close`.
+  static func of<Raw>(_ raw: UnsafeMutablePointer<Raw>!) -> Self {
+    let data = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_handle_t.self).pointee.data!
+    return Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue() as! Self
+  }
+}

@@ -1,0 +1,48 @@
+/// A timer that can be set again and again: one handler, at most one deadline.
+///
+/// Libraries that drive their own timeouts (libcurl) set it anew each time. It fires among the loop's other timers, in the
+/// order of deadlines, and closes when it is released.
+public final class LoopTimer: Cancellable {
+  /// The loop it is on.
+  public let loop: EventLoop
+  private var handler: (() -> Void)?
+  private var work: TimerQueue.Work?
+
+  /// A timer that is not set; `handler` is called on the loop when its time comes.
+  public init(on loop: EventLoop, _ handler: @escaping () -> Void) {
+    self.loop = loop
+    self.handler = handler
+  }
+
+  deinit { work?.cancel() }
+
+  /// Whether it is set.
+  public var isActive: Bool { work?.action != nil }
+
+  /// Sets the timer, in place of the deadline it had. No delay means the next turn of the loop, not this one.
+  public func start(after delay: StreamInstant.Stride) {
+    loop.checkOwner()
+    work?.cancel()
+    work = nil
+    guard handler != nil else { return }
+    work = loop.addTimer(at: loop.now.advanced(by: delay)) { [unowned self] in
+      work = nil
+      handler?()
+    }
+  }
+
+  /// Unsets the timer.
+  public func stop() {
+    work?.cancel()
+    work = nil
+  }
+
+  /// Unsets the timer for good and releases its handler.
+  public func close() {
+    stop()
+    handler = nil
+  }
+
+  /// The same as ``close()``.
+  public func cancel() { close() }
+}

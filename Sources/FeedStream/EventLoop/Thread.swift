@@ -1,0 +1,54 @@
+internal import CLibUV
+
+/// An operating system's thread that runs one closure and is joined or detached once.
+final class Thread: Sendable {
+  private struct Body {
+    let name: String
+    let run: @Sendable () -> Void
+  }
+
+  // The thread to wait for; none once somebody has waited. The lock makes later callers wait for that end as well.
+  private let handle: Locked<UInt?>
+
+  /// - Throws: when the system has no thread to give.
+  init(name: String, _ run: @escaping @Sendable () -> Void) throws(EventLoopError) {
+    let body = UnsafeMutablePointer<Body>.allocate(capacity: 1)
+    // Moved out by the new thread, which frees it.
+    body.initialize(to: Body(name: String(decoding: name.utf8.prefix(15), as: UTF8.self), run: run))
+    var thread = uv_thread_t()
+    let code = uv_thread_create(
+      &thread,
+      { pointer in
+        let pointer = pointer!.assumingMemoryBound(to: Body.self)
+        let body = pointer.move()
+        pointer.deallocate()
+        clibuv_thread_set_name(body.name)
+        body.run()
+      }, body)
+    guard code == 0 else {
+      body.deinitialize(count: 1)
+      body.deallocate()
+      throw EventLoopError(.startThread, code: code)
+    }
+    handle = Locked(clibuv_thread_to_int(thread))
+  }
+
+  /// Waits for the thread's end. Safe to call again, and from several threads.
+  func join() {
+    handle.withLock { handle in
+      guard let number = handle else { return }
+      var thread = clibuv_thread_from_int(number)
+      uv_thread_join(&thread)
+      handle = nil
+    }
+  }
+
+  /// Lets the thread end by itself.
+  func detach() {
+    handle.withLock { handle in
+      guard let number = handle else { return }
+      clibuv_thread_detach(clibuv_thread_from_int(number))
+      handle = nil
+    }
+  }
+}

@@ -1,0 +1,141 @@
+extension Publisher {
+  /// Makes a publisher of each value and delivers what they all deliver, as it comes.
+  ///
+  ///     upstream    --a-------b--------|
+  ///     flatMap { Timer… }
+  ///       a           --1--2--3|
+  ///       b                   --4--5|
+  ///     downstream  ----1--2--3-4--5--|
+  ///
+  /// **Demand:** `maxPublishers` values are asked of upstream at a time; of the publishers made, everything while
+  /// unlimited demand stands, else one value at a time, held until asked for: nothing is lost. **Failure:** the first
+  /// failure, upstream's or a publisher's, ends all. **Cancellation:** cancels all.
+  ///
+  /// - Parameters:
+  ///   - maxPublishers: how many publishers may be active at once. With `.max(1)` they follow one another.
+  ///   - transform: makes a publisher of a value.
+  @inlinable
+  public func flatMap<T, P: Publisher>(
+    maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
+  ) -> Publishers.FlatMap<P, Self> where T == P.Output, Failure == P.Failure {
+    Publishers.FlatMap(upstream: self, maxPublishers: maxPublishers, transform: transform)
+  }
+
+  /// Makes a publisher that cannot fail of each value and delivers what they all deliver.
+  @inlinable
+  public func flatMap<P: Publisher>(
+    maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
+  ) -> Publishers.FlatMap<Publishers.SetFailureType<P, Failure>, Self> where P.Failure == Never {
+    flatMap(maxPublishers: maxPublishers) { transform($0).setFailureType(to: Failure.self) }
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Makes a publisher of each value and delivers what they all deliver.
+  @inlinable
+  public func flatMap<P: Publisher>(
+    maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
+  ) -> Publishers.FlatMap<P, Publishers.SetFailureType<Self, P.Failure>> {
+    setFailureType(to: P.Failure.self).flatMap(maxPublishers: maxPublishers, transform)
+  }
+
+  /// Makes a publisher that cannot fail of each value and delivers what they all deliver.
+  @inlinable
+  public func flatMap<P: Publisher>(
+    maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
+  ) -> Publishers.FlatMap<P, Self> where P.Failure == Never {
+    Publishers.FlatMap(upstream: self, maxPublishers: maxPublishers, transform: transform)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/flatMap(maxPublishers:_:)``.
+  @frozen
+  public struct FlatMap<NewPublisher: Publisher, Upstream: Publisher>: Publisher
+  where NewPublisher.Failure == Upstream.Failure {
+    public typealias Output = NewPublisher.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let maxPublishers: Subscribers.Demand
+    public let transform: (Upstream.Output) -> NewPublisher
+
+    @inlinable
+    public init(
+      upstream: Upstream, maxPublishers: Subscribers.Demand,
+      transform: @escaping (Upstream.Output) -> NewPublisher
+    ) {
+      precondition(maxPublishers > .none, "flatMap(maxPublishers: .none): no publisher could run; allow at least one")
+      self.upstream = upstream
+      self.maxPublishers = maxPublishers
+      self.transform = transform
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = FlatMapStage<Upstream.Output, Output, Failure>(Downstream(subscriber), maxPublishers) {
+        [transform] input, inlet in
+        transform(input).receive(subscriber: inlet)
+      }
+      stage.down.receive(subscription: stage)
+      upstream.receive(subscriber: stage)
+    }
+  }
+}
+
+@usableFromInline
+final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Failure>, Subscriber {
+  @usableFromInline
+  let maxPublishers: Subscribers.Demand
+  @usableFromInline
+  let attach: (Input, Inlet<MergePort<Output, Failure>>) -> Void
+  @exclusivity(unchecked)
+  private var up: (any Subscription)?
+
+  @inlinable
+  init(
+    _ down: Downstream<Output, Failure>, _ maxPublishers: Subscribers.Demand,
+    _ attach: @escaping (Input, Inlet<MergePort<Output, Failure>>) -> Void
+  ) {
+    self.maxPublishers = maxPublishers
+    self.attach = attach
+    super.init("FlatMap", down)
+  }
+
+  @usableFromInline
+  func receive(subscription: any Subscription) {
+    guard isActive, isOpen, up == nil else { return subscription.cancel() }
+    up = subscription
+    subscription.request(maxPublishers)
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isActive, isOpen else { return .none }
+    attach(input, addInlet())
+    return .none
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    guard isOpen else { return }
+    up = nil
+    switch completion {
+    case .finished: close()
+    case .failure: end(completion)
+    }
+  }
+
+  @usableFromInline
+  override func inletFinished() {
+    if maxPublishers != .unlimited { up?.request(.max(1)) }
+  }
+
+  @usableFromInline
+  override func cancel() {
+    let up = self.up
+    self.up = nil
+    super.cancel()
+    up?.cancel()
+  }
+}

@@ -1,0 +1,85 @@
+extension Publisher {
+  /// Delivers the values of this publisher and of another, as they come.
+  ///
+  ///     upstream    --a-----b-----|
+  ///     other       -----1-----2--|
+  ///     merge(with: other)
+  ///     downstream  --a--1--b--2--|
+  ///
+  /// Finishes when all have finished. **Demand:** everything while unlimited demand stands, else one value at a time of
+  /// each, held until asked for: nothing is lost. **Failure:** the first ends all. **Cancellation:** cancels all.
+  @inlinable
+  public func merge<B: Publisher>(with other: B) -> Publishers.Merge<Self, B>
+  where B.Output == Output, B.Failure == Failure {
+    Publishers.Merge(self, other)
+  }
+
+  /// Delivers the values of this publisher and of others of its type, as they come.
+  @inlinable
+  public func merge(with other: Self) -> Publishers.MergeMany<Self> { Publishers.MergeMany([self, other]) }
+}
+
+extension Publishers {
+  /// Delivers the values of any number of publishers, as they come. Finishes when all have finished, at once when there
+  /// are none.
+  ///
+  /// **Demand, failure, cancellation:** see ``Publisher/merge(with:)-(B)``.
+  @frozen
+  public struct MergeMany<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let publishers: [Upstream]
+
+    @inlinable
+    public init(_ upstream: Upstream...) { publishers = upstream }
+    @inlinable
+    public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = MergeStage("Merge", Downstream(subscriber))
+      stage.start(publishers.map { publisher in { publisher.receive(subscriber: $0) } })
+    }
+
+    /// One more publisher.
+    @inlinable
+    public func merge(with other: Upstream) -> MergeMany<Upstream> { MergeMany(publishers + [other]) }
+  }
+
+  /// See ``Publisher/merge(with:)-(B)``.
+  @frozen
+  public struct Merge<A: Publisher, B: Publisher>: Publisher where A.Output == B.Output, A.Failure == B.Failure {
+    public typealias Output = A.Output
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+
+    @inlinable
+    public init(_ a: A, _ b: B) {
+      self.a = a
+      self.b = b
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = MergeStage("Merge", Downstream(subscriber))
+      stage.start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
+    }
+  }
+}
+
+extension Publishers.MergeMany: Equatable where Upstream: Equatable {}
+extension Publishers.Merge: Equatable where A: Equatable, B: Equatable {}
+
+extension MergeStage {
+  /// Subscribes to a known number of upstreams.
+  @inlinable
+  func start(_ upstreams: [(Inlet<MergePort<Output, Failure>>) -> Void]) {
+    down.receive(subscription: self)
+    // All have their place before the first begins: one that finishes at once must not look like the last.
+    for (attach, inlet) in zip(upstreams, upstreams.map { _ in addInlet() }) where isActive { attach(inlet) }
+    close()
+  }
+}

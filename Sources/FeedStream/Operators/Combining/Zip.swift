@@ -1,0 +1,169 @@
+extension Publisher {
+  /// Pairs each value with the value at the same place of another publisher.
+  ///
+  ///     upstream    --a--b-----c--|
+  ///     other       -----1--2-----3--|
+  ///     zip(other)
+  ///     downstream  ----(a1)-(b2)-(c3)|
+  ///
+  /// Finishes when one has finished and its last value is paired. **Demand:** passes to both; a value waits for its
+  /// partner, so the faster publisher is buffered up to what was asked for. **Failure:** the first ends both.
+  /// **Cancellation:** cancels both.
+  @inlinable
+  public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
+    Publishers.Zip(self, other)
+  }
+
+  /// Pairs each value with the value at the same place of another publisher, and delivers what `transform` makes of them.
+  @inlinable
+  public func zip<P: Publisher, T>(
+    _ other: P, _ transform: @escaping (Output, P.Output) -> T
+  ) -> Publishers.Map<Publishers.Zip<Self, P>, T> where P.Failure == Failure {
+    zip(other).map(transform)
+  }
+
+  /// Combines the values at the same place of three publishers.
+  @inlinable
+  public func zip<P: Publisher, Q: Publisher>(_ publisher1: P, _ publisher2: Q) -> Publishers.Zip3<Self, P, Q>
+  where P.Failure == Failure, Q.Failure == Failure {
+    Publishers.Zip3(self, publisher1, publisher2)
+  }
+
+  /// Combines the values at the same place of three publishers, and delivers what `transform` makes of them.
+  @inlinable
+  public func zip<P: Publisher, Q: Publisher, T>(
+    _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
+  ) -> Publishers.Map<Publishers.Zip3<Self, P, Q>, T> where P.Failure == Failure, Q.Failure == Failure {
+    zip(publisher1, publisher2).map(transform)
+  }
+
+  /// Combines the values at the same place of four publishers.
+  @inlinable
+  public func zip<P: Publisher, Q: Publisher, R: Publisher>(
+    _ publisher1: P, _ publisher2: Q, _ publisher3: R
+  ) -> Publishers.Zip4<Self, P, Q, R> where P.Failure == Failure, Q.Failure == Failure, R.Failure == Failure {
+    Publishers.Zip4(self, publisher1, publisher2, publisher3)
+  }
+
+  /// Combines the values at the same place of four publishers, and delivers what `transform` makes of them.
+  @inlinable
+  public func zip<P: Publisher, Q: Publisher, R: Publisher, T>(
+    _ publisher1: P, _ publisher2: Q, _ publisher3: R,
+    _ transform: @escaping (Output, P.Output, Q.Output, R.Output) -> T
+  ) -> Publishers.Map<Publishers.Zip4<Self, P, Q, R>, T>
+  where P.Failure == Failure, Q.Failure == Failure, R.Failure == Failure {
+    zip(publisher1, publisher2, publisher3).map(transform)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/zip(_:)``.
+  @frozen
+  public struct Zip<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
+    public typealias Output = (A.Output, B.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+
+    @inlinable
+    public init(_ a: A, _ b: B) {
+      self.a = a
+      self.b = b
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = ZipStage<A.Output, B.Output, Failure>(Downstream(subscriber))
+      a.receive(subscriber: stage.first)
+      b.receive(subscriber: stage.second)
+    }
+  }
+
+  /// See ``Publisher/zip(_:_:)-(P,Q)``. A zip of a zip: the arity is in the types only.
+  @frozen
+  public struct Zip3<A: Publisher, B: Publisher, C: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure {
+    public typealias Output = (A.Output, B.Output, C.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+    public let c: C
+
+    @inlinable
+    public init(_ a: A, _ b: B, _ c: C) {
+      self.a = a
+      self.b = b
+      self.c = c
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      Zip(Zip(a, b), c).map { ($0.0, $0.1, $1) }.receive(subscriber: subscriber)
+    }
+  }
+
+  /// See ``Publisher/zip(_:_:_:)-(P,Q,R)``. A zip of a zip: the arity is in the types only.
+  @frozen
+  public struct Zip4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
+    public typealias Output = (A.Output, B.Output, C.Output, D.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+    public let c: C
+    public let d: D
+
+    @inlinable
+    public init(_ a: A, _ b: B, _ c: C, _ d: D) {
+      self.a = a
+      self.b = b
+      self.c = c
+      self.d = d
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      Zip(Zip3(a, b, c), d).map { ($0.0, $0.1, $0.2, $1) }.receive(subscriber: subscriber)
+    }
+  }
+}
+
+extension Publishers.Zip: Equatable where A: Equatable, B: Equatable {}
+extension Publishers.Zip3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
+extension Publishers.Zip4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
+
+@usableFromInline
+final class ZipStage<A, B, Failure: Error>: PairStage<A, B, (A, B), Failure> {
+  @exclusivity(unchecked)
+  @usableFromInline
+  var queueA = FIFO<A>()
+  @exclusivity(unchecked)
+  @usableFromInline
+  var queueB = FIFO<B>()
+
+  @inlinable
+  init(_ down: Downstream<(A, B), Failure>) { super.init("Zip", down) }
+
+  @inlinable
+  override func take(first value: A) { queueA.append(value) }
+  @inlinable
+  override func take(second value: B) { queueB.append(value) }
+
+  @inlinable
+  override func next() -> (A, B)? {
+    guard !queueA.isEmpty, !queueB.isEmpty else { return nil }
+    return (queueA.popFirst().unsafelyUnwrapped, queueB.popFirst().unsafelyUnwrapped)
+  }
+
+  @usableFromInline
+  override var isDone: Bool { (first.isEnded && queueA.isEmpty) || (second.isEnded && queueB.isEmpty) }
+
+  @usableFromInline
+  override func discard() {
+    queueA.removeAll()
+    queueB.removeAll()
+  }
+}

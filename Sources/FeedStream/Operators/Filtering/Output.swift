@@ -1,0 +1,107 @@
+extension Publisher {
+  /// Delivers the first `maxLength` values, then finishes.
+  ///
+  ///     upstream    --a--b--c--d--|
+  ///     prefix(2)
+  ///     downstream  --a--b|
+  ///
+  /// **Demand:** passes through; upstream is cancelled with the last value. **Failure, cancellation:** pass through.
+  ///
+  /// - Precondition: `maxLength` is not negative.
+  @inlinable
+  public func prefix(_ maxLength: Int) -> Publishers.Output<Self> {
+    precondition(maxLength >= 0, "prefix(\(maxLength)): a number of values cannot be negative; use 0 or more")
+    return output(in: 0..<maxLength)
+  }
+
+  /// Delivers the value at `index`, counted from zero, then finishes.
+  ///
+  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
+  @inlinable
+  public func output(at index: Int) -> Publishers.Output<Self> { output(in: index...index) }
+
+  /// Delivers the values at the places in `range`, counted from zero, then finishes.
+  ///
+  ///     upstream    --a--b--c--d--|
+  ///     output(in: 1...2)
+  ///     downstream  -----b--c|
+  ///
+  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
+  @inlinable
+  public func output<R: RangeExpression>(in range: R) -> Publishers.Output<Self> where R.Bound == Int {
+    Publishers.Output(upstream: self, range: range.relative(to: 0..<Int.max))
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/output(in:)``.
+  @frozen
+  public struct Output<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let range: CountableRange<Int>
+
+    @inlinable
+    public init(upstream: Upstream, range: CountableRange<Int>) {
+      precondition(range.lowerBound >= 0, "output(in: \(range)): a place in a stream cannot be negative; use 0 or more")
+      self.upstream = upstream
+      self.range = range
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: OutputStage<Output, Failure>(Downstream(subscriber), range))
+    }
+  }
+}
+
+extension Publishers.Output: Equatable where Upstream: Equatable {}
+
+@usableFromInline
+final class OutputStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  @exclusivity(unchecked)
+  @usableFromInline
+  var toDrop: Int
+  @exclusivity(unchecked)
+  @usableFromInline
+  var toDeliver: Int
+
+  @inlinable
+  init(_ down: Downstream<Input, Failure>, _ range: CountableRange<Int>) {
+    toDrop = range.lowerBound
+    toDeliver = range.count
+    super.init(down)
+  }
+
+  @usableFromInline
+  override func began() {
+    super.began()
+    if toDeliver == 0 { stop(.finished) }
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    if toDrop > 0 {
+      toDrop &-= 1
+      return .max(1)
+    }
+    // Counted down first: the value may come back here.
+    toDeliver &-= 1
+    if toDeliver > 0 { return down.next(input) }
+    if toDeliver == 0 { deliverLast(input) }
+    return .none
+  }
+
+  @inline(never)
+  @usableFromInline
+  func deliverLast(_ input: Input) {
+    _ = down.next(input)
+    stop(.finished)
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+}

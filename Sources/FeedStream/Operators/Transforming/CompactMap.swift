@@ -1,0 +1,116 @@
+extension Publisher {
+  /// Delivers what `transform` makes of each value, leaving out `nil`.
+  ///
+  ///     upstream    --"1"--"x"--"3"--|
+  ///     compactMap(Int.init)
+  ///     downstream  --1---------3----|
+  ///
+  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
+  @inlinable
+  public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Self, T> {
+    Publishers.CompactMap(upstream: self, transform: transform)
+  }
+
+  /// Delivers what `transform` makes of each value, leaving out `nil`, and fails with the first error it throws.
+  ///
+  /// **Demand:** a value left out is asked for again. **Failure:** an error thrown cancels upstream.
+  @inlinable
+  public func tryCompactMap<T>(_ transform: @escaping (Output) throws -> T?) -> Publishers.TryCompactMap<Self, T> {
+    Publishers.TryCompactMap(upstream: self, transform: transform)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/compactMap(_:)``.
+  @frozen
+  public struct CompactMap<Upstream: Publisher, Output>: Publisher {
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let transform: (Upstream.Output) -> Output?
+
+    @inlinable
+    public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> Output?) {
+      self.upstream = upstream
+      self.transform = transform
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if S.isFullyFused {
+        upstream.receive(subscriber: CompactMapStage(subscriber.erased, transform))
+      } else {
+        upstream.receive(subscriber: CompactMapStage(subscriber, transform))
+      }
+    }
+  }
+
+  /// See ``Publisher/tryCompactMap(_:)``.
+  @frozen
+  public struct TryCompactMap<Upstream: Publisher, Output>: Publisher {
+    public typealias Failure = any Error
+
+    public let upstream: Upstream
+    public let transform: (Upstream.Output) throws -> Output?
+
+    @inlinable
+    public init(upstream: Upstream, transform: @escaping (Upstream.Output) throws -> Output?) {
+      self.upstream = upstream
+      self.transform = transform
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = Downstream(subscriber)
+      upstream.receive(
+        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryCompactMap", early: .traps, down) {
+          [transform, next = down.next] in
+          if let output = try transform($0) { next(output) } else { .max(1) }
+        })
+    }
+  }
+}
+
+extension Publishers.CompactMap {
+  @inlinable
+  public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Upstream, T> {
+    Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).flatMap(transform) }
+  }
+
+  @inlinable
+  public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.CompactMap<Upstream, T> {
+    Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).map(transform) }
+  }
+}
+
+extension Publishers.TryCompactMap {
+  @inlinable
+  public func compactMap<T>(_ transform: @escaping (Output) throws -> T?) -> Publishers.TryCompactMap<Upstream, T> {
+    Publishers.TryCompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in
+      try first($0).flatMap(transform)
+    }
+  }
+}
+
+@frozen
+@usableFromInline
+struct CompactMapStage<Input, Downstream: Subscriber>: FusedStage {
+  @usableFromInline
+  typealias Failure = Downstream.Failure
+
+  @usableFromInline
+  let downstream: Downstream
+  @usableFromInline
+  let transform: (Input) -> Downstream.Input?
+
+  @inlinable
+  init(_ downstream: Downstream, _ transform: @escaping (Input) -> Downstream.Input?) {
+    self.downstream = downstream
+    self.transform = transform
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    if let output = transform(input) { downstream.receive(output) } else { .max(1) }
+  }
+}

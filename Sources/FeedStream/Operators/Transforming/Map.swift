@@ -1,0 +1,133 @@
+extension Publisher {
+  /// Delivers what `transform` makes of each value.
+  ///
+  ///     upstream    --1--2--3--|
+  ///     map { $0 * 10 }
+  ///     downstream  --10-20-30-|
+  ///
+  /// **Demand, failure, cancellation:** pass through.
+  @inlinable
+  public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Self, T> {
+    Publishers.Map(upstream: self, transform: transform)
+  }
+
+  /// Delivers what `transform` makes of each value, and fails with the first error it throws.
+  ///
+  ///     upstream    --1--2--3--|
+  ///     tryMap { try parse($0) }   (throws on 3)
+  ///     downstream  --a--b--#
+  ///
+  /// **Demand:** passes through. **Failure:** an error thrown cancels upstream; upstream's own passes through.
+  @inlinable
+  public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Self, T> {
+    Publishers.TryMap(upstream: self, transform: transform)
+  }
+
+  /// Delivers `value` in place of each `nil`.
+  ///
+  ///     upstream    --1--nil--3--|
+  ///     replaceNil(with: 0)
+  ///     downstream  --1--0----3--|
+  ///
+  /// **Demand, failure, cancellation:** pass through.
+  @inlinable
+  public func replaceNil<T>(with value: T) -> Publishers.Map<Self, T> where Output == T? {
+    map { $0 ?? value }
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/map(_:)-(_)``.
+  @frozen
+  public struct Map<Upstream: Publisher, Output>: Publisher {
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let transform: (Upstream.Output) -> Output
+
+    @inlinable
+    public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> Output) {
+      self.upstream = upstream
+      self.transform = transform
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if S.isFullyFused {
+        upstream.receive(subscriber: MapStage(subscriber.erased, transform))
+      } else {
+        upstream.receive(subscriber: MapStage(subscriber, transform))
+      }
+    }
+  }
+
+  /// See ``Publisher/tryMap(_:)``.
+  @frozen
+  public struct TryMap<Upstream: Publisher, Output>: Publisher {
+    public typealias Failure = any Error
+
+    public let upstream: Upstream
+    public let transform: (Upstream.Output) throws -> Output
+
+    @inlinable
+    public init(upstream: Upstream, transform: @escaping (Upstream.Output) throws -> Output) {
+      self.upstream = upstream
+      self.transform = transform
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = Downstream(subscriber)
+      upstream.receive(
+        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryMap", down) {
+          [transform, next = down.next] in
+          next(try transform($0))
+        })
+    }
+  }
+}
+
+// One map of the composed closure: what is fused does not nest.
+
+extension Publishers.Map {
+  @inlinable
+  public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Upstream, T> {
+    Publishers.Map<Upstream, T>(upstream: upstream) { [first = self.transform] in transform(first($0)) }
+  }
+
+  @inlinable
+  public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
+    Publishers.TryMap(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
+  }
+}
+
+extension Publishers.TryMap {
+  @inlinable
+  public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.TryMap<Upstream, T> { tryMap(transform) }
+
+  @inlinable
+  public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
+    Publishers.TryMap<Upstream, T>(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
+  }
+}
+
+@frozen
+@usableFromInline
+struct MapStage<Input, Downstream: Subscriber>: FusedStage {
+  @usableFromInline
+  typealias Failure = Downstream.Failure
+
+  @usableFromInline
+  let downstream: Downstream
+  @usableFromInline
+  let transform: (Input) -> Downstream.Input
+
+  @inlinable
+  init(_ downstream: Downstream, _ transform: @escaping (Input) -> Downstream.Input) {
+    self.downstream = downstream
+    self.transform = transform
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(transform(input)) }
+}

@@ -1,0 +1,129 @@
+extension Publisher {
+  /// Delivers every intermediate result of combining the values, the first one combined with `initialResult`.
+  ///
+  ///     upstream    --1--2--3--|
+  ///     scan(0, +)
+  ///     downstream  --1--3--6--|
+  ///
+  /// **Demand, failure, cancellation:** pass through.
+  @inlinable
+  public func scan<T>(
+    _ initialResult: T, _ nextPartialResult: @escaping (T, Output) -> T
+  ) -> Publishers.Scan<Self, T> {
+    Publishers.Scan(upstream: self, initialResult: initialResult, nextPartialResult: nextPartialResult)
+  }
+
+  /// Delivers every intermediate result of combining the values, and fails with the first error that combining throws.
+  ///
+  /// **Demand:** passes through. **Failure:** an error thrown cancels upstream.
+  @inlinable
+  public func tryScan<T>(
+    _ initialResult: T, _ nextPartialResult: @escaping (T, Output) throws -> T
+  ) -> Publishers.TryScan<Self, T> {
+    Publishers.TryScan(upstream: self, initialResult: initialResult, nextPartialResult: nextPartialResult)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/scan(_:_:)``.
+  @frozen
+  public struct Scan<Upstream: Publisher, Output>: Publisher {
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let initialResult: Output
+    public let nextPartialResult: (Output, Upstream.Output) -> Output
+
+    @inlinable
+    public init(
+      upstream: Upstream, initialResult: Output, nextPartialResult: @escaping (Output, Upstream.Output) -> Output
+    ) {
+      self.upstream = upstream
+      self.initialResult = initialResult
+      self.nextPartialResult = nextPartialResult
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let result = Box(initialResult)
+      if S.isFullyFused {
+        upstream.receive(subscriber: ScanStage(subscriber.erased, result, nextPartialResult))
+      } else {
+        upstream.receive(subscriber: ScanStage(subscriber, result, nextPartialResult))
+      }
+    }
+  }
+
+  /// See ``Publisher/tryScan(_:_:)``.
+  @frozen
+  public struct TryScan<Upstream: Publisher, Output>: Publisher {
+    public typealias Failure = any Error
+
+    public let upstream: Upstream
+    public let initialResult: Output
+    public let nextPartialResult: (Output, Upstream.Output) throws -> Output
+
+    @inlinable
+    public init(
+      upstream: Upstream, initialResult: Output,
+      nextPartialResult: @escaping (Output, Upstream.Output) throws -> Output
+    ) {
+      self.upstream = upstream
+      self.initialResult = initialResult
+      self.nextPartialResult = nextPartialResult
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = Downstream(subscriber)
+      let result = Box(initialResult)
+      upstream.receive(
+        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryScan", down) {
+          [nextPartialResult, next = down.next] in
+          result.value = try nextPartialResult(result.value, $0)
+          return next(result.value)
+        })
+    }
+  }
+}
+
+/// State of a stage that is itself a value.
+@usableFromInline
+final class Box<Value> {
+  @exclusivity(unchecked)
+  @usableFromInline
+  var value: Value
+
+  @inlinable
+  init(_ value: Value) { self.value = value }
+}
+
+@frozen
+@usableFromInline
+struct ScanStage<Input, Downstream: Subscriber>: FusedStage {
+  @usableFromInline
+  typealias Failure = Downstream.Failure
+
+  @usableFromInline
+  let downstream: Downstream
+  @usableFromInline
+  let result: Box<Downstream.Input>
+  @usableFromInline
+  let combine: (Downstream.Input, Input) -> Downstream.Input
+
+  @inlinable
+  init(
+    _ downstream: Downstream, _ result: Box<Downstream.Input>,
+    _ combine: @escaping (Downstream.Input, Input) -> Downstream.Input
+  ) {
+    self.downstream = downstream
+    self.result = result
+    self.combine = combine
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    result.value = combine(result.value, input)
+    return downstream.receive(result.value)
+  }
+}

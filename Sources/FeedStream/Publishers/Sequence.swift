@@ -1,0 +1,27 @@
+extension Sequence {
+  /// A publisher that delivers this sequence's elements, then finishes.
+  @inlinable
+  public var publisher: Publishers.Sequence<Self, Never> { Publishers.Sequence(sequence: self) }
+}
+
+extension Publishers {
+  /// Delivers a sequence's elements, then finishes.
+  ///
+  /// **Demand:** as many as asked for, in the call that asks. **Cancellation:** at once.
+  @frozen
+  public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher {
+    public typealias Output = Elements.Element
+
+    public let sequence: Elements
+
+    @inlinable
+    public init(sequence: Elements) { self.sequence = sequence }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      subscriber.attach("Sequence", delivering: sequence, then: .finished)
+    }
+  }
+}
+
+extension Publishers.Sequence: Equatable where Elements: Equatable {}

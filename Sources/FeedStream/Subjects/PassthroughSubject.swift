@@ -1,0 +1,28 @@
+/// A subject that hands each value sent to whoever is subscribed at that moment.
+///
+/// **Policy:** a subscriber that has not asked for a value does not get it; ``send(_:)`` counts it as dropped.
+/// **Re-entrancy:** a value sent while another is being delivered is delivered at once, before the rest of the
+/// subscribers have seen the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
+public final class PassthroughSubject<Output, Failure: Error>: Subject {
+  @usableFromInline
+  let conduits = Conduits<Output, Failure>()
+
+  @inlinable
+  public init() {}
+
+  @inlinable
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    conduits.add(Downstream(subscriber), to: self, "PassthroughSubject")
+  }
+
+  /// Delivers `value` to the subscribers that have asked for one.
+  ///
+  /// - Returns: to how many it was delivered, and how many it passed by.
+  @inlinable
+  @discardableResult
+  public func send(_ value: Output) -> Delivery { conduits.send(value) }
+
+  public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }
+
+  public func send(subscription: any Subscription) { conduits.upstreams.add(subscription) }
+}

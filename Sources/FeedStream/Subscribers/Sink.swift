@@ -1,0 +1,126 @@
+extension Publisher {
+  /// Subscribes closures to this publisher.
+  ///
+  /// **Demand:** unlimited, at once.
+  ///
+  /// - Returns: cancels the subscription when cancelled or released; keep it.
+  @inlinable
+  public func sink(
+    receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
+    receiveValue: @escaping (Output) -> Void
+  ) -> AnyCancellable {
+    let sink = Subscribers.Sink(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
+    subscribe(SinkLink(sink, receiveValue))
+    return AnyCancellable(sink)
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Subscribes a closure to this publisher, which cannot fail.
+  ///
+  /// **Demand:** unlimited, at once.
+  ///
+  /// - Returns: cancels the subscription when cancelled or released; keep it.
+  @inlinable
+  public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
+    sink(receiveCompletion: { _ in }, receiveValue: receiveValue)
+  }
+}
+
+extension Subscribers {
+  /// Hands what it receives to closures, which it releases at the ending.
+  public final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
+    @exclusivity(unchecked)
+    public var receiveValue: (Input) -> Void
+    @exclusivity(unchecked)
+    public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void
+
+    @exclusivity(unchecked)
+    private var subscription: (any Subscription)?
+    @exclusivity(unchecked)
+    @usableFromInline
+    private(set) var isOpen = true
+
+    public init(
+      receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
+      receiveValue: @escaping (Input) -> Void
+    ) {
+      self.receiveCompletion = receiveCompletion
+      self.receiveValue = receiveValue
+    }
+
+    public func receive(subscription: any Subscription) {
+      guard isOpen, self.subscription == nil else {
+        subscription.cancel()
+        return
+      }
+      self.subscription = subscription
+      subscription.request(.unlimited)
+    }
+
+    public func receive(_ value: Input) -> Subscribers.Demand {
+      receiveValue(value)
+      return .none
+    }
+
+    public func receive(completion: Subscribers.Completion<Failure>) {
+      subscription = nil
+      close()?(completion)
+    }
+
+    public func cancel() {
+      guard let subscription else { return }
+      self.subscription = nil
+      withExtendedLifetime(close()) { subscription.cancel() }
+    }
+
+    /// Lets the closures go, the last time outside of this object's own calls: releasing them may come back here.
+    private func close() -> ((Subscribers.Completion<Failure>) -> Void)? {
+      guard isOpen else { return nil }
+      isOpen = false
+      let closures = (receiveCompletion, receiveValue)
+      receiveCompletion = { _ in }
+      receiveValue = { _ in }
+      return closures.0
+    }
+  }
+}
+
+extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+  public var description: String { "Sink" }
+  public var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+  public var playgroundDescription: Any { description }
+}
+
+/// What `sink` attaches: the closure for values as a constant, which a call need not retain as it must a variable.
+@frozen
+@usableFromInline
+struct SinkLink<Input, Failure: Error>: Subscriber, CustomStringConvertible {
+  @usableFromInline
+  let sink: Subscribers.Sink<Input, Failure>
+  @usableFromInline
+  let receiveValue: (Input) -> Void
+
+  @inlinable
+  init(_ sink: Subscribers.Sink<Input, Failure>, _ receiveValue: @escaping (Input) -> Void) {
+    self.sink = sink
+    self.receiveValue = receiveValue
+  }
+
+  @inlinable
+  func receive(subscription: any Subscription) { sink.receive(subscription: subscription) }
+
+  @inlinable
+  func receive(_ value: Input) -> Subscribers.Demand {
+    if sink.isOpen { receiveValue(value) }
+    return .none
+  }
+
+  @inlinable
+  func receive(completion: Subscribers.Completion<Failure>) { sink.receive(completion: completion) }
+
+  @usableFromInline
+  var combineIdentifier: CombineIdentifier { sink.combineIdentifier }
+  @usableFromInline
+  var description: String { sink.description }
+}

@@ -1,0 +1,181 @@
+import FeedStream
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+@Suite struct OffloadTests {
+  @Test func `the work runs elsewhere and its result comes back on the loop`() {
+    withLoop { loop in
+      let log = Log<Int>()
+      loop.offload {
+        #expect(!loop.isCurrent && EventLoop.current == nil)
+        return 6 * 7
+      } completion: {
+        #expect(loop.isCurrent)
+        log.note($0)
+      }
+      #expect(log.entries.isEmpty)
+      loop.run()
+      #expect(log.entries == [42])
+    }
+  }
+
+  @Test func `a thousand pieces of work all come back`() {
+    withLoop { loop in
+      let log = Log<Int>()
+      for number in 0..<1_000 {
+        loop.offload {
+          number
+        } completion: {
+          log.note($0)
+        }
+      }
+      loop.run()
+      #expect(log.entries.sorted() == Array(0..<1_000))
+    }
+  }
+
+  @Test func `cancelling prevents work that has not begun, and the completion of work that has`() {
+    withLoop { loop in
+      let gate = Gate()
+      let begun = Atomic<Int>(0)
+      let completed = Log<Int>()
+      // More than the pool has threads, each waiting for the gate.
+      let works = (0..<64).map { number in
+        loop.offload {
+          begun.wrappingAdd(1, ordering: .relaxed)
+          gate.wait()
+          return number
+        } completion: {
+          completed.note($0)
+        }
+      }
+      for work in works.dropFirst(32) { work.cancel() }
+      works[0].cancel()
+      works[0].cancel()
+      gate.open()
+      loop.run()
+      #expect(completed.entries.sorted() == Array(1..<32))
+      #expect(begun.load(ordering: .relaxed) < 64)
+    }
+  }
+
+  @Test func `cancelling in the completion of another piece of work is in time`() {
+    withLoop { loop in
+      let log = Log<String>()
+      var second: (any Cancellable)?
+      loop.offload {
+        1
+      } completion: { _ in
+        log.note("first")
+        second?.cancel()
+      }
+      let gate = Gate()
+      second = loop.offload {
+        gate.wait()
+      } completion: {
+        log.note("second")
+      }
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(20))) { gate.open() }
+      loop.run()
+      #expect(log.entries == ["first"])
+    }
+  }
+
+  @Test func `what the work and its completion hold is released`() {
+    withLoop { loop in
+      weak var held: Log<Int>?
+      weak var dropped: Log<Int>?
+      do {
+        let log = Log<Int>()
+        (held, dropped) = (log, log)
+        loop.offload {
+          1
+        } completion: {
+          log.note($0)
+        }
+        loop.offload {
+          2
+        } completion: {
+          log.note($0)
+        }.cancel()
+      }
+      loop.run()
+      #expect(held == nil && dropped == nil)
+    }
+  }
+
+  @Test func `closing the loop waits for begun work and drops what has not begun`() {
+    let loop = EventLoop()
+    let performed = Atomic<Int>(0)
+    for _ in 0..<1_000 {
+      loop.offload {
+        performed.wrappingAdd(1, ordering: .relaxed)
+        stall(milliseconds: 1)
+      } completion: {
+        Issue.record("a closed loop completed work")
+      }
+    }
+    loop.close()
+    #expect(performed.load(ordering: .relaxed) < 1_000)
+  }
+
+  @Test func `work waits while the system has no threads to give, and runs when it has`() async {
+    await #expect(processExitsWith: .success) {
+      // No room for the stacks of a pool of this size.
+      setenv("UV_THREADPOOL_SIZE", "512", 1)
+      var limit = rlimit()
+      #if canImport(Glibc)
+        let addressSpace = __rlimit_resource_t(RLIMIT_AS.rawValue)
+      #else
+        let addressSpace = RLIMIT_AS
+      #endif
+      getrlimit(addressSpace, &limit)
+      let unlimited = limit
+      limit.rlim_cur = rlim_t(1) << 30
+      let loop = EventLoop()
+      let log = Log<String>()
+      precondition(setrlimit(addressSpace, &limit) == 0)
+      loop.offload {
+        "work"
+      } completion: {
+        log.note($0)
+      }
+      let abandoned = loop.offload {
+        "never"
+      } completion: {
+        log.note($0)
+      }
+      abandoned.cancel()
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(120))) {
+        log.note("timer")
+        var limit = unlimited
+        setrlimit(addressSpace, &limit)
+      }
+      loop.run()
+      loop.close()
+      precondition(log.entries == ["timer", "work"], "\(log.entries)")
+    }
+  }
+}
+
+/// Holds threads until it is opened.
+// @unchecked: the semaphore is made for several threads, and never moves.
+final class Gate: @unchecked Sendable {
+  private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+  init() { sem_init(semaphore, 0, 0) }
+  deinit {
+    sem_destroy(semaphore)
+    semaphore.deallocate()
+  }
+  func wait() {
+    sem_wait(semaphore)
+    sem_post(semaphore)
+  }
+  func open() { sem_post(semaphore) }
+}

@@ -1,0 +1,160 @@
+import FeedStream
+import Synchronization
+import Testing
+
+@Suite struct ThreadTests {
+  @Test func `what many threads post all arrives, each thread's in its order`() throws {
+    try withLoop { loop in
+      let threads = 8
+      let each = 2_000
+      let seen = Confined([[Int]](repeating: [], count: threads))
+      let left = Confined(threads * each)
+      let senders = try (0..<threads).map { _ in try EventLoopThread() }
+      for (index, sender) in senders.enumerated() {
+        sender.loop.execute {
+          for number in 0..<each {
+            loop.execute {
+              #expect(loop.isCurrent)
+              seen.value[index].append(number)
+              left.value -= 1
+              if left.value == 0 { loop.stop() }
+            }
+          }
+        }
+      }
+      loop.run(.untilStopped)
+      for numbers in seen.value { #expect(numbers == Array(0..<each)) }
+      for sender in senders { sender.shutdown() }
+    }
+  }
+
+  @Test func `what was posted before the run is run by it, without other work`() {
+    withLoop { loop in
+      let count = Confined(0)
+      loop.execute { count.value += 1 }
+      loop.run()
+      #expect(count.value == 1)
+    }
+  }
+
+  @Test func `posting from the loop itself waits for the next turn`() {
+    withLoop { loop in
+      let log = Confined<[String]>([])
+      loop.execute {
+        loop.execute { log.value.append("second") }
+        log.value.append("first")
+      }
+      loop.run()
+      #expect(log.value == ["first", "second"])
+    }
+  }
+
+  @Test func `stop from another thread ends a run that waits`() throws {
+    try withLoop { loop in
+      let other = try EventLoopThread()
+      loop.schedule { other.loop.execute { loop.stop() } }
+      loop.run(.untilStopped)
+      other.shutdown()
+    }
+  }
+
+  @Test func `a loop thread runs what is posted, shuts down twice, and drops what comes late`() throws {
+    let thread = try EventLoopThread(name: "a name longer than fifteen bytes")
+    let answer = try EventLoopThread()
+    withLoop { loop in
+      thread.loop.execute { loop.execute { loop.stop() } }
+      loop.run(.untilStopped)
+    }
+    thread.shutdown()
+    thread.shutdown()
+    thread.loop.execute { Issue.record("a closed loop ran work") }
+    thread.loop.stop()
+    answer.shutdown()
+  }
+
+  @Test func `a loop thread released on its own loop ends by itself`() async throws {
+    let thread = Confined<EventLoopThread?>(try EventLoopThread())
+    let loop = try #require(thread.value).loop
+    await withCheckedContinuation { continuation in
+      loop.execute {
+        thread.value = nil
+        continuation.resume()
+      }
+    }
+  }
+
+  @Test func `an actor on the loop runs there, together with the loop's callbacks`() async throws {
+    let thread = try EventLoopThread()
+    let counter = Counter(on: thread.loop)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<200 { group.addTask { await counter.increment() } }
+      try await group.waitForAll()
+    }
+    #expect(await counter.count == 200)
+    #expect(await counter.countAfterTimer() == 201)
+    thread.shutdown()
+  }
+
+  @Test func `a loop that closes under its actors runs all their jobs, one at a time`() async throws {
+    for _ in 0..<50 {
+      let thread = try EventLoopThread()
+      let counter = Counter(on: thread.loop)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<8 {
+          group.addTask { for _ in 0..<20 { await counter.incrementAnywhere() } }
+        }
+        thread.shutdown()
+        try await group.waitForAll()
+      }
+      #expect(await counter.count == 160)
+    }
+  }
+
+  @Test func `assuming isolation on another thread traps`() async {
+    await #expect(processExitsWith: .failure) {
+      let thread = try EventLoopThread()
+      func assume(_ counter: Counter) { counter.assumeIsolated { _ in } }
+      assume(Counter(on: thread.loop))
+    }
+  }
+}
+
+/// An actor that lives on a loop.
+actor Counter {
+  private let loop: EventLoop
+  private(set) var count = 0
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  init(on loop: EventLoop) { self.loop = loop }
+
+  func increment() {
+    #expect(EventLoop.current === loop)
+    count += 1
+  }
+
+  /// Counts in a callback of the loop's, which is the actor's own isolation.
+  func countAfterTimer() async -> Int {
+    await withCheckedContinuation { continuation in
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(1))) {
+        self.assumeIsolated { $0.count += 1 }
+        continuation.resume()
+      }
+    }
+    return count
+  }
+
+  /// Counts while the loop closes.
+  func incrementAnywhere() {
+    #expect(loop.isCurrent)
+    loop.schedule {}
+    count += 1
+  }
+}
+
+/// A value that one loop's callbacks share.
+// @unchecked: only touched on one loop, or when that loop does not run.
+final class Confined<Value>: @unchecked Sendable {
+  var value: Value
+  init(_ value: Value) { self.value = value }
+}

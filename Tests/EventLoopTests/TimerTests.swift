@@ -1,0 +1,221 @@
+import FeedStream
+import Testing
+
+@Suite struct TimerTests {
+  @Test func `equal deadlines fire in the order they were scheduled`() {
+    withLoop { loop in
+      let log = Log<Int>()
+      let deadline = loop.now.advanced(by: .milliseconds(3))
+      for number in 0..<200 { loop.schedule(after: deadline) { log.note(number) } }
+      loop.run()
+      #expect(log.entries == Array(0..<200))
+    }
+  }
+
+  @Test func `deadlines fire in their own order down to the nanosecond`() {
+    withLoop { loop in
+      let log = Log<Int>()
+      let start = loop.now
+      for number in (0..<100).reversed() {
+        loop.schedule(after: start.advanced(by: .nanoseconds(500_000 + number))) { log.note(number) }
+      }
+      loop.run()
+      #expect(log.entries == Array(0..<100))
+    }
+  }
+
+  @Test(arguments: [0, 1, 300, 999, 1000, 1500, 2001, 7777])
+  func `a timer never fires early`(microseconds: Int) {
+    withLoop { loop in
+      for _ in 0..<20 {
+        let deadline = loop.now.advanced(by: .microseconds(microseconds))
+        loop.schedule(after: deadline) { #expect(loop.now >= deadline) }
+        loop.run()
+      }
+    }
+  }
+
+  @Test func `a deadline that has passed waits for the next turn, behind earlier deadlines`() {
+    withLoop { loop in
+      let log = Log<String>()
+      loop.schedule {
+        let start = loop.now
+        stall(milliseconds: 2)
+        loop.schedule(after: start.advanced(by: .nanoseconds(2))) { log.note("later") }
+        loop.schedule(after: start.advanced(by: .nanoseconds(1))) { log.note("earlier") }
+        log.note("turn")
+      }
+      loop.run(.oneTurn)
+      #expect(log.entries == ["turn"])
+      loop.run()
+      #expect(log.entries == ["turn", "earlier", "later"])
+    }
+  }
+
+  @Test func `a timer of no delay set by a timer fires on the next turn without waiting a millisecond`() {
+    withLoop { loop in
+      let log = Log<Int>()
+      func again(_ number: Int) {
+        loop.schedule(after: loop.now) {
+          log.note(number)
+          if number < 2_000 { again(number + 1) }
+        }
+      }
+      again(1)
+      let start = loop.now
+      loop.run()
+      #expect(log.entries.count == 2_000)
+      // At a millisecond each it would take two seconds.
+      #expect(start.distance(to: loop.now) < .seconds(1))
+    }
+  }
+
+  @Test func `timers of no delay leave room for scheduled work and descriptors`() throws {
+    try withLoop { loop in
+      let sockets = SocketPair()
+      let log = Log<String>()
+      let poll = try PollHandle(on: loop, fileDescriptor: sockets.near)
+      try poll.start(.readable) { _, _ in
+        log.note(sockets.receive())
+        loop.stop()
+      }
+      func again() { loop.schedule(after: StreamInstant(nanoseconds: 0)) { again() } }
+      again()
+      loop.schedule {
+        log.note("work")
+        sockets.send("descriptor")
+      }
+      loop.run()
+      #expect(log.entries == ["work", "descriptor"])
+    }
+  }
+
+  @Test func `a repeating timer keeps its rhythm however long its action takes`() {
+    withLoop { loop in
+      let log = Log<Int64>()
+      let start = loop.now
+      var timer: (any Cancellable)?
+      timer = loop.schedule(after: start.advanced(by: .milliseconds(5)), interval: .milliseconds(5)) {
+        log.note(start.distance(to: loop.now).nanoseconds)
+        stall(milliseconds: 1)
+        if log.entries.count == 10 { timer?.cancel() }
+      }
+      loop.run()
+      #expect(log.entries.count == 10)
+      for (index, elapsed) in log.entries.enumerated() { #expect(elapsed >= Int64(index + 1) * 5_000_000) }
+      // Without drift the tenth tick is due at 50 ms; with it, at 60 ms or more. A stalled machine skips ticks, and then
+      // the last one is later, but still in rhythm.
+      let late = log.entries.map { $0 % 5_000_000 }.sorted()
+      #expect(late[2] < 3_000_000)
+    }
+  }
+
+  @Test func `after a stall a repeating timer fires once, not once for each missed tick`() {
+    withLoop { loop in
+      let start = loop.now
+      let log = Log<Int64>()
+      var timer: (any Cancellable)?
+      timer = loop.schedule(after: start.advanced(by: .milliseconds(10)), interval: .milliseconds(10)) {
+        log.note(start.distance(to: loop.now).nanoseconds / 10_000_000)
+        if log.entries.count == 1 { stall(milliseconds: 105) }
+        if log.entries.count == 4 { timer?.cancel() }
+      }
+      loop.run()
+      #expect(log.entries.count == 4)
+      // One late tick, then the rhythm of before: no two ticks in one interval.
+      #expect(log.entries[1] - log.entries[0] >= 10)
+      #expect(Set(log.entries).count == 4)
+    }
+  }
+
+  @Test func `a repeating timer that began long ago does not catch up`() {
+    withLoop { loop in
+      var count = 0
+      let timer = loop.schedule(after: StreamInstant(nanoseconds: .min), interval: .seconds(3600)) { count += 1 }
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(5))) { loop.stop() }
+      loop.run()
+      #expect(count == 1)
+      timer.cancel()
+    }
+  }
+
+  @Test func `a cancelled timer neither fires nor keeps the loop alive, and lets go of its action`() {
+    withLoop { loop in
+      let object = Log<Int>()
+      weak var held: Log<Int>?
+      let timer: any Cancellable
+      do {
+        let object = Log<Int>()
+        held = object
+        timer = loop.schedule(after: loop.now.advanced(by: .seconds(3600)), interval: .seconds(1)) { object.note(1) }
+      }
+      #expect(held != nil)
+      timer.cancel()
+      timer.cancel()
+      #expect(held == nil)
+      loop.run()
+      #expect(object.entries.isEmpty)
+    }
+  }
+
+  @Test func `one timer can cancel another that is due at the same instant`() {
+    withLoop { loop in
+      let log = Log<String>()
+      let deadline = loop.now.advanced(by: .milliseconds(1))
+      var second: (any Cancellable)?
+      loop.schedule(after: deadline) {
+        log.note("first")
+        second?.cancel()
+      }
+      second = loop.schedule(after: deadline, interval: .seconds(1)) { log.note("second") }
+      loop.run()
+      #expect(log.entries == ["first"])
+    }
+  }
+
+  @Test func `a loop timer holds one deadline, the last that was set`() {
+    withLoop { loop in
+      let log = Log<Int64>()
+      let start = loop.now
+      let timer = LoopTimer(on: loop) { log.note(start.distance(to: loop.now).nanoseconds) }
+      timer.start(after: .seconds(3600))
+      timer.start(after: .milliseconds(4))
+      #expect(timer.isActive)
+      loop.run()
+      #expect(log.entries.count == 1)
+      #expect(log.entries.allSatisfy { $0 >= 4_000_000 })
+      #expect(!timer.isActive)
+      timer.start(after: .milliseconds(1))
+      timer.stop()
+      loop.run()
+      #expect(log.entries.count == 1)
+    }
+  }
+
+  @Test func `a loop timer of no delay fires on the next turn, also when its own handler sets it`() {
+    withLoop { loop in
+      var turns = 0
+      var timer: LoopTimer?
+      timer = LoopTimer(on: loop) {
+        turns += 1
+        if turns < 3 { timer?.start(after: .nanoseconds(0)) }
+      }
+      timer?.start(after: .nanoseconds(0))
+      #expect(turns == 0)
+      for turn in 1...3 {
+        loop.run(.oneTurn)
+        #expect(turns == turn)
+      }
+      timer = nil
+    }
+  }
+
+  @Test func `releasing a loop timer unsets it`() {
+    withLoop { loop in
+      var timer: LoopTimer? = LoopTimer(on: loop) { Issue.record("a released timer fired") }
+      timer?.start(after: .seconds(3600))
+      timer = nil
+      loop.run()
+    }
+  }
+}

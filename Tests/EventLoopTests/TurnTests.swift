@@ -1,0 +1,112 @@
+import FeedStream
+import Testing
+
+@Suite struct TurnTests {
+  @Test func `scheduled work runs in the order it was scheduled, and never before the call returns`() {
+    withLoop { loop in
+      let log = Log<Int>()
+      for number in 0..<100 { loop.schedule { log.note(number) } }
+      #expect(log.entries.isEmpty)
+      loop.run()
+      #expect(log.entries == Array(0..<100))
+    }
+  }
+
+  @Test func `work scheduled while a turn runs waits for the next turn`() {
+    withLoop { loop in
+      let log = Log<String>()
+      loop.schedule {
+        log.note("first")
+        loop.schedule { log.note("second") }
+      }
+      loop.run(.oneTurn)
+      #expect(log.entries == ["first"])
+      loop.run(.oneTurn)
+      #expect(log.entries == ["first", "second"])
+    }
+  }
+
+  @Test func `work that schedules itself forever starves neither timers nor descriptors`() throws {
+    try withLoop { loop in
+      let sockets = SocketPair()
+      let log = Log<String>()
+      let poll = try PollHandle(on: loop, fileDescriptor: sockets.near)
+      try poll.start(.readable) { _, _ in
+        log.note(sockets.receive())
+        if log.entries.count == 2 { loop.stop() }
+      }
+      func again() { loop.schedule { again() } }
+      again()
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(2))) {
+        log.note("timer")
+        sockets.send("descriptor")
+      }
+      loop.run()
+      #expect(log.entries == ["timer", "descriptor"])
+    }
+  }
+
+  @Test func `run returns when nothing is left, and the loop can run again`() {
+    withLoop { loop in
+      loop.run()
+      let log = Log<Int>()
+      loop.schedule { log.note(1) }
+      loop.run()
+      loop.schedule { log.note(2) }
+      loop.run()
+      #expect(log.entries == [1, 2])
+    }
+  }
+
+  @Test func `stop ends the run after the present turn and keeps what is scheduled`() {
+    withLoop { loop in
+      let log = Log<Int>()
+      loop.schedule {
+        loop.schedule { log.note(2) }
+        loop.stop()
+        log.note(1)
+      }
+      loop.run()
+      #expect(log.entries == [1])
+      loop.run()
+      #expect(log.entries == [1, 2])
+    }
+  }
+
+  @Test func `a stop before the run makes that run return at once, and only that one`() {
+    withLoop { loop in
+      let log = Log<Int>()
+      loop.schedule { log.note(1) }
+      loop.stop()
+      loop.run()
+      #expect(log.entries.isEmpty)
+      loop.run()
+      #expect(log.entries == [1])
+    }
+  }
+
+  @Test func `current is the loop that runs, the innermost if several, and nothing outside`() {
+    #expect(EventLoop.current == nil)
+    withLoop { outer in
+      withLoop { inner in
+        outer.schedule {
+          #expect(EventLoop.current === outer)
+          #expect(outer.isCurrent && !inner.isCurrent)
+          inner.schedule { #expect(EventLoop.current === inner) }
+          inner.run()
+          #expect(EventLoop.current === outer)
+        }
+        outer.run()
+        #expect(EventLoop.current == nil)
+        #expect(!outer.isCurrent)
+      }
+    }
+  }
+
+  @Test func `touching a loop from another thread traps`() async {
+    await #expect(processExitsWith: .failure) {
+      let thread = try EventLoopThread()
+      thread.loop.schedule {}
+    }
+  }
+}
