@@ -11,8 +11,27 @@
 class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible
 {
+  /// `draining`: upstream has ended, but the subscriber has not been given everything yet.
   @usableFromInline
-  enum Phase { case waiting, live, ended }
+  enum Phase { case waiting, live, draining, ended }
+
+  /// What a stage does with strays: what upstream sends against the rules, before its subscription or after the ending.
+  ///
+  /// Combine's operators differ here, and each of these does what its namesake does, as long as it adds no violation of
+  /// its own: an operator that keeps nothing back shows its subscriber what a misbehaving upstream sends.
+  @usableFromInline
+  enum Strays {
+    /// Nothing passes.
+    case ignored
+    /// Values pass; endings do not.
+    case valuesPass
+    /// Everything passes before the subscription, nothing after the ending.
+    case earlyPass
+    /// Everything passes.
+    case allPass
+    /// What comes before the subscription traps; nothing passes after the ending.
+    case earlyTraps
+  }
 
   @usableFromInline
   final let down: Downstream<Output, Failure>
@@ -22,6 +41,9 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @exclusivity(unchecked)
   @usableFromInline
   final var up: (any Subscription)?
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var confinement = Confinement()
 
   @inlinable
   init(_ down: Downstream<Output, Failure>) { self.down = down }
@@ -44,14 +66,48 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @usableFromInline
   func began() { down.receive(subscription: self) }
 
-  /// Whether a value may be handled now. Off the hot path, `refuse()` says what happens when it may not.
+  /// Whether a value is in order. Off the hot path, `takesStray()` says what happens to one that is not.
   @inlinable
   final var isLive: Bool { @inline(__always) get { phase == .live } }
+
+  @usableFromInline
+  var strays: Strays { .ignored }
+
+  /// Whether a value that finds this stage not live is to be handled all the same.
+  @inline(never)
+  @usableFromInline
+  final func takesStray() -> Bool {
+    trapIfEarly("a value arrived")
+    switch strays {
+    case .valuesPass, .allPass: return phase != .draining
+    case .earlyPass: return phase == .waiting
+    case .ignored, .earlyTraps: return false
+    }
+  }
+
+  @usableFromInline
+  final func trapIfEarly(_ what: String) {
+    precondition(
+      phase != .waiting || strays != .earlyTraps,
+      "\(self): \(what) before the subscription; a publisher calls receive(subscription:) before anything else")
+  }
+
+  /// Whether an ending is in order, or passes all the same.
+  @usableFromInline
+  final func takesEnding() -> Bool {
+    trapIfEarly("an ending arrived")
+    switch phase {
+    case .live: return true
+    case .waiting: return strays == .earlyPass || strays == .allPass
+    case .ended: return strays == .allPass
+    case .draining: return false
+    }
+  }
 
   /// Forwards the first ending and refuses the rest.
   @usableFromInline
   final func finish(_ completion: Subscribers.Completion<Failure>) {
-    guard phase == .live else { return }
+    guard takesEnding() else { return }
     phase = .ended
     up = nil
     down.receive(completion: completion)
@@ -61,7 +117,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @inline(never)
   @usableFromInline
   final func stop(_ completion: Subscribers.Completion<Failure>) {
-    guard phase == .live else { return }
+    guard phase == .live || phase == .waiting && strays == .earlyPass else { return }
     phase = .ended
     let up = self.up
     self.up = nil
@@ -73,13 +129,17 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
 
   @usableFromInline
   func request(_ demand: Subscribers.Demand) {
+    confinement.check("Subscription.request")
     demand.assertPositive(self)
+    trapIfEarly("values were asked for")
     up?.request(demand)
   }
 
+  /// Cancels upstream and delivers nothing more. Before the subscription there is nothing to cancel.
   @usableFromInline
   func cancel() {
-    guard phase != .ended else { return }
+    confinement.check("Subscription.cancel")
+    guard phase != .ended, phase != .waiting || strays == .earlyTraps else { return }
     phase = .ended
     let up = self.up
     self.up = nil
@@ -106,6 +166,15 @@ extension Stage {
 }
 
 extension Subscribers.Demand {
+  /// Takes one off this ledger for a value that has arrived; traps when nobody asked for it (`CONTRACT.md`, rule 4).
+  @inlinable
+  mutating func spend(_ subscription: @autoclosure () -> some CustomStringConvertible) {
+    precondition(
+      rawValue > 0,
+      "\(subscription()): upstream delivered a value that was not asked for; deliver at most what was requested")
+    if self != .unlimited { rawValue &-= 1 }
+  }
+
   /// Traps when a subscription is asked for nothing (`CONTRACT.md`, rule 3).
   @inlinable
   func assertPositive(_ subscription: @autoclosure () -> some CustomStringConvertible) {

@@ -11,18 +11,23 @@ final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any E
   @usableFromInline
   let body: (Input) throws -> Subscribers.Demand
 
+  @usableFromInline
+  let policy: Strays
+
   @inlinable
   init(
-    _ name: StaticString, _ down: Downstream<Output, any Error>, _ body: @escaping (Input) throws -> Subscribers.Demand
+    _ name: StaticString, strays: Strays = .valuesPass, _ down: Downstream<Output, any Error>,
+    _ body: @escaping (Input) throws -> Subscribers.Demand
   ) {
     self.name = name
+    policy = strays
     self.body = body
     super.init(down)
   }
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard isLive || takesStray() else { return .none }
     do {
       return try body(input)
     } catch {
@@ -34,6 +39,8 @@ final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any E
   @usableFromInline
   func receive(completion: Subscribers.Completion<UpstreamFailure>) { finish(completion.mapError { $0 }) }
 
+  @usableFromInline
+  override var strays: Strays { policy }
   @usableFromInline
   override var description: String { "\(name)" }
 }

@@ -1,17 +1,14 @@
-import Synchronization
-
 /// Jobs of tasks and actors that arrive when their loop is closed: run one at a time by whoever brings them, so that a
 /// task that comes back from elsewhere ends instead of waiting forever.
 ///
 /// The loop holds it from the start and leaves it when it is closed.
 final class LateJobs: Sendable {
-  // @unchecked: UnownedJob says nothing of threads; a job is made to be handed from one to another.
-  struct Contents: @unchecked Sendable {
-    fileprivate var jobs: ContiguousArray<UnownedJob> = []
-    fileprivate var isHeld = true
+  private struct Contents {
+    var jobs: ContiguousArray<UnownedJob> = []
+    var isHeld = true
   }
 
-  private let state = Mutex(Contents())
+  private let state = Locked(Contents())
 
   /// Adds a job.
   ///

@@ -11,17 +11,15 @@ final class Mailbox: Sendable {
     case job(UnownedJob)
   }
 
-  // @unchecked: `Item` is not Sendable because a loop's own work is not; what is posted here was @Sendable at the door
-  // of `EventLoop`.
-  struct Contents: @unchecked Sendable {
-    fileprivate var items: ContiguousArray<Item> = []
-    fileprivate var stopRequested = false
-    fileprivate var isClosed = false
+  private struct Contents {
+    var items: ContiguousArray<Item> = []
+    var stopRequested = false
+    var isClosed = false
   }
 
   private enum Receipt { case wake, noNeed, closed }
 
-  private let state = Mutex(Contents())
+  private let state = Locked(Contents())
   private let sendersInFlight = Atomic<Int>(0)
 
   /// Adds an item; `wake` runs when the loop must be woken for it.
@@ -50,11 +48,7 @@ final class Mailbox: Sendable {
 
   /// Swaps the contents with `items`, which must be empty.
   func collect(into items: inout ContiguousArray<Item>) {
-    // Both arrays stay behind the loop's door: the swap is how they change sides.
-    nonisolated(unsafe) var taken = ContiguousArray<Item>()
-    swap(&taken, &items)
-    state.withLock { swap(&$0.items, &taken) }
-    swap(&taken, &items)
+    state.withLock { swap(&$0.items, &items) }
   }
 
   /// Whether a stop was requested since the last call.

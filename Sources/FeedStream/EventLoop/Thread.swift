@@ -1,5 +1,4 @@
 internal import CLibUV
-import Synchronization
 
 /// An operating system's thread that runs one closure and is joined or detached once.
 final class Thread: Sendable {
@@ -9,7 +8,7 @@ final class Thread: Sendable {
   }
 
   // The thread to wait for; none once somebody has waited. The lock makes later callers wait for that end as well.
-  private let handle: Mutex<UInt?>
+  private let handle: Locked<UInt?>
 
   /// - Throws: when the system has no thread to give.
   init(name: String, _ run: @escaping @Sendable () -> Void) throws(EventLoopError) {
@@ -31,7 +30,7 @@ final class Thread: Sendable {
       body.deallocate()
       throw EventLoopError(.startThread, code: code)
     }
-    handle = Mutex(clibuv_thread_to_int(thread))
+    handle = Locked(clibuv_thread_to_int(thread))
   }
 
   /// Waits for the thread's end. Safe to call again, and from several threads.

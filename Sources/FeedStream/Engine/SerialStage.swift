@@ -1,0 +1,142 @@
+/// One upstream at a time into one subscriber, the next taking over the demand that the last left unused: what `append`,
+/// `switchToLatest` and everything that subscribes again share.
+///
+/// A subclass decides, in `ended`, what an upstream's ending means. Subscribing to an upstream that ends at once comes
+/// back here; it is taken up by the loop that is subscribing, so that the stack stays flat.
+@usableFromInline
+class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
+  CustomReflectable
+{
+  @usableFromInline
+  typealias Upstream = Inlet<SerialPort<Output, Failure>>
+
+  @usableFromInline
+  final let name: StaticString
+  @usableFromInline
+  final let down: Downstream<Output, Failure>
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var demand = Subscribers.Demand.none
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isActive = true
+  /// Whether a value has been delivered.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var hasDelivered = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  final private(set) var current: Upstream?
+  @exclusivity(unchecked)
+  private var upcoming: ((Upstream) -> Void)?
+  @exclusivity(unchecked)
+  private var isSubscribing = false
+
+  @usableFromInline
+  init(_ name: StaticString, _ down: Downstream<Output, Failure>) {
+    self.name = name
+    self.down = down
+  }
+
+  /// Cancels the current upstream and subscribes to another.
+  @usableFromInline
+  final func subscribe(_ attach: @escaping (Upstream) -> Void) {
+    guard isActive else { return }
+    let last = current
+    current = nil
+    last?.cancel()
+    upcoming = attach
+    guard !isSubscribing else { return }
+    isSubscribing = true
+    while isActive, let attach = upcoming {
+      upcoming = nil
+      let inlet = Upstream(self)
+      current = inlet
+      attach(inlet)
+    }
+    isSubscribing = false
+  }
+
+  // MARK: Upstream
+
+  /// The current upstream accepted: asks it for what is still wanted.
+  @usableFromInline
+  func began(_ inlet: Upstream) {
+    guard isActive, inlet === current else { return inlet.cancel() }
+    if demand > .none { inlet.request(demand) }
+  }
+
+  @inlinable
+  final func pass(_ value: Output) -> Subscribers.Demand {
+    // More than was asked for is not passed on.
+    guard isActive, demand > .none else { return .none }
+    if demand != .unlimited { demand.rawValue &-= 1 }
+    hasDelivered = true
+    let more = down.next(value)
+    demand += more
+    return more
+  }
+
+  /// The current upstream has ended.
+  @usableFromInline
+  func ended(_ completion: Subscribers.Completion<Failure>) { end(completion) }
+
+  @usableFromInline
+  final func endedCurrent(_ completion: Subscribers.Completion<Failure>, _ inlet: Upstream) {
+    guard isActive, inlet === current else { return }
+    current = nil
+    ended(completion)
+  }
+
+  /// Delivers the ending, once.
+  @usableFromInline
+  final func end(_ completion: Subscribers.Completion<Failure>) {
+    guard isActive else { return }
+    cancel()
+    down.receive(completion: completion)
+  }
+
+  // MARK: Downstream
+
+  @usableFromInline
+  func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard isActive else { return }
+    self.demand += demand
+    current?.request(demand)
+  }
+
+  @usableFromInline
+  func cancel() {
+    guard isActive else { return }
+    isActive = false
+    upcoming = nil
+    let last = current
+    current = nil
+    last?.cancel()
+  }
+
+  @usableFromInline
+  final var description: String { "\(name)" }
+  @usableFromInline
+  final var playgroundDescription: Any { description }
+  @usableFromInline
+  final var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+}
+
+@usableFromInline
+enum SerialPort<Output, Failure: Error>: Port {
+  @usableFromInline
+  typealias Input = Output
+  @usableFromInline
+  typealias Owner = SerialStage<Output, Failure>
+
+  @usableFromInline
+  static func began(_ inlet: Inlet<Self>) { inlet.owner.began(inlet) }
+  @inlinable
+  static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand { inlet.owner.pass(input) }
+  @usableFromInline
+  static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
+    inlet.owner.endedCurrent(completion, inlet)
+  }
+}

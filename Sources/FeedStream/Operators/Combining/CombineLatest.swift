@@ -1,0 +1,186 @@
+extension Publisher {
+  /// Pairs the newest value of this publisher with the newest of another, whenever either delivers one.
+  ///
+  ///     upstream    --a-----b-------|
+  ///     other       -----1-----2--|
+  ///     combineLatest(other)
+  ///     downstream  ----(a1)-(b1)-(b2)-|
+  ///
+  /// Finishes when both have, or when one has finished without a value. **Demand:** passes to both; while none is left,
+  /// newer values replace older ones that were not delivered. **Failure:** the first ends both. **Cancellation:** cancels
+  /// both.
+  @inlinable
+  public func combineLatest<P: Publisher>(_ other: P) -> Publishers.CombineLatest<Self, P> where P.Failure == Failure {
+    Publishers.CombineLatest(self, other)
+  }
+
+  /// Combines the newest values of two publishers by `transform`, whenever either delivers one.
+  @inlinable
+  public func combineLatest<P: Publisher, T>(
+    _ other: P, _ transform: @escaping (Output, P.Output) -> T
+  ) -> Publishers.Map<Publishers.CombineLatest<Self, P>, T> where P.Failure == Failure {
+    combineLatest(other).map(transform)
+  }
+
+  /// Combines the newest values of three publishers, whenever one delivers one.
+  @inlinable
+  public func combineLatest<P: Publisher, Q: Publisher>(
+    _ publisher1: P, _ publisher2: Q
+  ) -> Publishers.CombineLatest3<Self, P, Q> where P.Failure == Failure, Q.Failure == Failure {
+    Publishers.CombineLatest3(self, publisher1, publisher2)
+  }
+
+  /// Combines the newest values of three publishers by `transform`, whenever one delivers one.
+  @inlinable
+  public func combineLatest<P: Publisher, Q: Publisher, T>(
+    _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
+  ) -> Publishers.Map<Publishers.CombineLatest3<Self, P, Q>, T> where P.Failure == Failure, Q.Failure == Failure {
+    combineLatest(publisher1, publisher2).map(transform)
+  }
+
+  /// Combines the newest values of four publishers, whenever one delivers one.
+  @inlinable
+  public func combineLatest<P: Publisher, Q: Publisher, R: Publisher>(
+    _ publisher1: P, _ publisher2: Q, _ publisher3: R
+  ) -> Publishers.CombineLatest4<Self, P, Q, R>
+  where P.Failure == Failure, Q.Failure == Failure, R.Failure == Failure {
+    Publishers.CombineLatest4(self, publisher1, publisher2, publisher3)
+  }
+
+  /// Combines the newest values of four publishers by `transform`, whenever one delivers one.
+  @inlinable
+  public func combineLatest<P: Publisher, Q: Publisher, R: Publisher, T>(
+    _ publisher1: P, _ publisher2: Q, _ publisher3: R,
+    _ transform: @escaping (Output, P.Output, Q.Output, R.Output) -> T
+  ) -> Publishers.Map<Publishers.CombineLatest4<Self, P, Q, R>, T>
+  where P.Failure == Failure, Q.Failure == Failure, R.Failure == Failure {
+    combineLatest(publisher1, publisher2, publisher3).map(transform)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/combineLatest(_:)``.
+  @frozen
+  public struct CombineLatest<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
+    public typealias Output = (A.Output, B.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+
+    @inlinable
+    public init(_ a: A, _ b: B) {
+      self.a = a
+      self.b = b
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = CombineLatestStage<A.Output, B.Output, Failure>(Downstream(subscriber))
+      a.receive(subscriber: stage.first)
+      b.receive(subscriber: stage.second)
+    }
+  }
+
+  /// See ``Publisher/combineLatest(_:_:)-(P,Q)``. The arity is in the types only.
+  @frozen
+  public struct CombineLatest3<A: Publisher, B: Publisher, C: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure {
+    public typealias Output = (A.Output, B.Output, C.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+    public let c: C
+
+    @inlinable
+    public init(_ a: A, _ b: B, _ c: C) {
+      self.a = a
+      self.b = b
+      self.c = c
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      CombineLatest(CombineLatest(a, b), c).map { ($0.0, $0.1, $1) }.receive(subscriber: subscriber)
+    }
+  }
+
+  /// See ``Publisher/combineLatest(_:_:_:)-(P,Q,R)``. The arity is in the types only.
+  @frozen
+  public struct CombineLatest4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
+    public typealias Output = (A.Output, B.Output, C.Output, D.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+    public let c: C
+    public let d: D
+
+    @inlinable
+    public init(_ a: A, _ b: B, _ c: C, _ d: D) {
+      self.a = a
+      self.b = b
+      self.c = c
+      self.d = d
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      CombineLatest(CombineLatest3(a, b, c), d).map { ($0.0, $0.1, $0.2, $1) }.receive(subscriber: subscriber)
+    }
+  }
+}
+
+extension Publishers.CombineLatest: Equatable where A: Equatable, B: Equatable {}
+extension Publishers.CombineLatest3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
+extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
+
+@usableFromInline
+final class CombineLatestStage<A, B, Failure: Error>: PairStage<A, B, (A, B), Failure> {
+  @exclusivity(unchecked)
+  @usableFromInline
+  var latestA: A?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var latestB: B?
+  /// Whether the pair has changed since it was delivered.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isFresh = false
+
+  @inlinable
+  init(_ down: Downstream<(A, B), Failure>) { super.init("CombineLatest", down) }
+
+  @inlinable
+  override func take(first value: A) {
+    latestA = value
+    isFresh = true
+  }
+
+  @inlinable
+  override func take(second value: B) {
+    latestB = value
+    isFresh = true
+  }
+
+  @inlinable
+  override func next() -> (A, B)? {
+    guard isFresh, let latestA, let latestB else { return nil }
+    isFresh = false
+    return (latestA, latestB)
+  }
+
+  @usableFromInline
+  override var isDone: Bool {
+    if first.isEnded && latestA == nil || second.isEnded && latestB == nil { return true }
+    return first.isEnded && second.isEnded && !isFresh
+  }
+
+  @usableFromInline
+  override func discard() {
+    latestA = nil
+    latestB = nil
+  }
+}

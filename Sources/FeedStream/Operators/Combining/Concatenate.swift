@@ -1,0 +1,123 @@
+extension Publisher {
+  /// Delivers another publisher's values after this one has finished.
+  ///
+  ///     upstream    --a--b|
+  ///     suffix            --1--2|
+  ///     append(suffix)
+  ///     downstream  --a--b----1--2|
+  ///
+  /// **Demand:** what this publisher left unused is asked of the next. **Failure:** ends the stream; the suffix is not
+  /// subscribed to. **Cancellation:** cancels the one that runs.
+  @inlinable
+  public func append<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<Self, P>
+  where P.Output == Output, P.Failure == Failure {
+    Publishers.Concatenate(prefix: self, suffix: publisher)
+  }
+
+  /// Delivers a sequence's elements after this publisher has finished.
+  @inlinable
+  public func append<S: Sequence>(
+    _ elements: S
+  ) -> Publishers.Concatenate<Self, Publishers.Sequence<S, Failure>> where S.Element == Output {
+    append(Publishers.Sequence(sequence: elements))
+  }
+
+  /// Delivers the elements after this publisher has finished.
+  @inlinable
+  public func append(_ elements: Output...) -> Publishers.Concatenate<Self, Publishers.Sequence<[Output], Failure>> {
+    append(elements)
+  }
+
+  /// Delivers another publisher's values first, and this one's after that has finished.
+  ///
+  /// **Demand, failure, cancellation:** see ``append(_:)-(P)``.
+  @inlinable
+  public func prepend<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<P, Self>
+  where P.Output == Output, P.Failure == Failure {
+    Publishers.Concatenate(prefix: publisher, suffix: self)
+  }
+
+  /// Delivers a sequence's elements first.
+  @inlinable
+  public func prepend<S: Sequence>(
+    _ elements: S
+  ) -> Publishers.Concatenate<Publishers.Sequence<S, Failure>, Self> where S.Element == Output {
+    prepend(Publishers.Sequence(sequence: elements))
+  }
+
+  /// Delivers the elements first.
+  @inlinable
+  public func prepend(_ elements: Output...) -> Publishers.Concatenate<Publishers.Sequence<[Output], Failure>, Self> {
+    prepend(elements)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/append(_:)-(P)``.
+  @frozen
+  public struct Concatenate<Prefix: Publisher, Suffix: Publisher>: Publisher
+  where Prefix.Output == Suffix.Output, Prefix.Failure == Suffix.Failure {
+    public typealias Output = Suffix.Output
+    public typealias Failure = Suffix.Failure
+
+    public let prefix: Prefix
+    public let suffix: Suffix
+
+    @inlinable
+    public init(prefix: Prefix, suffix: Suffix) {
+      self.prefix = prefix
+      self.suffix = suffix
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = ConcatenateStage<Output, Failure>("Concatenate", Downstream(subscriber)) { [suffix] in
+        suffix.receive(subscriber: $0)
+      }
+      stage.subscribe { [prefix] in prefix.receive(subscriber: $0) }
+    }
+  }
+}
+
+extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equatable {}
+
+/// One publisher after another; with `onlyIfEmpty`, after one that delivered nothing.
+@usableFromInline
+final class ConcatenateStage<Output, Failure: Error>: SerialStage<Output, Failure> {
+  @exclusivity(unchecked)
+  private var suffix: ((Inlet<SerialPort<Output, Failure>>) -> Void)?
+  @exclusivity(unchecked)
+  private var hasBegun = false
+  private let onlyIfEmpty: Bool
+
+  @usableFromInline
+  init(
+    _ name: StaticString, _ down: Downstream<Output, Failure>, onlyIfEmpty: Bool = false,
+    suffix: @escaping (Inlet<SerialPort<Output, Failure>>) -> Void
+  ) {
+    self.suffix = suffix
+    self.onlyIfEmpty = onlyIfEmpty
+    super.init(name, down)
+  }
+
+  @usableFromInline
+  override func began(_ inlet: Inlet<SerialPort<Output, Failure>>) {
+    if hasBegun { return super.began(inlet) }
+    hasBegun = true
+    down.receive(subscription: self)
+  }
+
+  @usableFromInline
+  override func ended(_ completion: Subscribers.Completion<Failure>) {
+    guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
+    self.suffix = nil
+    subscribe(suffix)
+  }
+
+  @usableFromInline
+  override func cancel() {
+    let suffix = self.suffix
+    self.suffix = nil
+    withExtendedLifetime(suffix) { super.cancel() }
+  }
+}

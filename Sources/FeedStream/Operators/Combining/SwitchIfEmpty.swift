@@ -1,0 +1,46 @@
+extension Publisher {
+  /// Turns to another publisher when this one finishes without a value.
+  ///
+  ///     upstream    -----|
+  ///     other            --1--2|
+  ///     switchIfEmpty(other)
+  ///     downstream  -------1--2|
+  ///
+  /// **Demand:** what was asked for and not delivered is asked of the other. **Failure:** passes through; only an empty
+  /// ending turns to the other. **Cancellation:** cancels the one that runs.
+  @inlinable
+  public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
+  where P.Output == Output, P.Failure == Failure {
+    Publishers.SwitchIfEmpty(upstream: self, other: other)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/switchIfEmpty(_:)``.
+  @frozen
+  public struct SwitchIfEmpty<Upstream: Publisher, Other: Publisher>: Publisher
+  where Upstream.Output == Other.Output, Upstream.Failure == Other.Failure {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let other: Other
+
+    @inlinable
+    public init(upstream: Upstream, other: Other) {
+      self.upstream = upstream
+      self.other = other
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = ConcatenateStage<Output, Failure>("SwitchIfEmpty", Downstream(subscriber), onlyIfEmpty: true) {
+        [other] in
+        other.receive(subscriber: $0)
+      }
+      stage.subscribe { [upstream] in upstream.receive(subscriber: $0) }
+    }
+  }
+}
+
+extension Publishers.SwitchIfEmpty: Equatable where Upstream: Equatable, Other: Equatable {}

@@ -1,0 +1,125 @@
+extension Publisher {
+  /// Delivers a value once nothing has followed it for `dueTime`.
+  ///
+  ///     upstream    -a-bc-----d---|
+  ///     debounce(for: 3)
+  ///     downstream  --------c----d|
+  ///
+  /// **Policy:** drops a value that another follows too soon, one that is due while nothing is asked for, and one still
+  /// waiting when upstream ends. **Demand:** unlimited upstream. **Failure:** at the scheduler's next opportunity.
+  /// **Cancellation:** the value that waits is dropped, and an ending on its way too.
+  ///
+  /// - Parameters:
+  ///   - dueTime: how long a value must stand, in `scheduler`'s time.
+  ///   - scheduler: measures the time, and delivers.
+  ///   - options: the scheduler's own.
+  @inlinable
+  public func debounce<S: Scheduler>(
+    for dueTime: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
+  ) -> Publishers.Debounce<Self, S> {
+    Publishers.Debounce(upstream: self, dueTime: dueTime, scheduler: scheduler, options: options)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/debounce(for:scheduler:options:)``.
+  public struct Debounce<Upstream: Publisher, Context: Scheduler>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let dueTime: Context.SchedulerTimeType.Stride
+    public let scheduler: Context
+    public let options: Context.SchedulerOptions?
+
+    @inlinable
+    public init(
+      upstream: Upstream, dueTime: Context.SchedulerTimeType.Stride, scheduler: Context,
+      options: Context.SchedulerOptions?
+    ) {
+      self.upstream = upstream
+      self.dueTime = dueTime
+      self.scheduler = scheduler
+      self.options = options
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: DebounceStage<Output, Failure>(
+          Downstream(subscriber), Alarm(dueTime, scheduler, options),
+          schedule: { [scheduler] in scheduler.schedule($0) }))
+    }
+  }
+}
+
+@usableFromInline
+final class DebounceStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  @usableFromInline
+  let alarm: Alarm
+  private let schedule: (@escaping () -> Void) -> Void
+  @exclusivity(unchecked)
+  @usableFromInline
+  var demand = Subscribers.Demand.none
+  /// The value that waits for its time.
+  @exclusivity(unchecked)
+  private var latest: Input?
+  @exclusivity(unchecked)
+  private var isOpen = true
+
+  @usableFromInline
+  init(_ down: Downstream<Input, Failure>, _ alarm: Alarm, schedule: @escaping (@escaping () -> Void) -> Void) {
+    self.alarm = alarm
+    self.schedule = schedule
+    super.init(down)
+  }
+
+  @usableFromInline
+  override func began() {
+    super.began()
+    up?.request(.unlimited)
+  }
+
+  @usableFromInline
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive, isOpen else { return .none }
+    latest = input
+    alarm.set { [self] in deliver() }
+    return .none
+  }
+
+  private func deliver() {
+    guard isLive, let input = latest else { return }
+    latest = nil
+    guard demand > .none else { return StreamDiagnostics.dropped(input, "Debounce", .noDemand) }
+    demand -= 1
+    demand += down.next(input)
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive, isOpen else { return }
+    isOpen = false
+    alarm.cancel()
+    if let input = latest {
+      latest = nil
+      StreamDiagnostics.dropped(input, "Debounce", .terminated)
+    }
+    schedule { [self] in finish(completion) }
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    if isLive { self.demand += demand }
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    alarm.cancel()
+    let dropped = latest
+    latest = nil
+    withExtendedLifetime(dropped) {}
+  }
+}

@@ -1,0 +1,63 @@
+extension Publisher {
+  /// Delivers values and the ending `interval` later.
+  ///
+  ///     upstream    -a-b-c|
+  ///     delay(for: 3)
+  ///     downstream  ----a-b-c|
+  ///
+  /// The subscription itself is not delayed; see ``delaySubscription(for:tolerance:scheduler:options:)``.
+  ///
+  /// **Policy:** keeps what is asked for and waits for its time. **Demand:** passes through. **Failure:** is delayed like a
+  /// value. **Cancellation:** upstream at once; what waits is dropped, an ending too.
+  ///
+  /// - Parameters:
+  ///   - interval: how much later, in `scheduler`'s time.
+  ///   - tolerance: how much later than that is still in time; by default the scheduler's minimum.
+  ///   - scheduler: measures the time, and delivers.
+  ///   - options: the scheduler's own.
+  @inlinable
+  public func delay<S: Scheduler>(
+    for interval: S.SchedulerTimeType.Stride, tolerance: S.SchedulerTimeType.Stride? = nil, scheduler: S,
+    options: S.SchedulerOptions? = nil
+  ) -> Publishers.Delay<Self, S> {
+    Publishers.Delay(
+      upstream: self, interval: interval, tolerance: tolerance ?? scheduler.minimumTolerance, scheduler: scheduler,
+      options: options)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/delay(for:tolerance:scheduler:options:)``.
+  public struct Delay<Upstream: Publisher, Context: Scheduler>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let interval: Context.SchedulerTimeType.Stride
+    public let tolerance: Context.SchedulerTimeType.Stride
+    public let scheduler: Context
+    public let options: Context.SchedulerOptions?
+
+    @inlinable
+    public init(
+      upstream: Upstream, interval: Context.SchedulerTimeType.Stride, tolerance: Context.SchedulerTimeType.Stride,
+      scheduler: Context, options: Context.SchedulerOptions? = nil
+    ) {
+      self.upstream = upstream
+      self.interval = interval
+      self.tolerance = tolerance
+      self.scheduler = scheduler
+      self.options = options
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: DeferringStage<Output, Failure>("Delay", Downstream(subscriber)) {
+          [interval, tolerance, scheduler, options] in
+          scheduler.schedule(
+            after: scheduler.now.advanced(by: interval), tolerance: tolerance, options: options, $0)
+        })
+    }
+  }
+}

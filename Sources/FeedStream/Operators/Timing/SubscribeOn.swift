@@ -1,0 +1,80 @@
+extension Publisher {
+  /// Subscribes, asks for values and cancels on `scheduler`.
+  ///
+  /// Values and the ending pass through where they arrive; to move those use ``receive(on:options:)``.
+  ///
+  /// **Demand:** reaches upstream on the scheduler, in the order in which it was asked for. **Failure:** passes through.
+  /// **Cancellation:** nothing is delivered from now on; upstream is cancelled on the scheduler.
+  ///
+  /// - Parameters:
+  ///   - scheduler: where to talk to upstream.
+  ///   - options: the scheduler's own.
+  @inlinable
+  public func subscribe<S: Scheduler>(
+    on scheduler: S, options: S.SchedulerOptions? = nil
+  ) -> Publishers.SubscribeOn<Self, S> {
+    Publishers.SubscribeOn(upstream: self, scheduler: scheduler, options: options)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/subscribe(on:options:)``.
+  public struct SubscribeOn<Upstream: Publisher, Context: Scheduler>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let scheduler: Context
+    public let options: Context.SchedulerOptions?
+
+    @inlinable
+    public init(upstream: Upstream, scheduler: Context, options: Context.SchedulerOptions?) {
+      self.upstream = upstream
+      self.scheduler = scheduler
+      self.options = options
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = SubscribeOnStage<Output, Failure>(Downstream(subscriber)) { [scheduler, options] in
+        scheduler.schedule(options: options, $0)
+      }
+      scheduler.schedule(options: options) { [upstream] in upstream.receive(subscriber: stage) }
+    }
+  }
+}
+
+/// Keeps its upstream after the subscriber has cancelled, until that has reached upstream through the scheduler.
+@usableFromInline
+final class SubscribeOnStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  private let schedule: (@escaping () -> Void) -> Void
+
+  @usableFromInline
+  init(_ down: Downstream<Input, Failure>, schedule: @escaping (@escaping () -> Void) -> Void) {
+    self.schedule = schedule
+    super.init(down)
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.next(input) : .none }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    guard isLive else { return }
+    schedule { [self] in up?.request(demand) }
+  }
+
+  @usableFromInline
+  override func cancel() {
+    guard isLive else { return }
+    phase = .ended
+    schedule { [self] in
+      let up = self.up
+      self.up = nil
+      up?.cancel()
+    }
+  }
+}

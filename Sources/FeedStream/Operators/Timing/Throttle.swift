@@ -1,0 +1,149 @@
+extension Publisher {
+  /// Delivers at most one value per `interval`: the latest that arrived in it, or the first.
+  ///
+  ///     upstream    -ab-c--d-------e--|
+  ///     throttle(for: 4, latest: true)
+  ///     downstream  -b---c---d-----e--|
+  ///
+  /// The first value goes out at the scheduler's next opportunity; then each waits until `interval` has passed since the
+  /// last delivery.
+  ///
+  /// **Policy:** drops the other values of an interval, and those that arrive while nothing is asked for. **Demand:**
+  /// unlimited upstream. **Failure:** after the value that waits, at that value's time. **Cancellation:** what waits is
+  /// dropped, an ending too.
+  ///
+  /// - Parameters:
+  ///   - interval: the least time between two deliveries, in `scheduler`'s time.
+  ///   - scheduler: measures the time, and delivers.
+  ///   - latest: whether a later value takes the place of the one that waits.
+  @inlinable
+  public func throttle<S: Scheduler>(
+    for interval: S.SchedulerTimeType.Stride, scheduler: S, latest: Bool
+  ) -> Publishers.Throttle<Self, S> {
+    Publishers.Throttle(upstream: self, interval: interval, scheduler: scheduler, latest: latest)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/throttle(for:scheduler:latest:)``.
+  public struct Throttle<Upstream: Publisher, Context: Scheduler>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let interval: Context.SchedulerTimeType.Stride
+    public let scheduler: Context
+    public let latest: Bool
+
+    @inlinable
+    public init(
+      upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context, latest: Bool
+    ) {
+      self.upstream = upstream
+      self.interval = interval
+      self.scheduler = scheduler
+      self.latest = latest
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: ThrottleStage<Output, Failure, Context>(Downstream(subscriber), interval, scheduler, latest))
+    }
+  }
+}
+
+@usableFromInline
+final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Input, Failure>, Subscriber {
+  private let interval: Context.SchedulerTimeType.Stride
+  private let scheduler: Context
+  private let latest: Bool
+  /// What waits for its time, already counted off the demand.
+  @exclusivity(unchecked)
+  private var waiting: Input?
+  @exclusivity(unchecked)
+  private var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked)
+  private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked)
+  private var lastDelivery: Context.SchedulerTimeType?
+  /// The time of the last event.
+  @exclusivity(unchecked)
+  private var time: Context.SchedulerTimeType
+
+  @usableFromInline
+  init(
+    _ down: Downstream<Input, Failure>, _ interval: Context.SchedulerTimeType.Stride, _ scheduler: Context,
+    _ latest: Bool
+  ) {
+    self.interval = interval
+    self.scheduler = scheduler
+    self.latest = latest
+    time = scheduler.now
+    super.init(down)
+  }
+
+  @usableFromInline
+  override func began() {
+    time = scheduler.now
+    super.began()
+    up?.request(.unlimited)
+  }
+
+  @usableFromInline
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive, ending == nil else { return .none }
+    time = scheduler.now
+    if waiting != nil {
+      if latest { waiting = input }
+    } else if demand > .none {
+      demand -= 1
+      waiting = input
+      schedule(after: lastDelivery?.advanced(by: interval))
+    } else {
+      StreamDiagnostics.dropped(input, "Throttle", .noDemand)
+    }
+    return .none
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive, ending == nil else { return }
+    time = scheduler.now
+    ending = completion
+    if waiting == nil { schedule(after: nil) }
+  }
+
+  // Weak: a stream that everybody has let go of has nobody to deliver to.
+  private func schedule(after date: Context.SchedulerTimeType?) {
+    if let date, date > time {
+      scheduler.schedule(after: date) { [weak self] in self?.deliver() }
+    } else {
+      scheduler.schedule { [weak self] in self?.deliver() }
+    }
+  }
+
+  private func deliver() {
+    guard isLive else { return }
+    let ending = self.ending
+    if let input = waiting {
+      waiting = nil
+      if ending == nil { lastDelivery = scheduler.now }
+      demand += down.next(input)
+    }
+    if let ending { finish(ending) }
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    if isLive { self.demand += demand }
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    let dropped = waiting
+    waiting = nil
+    withExtendedLifetime(dropped) {}
+  }
+}

@@ -1,0 +1,133 @@
+extension Publisher {
+  /// Ends the stream when nothing arrives for `interval`.
+  ///
+  ///     upstream    -a-b--------c-|
+  ///     timeout(4)
+  ///     downstream  -a-b---|
+  ///
+  /// The time runs from the subscription, anew from the first request, and anew from each value.
+  ///
+  /// **Policy:** what arrived in time is delivered before the ending. **Demand:** passes through. **Failure:** upstream's
+  /// passes through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:** at once;
+  /// what waits for the scheduler is dropped, an ending too.
+  ///
+  /// - Parameters:
+  ///   - interval: the longest silence, in `scheduler`'s time.
+  ///   - scheduler: measures the time, and delivers.
+  ///   - options: the scheduler's own.
+  ///   - customError: makes the error to fail with; without it a timeout finishes the stream.
+  @inlinable
+  public func timeout<S: Scheduler>(
+    _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil,
+    customError: (() -> Failure)? = nil
+  ) -> Publishers.Timeout<Self, S> {
+    Publishers.Timeout(
+      upstream: self, interval: interval, scheduler: scheduler, options: options, customError: customError)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/timeout(_:scheduler:options:customError:)``.
+  public struct Timeout<Upstream: Publisher, Context: Scheduler>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let interval: Context.SchedulerTimeType.Stride
+    public let scheduler: Context
+    public let options: Context.SchedulerOptions?
+    public let customError: (() -> Upstream.Failure)?
+
+    @inlinable
+    public init(
+      upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
+      options: Context.SchedulerOptions?, customError: (() -> Upstream.Failure)?
+    ) {
+      self.upstream = upstream
+      self.interval = interval
+      self.scheduler = scheduler
+      self.options = options
+      self.customError = customError
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: TimeoutStage<Output, Failure>(
+          Downstream(subscriber), Alarm(interval, scheduler, options),
+          schedule: { [scheduler, options] in scheduler.schedule(options: options, $0) },
+          expired: { [customError] stage in stage.finish(customError.map { .failure($0()) } ?? .finished) }))
+    }
+  }
+}
+
+@usableFromInline
+final class TimeoutStage<Input, Failure: Error>: DeferringStage<Input, Failure> {
+  private let alarm: Alarm
+  private let expired: (TimeoutStage) -> Void
+  @exclusivity(unchecked)
+  private var hasRequested = false
+
+  /// - Parameter expired: what comes in place of the ending, upstream being cancelled and every value delivered.
+  @usableFromInline
+  init(
+    _ down: Downstream<Input, Failure>, _ alarm: Alarm, schedule: @escaping (@escaping () -> Void) -> Void,
+    expired: @escaping (TimeoutStage) -> Void
+  ) {
+    self.alarm = alarm
+    self.expired = expired
+    super.init("Timeout", down, schedule: schedule)
+  }
+
+  @usableFromInline
+  override func began() {
+    startTime()
+    super.began()
+  }
+
+  private func startTime() {
+    alarm.set { [self] in expire() }
+    precondition(
+      alarm.isSet, "timeout: this scheduler's time passes at once; use one that has time, such as an EventLoop")
+  }
+
+  @usableFromInline
+  override func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive, isOpen else { return .none }
+    startTime()
+    return super.receive(input)
+  }
+
+  @usableFromInline
+  override func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive, isOpen else { return }
+    alarm.cancel()
+    super.receive(completion: completion)
+  }
+
+  private func expire() {
+    guard isLive, isOpen else { return }
+    isOpen = false
+    let up = self.up
+    self.up = nil
+    up?.cancel()
+    while isLive, !waiting.isEmpty { deliverNext() }
+    if isLive { expired(self) }
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    guard isLive else { return }
+    if !hasRequested {
+      hasRequested = true
+      if isOpen { startTime() }
+    }
+    super.request(demand)
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    alarm.cancel()
+  }
+}

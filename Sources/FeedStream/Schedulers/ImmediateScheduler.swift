@@ -1,0 +1,73 @@
+/// A scheduler that runs work at once, in the call that schedules it, whatever the time asked for.
+///
+/// For code that takes a scheduler and needs none. Time stands still here: an operator that measures time traps on it, and
+/// repeating work runs once.
+public struct ImmediateScheduler: Scheduler, Sendable {
+  public typealias SchedulerOptions = Never
+
+  /// The one there is.
+  public static let shared = ImmediateScheduler()
+
+  private init() {}
+
+  public var now: SchedulerTimeType { SchedulerTimeType() }
+  public var minimumTolerance: SchedulerTimeType.Stride { 0 }
+
+  public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) { action() }
+
+  public func schedule(
+    after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
+    _ action: @escaping () -> Void
+  ) {
+    action()
+  }
+
+  public func schedule(
+    after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
+    options: SchedulerOptions?, _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    action()
+    return Subscriptions.empty
+  }
+}
+
+extension ImmediateScheduler {
+  /// The only instant there is.
+  public struct SchedulerTimeType: Strideable, Sendable {
+    init() {}
+
+    public func distance(to other: SchedulerTimeType) -> Stride { 0 }
+    public func advanced(by n: Stride) -> SchedulerTimeType { self }
+  }
+}
+
+extension ImmediateScheduler.SchedulerTimeType {
+  /// A length of time that nobody waits for.
+  public struct Stride: ExpressibleByFloatLiteral, Comparable, SignedNumeric, Codable, Sendable,
+    SchedulerTimeIntervalConvertible
+  {
+    public var magnitude: Int
+
+    public init(_ value: Int) { magnitude = value }
+    public init(integerLiteral value: Int) { self.init(value) }
+    public init(floatLiteral value: Double) { self.init(Int(value)) }
+    public init?<T: BinaryInteger>(exactly source: T) {
+      guard let value = Int(exactly: source) else { return nil }
+      self.init(value)
+    }
+
+    public static func < (lhs: Self, rhs: Self) -> Bool { lhs.magnitude < rhs.magnitude }
+    public static func + (lhs: Self, rhs: Self) -> Self { Self(lhs.magnitude + rhs.magnitude) }
+    public static func - (lhs: Self, rhs: Self) -> Self { Self(lhs.magnitude - rhs.magnitude) }
+    public static func * (lhs: Self, rhs: Self) -> Self { Self(lhs.magnitude * rhs.magnitude) }
+    public static func += (lhs: inout Self, rhs: Self) { lhs = lhs + rhs }
+    public static func -= (lhs: inout Self, rhs: Self) { lhs = lhs - rhs }
+    public static func *= (lhs: inout Self, rhs: Self) { lhs = lhs * rhs }
+
+    public static func seconds(_ s: Int) -> Self { 0 }
+    public static func seconds(_ s: Double) -> Self { 0 }
+    public static func milliseconds(_ ms: Int) -> Self { 0 }
+    public static func microseconds(_ us: Int) -> Self { 0 }
+    public static func nanoseconds(_ ns: Int) -> Self { 0 }
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+
+/// The file of a cache with the two that SQLite keeps beside it, as files: who they are, and how they are set aside.
+struct CacheFile: Sendable {
+  /// Absolute, so that it survives a change of directory and is never taken for a `file:` URI.
+  let path: String
+
+  init(path: String) {
+    self.path = URL(fileURLWithPath: path, isDirectory: false).standardizedFileURL.path
+  }
+
+  /// The write-ahead log and the index to it that its users share.
+  static let companions = ["-shm", "-wal"]
+
+  /// Tells one file from another that takes its path later.
+  struct Identity: Hashable {
+    let device: UInt64
+    let inode: UInt64
+    let size: Int64
+    let changed: Date
+
+    /// Whether both are one file, whatever was written to it in between.
+    func isSameFile(as other: Identity?) -> Bool { device == other?.device && inode == other?.inode }
+  }
+
+  /// Who is at the path now; `nil` if nobody.
+  var identity: Identity? { Self.identity(of: path) }
+
+  /// Whether a write-ahead log with something in it lies beside the file.
+  var hasLog: Bool { (Self.identity(of: resolved + "-wal")?.size ?? 0) > 0 }
+
+  /// Creates the folders that lead to the file, for this user alone, as the XDG base directory specification wants it.
+  func createFolder() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  /// Creates an empty file, for this user alone: the addresses in it may hold secrets. Its companions get its mode.
+  func create() throws {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    close(descriptor)
+  }
+
+  /// Runs `body` while no other process opens the file or sets it aside (`exclusively`), or while nobody sets it aside.
+  ///
+  /// Renaming a database under somebody who is just opening it would give them the old file and the new one's log. The
+  /// lock is on the folder itself (`flock(2)`), so it leaves nothing behind and ends with its process. Where folders
+  /// cannot be opened or locked (some network file systems), `body` runs without it.
+  ///
+  /// - Parameter patience: how long to wait for the lock before failing as busy; its holder may have been suspended.
+  func withFolderLock<R>(exclusively: Bool, patience: Duration, _ body: () throws -> R) throws -> R {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return try body() }
+    // Closing releases the lock.
+    defer { close(descriptor) }
+    let pause = Duration.milliseconds(2)
+    var waited = Duration.zero
+    while flock(descriptor, (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB) == -1 {
+      guard errno == EWOULDBLOCK || errno == EINTR else { break }
+      guard waited < patience else { throw FeedDatabaseFailure(.busy) }
+      usleep(2000)
+      waited += pause
+    }
+    return try body()
+  }
+
+  /// Renames the file and its companions to `<path>.corrupt-<when it last changed>…`, unless `identity` is no longer at
+  /// the path: then somebody else has set it aside already.
+  ///
+  /// - Returns: the new path, or `nil` if there was nothing to do.
+  func setAside(_ identity: Identity, patience: Duration) throws -> String? {
+    try withFolderLock(exclusively: true, patience: patience) {
+      guard let present = self.identity, present.isSameFile(as: identity) else { return nil }
+      let (source, target) = (resolved, freeName(stamp: present.changed))
+      // The companions first: a log that stayed alone at its path could be taken for that of the next file.
+      for companion in Self.companions { _ = rename(source + companion, target + companion) }
+      guard rename(source, target) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+      return target
+    }
+  }
+
+  /// Removes companions that their file has left behind: a shared index that another process still holds to the old
+  /// file would otherwise serve the new one. Call it under the exclusive folder lock, when there is no file.
+  func removeStrayCompanions() {
+    for companion in Self.companions { unlink(resolved + companion) }
+  }
+
+  /// The path behind symbolic links: where SQLite puts the companions.
+  private var resolved: String {
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  private var folder: String { (resolved as NSString).deletingLastPathComponent }
+
+  private func freeName(stamp: Date) -> String {
+    let stamp = stamp.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
+    let name = "\(resolved).corrupt-\(stamp)"
+    guard Self.identity(of: name) != nil else { return name }
+    var number = 2
+    while Self.identity(of: "\(name)-\(number)") != nil { number += 1 }
+    return "\(name)-\(number)"
+  }
+
+  private static func identity(of path: String) -> Identity? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    return Identity(
+      device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
+      changed: Date(
+        timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) * 1e-9))
+  }
+}

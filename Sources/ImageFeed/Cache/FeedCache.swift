@@ -1,0 +1,45 @@
+public import FeedStream
+public import Foundation
+
+/// The saved feeds, on a loop: a store whose calls run aside, one at a time, in the order asked.
+///
+/// Everything that is to use one store goes through one cache, which is what makes its side effects serial. Lives on its
+/// scheduler's thread, as streams do.
+public final class FeedCache {
+  let store: any FeedStore
+  let worker: SerialWorker
+  let now: @Sendable () -> Date
+
+  /// - Parameters:
+  ///   - store: where feeds are kept.
+  ///   - scheduler: where results are delivered, and whose thread pool the store's calls run on.
+  ///   - now: the wall clock that feeds are stamped with and their age is measured by.
+  public init(
+    store: any FeedStore, on scheduler: any LoopScheduler, now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    self.store = store
+    self.now = now
+    worker = SerialWorker(on: scheduler)
+  }
+
+  /// The saved feed of one address.
+  public func feed(at address: URL) -> LocalFeed { LocalFeed(address: address, cache: self) }
+}
+
+/// The saved feed of one address: load it, validate it, replace it.
+///
+/// Each use case is a publisher that does nothing until it is subscribed to.
+public struct LocalFeed {
+  public let address: URL
+  let cache: FeedCache
+}
+
+/// What loading may delete.
+public enum CacheCleaning: Hashable, Sendable {
+  /// Nothing: loading has no side effects.
+  case nothing
+  /// A feed that has expired.
+  case expired
+  /// A feed that has expired or that cannot be retrieved: the cache is left as validation would leave it.
+  case invalid
+}

@@ -1,0 +1,48 @@
+public import Foundation
+
+/// Decides how old a saved feed may be. Pure: the present moment is a parameter.
+public struct FeedCachePolicy: Hashable, Sendable {
+  /// The age at which a feed has expired, or `nil` if any age will do.
+  public let maxAge: Duration?
+
+  /// Seven days: 604,800 seconds.
+  public static let defaultMaxAge = Duration.seconds(604_800)
+
+  /// How far in the future a timestamp may lie before it is taken for the mark of a wrong clock: five minutes.
+  public static let clockTolerance = Duration.seconds(300)
+
+  /// A policy with a maximum age, or none.
+  public init(maxAge: Duration? = Self.defaultMaxAge) {
+    self.maxAge = maxAge
+  }
+
+  /// Whether a feed with this timestamp may still be shown.
+  ///
+  /// A feed has expired when it is `maxAge` old to the microsecond, or older; and, under a maximum age, when its
+  /// timestamp is more than ``clockTolerance`` in the future: a clock that was wrong once does not make it immortal.
+  public func isValid(_ timestamp: Date, now: Date) -> Bool {
+    guard let maxAge else { return true }
+    let age = Self.age(of: timestamp, now: now)
+    return age < maxAge && age >= .zero - Self.clockTolerance
+  }
+
+  /// How long ago `timestamp` was, to the microsecond; negative when it is in the future.
+  ///
+  /// Rounded, because adding seven days to a `Date` and subtracting them again may be off by some nanoseconds. Absurdly
+  /// distant dates count as thousands of years.
+  public static func age(of timestamp: Date, now: Date) -> Duration {
+    let seconds = now.timeIntervalSince(timestamp)
+    guard seconds.isFinite else { return seconds == .infinity ? .seconds(200_000_000_000) : .seconds(-200_000_000_000) }
+    let bounded = min(max(seconds, -200_000_000_000), 200_000_000_000)
+    return .microseconds(Int64((bounded * 1_000_000).rounded()))
+  }
+
+  /// Whether a feed asked for at `timestamp` must not replace a saved one asked for at `saved`: the saved one is newer,
+  /// and its timestamp is credible.
+  ///
+  /// After the clock was set back the saved timestamp lies in the future; if it still counted, nothing could be saved
+  /// until that future came.
+  public static func isSuperseded(_ timestamp: Date, by saved: Date, now: Date) -> Bool {
+    saved > timestamp && age(of: saved, now: now) >= .zero - clockTolerance
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import GRDB
+
+/// One open connection to a cache file: how it is opened, and what is asked of the file before it is used.
+///
+/// **Journal:** a write-ahead log, so that readers and a writer in different processes do not wait for each other and a
+/// save costs no `fsync`; with `synchronous = NORMAL` a crash of the process loses nothing and a crash of the machine at
+/// most the latest saves, never a part of one.
+struct FeedDatabase {
+  /// The file this connection is to; another may have taken its path since.
+  let identity: CacheFile.Identity
+  private let queue: DatabaseQueue
+
+  /// `FEED` in ASCII, in the header of every cache file.
+  static let applicationID = 0x4645_4544
+  /// The version of ``schema``, in the header as `user_version`.
+  static let schemaVersion = 1
+
+  private static let schema = """
+    CREATE TABLE feed (
+      id INTEGER PRIMARY KEY,
+      address TEXT NOT NULL UNIQUE,
+      timestamp REAL NOT NULL, -- seconds since 2001, exactly what Foundation's Date holds
+      images INTEGER NOT NULL  -- how many rows of image belong to it
+    ) STRICT;
+    CREATE TABLE image (
+      feed INTEGER NOT NULL REFERENCES feed (id),
+      position INTEGER NOT NULL,
+      id BLOB NOT NULL,
+      description TEXT,
+      location TEXT,
+      url TEXT NOT NULL,
+      PRIMARY KEY (feed, position)
+    ) STRICT, WITHOUT ROWID;
+    PRAGMA application_id = \(applicationID);
+    PRAGMA user_version = \(schemaVersion);
+    """
+
+  /// Connects to a file.
+  ///
+  /// - Parameter identity: who is at the path; call it under the folder lock, which keeps that true.
+  init(_ file: CacheFile, identity: CacheFile.Identity, busyTimeout: Duration) throws {
+    self.identity = identity
+    queue = try Self.explaining {
+      try DatabaseQueue(path: file.path, configuration: Self.configuration(busyTimeout: busyTimeout))
+    }
+    // Without a log (some file systems cannot have one) only FULL survives a power cut.
+    try perform { db in
+      let isLogged = try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
+      try db.execute(sql: "PRAGMA synchronous = \(isLogged ? "NORMAL" : "FULL")")
+    }
+  }
+
+  /// Connects to a file that SQLite cannot open as it is because it may not write beside it: a read-only folder, a full
+  /// disk. Right only as long as nobody writes to the file, so compare the file's identity before and after.
+  init(frozen file: CacheFile, identity: CacheFile.Identity) throws {
+    self.identity = identity
+    var configuration = Self.configuration(busyTimeout: .zero)
+    configuration.readonly = true
+    let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%"))
+    let path = file.path.addingPercentEncoding(withAllowedCharacters: allowed) ?? file.path
+    queue = try Self.explaining {
+      try DatabaseQueue(path: "file:\(path)?immutable=1", configuration: configuration)
+    }
+  }
+
+  private static func configuration(busyTimeout: Duration) -> Configuration {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(busyTimeout / .seconds(1))
+    configuration.foreignKeysEnabled = false
+    configuration.label = "FeedStore"
+    // A transaction that could not even be rolled back ends with its connection, which every error closes: without this
+    // GRDB would end the process.
+    configuration.allowsUnsafeTransactions = true
+    configuration.prepareDatabase { db in
+      // Deleted rows need not be overwritten with zeros (Debian's default): the feed is public, and it doubles the writing.
+      // The log is cut back to 4 MiB after a large save.
+      try db.execute(sql: "PRAGMA secure_delete = OFF; PRAGMA journal_size_limit = 4194304")
+    }
+    return configuration
+  }
+
+  /// Runs `body` on one state of the file; `nil` if nothing was ever saved in it.
+  func read<R>(_ body: (Database) throws -> R) throws -> R? {
+    try perform { db in
+      var result: R?
+      try db.inTransaction(.deferred) {
+        if try Self.isInitialized(db) { result = try body(db) }
+        return .commit
+      }
+      return result
+    }
+  }
+
+  /// Runs `body` in a transaction that no other process can come between; `nil` if nothing was ever saved in the file.
+  func write<R>(_ body: (Database) throws -> R) throws -> R? {
+    try perform { db in
+      var result: R?
+      try db.inTransaction(.immediate) {
+        if try Self.isInitialized(db) { result = try body(db) }
+        return .commit
+      }
+      return result
+    }
+  }
+
+  /// Creates the schema in an empty file. Call it under the exclusive folder lock: no one else changes the journal then.
+  func initialize() throws {
+    try perform { db in
+      let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+      try db.execute(sql: "PRAGMA synchronous = \(mode == "wal" ? "NORMAL" : "FULL")")
+      try db.inTransaction(.immediate) {
+        if try !Self.isInitialized(db) { try db.execute(sql: Self.schema) }
+        return .commit
+      }
+    }
+  }
+
+  private static func isInitialized(_ db: Database) throws -> Bool {
+    let application = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA application_id")) ?? 0
+    let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
+    if application == applicationID {
+      guard version <= schemaVersion else { throw FeedDatabaseFailure(.newerSchema(version)) }
+      guard version == schemaVersion else { throw FeedDatabaseFailure(.damaged("it has no schema version")) }
+      return true
+    }
+    let tables = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM sqlite_master")) ?? 0
+    guard application == 0, version == 0, tables == 0 else { throw FeedDatabaseFailure(.foreign) }
+    return false
+  }
+
+  private func perform<R>(_ body: (Database) throws -> R) throws -> R {
+    try queue.writeWithoutTransaction { db in
+      try Self.explaining { try body(db) }
+    }
+  }
+
+  /// Keeps the system's reason for a failure. SQLite forgets it when a commit or an opening fails, but `errno` still has
+  /// it: everything in between is on this thread, and calls that succeed leave `errno` alone.
+  private static func explaining<R>(_ body: () throws -> R) throws -> R {
+    errno = 0
+    do {
+      return try body()
+    } catch let error as DatabaseError {
+      throw FeedDatabaseFailure(error, systemError: errno)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import GRDB
+
+/// A failed database call, sorted by what can be done about it.
+struct FeedDatabaseFailure: Error {
+  let cause: FeedStoreError.Cause
+  /// Whether opening the file without writing beside it may help a reader.
+  let mayBeReadFrozen: Bool
+  /// Whether the file at the path is no longer the one that was opened.
+  let hasMoved: Bool
+
+  /// Whether the file itself, or what is in it, is what is wrong.
+  var isDamage: Bool {
+    if case .damaged = cause { true } else { false }
+  }
+
+  init(_ cause: FeedStoreError.Cause) {
+    self.cause = cause
+    mayBeReadFrozen = false
+    hasMoved = false
+  }
+
+  /// - Parameter systemError: the `errno` that is behind an I/O error, or 0.
+  init(_ error: DatabaseError, systemError: Int32) {
+    let message = error.message ?? "code \(error.extendedResultCode.rawValue)"
+    hasMoved = error.extendedResultCode == .SQLITE_READONLY_DBMOVED
+    mayBeReadFrozen = [.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_FULL, .SQLITE_PERM]
+      .contains(error.resultCode)
+    cause =
+      switch error.resultCode {
+      case .SQLITE_FULL: .diskFull
+      case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: .notPermitted
+      case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
+      // A plain ERROR is a table or column that is not there: the schema was tampered with.
+      case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_ERROR, .SQLITE_SCHEMA: .damaged(message)
+      case .SQLITE_IOERR, .SQLITE_CANTOPEN: Self.cause(systemError: systemError) ?? .inputOutput(message)
+      default: .other(message)
+      }
+  }
+
+  /// What any error of a cache file's means.
+  init(_ error: any Error) {
+    switch error {
+    case let failure as FeedDatabaseFailure: self = failure
+    case let error as DatabaseError: self.init(error, systemError: 0)
+    case let error as POSIXError:
+      self.init(Self.cause(systemError: error.code.rawValue) ?? .inputOutput("\(error.code)"))
+    case let error as CocoaError:
+      self.init(Self.cause(of: error))
+    default: self.init(.other("\(error)"))
+    }
+  }
+
+  private static func cause(of error: CocoaError) -> FeedStoreError.Cause {
+    let underlying = error.underlyingErrors.compactMap { $0 as? POSIXError }.first
+    if let underlying, let cause = cause(systemError: underlying.code.rawValue) { return cause }
+    return switch error.code {
+    case .fileWriteNoPermission, .fileReadNoPermission, .fileWriteVolumeReadOnly: .notPermitted
+    case .fileWriteOutOfSpace: .diskFull
+    default: .inputOutput(error.localizedDescription)
+    }
+  }
+
+  private static func cause(systemError: Int32) -> FeedStoreError.Cause? {
+    switch systemError {
+    case ENOSPC, EDQUOT, EFBIG: .diskFull
+    case EACCES, EPERM, EROFS: .notPermitted
+    case 0: nil
+    default: .inputOutput(String(cString: strerror(systemError)))
+    }
+  }
+}

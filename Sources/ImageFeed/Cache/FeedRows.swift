@@ -1,0 +1,146 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The statements of the store. They run inside a transaction of ``FeedDatabase``.
+///
+/// Rows of images are bound and read through SQLite's own functions: a feed may have 100,000 of them, and a GRDB row or
+/// argument list apiece costs more than the work itself.
+extension Database {
+  /// What the table of feeds knows of one.
+  struct FeedRow {
+    let id: Int64
+    let timestamp: Date
+    let imageCount: Int
+  }
+
+  func feedRow(for address: URL) throws -> FeedRow? {
+    let statement = try cachedStatement(sql: "SELECT id, timestamp, images FROM feed WHERE address = ?")
+    return try Row.fetchOne(statement, arguments: [address.absoluteString]).map {
+      FeedRow(id: $0[0], timestamp: Date(timeIntervalSinceReferenceDate: $0[1]), imageCount: $0[2])
+    }
+  }
+
+  func feedSummaries() throws -> [CachedFeedSummary] {
+    let rows = try Row.fetchAll(cachedStatement(sql: "SELECT address, timestamp, images FROM feed ORDER BY address"))
+    return try rows.map { row in
+      let address: String = row[0]
+      guard let url = URL(string: address) else { throw FeedDatabaseFailure(.damaged("a feed has no valid address")) }
+      return CachedFeedSummary(
+        address: url, timestamp: Date(timeIntervalSinceReferenceDate: row[1]), imageCount: row[2])
+    }
+  }
+
+  func images(of feed: FeedRow) throws -> [FeedImage] {
+    var images: [FeedImage] = []
+    images.reserveCapacity(min(feed.imageCount, 1 << 20))
+    try forEachImageRow(of: feed.id) { row in
+      guard let id = row.uuid(0), let address = row.text(3), let url = URL(string: address) else {
+        throw FeedDatabaseFailure(.damaged("image \(images.count) has no valid id or address"))
+      }
+      images.append(FeedImage(id: id, description: row.text(1), location: row.text(2), url: url))
+      return true
+    }
+    guard images.count == feed.imageCount else {
+      throw FeedDatabaseFailure(.damaged("\(images.count) of \(feed.imageCount) images are left"))
+    }
+    return images
+  }
+
+  /// Whether the rows of a feed are exactly these images, byte for byte. Rows that are damaged are not.
+  func rows(of feed: FeedRow, equal images: [FeedImage]) throws -> Bool {
+    guard feed.imageCount == images.count else { return false }
+    var position = 0
+    var isEqual = true
+    try forEachImageRow(of: feed.id) { row in
+      guard position < images.count else {
+        isEqual = false
+        return false
+      }
+      isEqual =
+        row.uuid(0) == images[position].id && row.holds(images[position].description, at: 1)
+        && row.holds(images[position].location, at: 2) && row.holds(images[position].url.absoluteString, at: 3)
+      position += 1
+      return isEqual
+    }
+    return isEqual && position == images.count
+  }
+
+  /// Whether the images of a feed can be read; throws when the trouble is not the feed's own.
+  func canRead(_ feed: FeedRow) throws -> Bool {
+    do {
+      _ = try images(of: feed)
+      return true
+    } catch let failure as FeedDatabaseFailure where failure.isDamage {
+      return false
+    }
+  }
+
+  func deleteImages(of feed: FeedRow) throws {
+    try cachedStatement(sql: "DELETE FROM image WHERE feed = ?").execute(arguments: [feed.id])
+  }
+
+  func deleteFeed(_ feed: FeedRow) throws {
+    try deleteImages(of: feed)
+    try cachedStatement(sql: "DELETE FROM feed WHERE id = ?").execute(arguments: [feed.id])
+  }
+
+  func deleteAllFeeds() throws {
+    try execute(sql: "DELETE FROM image; DELETE FROM feed")
+  }
+
+  /// Writes a feed whose images are not there (any more).
+  func insert(_ feed: CachedFeed, for address: URL, over old: FeedRow?) throws {
+    let timestamp = feed.timestamp.timeIntervalSinceReferenceDate
+    if let old {
+      try cachedStatement(sql: "UPDATE feed SET timestamp = ?, images = ? WHERE id = ?")
+        .execute(arguments: [timestamp, feed.images.count, old.id])
+      try insert(feed.images, feed: old.id)
+    } else {
+      try cachedStatement(sql: "INSERT INTO feed (address, timestamp, images) VALUES (?, ?, ?)")
+        .execute(arguments: [address.absoluteString, timestamp, feed.images.count])
+      try insert(feed.images, feed: lastInsertedRowID)
+    }
+  }
+
+  func renew(_ feed: FeedRow, timestamp: Date) throws {
+    try cachedStatement(sql: "UPDATE feed SET timestamp = ? WHERE id = ?")
+      .execute(arguments: [timestamp.timeIntervalSinceReferenceDate, feed.id])
+  }
+
+  private func insert(_ images: [FeedImage], feed: Int64) throws {
+    let sql = "INSERT INTO image (feed, position, id, description, location, url) VALUES (?, ?, ?, ?, ?, ?)"
+    let row = ImageStatement(try cachedStatement(sql: sql).sqliteStatement)
+    defer { row.clear() }
+    for (position, image) in images.enumerated() {
+      row.bind(feed, at: 1)
+      row.bind(Int64(position), at: 2)
+      row.bind(image.id, at: 3)
+      row.bind(image.description, at: 4)
+      row.bind(image.location, at: 5)
+      row.bind(image.url.absoluteString, at: 6)
+      try step(row, expecting: SQLITE_DONE)
+      row.reset()
+    }
+  }
+
+  /// Runs `body` on each row of a feed's images in order, until it returns `false`.
+  private func forEachImageRow(of feed: Int64, _ body: (ImageStatement) throws -> Bool) throws {
+    let sql = "SELECT id, description, location, url FROM image WHERE feed = ? ORDER BY position"
+    let row = ImageStatement(try cachedStatement(sql: sql).sqliteStatement)
+    row.bind(feed, at: 1)
+    defer { row.clear() }
+    while try step(row, expecting: SQLITE_ROW) {
+      guard try body(row) else { return }
+    }
+  }
+
+  /// - Returns: whether the statement answered `expected`; `false` when it is done.
+  @discardableResult
+  private func step(_ row: ImageStatement, expecting expected: Int32) throws -> Bool {
+    let code = row.step()
+    if code == expected { return true }
+    if code == SQLITE_DONE { return false }
+    throw DatabaseError(resultCode: ResultCode(rawValue: code), message: lastErrorMessage)
+  }
+}

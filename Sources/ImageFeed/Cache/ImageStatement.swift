@@ -1,0 +1,80 @@
+import Foundation
+import GRDBSQLite
+
+/// A prepared statement, bound and read column by column without anything in between.
+///
+/// The pointer is a statement in GRDB's cache and lives as long as its connection; use it only inside the transaction
+/// that asked for it.
+struct ImageStatement {
+  private let handle: OpaquePointer
+
+  init(_ handle: OpaquePointer) {
+    self.handle = handle
+  }
+
+  func step() -> Int32 { sqlite3_step(handle) }
+  func reset() { sqlite3_reset(handle) }
+
+  /// Ends what the statement is doing and lets go of what was bound.
+  func clear() {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  // MARK: Parameters, counted from 1
+
+  func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
+
+  func bind(_ id: UUID, at index: Int32) {
+    // The bytes are copied before the pointer ends (SQLITE_TRANSIENT).
+    _ = withUnsafeBytes(of: id.uuid) { sqlite3_bind_blob(handle, index, $0.baseAddress, 16, Self.transient) }
+  }
+
+  func bind(_ text: String?, at index: Int32) {
+    guard var text else {
+      sqlite3_bind_null(handle, index)
+      return
+    }
+    // With its length, so that a NUL in a text does not end it; copied as above.
+    _ = text.withUTF8 { utf8 in
+      utf8.withMemoryRebound(to: CChar.self) { bytes in
+        // A null pointer, which is what no bytes may have, would bind NULL.
+        guard let start = bytes.baseAddress else { return sqlite3_bind_text(handle, index, "", 0, Self.transient) }
+        return sqlite3_bind_text(handle, index, start, Int32(bytes.count), Self.transient)
+      }
+    }
+  }
+
+  // MARK: Columns, counted from 0
+
+  func uuid(_ column: Int32) -> UUID? {
+    guard let bytes = sqlite3_column_blob(handle, column), sqlite3_column_bytes(handle, column) == 16 else {
+      return nil
+    }
+    return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
+  }
+
+  func text(_ column: Int32) -> String? {
+    utf8(column).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Whether the column is this text, byte for byte; `nil` is NULL.
+  func holds(_ text: String?, at column: Int32) -> Bool {
+    guard let bytes = utf8(column), let text else { return utf8(column) == nil && text == nil }
+    // Texts that Swift made itself are contiguous, so that nothing is copied.
+    return text.utf8.withContiguousStorageIfAvailable { utf8 in
+      guard utf8.count == bytes.count else { return false }
+      guard let one = utf8.baseAddress, let other = bytes.baseAddress else { return utf8.isEmpty }
+      return memcmp(one, other, utf8.count) == 0
+    } ?? text.utf8.elementsEqual(bytes)
+  }
+
+  /// Valid until the next step.
+  private func utf8(_ column: Int32) -> UnsafeBufferPointer<UInt8>? {
+    guard let bytes = sqlite3_column_text(handle, column) else { return nil }
+    return UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// SQLite's `SQLITE_TRANSIENT`, a macro that Swift does not import: the value -1 where a destructor would be.
+  private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+}

@@ -1,0 +1,80 @@
+public import Foundation
+import Synchronization
+
+/// A store that forgets everything when the process ends: for tests, and for who wants nothing on disk.
+public final class InMemoryFeedStore: FeedStore {
+  private let feeds: Mutex<[URL: CachedFeed]>
+  private let fault: @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause?
+
+  /// Creates a store.
+  ///
+  /// - Parameters:
+  ///   - feeds: what is in it from the start.
+  ///   - fault: asked before every step; a cause makes the step fail with it. Must be quick, and must not call the store.
+  public init(
+    _ feeds: [URL: CachedFeed] = [:],
+    fault: @escaping @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause? = { _ in nil }
+  ) {
+    self.feeds = Mutex(Dictionary(feeds.map { ($0.key.absoluteURL, $0.value) }) { _, last in last })
+    self.fault = fault
+  }
+
+  public func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? {
+    try feeds.withLock { feeds throws(FeedStoreError) in
+      try attempt(.retrieval)
+      return feeds[address.absoluteURL]
+    }
+  }
+
+  public func replace(
+    for address: URL, with feed: CachedFeed, now: Date
+  ) throws(FeedStoreError) -> FeedReplacement {
+    try feeds.withLock { feeds throws(FeedStoreError) in
+      let saved = feeds[address.absoluteURL]
+      if let saved, FeedCachePolicy.isSuperseded(feed.timestamp, by: saved.timestamp, now: now) {
+        return .superseded(by: saved.timestamp)
+      }
+      if let saved, saved.images != feed.images { try attempt(.deletion) }
+      try attempt(.insertion)
+      feeds[address.absoluteURL] = feed
+      return saved?.images == feed.images ? .renewed : .replaced
+    }
+  }
+
+  @discardableResult
+  public func delete(
+    for address: URL, if condition: FeedDeletionCondition
+  ) throws(FeedStoreError) -> Bool {
+    try feeds.withLock { feeds throws(FeedStoreError) in
+      guard let saved = feeds[address.absoluteURL] else { return false }
+      switch condition {
+      case .always: break
+      case .timestamp(let timestamp): guard saved.timestamp == timestamp else { return false }
+      case .unreadable: guard fault(.retrieval) != nil else { return false }
+      }
+      try attempt(.deletion)
+      feeds[address.absoluteURL] = nil
+      return true
+    }
+  }
+
+  public func summaries() throws(FeedStoreError) -> [CachedFeedSummary] {
+    try feeds.withLock { feeds throws(FeedStoreError) in
+      try attempt(.retrieval)
+      return feeds.map {
+        CachedFeedSummary(address: $0.key, timestamp: $0.value.timestamp, imageCount: $0.value.images.count)
+      }.sorted { $0.address.absoluteString < $1.address.absoluteString }
+    }
+  }
+
+  public func deleteAll() throws(FeedStoreError) {
+    try feeds.withLock { feeds throws(FeedStoreError) in
+      try attempt(.deletion)
+      feeds = [:]
+    }
+  }
+
+  private func attempt(_ step: FeedStoreError.Step) throws(FeedStoreError) {
+    if let cause = fault(step) { throw FeedStoreError(step, cause, place: "memory") }
+  }
+}

@@ -1,0 +1,27 @@
+public import FeedStream
+public import Foundation
+
+extension LocalFeed {
+  /// Replaces the saved feed by `images`, stamped with the present moment.
+  ///
+  /// Delivers how that ended. Deleting the old feed and inserting the new one are one step: after a deletion error or an
+  /// insertion error, each delivered as such, the old feed is intact. **Cancellation:** a save that has not begun is not
+  /// begun; one that has begun ends unheard.
+  ///
+  /// - Parameter asked: when the server was asked for `images`, if not now. A feed that was asked for later is not
+  ///   replaced by one that was asked for earlier and arrived late.
+  public func save(_ images: [FeedImage], asked: Date? = nil) -> AnyPublisher<FeedReplacement, FeedStoreError> {
+    Deferred { saving(images, asked: asked) }.eraseToAnyPublisher()
+  }
+
+  /// Begins to replace the saved feed at once, whoever listens: what ``save(_:asked:)`` does, as a side effect.
+  func saving(_ images: [FeedImage], asked: Date?) -> Future<FeedReplacement, FeedStoreError> {
+    let (address, store, now) = (address, cache.store, cache.now)
+    let feed = CachedFeed(images: images, timestamp: asked ?? now())
+    return Future { promise in
+      cache.worker.perform({ () throws(FeedStoreError) -> FeedReplacement in
+        try store.replace(for: address, with: feed, now: now())
+      }, completion: promise)
+    }
+  }
+}

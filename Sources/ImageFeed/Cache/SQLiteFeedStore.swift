@@ -1,0 +1,124 @@
+public import Foundation
+import GRDB
+import Synchronization
+
+/// Keeps feeds in one SQLite file, which several processes may share.
+///
+/// Nothing happens on creation; the file is opened on first use and created, with the folders that lead to it, by the
+/// first save. A call waits up to `busyTimeout` for other processes.
+///
+/// **Damage.** What cannot be read is reported by ``retrieve(for:)``, which changes nothing. The next save or deletion
+/// renames a damaged file, or one that is no database at all, to `<file>.corrupt-<time>` and starts a new one. An intact
+/// database of another program, or one that a newer version of this one wrote, is refused and never touched.
+///
+/// **Read-only.** A cache in a folder that cannot be written to, or on a full disk, can still be read.
+public final class SQLiteFeedStore: FeedStore {
+  /// The absolute path of the file.
+  public let path: String
+  private let onSetAside: @Sendable (String) -> Void
+  private let database: Mutex<SharedDatabase>
+
+  /// Creates a store on a file, which need not exist.
+  ///
+  /// - Parameters:
+  ///   - path: relative to the current directory at this moment, or absolute.
+  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
+  ///   - onSetAside: told the new path of a damaged file that was set aside, on the thread of the call that did it.
+  public init(
+    path: String, busyTimeout: Duration = .seconds(10), onSetAside: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    let file = CacheFile(path: path)
+    self.path = file.path
+    self.onSetAside = onSetAside
+    database = Mutex(SharedDatabase(file: file, busyTimeout: busyTimeout))
+  }
+
+  /// Lets go of the file, which tidies up beside it; the next call opens it again.
+  ///
+  /// For a program that is about to exit: what was saved is saved in any case.
+  public func close() {
+    database.withLock { $0.close() }
+  }
+
+  public func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? {
+    try read { db in
+      guard let row = try db.feedRow(for: address) else { return nil }
+      return CachedFeed(images: try db.images(of: row), timestamp: row.timestamp)
+    } ?? nil
+  }
+
+  public func summaries() throws(FeedStoreError) -> [CachedFeedSummary] {
+    try read { try $0.feedSummaries() } ?? []
+  }
+
+  public func replace(
+    for address: URL, with feed: CachedFeed, now: Date
+  ) throws(FeedStoreError) -> FeedReplacement {
+    try write(.insertion, creating: true) { db, step in
+      let old = try db.feedRow(for: address)
+      if let old {
+        if FeedCachePolicy.isSuperseded(feed.timestamp, by: old.timestamp, now: now) {
+          return .superseded(by: old.timestamp)
+        }
+        if try db.rows(of: old, equal: feed.images) {
+          try db.renew(old, timestamp: feed.timestamp)
+          return .renewed
+        }
+        step = .deletion
+        try db.deleteImages(of: old)
+        step = .insertion
+      }
+      try db.insert(feed, for: address, over: old)
+      return .replaced
+    } ?? .replaced
+  }
+
+  @discardableResult
+  public func delete(
+    for address: URL, if condition: FeedDeletionCondition
+  ) throws(FeedStoreError) -> Bool {
+    try write(.deletion, creating: false) { db, _ in
+      guard let row = try db.feedRow(for: address) else { return false }
+      switch condition {
+      case .always: break
+      case .timestamp(let timestamp): guard row.timestamp == timestamp else { return false }
+      case .unreadable: guard try !db.canRead(row) else { return false }
+      }
+      try db.deleteFeed(row)
+      return true
+    } ?? false
+  }
+
+  public func deleteAll() throws(FeedStoreError) {
+    _ = try write(.deletion, creating: false) { db, _ in try db.deleteAllFeeds() }
+  }
+
+  private func read<R: Sendable>(_ body: (Database) throws -> R) throws(FeedStoreError) -> R? {
+    try database.withLock { database throws(FeedStoreError) -> R? in
+      do throws(FeedDatabaseFailure) {
+        return try database.read(body)
+      } catch {
+        throw .retrieval(error.cause, place: path)
+      }
+    }
+  }
+
+  /// - Parameter first: what a failure counts as until `body` says otherwise.
+  /// - Returns: `nil` if there is no file, or nothing was ever saved in it.
+  private func write<R: Sendable>(
+    _ first: FeedStoreError.Step, creating: Bool,
+    _ body: (Database, inout FeedStoreError.Step) throws -> R
+  ) throws(FeedStoreError) -> R? {
+    try database.withLock { database throws(FeedStoreError) -> R? in
+      var step = first
+      do throws(FeedDatabaseFailure) {
+        return try database.write(creating: creating, onSetAside: onSetAside) { db in
+          step = first
+          return try body(db, &step)
+        }
+      } catch {
+        throw FeedStoreError(step, error.cause, place: path)
+      }
+    }
+  }
+}

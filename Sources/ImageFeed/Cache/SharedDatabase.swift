@@ -1,0 +1,108 @@
+import Foundation
+import GRDB
+
+/// The connection to a cache file that others share: opened when it is needed, opened anew when another file has taken
+/// the path, and the place where damage is recovered from.
+struct SharedDatabase: Sendable {
+  private let file: CacheFile
+  private let busyTimeout: Duration
+  private var connection: FeedDatabase?
+
+  init(file: CacheFile, busyTimeout: Duration) {
+    self.file = file
+    self.busyTimeout = busyTimeout
+  }
+
+  mutating func close() {
+    connection = nil
+  }
+
+  /// Runs `body` on one state of the file and changes nothing; `nil` if nothing was ever saved.
+  mutating func read<R>(_ body: (Database) throws -> R) throws(FeedDatabaseFailure) -> R? {
+    do {
+      return try connect(creating: false)?.read(body)
+    } catch {
+      connection = nil
+      let failure = FeedDatabaseFailure(error)
+      guard failure.mayBeReadFrozen else { throw failure }
+      return try readFrozen(body, after: failure)
+    }
+  }
+
+  /// Runs `body` in a transaction that no other process can come between; sets a damaged file aside and tries again.
+  ///
+  /// - Parameters:
+  ///   - creating: whether to create what is missing.
+  ///   - body: may run more than once; what it did before was rolled back.
+  /// - Returns: `nil` if there is no file, or nothing was ever saved in it, and `creating` is false.
+  mutating func write<R>(
+    creating: Bool, onSetAside: (String) -> Void, _ body: (Database) throws -> R
+  ) throws(FeedDatabaseFailure) -> R? {
+    var mayReopen = true
+    var maySetAside = true
+    while true {
+      var opened: CacheFile.Identity?
+      do {
+        opened = connection?.identity ?? file.identity
+        guard let connection = try connect(creating: creating) else { return nil }
+        opened = connection.identity
+        if let result = try connection.write(body) { return result }
+        guard creating else { return nil }
+        try file.withFolderLock(exclusively: true, patience: busyTimeout) { try connection.initialize() }
+        return try connection.write(body)
+      } catch {
+        let failure = FeedDatabaseFailure(error)
+        connection = nil
+        // A connection that was open for long may be wrong about the file; a fresh one is not.
+        if mayReopen, failure.isDamage || failure.hasMoved {
+          mayReopen = false
+        } else if maySetAside, failure.isDamage, let opened {
+          maySetAside = false
+          try setAside(opened, onSetAside)
+        } else {
+          throw failure
+        }
+      }
+    }
+  }
+
+  private func setAside(_ identity: CacheFile.Identity, _ onSetAside: (String) -> Void) throws(FeedDatabaseFailure) {
+    do {
+      if let target = try file.setAside(identity, patience: busyTimeout) { onSetAside(target) }
+    } catch {
+      throw FeedDatabaseFailure(error)
+    }
+  }
+
+  /// The connection to the file that is at the path now; `nil` if there is none and `creating` is false.
+  private mutating func connect(creating: Bool) throws -> FeedDatabase? {
+    let present = file.identity
+    if let connection, connection.identity.isSameFile(as: present) { return connection }
+    connection = nil
+    guard present != nil || creating else { return nil }
+    if present == nil { try file.createFolder() }
+    connection = try file.withFolderLock(exclusively: present == nil, patience: busyTimeout) {
+      if creating, file.identity == nil {
+        file.removeStrayCompanions()
+        try file.create()
+      }
+      return try file.identity.map { try FeedDatabase(file, identity: $0, busyTimeout: busyTimeout) }
+    }
+    return connection
+  }
+
+  private func readFrozen<R>(
+    _ body: (Database) throws -> R, after failure: FeedDatabaseFailure
+  ) throws(FeedDatabaseFailure) -> R? {
+    // A log holds saves that the file does not have yet: without it the file may be old, or half of something.
+    guard let identity = file.identity, !file.hasLog else { throw failure }
+    let result: R?
+    do {
+      result = try FeedDatabase(frozen: file, identity: identity).read(body)
+    } catch {
+      throw FeedDatabaseFailure(error)
+    }
+    guard file.identity == identity, !file.hasLog else { throw FeedDatabaseFailure(.busy) }
+    return result
+  }
+}

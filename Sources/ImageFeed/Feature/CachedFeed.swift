@@ -1,0 +1,18 @@
+public import Foundation
+
+/// A saved feed and the moment it speaks of.
+public struct CachedFeed: Hashable, Sendable {
+  /// The images in the server's order. A feed with no images is a feed, not a missing one.
+  public let images: [FeedImage]
+  /// The moment this feed was asked for, by the wall clock.
+  ///
+  /// It is both what the feed's age is counted from and what decides which of two responses is the newer: stamp a feed
+  /// when its request is *sent*, and a slow response that arrives after a later request's cannot pass for the newer one.
+  public let timestamp: Date
+
+  /// Pairs images with their moment.
+  public init(images: [FeedImage], timestamp: Date) {
+    self.images = images
+    self.timestamp = timestamp
+  }
+}

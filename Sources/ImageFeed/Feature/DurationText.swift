@@ -1,0 +1,104 @@
+extension Duration {
+  /// Reads a whole number with one unit, `500ms`, `90s`, `15m`, `36h` or `7d`: at most ``longestText``, nothing negative,
+  /// no spaces, no fractions (`90m`, not `1.5h`).
+  public init(parsing text: String) throws(DurationTextError) {
+    guard !text.isEmpty else { throw .empty }
+    guard !text.hasPrefix("-") else { throw .negative(text) }
+    let digits = text.prefix { ("0"..."9").contains($0) }
+    guard !digits.isEmpty else { throw .noNumber(text) }
+    let unit = text[digits.endIndex...]
+    guard !unit.isEmpty else { throw .noUnit(text) }
+    guard !unit.hasPrefix("."), !unit.hasPrefix(",") else { throw .fraction(text) }
+    guard let milliseconds = Self.units.first(where: { $0.name == unit })?.milliseconds else {
+      throw .unknownUnit(text)
+    }
+    guard let number = Int64(digits) else { throw .tooLong(text) }
+    let (product, overflow) = number.multipliedReportingOverflow(by: milliseconds)
+    guard !overflow, Duration.milliseconds(product) <= Self.longestText else { throw .tooLong(text) }
+    self = .milliseconds(product)
+  }
+
+  /// The longest duration that ``init(parsing:)`` accepts: 36,500 days. Anything longer is a slip, and dates and timers
+  /// could not hold it.
+  public static let longestText = Duration.seconds(36_500 * 86_400)
+
+  /// The shortest spelling that ``init(parsing:)`` reads back: `7d`, `90s`, `1500ms`. Parts below a millisecond are
+  /// dropped.
+  public var text: String {
+    let total = wholeMilliseconds
+    guard total != 0 else { return "0s" }
+    // Always finds one: the smallest unit is a millisecond.
+    let unit = Self.units.first { total % $0.milliseconds == 0 } ?? Self.units[Self.units.count - 1]
+    return "\(total / unit.milliseconds)\(unit.name)"
+  }
+
+  /// For people, in one unit, rounded down: "3 days", "1 minute", "2 seconds"; "less than a second" below one.
+  ///
+  /// Negative durations read as their size.
+  public var words: String {
+    let total = wholeMilliseconds.magnitude
+    guard let unit = Self.units.first(where: { $0.milliseconds >= 1000 && total >= $0.milliseconds.magnitude }) else {
+      return "less than a second"
+    }
+    let count = total / unit.milliseconds.magnitude
+    return "\(count) \(unit.word)\(count == 1 ? "" : "s")"
+  }
+
+  /// How an age reads: "3 days ago", "just now" below a second, and "5 minutes in the future" for a negative one.
+  public var ago: String {
+    let total = wholeMilliseconds
+    if total.magnitude < 1000 { return "just now" }
+    return total > 0 ? "\(words) ago" : "\(words) in the future"
+  }
+
+  private static let units: [(name: String, word: String, milliseconds: Int64)] = [
+    ("d", "day", 86_400_000), ("h", "hour", 3_600_000), ("m", "minute", 60_000), ("s", "second", 1000),
+    ("ms", "millisecond", 1),
+  ]
+
+  /// Saturates: a text need not tell 292 million years from more.
+  private var wholeMilliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    guard !overflow else { return seconds < 0 ? -Int64.max : Int64.max }
+    let (sum, carried) = milliseconds.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+    return carried ? (seconds < 0 ? -Int64.max : Int64.max) : sum
+  }
+}
+
+/// Why a text is not a duration.
+public enum DurationTextError: Error, Hashable, Sendable {
+  /// Nothing is there.
+  case empty
+  /// It begins with a minus sign.
+  case negative(String)
+  /// It does not begin with a digit.
+  case noNumber(String)
+  /// A number without a unit.
+  case noUnit(String)
+  /// A number that is not whole.
+  case fraction(String)
+  /// A unit that is none of the five, or more than one.
+  case unknownUnit(String)
+  /// More than ``Swift/Duration/longestText``.
+  case tooLong(String)
+}
+
+extension DurationTextError: CustomStringConvertible {
+  /// What is wrong and how to write it.
+  public var description: String {
+    switch self {
+    case .empty: "A duration is missing. \(Self.usage)"
+    case .negative(let text): "\(Self.quote(text)) is negative. \(Self.usage)"
+    case .noNumber(let text): "\(Self.quote(text)) is not a duration. \(Self.usage)"
+    case .noUnit(let text): "\(Self.quote(text)) has no unit. \(Self.usage)"
+    case .fraction(let text): "\(Self.quote(text)) is not a whole number; take a smaller unit. \(Self.usage)"
+    case .unknownUnit(let text): "\(Self.quote(text)) is not a number with one known unit. \(Self.usage)"
+    case .tooLong(let text): "\(Self.quote(text)) is too long; the most is \(Duration.longestText.text)."
+    }
+  }
+
+  private static let usage = "Write a whole number and a unit, such as 500ms, 90s, 15m, 36h or 7d."
+
+  private static func quote(_ text: String) -> String { "\"\(text.printable(limit: 40))\"" }
+}

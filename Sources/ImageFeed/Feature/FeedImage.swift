@@ -1,0 +1,21 @@
+public import Foundation
+
+/// One image of a feed, as its server described it.
+public struct FeedImage: Hashable, Sendable, Identifiable {
+  /// The server's name for the image.
+  public let id: UUID
+  /// What the image shows, in the server's words. Untrusted text: see ``Swift/String/printable``.
+  public let description: String?
+  /// Where it was taken, in the server's words. Untrusted text.
+  public let location: String?
+  /// Where the picture itself can be downloaded: an absolute http or https address.
+  public let url: URL
+
+  /// Describes an image.
+  public init(id: UUID, description: String? = nil, location: String? = nil, url: URL) {
+    self.id = id
+    self.description = description
+    self.location = location
+    self.url = url
+  }
+}

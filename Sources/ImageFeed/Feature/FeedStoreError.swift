@@ -1,0 +1,99 @@
+public import Foundation
+
+/// What a store could not do, why, and where.
+public enum FeedStoreError: Error, Hashable, Sendable {
+  /// Nothing could be read.
+  case retrieval(Cause, place: String)
+  /// The old feed could not be deleted. It is intact.
+  case deletion(Cause, place: String)
+  /// The new feed could not be saved. The old one is intact.
+  case insertion(Cause, place: String)
+
+  /// What a store was doing.
+  public enum Step: Hashable, Sendable {
+    /// Reading a feed, or the table of contents.
+    case retrieval
+    /// Removing an old feed, on its own or as the first half of a replacement.
+    case deletion
+    /// Writing a new feed.
+    case insertion
+  }
+
+  /// The error of a step.
+  public init(_ step: Step, _ cause: Cause, place: String) {
+    self =
+      switch step {
+      case .retrieval: .retrieval(cause, place: place)
+      case .deletion: .deletion(cause, place: place)
+      case .insertion: .insertion(cause, place: place)
+      }
+  }
+
+  /// Why a store failed.
+  public enum Cause: Hashable, Sendable {
+    /// No space is left, or a limit on file size is reached.
+    case diskFull
+    /// The file or its folder may not be read or written.
+    case notPermitted
+    /// Others used the file for longer than a call waits.
+    case busy
+    /// The file, or this feed in it, is damaged or not a cache at all.
+    case damaged(String)
+    /// A newer version of the program wrote the file, in a schema this one does not know.
+    case newerSchema(Int)
+    /// The file is an intact database of another program.
+    case foreign
+    /// The operating system failed to read or write; the text is the database's.
+    case inputOutput(String)
+    /// Anything else, in the database's words.
+    case other(String)
+  }
+
+  /// Why.
+  public var cause: Cause {
+    switch self {
+    case .retrieval(let cause, _), .deletion(let cause, _), .insertion(let cause, _): cause
+    }
+  }
+
+  /// The file, or whatever the store calls its place.
+  public var place: String {
+    switch self {
+    case .retrieval(_, let place), .deletion(_, let place), .insertion(_, let place): place
+    }
+  }
+}
+
+extension FeedStoreError: CustomStringConvertible, LocalizedError {
+  /// One sentence on what failed and one on what to do.
+  public var description: String {
+    let what =
+      switch self {
+      case .retrieval: "The saved feeds in \(place.printable) cannot be read"
+      case .deletion: "The saved feed in \(place.printable) cannot be deleted"
+      case .insertion: "The feed cannot be saved in \(place.printable)"
+      }
+    return "\(what): \(cause)"
+  }
+
+  /// Same as ``description``.
+  public var errorDescription: String? { description }
+}
+
+extension FeedStoreError.Cause: CustomStringConvertible {
+  /// The cause and what to do about it, to follow a colon.
+  public var description: String {
+    switch self {
+    case .diskFull: "the disk is full. Free some space, or choose a cache file elsewhere."
+    case .notPermitted: "permission denied. Allow access to the file and its folder, or choose another cache file."
+    case .busy: "another process keeps it busy. Try again when that is done."
+    case .damaged(let detail):
+      "it is damaged (\(detail.printable)). The next save sets the damaged file aside and starts a new one."
+    case .newerSchema(let version):
+      "a newer version of this program wrote it (schema \(version)). Update this program, or choose another cache file."
+    case .foreign: "it is another program's database, and is left alone. Choose another cache file."
+    case .inputOutput(let detail): "the system failed to read or write it (\(detail.printable)). Check the disk."
+    case .other(let detail): "\(detail.printable)."
+    }
+  }
+}

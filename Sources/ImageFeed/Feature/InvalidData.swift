@@ -1,0 +1,52 @@
+public import Foundation
+
+/// What was wrong with a response that did arrive.
+public enum InvalidData: Error, Hashable, Sendable {
+  /// The status was not 200.
+  case status(Int)
+  /// The body is empty.
+  case empty
+  /// The body is a web page: often the login page of a public network in place of the feed.
+  case webPage
+  /// The body is not JSON.
+  case notJSON(String)
+  /// The body is JSON of another shape: where (`items[3].id`; empty for the whole) and what was expected.
+  case wrongShape(at: String, String)
+  /// The image address of the item at this index is not an absolute http or https address.
+  case imageAddress(item: Int, String)
+}
+
+extension InvalidData: CustomStringConvertible, LocalizedError {
+  /// One or two sentences for a person. Whatever came from the server is escaped and cut.
+  public var description: String {
+    switch self {
+    case .status(let status): Self.describe(status: status)
+    case .empty: "The server sent an empty answer where a feed was expected."
+    case .webPage:
+      "The server sent a web page where a feed was expected. If this network asks you to log in, open a browser first; "
+        + "otherwise check the address."
+    case .notJSON(let detail): "The server's answer is not JSON (\(detail.printable(limit: 200)))."
+    case .wrongShape(let place, let detail):
+      "The server's answer is not a feed: \(place.isEmpty ? "" : "\(place.printable(limit: 100)): ")"
+        + "\(detail.printable(limit: 200))."
+    case .imageAddress(let item, let address):
+      "The server's answer is not a feed: items[\(item)].image is not an absolute http or https address "
+        + "(\"\(address.printable(limit: 100))\")."
+    }
+  }
+
+  /// Same as ``description``.
+  public var errorDescription: String? { description }
+
+  private static func describe(status: Int) -> String {
+    let advice =
+      switch status {
+      case 401, 403, 407: " It asks for a permission this program does not have."
+      case 404, 410: " Check the address."
+      case 429, 503: " It is overloaded; try again later."
+      case 500...599: " The trouble is the server's; try again later."
+      default: ""
+      }
+    return "The server answered with status \(status) where 200 was expected.\(advice)"
+  }
+}

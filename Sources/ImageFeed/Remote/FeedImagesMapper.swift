@@ -1,0 +1,111 @@
+public import Foundation
+
+/// Makes feed images of what a server sent.
+///
+/// The payload is `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image": URL}]}` in UTF-8 or
+/// UTF-16. The server's order is kept, and so are items that repeat an id; a `null` description or location is an
+/// absent one; keys it does not know are ignored; no items make an empty feed. One bad item makes the whole feed invalid:
+/// a part of a feed is never shown or saved as if it were the feed.
+///
+/// Pure and **slow for large bodies** (about 4 µs an image): map on a thread pool.
+public enum FeedImagesMapper {
+  /// The images in `body`.
+  ///
+  /// - Parameters:
+  ///   - body: a whole response body.
+  ///   - status: the response's HTTP status; anything but 200 is invalid.
+  public static func map(_ body: Data, status: Int) throws(InvalidData) -> [FeedImage] {
+    guard status == 200 else { throw .status(status) }
+    guard !body.isEmpty else { throw .empty }
+    let items = try decode(body)
+    var images: [FeedImage] = []
+    images.reserveCapacity(items.count)
+    for (index, item) in items.enumerated() {
+      guard let url = webAddress(item.image) else { throw .imageAddress(item: index, item.image) }
+      images.append(FeedImage(id: item.id, description: item.description, location: item.location, url: url))
+    }
+    return images
+  }
+
+  /// `text` as a URL, if it is an absolute http or https address with a host.
+  ///
+  /// A character that an address may not contain, such as a space, is percent-encoded, as browsers do.
+  public static func webAddress(_ text: String) -> URL? {
+    guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
+      let host = url.host(), !host.isEmpty
+    else { return nil }
+    return url
+  }
+
+  private struct Payload: Decodable {
+    let items: [Item]
+  }
+
+  private struct Item: Decodable {
+    let id: UUID
+    let description: String?
+    let location: String?
+    let image: String
+  }
+
+  private static func decode(_ body: Data) throws(InvalidData) -> [Item] {
+    do {
+      return try JSONDecoder().decode(Payload.self, from: body).items
+    } catch let error as DecodingError {
+      if looksLikeWebPage(body) { throw .webPage }
+      if case .dataCorrupted(let context) = error, context.codingPath.isEmpty {
+        throw .notJSON(reason(for: body) ?? InvalidData.sentence(context.debugDescription))
+      }
+      throw InvalidData(error)
+    } catch {
+      throw .notJSON("\(error)")
+    }
+  }
+
+  /// What in `body` is not JSON, and where.
+  ///
+  /// On Linux `JSONDecoder` does not tell; `JSONSerialization` does, but takes 0.3 s and much memory for a megabyte.
+  private static func reason(for body: Data) -> String? {
+    guard body.count <= 1 << 18 else { return nil }
+    do {
+      _ = try JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed)
+      return nil
+    } catch {
+      return ((error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String).map(InvalidData.sentence)
+    }
+  }
+
+  /// Whether the first character that is neither space nor part of a byte order mark opens a tag. JSON never does.
+  private static func looksLikeWebPage(_ body: Data) -> Bool {
+    let skipped: Set<UInt8> = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
+    return body.prefix(1024).first { !skipped.contains($0) } == UInt8(ascii: "<")
+  }
+}
+
+extension InvalidData {
+  fileprivate init(_ error: DecodingError) {
+    switch error {
+    case .dataCorrupted(let context), .valueNotFound(_, let context), .typeMismatch(_, let context):
+      self = .wrongShape(at: Self.path(context.codingPath), Self.sentence(context.debugDescription))
+    case .keyNotFound(let key, let context):
+      self = .wrongShape(at: Self.path(context.codingPath), "\"\(key.stringValue)\" is missing")
+    @unknown default:
+      self = .wrongShape(at: "", "\(error)")
+    }
+  }
+
+  private static func path(_ keys: [any CodingKey]) -> String {
+    keys.reduce(into: "") { path, key in
+      if let index = key.intValue {
+        path += "[\(index)]"
+      } else {
+        path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
+      }
+    }
+  }
+
+  /// Without the full stop: the message has its own.
+  fileprivate static func sentence(_ text: String) -> String {
+    text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+}

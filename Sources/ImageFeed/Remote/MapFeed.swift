@@ -1,0 +1,21 @@
+public import FeedStream
+
+extension Publisher where Output == HTTPResponse, Failure == HTTPError {
+  /// Makes feed images of each response, aside from the loop, and fails with what was wrong.
+  ///
+  /// **Demand:** one response at a time. **Failure:** ``RemoteFeedError``. **Cancellation:** passes through; decoding that
+  /// has begun ends unheard.
+  ///
+  /// - Parameter scheduler: whose thread pool decodes: a large feed takes a third of a second that the loop cannot spare.
+  public func mapFeed(on scheduler: any LoopScheduler) -> AnyPublisher<[FeedImage], RemoteFeedError> {
+    let worker = SerialWorker(on: scheduler)
+    return mapError(RemoteFeedError.connectivity)
+      .flatMap(maxPublishers: .max(1)) { response in
+        worker.publisher { () throws(InvalidData) -> [FeedImage] in
+          try FeedImagesMapper.map(response.body, status: response.status)
+        }
+        .mapError(RemoteFeedError.invalidData)
+      }
+      .eraseToAnyPublisher()
+  }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import ImageFeed
+import Testing
+
+/// One specification for every store. A failing step is made to fail from outside; see ``StoreUnderTest``.
+@Suite struct FeedStoreSpecification {
+  // MARK: Retrieve
+
+  @Test(arguments: StoreKind.allCases) func retrieveFromEmptyIsEmptyTwice(kind: StoreKind) throws {
+    let subject = kind.make()
+    #expect(try subject.store.retrieve(for: address) == nil)
+    #expect(try subject.store.retrieve(for: address) == nil)
+    #expect(try subject.store.summaries() == [])
+  }
+
+  @Test(arguments: StoreKind.allCases) func retrieveFromNonEmptyGivesTheFeedTwice(kind: StoreKind) throws {
+    let subject = kind.make()
+    let feed = CachedFeed(
+      images: [
+        makeImage(1), makeImage(2, description: nil), makeImage(3, location: nil),
+        makeImage(4, description: "", location: "NUL \0, emoji 👩‍👩‍👧, e\u{301}, 'quote\"; --"), makeImage(1),
+      ], timestamp: noon.addingTimeInterval(0.123_456_7))
+    #expect(try subject.store.replace(for: address, with: feed) == .replaced)
+    #expect(try subject.store.retrieve(for: address) == feed)
+    #expect(try subject.store.retrieve(for: address) == feed)
+  }
+
+  @Test(arguments: StoreKind.allCases) func aFeedWithoutImagesIsAFeed(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed(0))
+    #expect(try subject.store.retrieve(for: address) == makeFeed(0))
+  }
+
+  @Test(arguments: StoreKind.allCases) func aFailingRetrievalFailsTwiceAndChangesNothing(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed())
+    try subject.fail(.retrieval)
+    for _ in 1...2 {
+      let error = #expect(throws: FeedStoreError.self) { try subject.store.retrieve(for: address) }
+      guard case .retrieval = error else {
+        Issue.record("not a retrieval error: \(error as Any)")
+        continue
+      }
+    }
+    try subject.recover()
+    #expect(try subject.store.retrieve(for: address) == makeFeed())
+  }
+
+  // MARK: Insert
+
+  @Test(arguments: StoreKind.allCases) func insertOverridesWhatWasThere(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed(5))
+    let newer = makeFeed(2, from: 10, at: noon + 1)
+    #expect(try subject.store.replace(for: address, with: newer) == .replaced)
+    #expect(try subject.store.retrieve(for: address) == newer)
+    #expect(
+      try subject.store.summaries() == [CachedFeedSummary(address: address, timestamp: noon + 1, imageCount: 2)])
+  }
+
+  @Test(arguments: StoreKind.allCases) func insertOfTheSameImagesRenewsTheTimestamp(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed())
+    #expect(try subject.store.replace(for: address, with: makeFeed(at: noon + 5)) == .renewed)
+    #expect(try subject.store.retrieve(for: address) == makeFeed(at: noon + 5))
+  }
+
+  @Test(arguments: StoreKind.allCases) func aFailingInsertionIntoEmptyLeavesItEmpty(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: otherAddress, with: makeFeed())
+    try subject.fail(.insertion)
+    #expect(throws: FeedStoreError.insertion(.other("as told"), place: subject.place)) {
+      try subject.store.replace(for: address, with: makeFeed())
+    }
+    try subject.recover()
+    #expect(try subject.store.retrieve(for: address) == nil)
+    #expect(try subject.store.retrieve(for: otherAddress) == makeFeed())
+  }
+
+  @Test(arguments: StoreKind.allCases, [FeedStoreError.Step.insertion, .deletion])
+  func aFailingReplacementLeavesWhatWasThere(kind: StoreKind, step: FeedStoreError.Step) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed())
+    try subject.fail(step)
+    #expect(throws: FeedStoreError(step, .other("as told"), place: subject.place)) {
+      try subject.store.replace(for: address, with: makeFeed(4, from: 10, at: noon + 1))
+    }
+    #expect(try subject.store.retrieve(for: address) == makeFeed())
+    try subject.recover()
+    #expect(try subject.store.replace(for: address, with: makeFeed(4, from: 10, at: noon + 1)) == .replaced)
+  }
+
+  @Test(arguments: StoreKind.allCases) func anOlderFeedNeverReplacesANewerOne(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed(at: noon))
+    let late = makeFeed(from: 10, at: noon - 0.001)
+    #expect(try subject.store.replace(for: address, with: late, now: noon + 60) == .superseded(by: noon))
+    #expect(try subject.store.retrieve(for: address) == makeFeed(at: noon))
+    #expect(try subject.store.replace(for: address, with: makeFeed(from: 20, at: noon)) == .replaced)
+  }
+
+  @Test(arguments: StoreKind.allCases) func aFeedFromTheFutureIsReplacedWhenTheClockWasSetBack(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed(at: noon + 365 * 86_400))
+    #expect(try subject.store.replace(for: address, with: makeFeed(from: 10, at: noon)) == .replaced)
+    #expect(try subject.store.retrieve(for: address) == makeFeed(from: 10, at: noon))
+  }
+
+  // MARK: Delete
+
+  @Test(arguments: StoreKind.allCases) func deleteOnEmptyDoesNothing(kind: StoreKind) throws {
+    let subject = kind.make()
+    #expect(try !subject.store.delete(for: address))
+    try subject.store.deleteAll()
+    #expect(try subject.store.retrieve(for: address) == nil)
+  }
+
+  @Test(arguments: StoreKind.allCases) func deleteOnNonEmptyEmpties(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed())
+    #expect(try subject.store.delete(for: address))
+    #expect(try subject.store.retrieve(for: address) == nil)
+    #expect(try !subject.store.delete(for: address))
+  }
+
+  @Test(arguments: StoreKind.allCases) func aFailingDeletionLeavesWhatWasThere(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed())
+    try subject.fail(.deletion)
+    let expected = FeedStoreError.deletion(.other("as told"), place: subject.place)
+    #expect(throws: expected) { try subject.store.delete(for: address) }
+    #expect(throws: expected) { try subject.store.deleteAll() }
+    #expect(try subject.store.retrieve(for: address) == makeFeed())
+  }
+
+  @Test(arguments: StoreKind.allCases) func deletionOfAnExpiredFeedSparesOneSavedSince(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed(at: noon + 1))
+    #expect(try !subject.store.delete(for: address, if: .timestamp(noon)))
+    #expect(try subject.store.retrieve(for: address) == makeFeed(at: noon + 1))
+    #expect(try subject.store.delete(for: address, if: .timestamp(noon + 1)))
+    #expect(try subject.store.retrieve(for: address) == nil)
+  }
+
+  @Test(arguments: StoreKind.allCases) func deletionOfAnUnreadableFeedSparesAReadableOne(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed())
+    #expect(try !subject.store.delete(for: address, if: .unreadable))
+    try subject.fail(.retrieval)
+    #expect(try subject.store.delete(for: address, if: .unreadable))
+    try subject.recover()
+    #expect(try subject.store.retrieve(for: address) == nil)
+  }
+
+  // MARK: Many
+
+  @Test(arguments: StoreKind.allCases) func feedsOfTwoAddressesDoNotMix(kind: StoreKind) throws {
+    let subject = kind.make()
+    try subject.store.replace(for: address, with: makeFeed(3))
+    try subject.store.replace(for: otherAddress, with: makeFeed(2, from: 10))
+    try subject.store.replace(for: address, with: makeFeed(1, from: 20, at: noon + 1))
+    #expect(try subject.store.retrieve(for: otherAddress) == makeFeed(2, from: 10))
+    #expect(try subject.store.summaries().map(\.address) == [address, otherAddress])
+    try subject.store.delete(for: address)
+    #expect(try subject.store.retrieve(for: otherAddress) == makeFeed(2, from: 10))
+    try subject.store.deleteAll()
+    #expect(try subject.store.summaries() == [])
+  }
+
+  @Test(arguments: StoreKind.allCases) func callsFromManyThreadsRunOneAfterAnother(kind: StoreKind) async throws {
+    let subject = kind.make()
+    let store = subject.store
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<64 {
+        group.addTask {
+          let feed = makeFeed(3, from: number * 3, at: noon + Double(number))
+          _ = try store.replace(for: address, with: feed, now: noon + 64)
+          #expect(try store.retrieve(for: address)?.images.count == 3)
+        }
+      }
+      try await group.waitForAll()
+    }
+    // The newest wins, whatever the order was.
+    #expect(try store.retrieve(for: address) == makeFeed(3, from: 63 * 3, at: noon + 63))
+  }
+}
+
+extension StoreUnderTest {
+  /// What the store's errors call its place.
+  fileprivate var place: String { (store as? SQLiteFeedStore)?.path ?? "memory" }
+}

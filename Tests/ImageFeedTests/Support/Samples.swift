@@ -1,0 +1,27 @@
+import Foundation
+import ImageFeed
+
+/// A moment to count from.
+let noon = Date(timeIntervalSince1970: 1_750_000_000)
+
+let address = URL(string: "https://example.com/feed")!
+let otherAddress = URL(string: "https://example.com/other")!
+
+func makeImage(_ number: Int, description: String? = "a description", location: String? = "a location") -> FeedImage {
+  FeedImage(
+    id: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number / 256 % 256), UInt8(number % 256))),
+    description: description, location: location, url: URL(string: "https://images.example.com/\(number).jpg")!)
+}
+
+/// A feed of `count` images that differ from each other and from those of another `start`.
+func makeFeed(_ count: Int = 3, from start: Int = 0, at timestamp: Date = noon) -> CachedFeed {
+  CachedFeed(images: (0..<count).map { makeImage(start + $0) }, timestamp: timestamp)
+}
+
+extension FeedStore {
+  /// Saves at the feed's own moment.
+  @discardableResult
+  func replace(for address: URL, with feed: CachedFeed) throws(FeedStoreError) -> FeedReplacement {
+    try replace(for: address, with: feed, now: feed.timestamp)
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import GRDB
+import ImageFeed
+import Synchronization
+import Testing
+
+/// The stores that the specification is run over.
+enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
+  case memory, sqlite
+
+  var testDescription: String { rawValue }
+
+  func make() -> any StoreUnderTest {
+    switch self {
+    case .memory: MemoryUnderTest()
+    case .sqlite: SQLiteUnderTest()
+    }
+  }
+}
+
+/// A store, and a way to make one step of it fail from outside.
+protocol StoreUnderTest {
+  var store: any FeedStore { get }
+  func fail(_ step: FeedStoreError.Step) throws
+  func recover() throws
+}
+
+struct MemoryUnderTest: StoreUnderTest {
+  private final class Fault: Sendable {
+    let step = Mutex<FeedStoreError.Step?>(nil)
+  }
+
+  private let fault: Fault
+  let store: any FeedStore
+
+  init() {
+    let fault = Fault()
+    self.fault = fault
+    store = InMemoryFeedStore { step in fault.step.withLock { $0 == step ? .other("as told") : nil } }
+  }
+
+  func fail(_ step: FeedStoreError.Step) { fault.step.withLock { $0 = step } }
+  func recover() { fault.step.withLock { $0 = nil } }
+}
+
+/// The real thing: a second connection, as another process would have, puts triggers in the way or spoils rows.
+struct SQLiteUnderTest: StoreUnderTest {
+  let folder = TemporaryFolder()
+  let path: String
+  let store: any FeedStore
+
+  init() {
+    path = folder.file()
+    store = SQLiteFeedStore(path: path)
+  }
+
+  func fail(_ step: FeedStoreError.Step) throws {
+    let sql =
+      switch step {
+      case .retrieval: "UPDATE feed SET images = images + 1"
+      case .deletion:
+        """
+        CREATE TRIGGER no_delete BEFORE DELETE ON image BEGIN SELECT RAISE(ABORT, 'as told'); END;
+        CREATE TRIGGER no_delete_feed BEFORE DELETE ON feed BEGIN SELECT RAISE(ABORT, 'as told'); END
+        """
+      case .insertion:
+        """
+        CREATE TRIGGER no_insert AFTER INSERT ON image WHEN new.position = 1 BEGIN SELECT RAISE(ABORT, 'as told'); END
+        """
+      }
+    try execute(sql)
+  }
+
+  func recover() throws {
+    try execute(
+      """
+      UPDATE feed SET images = (SELECT count(*) FROM image WHERE image.feed = feed.id);
+      DROP TRIGGER IF EXISTS no_delete; DROP TRIGGER IF EXISTS no_delete_feed; DROP TRIGGER IF EXISTS no_insert
+      """)
+  }
+
+  private func execute(_ sql: String) throws {
+    let queue = try DatabaseQueue(path: path)
+    try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+    try queue.close()
+  }
+}
