@@ -33,6 +33,10 @@ public enum StreamDiagnostics {
     isWatching.store(handler != nil, ordering: .releasing)
   }
 
+  /// Whether anybody watches: for work that is only done to report what is dropped.
+  @usableFromInline
+  static var isWatched: Bool { isWatching.load(ordering: .acquiring) }
+
   // Looked at for every dropped value: an atomic, so that nobody pays for a lock who does not watch.
   private static let isWatching = Atomic(false)
   private static let state = Mutex<(@Sendable (DroppedValue) -> Void)?>(nil)
@@ -40,7 +44,7 @@ public enum StreamDiagnostics {
   @inline(never)
   @usableFromInline
   static func dropped(_ value: @autoclosure () -> Any, _ source: StaticString, _ reason: DroppedValue.Reason) {
-    guard isWatching.load(ordering: .acquiring) else { return }
+    guard isWatched else { return }
     let handler = state.withLock { $0 }
     handler?(DroppedValue(value: value(), source: "\(source)", reason: reason))
   }

@@ -5,14 +5,6 @@
 /// stack flat. The loop itself is a closure formed where the subscriber's type is known.
 @usableFromInline
 final class Source: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
-  @usableFromInline
-  enum Progress {
-    /// Out of demand; to be continued.
-    case paused
-    /// It has delivered its ending.
-    case ended
-  }
-
   @exclusivity(unchecked)
   @usableFromInline
   var demand = Subscribers.Demand.none
@@ -90,7 +82,7 @@ extension Subscriber {
     var iterator = elements.makeIterator()
     // One ahead, so that the ending comes with the last element and not with a request after it.
     guard var upcoming = iterator.next() else { return attach(ending: completion) }
-    let source = Source(name, show: { elements }, ending: showingEnding ? completion : nil) { source in
+    let produce = { (source: Source) in
       var element = upcoming
       while source.isActive, source.demand > .none {
         let next = iterator.next()
@@ -106,6 +98,7 @@ extension Subscriber {
       }
       upcoming = element
     }
-    receive(subscription: source)
+    let ending = showingEnding ? completion : nil
+    receive(subscription: Source(name, show: { elements }, ending: ending, produce: produce))
   }
 }
