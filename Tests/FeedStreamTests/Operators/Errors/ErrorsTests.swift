@@ -88,8 +88,7 @@ import Testing
     let recorder = time.cold("a#").tryCatch { _ -> Just<Character> in throw Worse() }.record(on: time)
     time.advance(by: 2)
     #expect(recorder.marbles == "a#")
-    guard case .failure(let error) = recorder.completion else { return Issue.record("it did not fail") }
-    #expect(error is Worse)
+    #expect(recorder.error is Worse)
   }
 }
 
