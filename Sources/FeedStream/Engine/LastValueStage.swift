@@ -5,17 +5,18 @@ class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
   @exclusivity(unchecked)
   private var last: Output?
 
-  /// Ends with `value`, at once when `isAsked`, and otherwise upon the next request. Upstream has ended or is cancelled.
+  /// Ends with `value`, at once when `isAsked`, and otherwise upon the next request.
+  ///
+  /// - Parameter cancelling: upstream has not ended by itself.
   @usableFromInline
-  final func finish(with value: Output, isAsked: Bool) {
+  final func finish(with value: Output, isAsked: Bool, cancelling: Bool = false) {
     guard phase == .live else { return }
     phase = .draining
     let up = self.up
     self.up = nil
-    // What upstream holds is released after this stage's own account is in order.
-    withExtendedLifetime(up) {
-      if isAsked { deliver(value) } else { last = value }
-    }
+    if cancelling { up?.cancel() }
+    guard phase == .draining else { return }
+    if isAsked { deliver(value) } else { last = value }
   }
 
   private func deliver(_ value: Output) {

@@ -8,7 +8,8 @@ extension Publisher {
   ///
   /// The ending follows the last value held. **Demand:** `.byRequest` asks upstream for everything; `.keepFull` asks for
   /// `size` values and then for one more with each value delivered. **Failure:** upstream's, after the values held if they
-  /// have been asked for, at once if not; `whenFull` may add one of its own. **Cancellation:** discards what is held.
+  /// have been asked for, at once if not (they are reported as dropped); one made by `whenFull` follows the values held.
+  /// **Cancellation:** discards what is held.
   ///
   /// - Parameters:
   ///   - size: how many values to hold; more than zero.
@@ -137,7 +138,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
       let up = self.up
       self.up = nil
       up?.cancel()
-      _ = drain()
+      // What is held comes first: the failure follows it when it is asked for.
       return false
     }
   }
@@ -191,7 +192,10 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     // Values that nobody has asked for do not hold a failure back.
     switch ending {
     case .finished: if values.isEmpty, demand > .none { finish(ending) }
-    case .failure: if values.isEmpty || demand == .none { finish(ending) }
+    case .failure:
+      guard values.isEmpty || demand == .none else { return }
+      while let value = values.popFirst() { StreamDiagnostics.dropped(value, "Buffer", .noDemand) }
+      finish(ending)
     }
   }
 }

@@ -110,6 +110,11 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   }
 }
 
+/// The signal's default action, because Swift's backtracer would handle the signal and let the process run on.
 @inline(never)
 @usableFromInline
-func stopInDebugger() { raise(SIGTRAP) }
+func stopInDebugger() {
+  let handler = signal(SIGTRAP, SIG_DFL)
+  raise(SIGTRAP)
+  signal(SIGTRAP, handler)
+}
