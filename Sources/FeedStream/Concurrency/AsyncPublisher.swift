@@ -14,7 +14,7 @@ extension Publisher where Failure == Never, Output: Sendable {
   ///
   /// The same as ``values``, for streams that are set up before their loop runs.
   public func values(on loop: EventLoop) -> AsyncPublisher<Self> {
-    AsyncPublisher(self, StreamDomain(loop: loop))
+    AsyncPublisher(self, StreamHome(domain: loop))
   }
 }
 
@@ -28,8 +28,8 @@ where Upstream.Failure == Never, Upstream.Output: Sendable {
 
   public init(_ publisher: Upstream) { self.init(publisher, .current) }
 
-  init(_ publisher: Upstream, _ domain: StreamDomain) {
-    origin = AsyncOrigin(publisher, domain)
+  init(_ publisher: Upstream, _ home: StreamHome) {
+    origin = AsyncOrigin(publisher, home)
   }
 
   /// Subscribes to the publisher.

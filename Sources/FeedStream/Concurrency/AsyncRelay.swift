@@ -1,7 +1,7 @@
 /// Between a stream and those who await its values: asks the stream for one value for each who waits.
 ///
 /// The stream's side and the waiting side may be on different threads. Everything that touches the stream (subscribing,
-/// requesting, cancelling) runs in the stream's domain; the two sides meet under the lock.
+/// requesting, cancelling) runs at the stream's home; the two sides meet under the lock.
 final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable, Sendable {
   typealias Answer = Result<Input?, Failure>
   typealias Waiter = UnsafeContinuation<Answer, Never>
@@ -40,10 +40,10 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
     }
   }
 
-  private let domain: StreamDomain
+  private let home: StreamHome
   private let state = Locked(State())
 
-  init(_ domain: StreamDomain) { self.domain = domain }
+  init(_ home: StreamHome) { self.home = home }
 
   // MARK: The waiting side, on any thread
 
@@ -66,7 +66,7 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
       defer { state.failure = nil }
       return state.failure.map { .failure($0) } ?? .success(nil)
     }
-    if let answer { waiter.resume(returning: answer) } else { domain.run { self.requestOwed() } }
+    if let answer { waiter.resume(returning: answer) } else { home.run { self.requestOwed() } }
   }
 
   func cancel() {
@@ -78,11 +78,11 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
       }
       return state.takeWaiters()
     }
-    domain.run { self.leave() }
+    home.run { self.leave() }
     waiters.dismiss()
   }
 
-  // MARK: The stream's side, in its domain
+  // MARK: The stream's side, at its home
 
   private func requestOwed() {
     let request: (any Subscription, Int)? = state.withLock { state in

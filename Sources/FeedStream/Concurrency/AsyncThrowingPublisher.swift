@@ -14,7 +14,7 @@ extension Publisher where Output: Sendable {
   ///
   /// The same as ``values``, for streams that are set up before their loop runs.
   public func values(on loop: EventLoop) -> AsyncThrowingPublisher<Self> {
-    AsyncThrowingPublisher(self, StreamDomain(loop: loop))
+    AsyncThrowingPublisher(self, StreamHome(domain: loop))
   }
 }
 
@@ -29,8 +29,8 @@ where Upstream.Output: Sendable {
 
   public init(_ publisher: Upstream) { self.init(publisher, .current) }
 
-  init(_ publisher: Upstream, _ domain: StreamDomain) {
-    origin = AsyncOrigin(publisher, domain)
+  init(_ publisher: Upstream, _ home: StreamHome) {
+    origin = AsyncOrigin(publisher, home)
   }
 
   /// Subscribes to the publisher.
