@@ -11,3 +11,15 @@ struct StreamHome: Sendable {
     domain.execute(work)
   }
 }
+
+extension StreamHome {
+  /// Runs `work` where the stream lives, and returns when it has run.
+  func perform(_ work: @escaping @Sendable () -> Void) async {
+    await withUnsafeContinuation { continuation in
+      run {
+        work()
+        continuation.resume()
+      }
+    }
+  }
+}
