@@ -66,8 +66,6 @@ class DeferringStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
 
   @usableFromInline
   override func cancel() {
-    // Before the subscription there is nothing to cancel, and nobody who could.
-    guard isLive else { return }
     super.cancel()
     let dropped = waiting
     waiting = FIFO()
