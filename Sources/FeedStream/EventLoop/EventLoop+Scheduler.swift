@@ -11,9 +11,9 @@ extension EventLoop: LoopScheduler {
   public var minimumTolerance: StreamInstant.Stride { .nanoseconds(0) }
 
   /// Runs `action` on the next turn, after what was scheduled for it before.
-  public func schedule(options: Never? = nil, _ action: @escaping () -> Void) {
+  public func schedule(options: Never? = nil, _ action: consuming @escaping () -> Void) {
     checkOwner()
-    append(.work(action))
+    append(action)
   }
 
   /// Runs `action` at `date`, never early; equal dates in the order they were scheduled.
@@ -39,25 +39,42 @@ extension EventLoop: LoopScheduler {
     checkOwner()
     precondition(
       interval.nanoseconds > 0, "EventLoop.schedule: an interval of \(interval) never ends; give it a length")
-    return Repetition(on: self, first: date, interval: interval, action)
+    // A rhythm that began before time did would have to be caught up with.
+    return addTimer(at: max(date, StreamInstant(nanoseconds: 0)), every: interval, action)
   }
 }
 
 // MARK: - The next turn
 
 extension EventLoop {
-  /// Adds work for the next turn. An active idle handle makes that turn come without waiting, and keeps the loop alive.
-  @inline(__always)
-  func append(_ item: Mailbox.Item) {
-    if ready.isEmpty {
-      guard !isClosed else { return }
-      beginIdling()
-    }
-    ready.append(item)
+  /// What waits for the next turn, and room for what the present turn runs.
+  struct Ready: ~Copyable {
+    var work = TurnQueue<Action>()
+    var jobs = TurnQueue<UnownedJob>()
+    fileprivate var running = TurnQueue<Action>()
+    fileprivate var runningJobs = TurnQueue<UnownedJob>()
+    /// Whether the idle handle is active, which makes the next turn come without waiting and keeps the loop alive.
+    fileprivate var isIdling = false
   }
 
-  private func beginIdling() {
+  @inline(__always)
+  func append(_ action: consuming @escaping () -> Void) {
+    if !ready.isIdling, !beginIdling() { return }
+    ready.work.append(Action(run: action))
+  }
+
+  func append(_ job: UnownedJob) {
+    if !ready.isIdling, !beginIdling() { return }
+    ready.jobs.append(job)
+  }
+
+  /// - Returns: whether there will be a next turn.
+  @inline(never)
+  private func beginIdling() -> Bool {
+    guard !isClosed else { return false }
+    ready.isIdling = true
     uv_idle_start(idle) { EventLoop.of($0!.pointee.loop).turn() }
+    return true
   }
 
   /// Runs what was there when the turn began.
@@ -66,18 +83,18 @@ extension EventLoop {
       timing.isOverdue = false
       fireTimers()
     }
-    swap(&ready, &draining)
-    for item in draining { run(item) }
-    draining.removeAll(keepingCapacity: draining.count < 65_536)
-    if ready.isEmpty, !timing.isOverdue { uv_idle_stop(idle) }
+    swap(&ready.work, &ready.running)
+    ready.running.drain { $0.run() }
+    runReadyJobs()
+    guard ready.work.isEmpty, ready.jobs.isEmpty, !timing.isOverdue else { return }
+    uv_idle_stop(idle)
+    ready.isIdling = false
   }
 
-  @inline(__always)
-  func run(_ item: Mailbox.Item) {
-    switch item {
-    case .work(let action): action()
-    case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
-    }
+  func runReadyJobs() {
+    guard !ready.jobs.isEmpty else { return }
+    swap(&ready.jobs, &ready.runningJobs)
+    ready.runningJobs.drain(run)
   }
 }
 
@@ -95,16 +112,19 @@ extension EventLoop {
   }
 
   /// Adds timed work.
-  func addTimer(at date: StreamInstant, _ action: @escaping () -> Void) -> TimerQueue.Work {
+  func addTimer(
+    at date: StreamInstant, every interval: StreamInstant.Stride = 0, _ action: @escaping () -> Void
+  ) -> TimerQueue.Work {
     var date = date
     // What is added while timers fire waits for the next turn, even if it is overdue.
     if let firing = timing.firing, date <= firing { date = StreamInstant(nanoseconds: firing.nanoseconds + 1) }
-    let work = timers.add(at: date, onCancel: { [unowned self] _ in timerWasCancelled() }, action)
+    let work = timers.add(at: date, every: interval, onCancel: timerWasCancelled, action)
     if timing.firing == nil, date.nanoseconds < timing.armed { arm(for: date) }
     return work
   }
 
-  private func timerWasCancelled() {
+  /// Accounts for a timer that was cancelled before it fired for the last time.
+  func removeCancelledTimer() {
     checkOwner("cancel")
     timers.workWasCancelled()
     guard timers.count == 0, timing.firing == nil else { return }
@@ -124,8 +144,7 @@ extension EventLoop {
     let due = rest > 0 ? whole + 1 : whole
     // Only a deadline this close can have passed without libuv's timer firing on the next turn anyway.
     if due <= cached + 1, date <= now {
-      if ready.isEmpty, !timing.isOverdue { beginIdling() }
-      timing.isOverdue = true
+      timing.isOverdue = ready.isIdling || beginIdling()
       return
     }
     uv_timer_start(clock, { EventLoop.of($0!.pointee.loop).fireTimers() }, UInt64(max(due - cached, 1)), 0)
@@ -135,44 +154,9 @@ extension EventLoop {
   private func fireTimers() {
     let instant = now
     timing.firing = instant
-    while let work = timers.takeDue(at: instant) { work.take()?() }
+    while let work = timers.takeDue(at: instant, now: now) { work.perform() }
     timing.firing = nil
     timing.armed = .max
     if let next = timers.nextDeadline { arm(for: next) } else { uv_timer_stop(clock) }
-  }
-}
-
-/// Work that repeats; each deadline is computed from the one before.
-private final class Repetition: Cancellable {
-  private let loop: EventLoop
-  private let interval: Int64
-  private var action: (() -> Void)?
-  private var work: TimerQueue.Work?
-
-  init(on loop: EventLoop, first: StreamInstant, interval: StreamInstant.Stride, _ action: @escaping () -> Void) {
-    self.loop = loop
-    self.interval = interval.nanoseconds
-    self.action = action
-    // A rhythm that began before time did would have to be caught up with.
-    wait(until: max(first, StreamInstant(nanoseconds: 0)))
-  }
-
-  func cancel() {
-    action = nil
-    work?.cancel()
-    work = nil
-  }
-
-  private func wait(until date: StreamInstant) {
-    work = loop.addTimer(at: date) { self.tick(date) }
-  }
-
-  private func tick(_ date: StreamInstant) {
-    guard let action else { return }
-    // Before the action, so that it comes after no other work of the next deadline's that the action schedules.
-    let missed = Swift.max(0, loop.now.nanoseconds &- date.nanoseconds) / interval
-    let (next, overflow) = date.nanoseconds.addingReportingOverflow((missed + 1) * interval)
-    wait(until: StreamInstant(nanoseconds: overflow ? .max : next))
-    action()
   }
 }
