@@ -61,7 +61,9 @@ extension Subscribers.Demand {
   }
 
   @inlinable
-  public static func * (lhs: Self, rhs: Int) -> Self { lhs.combined(with: rhs) { $0.multipliedReportingOverflow(by: $1) } }
+  public static func * (lhs: Self, rhs: Int) -> Self {
+    lhs.combined(with: rhs) { $0.multipliedReportingOverflow(by: $1) }
+  }
 
   @inlinable
   func combined(with other: Int, by operation: (Int, Int) -> (Int, Bool)) -> Self {

@@ -20,9 +20,11 @@ final class Alarm {
   convenience init<Context: Scheduler>(
     _ interval: Context.SchedulerTimeType.Stride, _ scheduler: Context, _ options: Context.SchedulerOptions?
   ) {
+    // The timer repeats so that it can be cancelled; it rings once, so any length does, but none is not one.
+    let period = interval > .zero ? interval : .nanoseconds(1)
     self.init { action in
       scheduler.schedule(
-        after: scheduler.now.advanced(by: interval), interval: interval, tolerance: scheduler.minimumTolerance,
+        after: scheduler.now.advanced(by: interval), interval: period, tolerance: scheduler.minimumTolerance,
         options: options, action)
     }
   }
@@ -43,20 +45,6 @@ final class Alarm {
       action()
     }
     // A scheduler may ring within the call that sets the alarm.
-    if setting == present { self.timer = timer } else { timer.cancel() }
-    earlier?.cancel()
-  }
-
-  /// Runs `action` at every turn of the timer until cancelled or set again.
-  @usableFromInline
-  func setRepeating(_ action: @escaping () -> Void) {
-    setting &+= 1
-    let present = setting
-    let earlier = timer
-    timer = nil
-    let timer = start { [self] in
-      if setting == present { action() }
-    }
     if setting == present { self.timer = timer } else { timer.cancel() }
     earlier?.cancel()
   }

@@ -33,6 +33,9 @@ final class Conduits<Output, Failure: Error> {
   var isOpen = true
   @usableFromInline
   let upstreams = UpstreamDemand()
+  @exclusivity(unchecked)
+  @usableFromInline
+  var confinement = Confinement()
 
   @inlinable
   init() { vacant.isActive = false }
@@ -44,14 +47,18 @@ final class Conduits<Output, Failure: Error> {
 
   /// Adds a subscriber, or tells it at once that the subject has ended.
   ///
-  /// - Parameter onRequest: what the subject does when the subscriber asks for values, beyond the ledger.
+  /// - Parameters:
+  ///   - position: where it begins in what the subject keeps.
+  ///   - onRequest: what the subject does when the subscriber asks for values, beyond the ledger.
   @inlinable
   func add(
-    _ down: Downstream<Output, Failure>, to subject: AnyObject, _ name: StaticString,
+    _ down: Downstream<Output, Failure>, to subject: AnyObject, _ name: StaticString, from position: Int = 0,
     onRequest: ((Ledger) -> Void)? = nil
   ) {
+    confinement.check(name)
     if isOpen {
       let outlet = Outlet(down, index: outlets.count)
+      outlet.position = position
       outlets.append(.passRetained(outlet))
       let conduit = Conduit(name, outlet, subject, upstreams, remove: { [self] in remove($0) }, onRequest: onRequest)
       down.receive(subscription: conduit)
@@ -63,6 +70,7 @@ final class Conduits<Output, Failure: Error> {
 
   @inlinable
   func remove(_ ledger: Ledger) {
+    confinement.check("Subject")
     guard isOpen else { return }
     let outlet = outlets[ledger.index].takeRetainedValue()
     outlets[ledger.index] = .passUnretained(vacant)
@@ -85,6 +93,7 @@ final class Conduits<Output, Failure: Error> {
   /// Delivers `input` to every subscriber that has asked for a value.
   @inlinable
   func send(_ input: Output) -> Delivery {
+    confinement.check("Subject")
     guard isOpen else { return Delivery(isTerminated: true) }
     var delivery = Delivery()
     sendings &+= 1
@@ -115,6 +124,7 @@ final class Conduits<Output, Failure: Error> {
 
   @inlinable
   func send(completion: Subscribers.Completion<Failure>) {
+    confinement.check("Subject")
     guard isOpen else { return }
     isOpen = false
     self.completion = completion
@@ -122,11 +132,49 @@ final class Conduits<Output, Failure: Error> {
     outlets = []
     if sendings > 0 { retired.append(contentsOf: ended) }
     // One that is cancelled by another's ending is not told of it.
-    for outlet in ended where outlet.isActive {
-      outlet.conduit?.release()
-      outlet.isActive = false
-      outlet.down.receive(completion: completion)
+    for outlet in ended where outlet.isActive { end(outlet, completion) }
+  }
+
+  /// Lets a subscriber's subscription go and tells it how the subject ended.
+  @usableFromInline
+  func end(_ outlet: Outlet<Output, Failure>, _ completion: Subscribers.Completion<Failure>) {
+    outlet.conduit?.release()
+    outlet.isActive = false
+    outlet.down.receive(completion: completion)
+  }
+}
+
+// MARK: - For subjects that serve each subscriber at its own pace
+
+extension Conduits {
+  /// Visits the subscribers, less those cancelled since and with those added since.
+  @inlinable
+  func forEach(_ body: (Outlet<Output, Failure>) -> Void) {
+    sendings &+= 1
+    var index = 0
+    while index < outlets.count {
+      let outlet = outlets[index].takeUnretainedValue()
+      if outlet.isActive { body(outlet) }
+      index &+= 1
     }
+    sendings &-= 1
+    if sendings == 0, !retired.isEmpty { release() }
+  }
+
+  /// Ends one subscription, before or after the others.
+  @usableFromInline
+  func finish(_ outlet: Outlet<Output, Failure>, _ completion: Subscribers.Completion<Failure>) {
+    remove(outlet)
+    end(outlet, completion)
+  }
+
+  /// Tells who watches that `value` reached less than everybody.
+  @inline(never)
+  @usableFromInline
+  func report(_ value: Output, _ delivery: Delivery, _ name: StaticString) {
+    let reason: DroppedValue.Reason =
+      delivery.isTerminated ? .terminated : delivery.dropped > 0 ? .noDemand : .noSubscriber
+    StreamDiagnostics.dropped(value, name, reason)
   }
 }
 
@@ -139,6 +187,18 @@ class Ledger {
   @exclusivity(unchecked)
   @usableFromInline
   final var isActive = true
+  /// Whether a value has passed the subscriber by since it last received one; true to begin with.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isBehind = true
+  /// How far it is in what the subject keeps, when it keeps what has been sent.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var position = 0
+  /// Whether it is being served from what the subject keeps.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isBeingServed = false
   /// The place in the subject's list.
   @exclusivity(unchecked)
   @usableFromInline
@@ -179,7 +239,10 @@ final class Outlet<Output, Failure: Error>: Ledger {
   /// Delivers `input` if the subscriber has asked for it.
   @inlinable
   func offer(_ input: Output) -> Offer {
-    if demand == .none { return isActive ? .dropped : .vacant }
+    if demand == .none {
+      isBehind = true
+      return isActive ? .dropped : .vacant
+    }
     if demand != .unlimited { demand.rawValue &-= 1 }
     let more = next(input)
     if more > .none, isActive { demand += more }

@@ -13,7 +13,7 @@ class DeferringStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   final let schedule: (@escaping () -> Void) -> Void
   @exclusivity(unchecked)
   @usableFromInline
-  final var waiting = Fifo<Input>()
+  final var waiting = FIFO<Input>()
   /// Whether upstream may still deliver.
   @exclusivity(unchecked)
   @usableFromInline
@@ -52,11 +52,11 @@ class DeferringStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   @inlinable
   final func deliverNext() {
     guard isLive else { return }
-    if waiting.isEmpty {
-      if !isOpen { finish(ending) }
-    } else {
-      let more = down.next(waiting.removeFirst())
+    if let input = waiting.popFirst() {
+      let more = down.next(input)
       if more > .none, isLive { up?.request(more) }
+    } else if !isOpen {
+      finish(ending)
     }
   }
 
@@ -70,7 +70,7 @@ class DeferringStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
     guard isLive else { return }
     super.cancel()
     let dropped = waiting
-    waiting = Fifo()
+    waiting = FIFO()
     withExtendedLifetime(dropped) {}
   }
 

@@ -15,6 +15,10 @@ struct FIFO<Element> {
   @inlinable
   var count: Int { storage.count - head }
 
+  /// The element that `index` others leave before.
+  @inlinable
+  subscript(index: Int) -> Element { storage[head + index]! }
+
   @inlinable
   mutating func append(_ element: Element) {
     if head > 32, head > storage.count / 2 {

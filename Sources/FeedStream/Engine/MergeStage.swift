@@ -19,7 +19,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   final var demand = Subscribers.Demand.none
   @exclusivity(unchecked)
   @usableFromInline
-  final var isDelivering = false
+  final var isDraining = false
   @exclusivity(unchecked)
   @usableFromInline
   final var waiting = FIFO<(inlet: Inlet<MergePort<Output, Failure>>, value: Output)>()
@@ -70,14 +70,12 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
     guard isActive else { return .none }
     if demand == .unlimited, waiting.isEmpty {
       _ = down.next(value)
-    } else if demand == .none || isDelivering || !waiting.isEmpty {
+    } else if demand == .none || isDraining || !waiting.isEmpty {
       waiting.append((inlet, value))
       return .none
     } else {
       demand.rawValue &-= 1
-      isDelivering = true
       demand += down.next(value)
-      isDelivering = false
       if !waiting.isEmpty { drain() }
     }
     return more(for: inlet)
@@ -115,7 +113,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
     demand.assertPositive(self)
     guard isActive else { return }
     self.demand += demand
-    guard !isDelivering else { return }
+    guard !isDraining else { return }
     drain()
     if isActive, self.demand == .unlimited {
       for inlet in inlets where inlet.isLive && !inlet.isUnlimited {
@@ -128,15 +126,15 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   /// Delivers what waits, in order; what arrives meanwhile joins the queue, and the stack stays flat.
   @usableFromInline
   final func drain() {
-    guard !isDelivering else { return }
-    isDelivering = true
+    guard !isDraining else { return }
+    isDraining = true
     while isActive, demand > .none, let (inlet, value) = waiting.popFirst() {
       if demand != .unlimited { demand.rawValue &-= 1 }
       demand += down.next(value)
       let more = more(for: inlet)
       if more > .none { inlet.request(more) }
     }
-    isDelivering = false
+    isDraining = false
     finishIfDone()
   }
 

@@ -5,14 +5,6 @@
 /// stack flat. The loop itself is a closure formed where the subscriber's type is known.
 @usableFromInline
 final class Source: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
-  @usableFromInline
-  enum Progress {
-    /// Out of demand; to be continued.
-    case paused
-    /// It has delivered its ending.
-    case ended
-  }
-
   @exclusivity(unchecked)
   @usableFromInline
   var demand = Subscribers.Demand.none
@@ -26,14 +18,20 @@ final class Source: Subscription, CustomStringConvertible, CustomPlaygroundDispl
   @exclusivity(unchecked)
   private var show: (() -> Any)?
   private let name: StaticString
+  private let ending: Any?
 
   /// - Parameters:
-  ///   - show: what the subscription shows of itself while active; its name afterwards.
+  ///   - name: what it is called when no longer active.
+  ///   - show: what it shows of itself while active.
+  ///   - ending: how it will end, for mirrors, when there is more than one way.
   ///   - produce: delivers while `isActive` and `demand` allow, and calls `end()` before its ending.
   @usableFromInline
-  init(_ name: StaticString, show: (() -> Any)? = nil, produce: @escaping (Source) -> Void) {
+  init(
+    _ name: StaticString, show: (() -> Any)? = nil, ending: Any? = nil, produce: @escaping (Source) -> Void
+  ) {
     self.name = name
     self.show = show
+    self.ending = ending
     self.produce = produce
   }
 
@@ -47,8 +45,8 @@ final class Source: Subscription, CustomStringConvertible, CustomPlaygroundDispl
 
   @usableFromInline
   func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
-    guard isActive else { return }
+    // As in Combine, where nothing is asked of a sequence nothing happens; other subscriptions trap.
+    guard isActive, demand > .none else { return }
     self.demand += demand
     guard !isRunning, let produce else { return }
     isRunning = true
@@ -65,5 +63,42 @@ final class Source: Subscription, CustomStringConvertible, CustomPlaygroundDispl
   @usableFromInline
   var playgroundDescription: Any { description }
   @usableFromInline
-  var customMirror: Mirror { Mirror(self, children: ["sequence": show?() ?? [Any]()]) }
+  var customMirror: Mirror {
+    var children: [Mirror.Child] = [("sequence", show?() ?? [Any]())]
+    if let ending { children.append(("completion", ending)) }
+    return Mirror(self, children: children)
+  }
+}
+
+extension Subscriber {
+  /// Hands over a subscription that delivers `elements` as asked and then `completion`.
+  ///
+  /// - Parameter showingEnding: whether mirrors tell how it will end.
+  @inlinable
+  func attach<Elements: Sequence>(
+    _ name: StaticString, delivering elements: Elements, then completion: Subscribers.Completion<Failure>,
+    showingEnding: Bool = false
+  ) where Elements.Element == Input {
+    var iterator = elements.makeIterator()
+    // One ahead, so that the ending comes with the last element and not with a request after it.
+    guard var upcoming = iterator.next() else { return attach(ending: completion) }
+    let produce = { (source: Source) in
+      var element = upcoming
+      while source.isActive, source.demand > .none {
+        let next = iterator.next()
+        if source.demand != .unlimited { source.demand.rawValue &-= 1 }
+        source.demand += self.receive(element)
+        guard let next else {
+          guard source.isActive else { return }
+          source.end()
+          self.receive(completion: completion)
+          return
+        }
+        element = next
+      }
+      upcoming = element
+    }
+    let ending = showingEnding ? completion : nil
+    receive(subscription: Source(name, show: { elements }, ending: ending, produce: produce))
+  }
 }

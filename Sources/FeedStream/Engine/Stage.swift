@@ -11,8 +11,15 @@
 class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible
 {
+  /// `draining`: upstream has ended, but the subscriber has not been given everything yet.
   @usableFromInline
-  enum Phase { case waiting, live, ended }
+  enum Phase { case waiting, live, draining, ended }
+
+  /// What becomes of values, endings and calls that come before the subscription, against the rules.
+  ///
+  /// Combine's operators differ here, and so do these: each says what its namesake does.
+  @usableFromInline
+  enum Early { case ignored, valuesPass, allPass, traps }
 
   @usableFromInline
   final let down: Downstream<Output, Failure>
@@ -22,6 +29,9 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @exclusivity(unchecked)
   @usableFromInline
   final var up: (any Subscription)?
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var confinement = Confinement()
 
   @inlinable
   init(_ down: Downstream<Output, Failure>) { self.down = down }
@@ -44,14 +54,34 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @usableFromInline
   func began() { down.receive(subscription: self) }
 
-  /// Whether a value may be handled now. Off the hot path, `refuse()` says what happens when it may not.
+  /// Whether a value may be handled now. Off the hot path, `takesEarly()` says what happens before the subscription.
   @inlinable
   final var isLive: Bool { @inline(__always) get { phase == .live } }
+
+  @usableFromInline
+  var early: Early { .ignored }
+
+  /// Whether a value that finds this stage not live is to be handled all the same.
+  @inline(never)
+  @usableFromInline
+  final func takesEarly() -> Bool {
+    guard phase == .waiting else { return false }
+    trapIfEarly("a value arrived")
+    return early != .ignored
+  }
+
+  @usableFromInline
+  final func trapIfEarly(_ what: String) {
+    precondition(
+      phase != .waiting || early != .traps,
+      "\(self): \(what) before the subscription; a publisher calls receive(subscription:) before anything else")
+  }
 
   /// Forwards the first ending and refuses the rest.
   @usableFromInline
   final func finish(_ completion: Subscribers.Completion<Failure>) {
-    guard phase == .live else { return }
+    trapIfEarly("an ending arrived")
+    guard phase == .live || phase == .waiting && early == .allPass else { return }
     phase = .ended
     up = nil
     down.receive(completion: completion)
@@ -61,7 +91,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @inline(never)
   @usableFromInline
   final func stop(_ completion: Subscribers.Completion<Failure>) {
-    guard phase == .live else { return }
+    guard phase == .live || phase == .waiting && early == .allPass else { return }
     phase = .ended
     let up = self.up
     self.up = nil
@@ -73,13 +103,17 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
 
   @usableFromInline
   func request(_ demand: Subscribers.Demand) {
+    confinement.check("Subscription.request")
     demand.assertPositive(self)
+    trapIfEarly("values were asked for")
     up?.request(demand)
   }
 
+  /// Cancels upstream and delivers nothing more. Before the subscription there is nothing to cancel.
   @usableFromInline
   func cancel() {
-    guard phase != .ended else { return }
+    confinement.check("Subscription.cancel")
+    guard phase != .ended, phase != .waiting || early == .traps else { return }
     phase = .ended
     let up = self.up
     self.up = nil
@@ -106,6 +140,15 @@ extension Stage {
 }
 
 extension Subscribers.Demand {
+  /// Takes one off this ledger for a value that has arrived; traps when nobody asked for it (`CONTRACT.md`, rule 4).
+  @inlinable
+  mutating func spend(_ subscription: @autoclosure () -> some CustomStringConvertible) {
+    precondition(
+      rawValue > 0,
+      "\(subscription()): upstream delivered a value that was not asked for; deliver at most what was requested")
+    if self != .unlimited { rawValue &-= 1 }
+  }
+
   /// Traps when a subscription is asked for nothing (`CONTRACT.md`, rule 3).
   @inlinable
   func assertPositive(_ subscription: @autoclosure () -> some CustomStringConvertible) {

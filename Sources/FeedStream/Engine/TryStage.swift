@@ -11,18 +11,23 @@ final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any E
   @usableFromInline
   let body: (Input) throws -> Subscribers.Demand
 
+  @usableFromInline
+  let earlyPolicy: Early
+
   @inlinable
   init(
-    _ name: StaticString, _ down: Downstream<Output, any Error>, _ body: @escaping (Input) throws -> Subscribers.Demand
+    _ name: StaticString, early: Early = .valuesPass, _ down: Downstream<Output, any Error>,
+    _ body: @escaping (Input) throws -> Subscribers.Demand
   ) {
     self.name = name
+    self.earlyPolicy = early
     self.body = body
     super.init(down)
   }
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard isLive || takesEarly() else { return .none }
     do {
       return try body(input)
     } catch {
@@ -34,6 +39,8 @@ final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any E
   @usableFromInline
   func receive(completion: Subscribers.Completion<UpstreamFailure>) { finish(completion.mapError { $0 }) }
 
+  @usableFromInline
+  override var early: Early { earlyPolicy }
   @usableFromInline
   override var description: String { "\(name)" }
 }

@@ -3,7 +3,8 @@
 ///
 /// Beside time it offers what an application needs from outside its thread, so that everything asynchronous goes through
 /// something a test can replace.
-public protocol LoopScheduler: Scheduler, AnyObject where SchedulerTimeType == StreamInstant, SchedulerOptions == Never {
+public protocol LoopScheduler: Scheduler, AnyObject
+where SchedulerTimeType == StreamInstant, SchedulerOptions == Never {
   /// Runs blocking or heavy work aside and hands its result back on this scheduler.
   ///
   /// Work started by several calls runs concurrently and finishes in any order; chain calls for serial work.

@@ -1,6 +1,7 @@
 /// A subject that hands each value sent to whoever is subscribed at that moment.
 ///
-/// **Policy:** a subscriber that has not asked for a value does not get it; ``send(_:)`` counts it as dropped.
+/// **Policy:** a subscriber that has not asked for a value does not get it; ``send(_:)`` counts it as dropped,
+/// and what is dropped or reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``.
 /// **Re-entrancy:** a value sent while another is being delivered is delivered at once, before the rest of the
 /// subscribers have seen the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
@@ -20,7 +21,11 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   /// - Returns: to how many it was delivered, and how many it passed by.
   @inlinable
   @discardableResult
-  public func send(_ value: Output) -> Delivery { conduits.send(value) }
+  public func send(_ value: Output) -> Delivery {
+    let delivery = conduits.send(value)
+    if delivery.isLost || delivery.dropped > 0 { conduits.report(value, delivery, "PassthroughSubject") }
+    return delivery
+  }
 
   public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }
 

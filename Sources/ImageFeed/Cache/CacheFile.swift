@@ -65,16 +65,6 @@ struct CacheFile: Sendable {
     return try body()
   }
 
-  /// The `errno` that explains why the file cannot be opened, or 0.
-  var accessError: Int32 {
-    var status = stat()
-    if stat(path, &status) == 0 {
-      if status.st_mode & S_IFMT == S_IFDIR { return EISDIR }
-      return access(path, R_OK) == 0 && access(folder, W_OK) == 0 ? 0 : errno
-    }
-    return errno == ENOENT && access(folder, W_OK) == 0 ? 0 : errno
-  }
-
   /// Renames the file and its companions to `<path>.corrupt-<when it last changed>…`, unless `identity` is no longer at
   /// the path: then somebody else has set it aside already.
   ///

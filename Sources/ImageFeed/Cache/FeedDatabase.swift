@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import GRDBSQLite
 
 /// One open connection to a cache file: how it is opened, and what is asked of the file before it is used.
 ///
@@ -42,9 +41,11 @@ struct FeedDatabase {
   /// - Parameter identity: who is at the path; call it under the folder lock, which keeps that true.
   init(_ file: CacheFile, identity: CacheFile.Identity, busyTimeout: Duration) throws {
     self.identity = identity
-    queue = try DatabaseQueue(path: file.path, configuration: Self.configuration(busyTimeout: busyTimeout))
+    queue = try Self.explaining {
+      try DatabaseQueue(path: file.path, configuration: Self.configuration(busyTimeout: busyTimeout))
+    }
     // Without a log (some file systems cannot have one) only FULL survives a power cut.
-    try queue.writeWithoutTransaction { db in
+    try perform { db in
       let isLogged = try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
       try db.execute(sql: "PRAGMA synchronous = \(isLogged ? "NORMAL" : "FULL")")
     }
@@ -58,7 +59,9 @@ struct FeedDatabase {
     configuration.readonly = true
     let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%"))
     let path = file.path.addingPercentEncoding(withAllowedCharacters: allowed) ?? file.path
-    queue = try DatabaseQueue(path: "file:\(path)?immutable=1", configuration: configuration)
+    queue = try Self.explaining {
+      try DatabaseQueue(path: "file:\(path)?immutable=1", configuration: configuration)
+    }
   }
 
   private static func configuration(busyTimeout: Duration) -> Configuration {
@@ -66,6 +69,9 @@ struct FeedDatabase {
     configuration.busyMode = .timeout(busyTimeout / .seconds(1))
     configuration.foreignKeysEnabled = false
     configuration.label = "FeedStore"
+    // A transaction that could not even be rolled back ends with its connection, which every error closes: without this
+    // GRDB would end the process.
+    configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       // Deleted rows need not be overwritten with zeros (Debian's default): the feed is public, and it doubles the writing.
       // The log is cut back to 4 MiB after a large save.
@@ -123,14 +129,20 @@ struct FeedDatabase {
     return false
   }
 
-  /// Puts what SQLite and the system say about a failure into one error, while the connection still knows it.
   private func perform<R>(_ body: (Database) throws -> R) throws -> R {
     try queue.writeWithoutTransaction { db in
-      do {
-        return try body(db)
-      } catch let error as DatabaseError {
-        throw FeedDatabaseFailure(error, systemError: sqlite3_system_errno(db.sqliteConnection))
-      }
+      try Self.explaining { try body(db) }
+    }
+  }
+
+  /// Keeps the system's reason for a failure. SQLite forgets it when a commit or an opening fails, but `errno` still has
+  /// it: everything in between is on this thread, and calls that succeed leave `errno` alone.
+  private static func explaining<R>(_ body: () throws -> R) throws -> R {
+    errno = 0
+    do {
+      return try body()
+    } catch let error as DatabaseError {
+      throw FeedDatabaseFailure(error, systemError: errno)
     }
   }
 }

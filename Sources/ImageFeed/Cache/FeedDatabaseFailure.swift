@@ -20,8 +20,8 @@ struct FeedDatabaseFailure: Error {
     hasMoved = false
   }
 
-  /// - Parameter systemError: the `errno` behind the latest I/O error, if the database knows it.
-  init(_ error: DatabaseError, systemError: Int32 = 0) {
+  /// - Parameter systemError: the `errno` that is behind an I/O error, or 0.
+  init(_ error: DatabaseError, systemError: Int32) {
     let message = error.message ?? "code \(error.extendedResultCode.rawValue)"
     hasMoved = error.extendedResultCode == .SQLITE_READONLY_DBMOVED
     mayBeReadFrozen = [.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_FULL, .SQLITE_PERM]
@@ -38,12 +38,11 @@ struct FeedDatabaseFailure: Error {
       }
   }
 
-  /// What any error of a cache file's means; `file` is asked when the error itself does not say.
-  init(_ error: any Error, file: CacheFile) {
+  /// What any error of a cache file's means.
+  init(_ error: any Error) {
     switch error {
     case let failure as FeedDatabaseFailure: self = failure
-    case let error as DatabaseError:
-      self.init(error, systemError: error.resultCode == .SQLITE_CANTOPEN ? file.accessError : 0)
+    case let error as DatabaseError: self.init(error, systemError: 0)
     case let error as POSIXError:
       self.init(Self.cause(systemError: error.code.rawValue) ?? .inputOutput("\(error.code)"))
     case let error as CocoaError:

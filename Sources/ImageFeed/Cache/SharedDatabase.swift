@@ -23,7 +23,7 @@ struct SharedDatabase: Sendable {
       return try connect(creating: false)?.read(body)
     } catch {
       connection = nil
-      let failure = FeedDatabaseFailure(error, file: file)
+      let failure = FeedDatabaseFailure(error)
       guard failure.mayBeReadFrozen else { throw failure }
       return try readFrozen(body, after: failure)
     }
@@ -51,7 +51,7 @@ struct SharedDatabase: Sendable {
         try file.withFolderLock(exclusively: true, patience: busyTimeout) { try connection.initialize() }
         return try connection.write(body)
       } catch {
-        let failure = FeedDatabaseFailure(error, file: file)
+        let failure = FeedDatabaseFailure(error)
         connection = nil
         // A connection that was open for long may be wrong about the file; a fresh one is not.
         if mayReopen, failure.isDamage || failure.hasMoved {
@@ -70,7 +70,7 @@ struct SharedDatabase: Sendable {
     do {
       if let target = try file.setAside(identity, patience: busyTimeout) { onSetAside(target) }
     } catch {
-      throw FeedDatabaseFailure(error, file: file)
+      throw FeedDatabaseFailure(error)
     }
   }
 
@@ -100,7 +100,7 @@ struct SharedDatabase: Sendable {
     do {
       result = try FeedDatabase(frozen: file, identity: identity).read(body)
     } catch {
-      throw FeedDatabaseFailure(error, file: file)
+      throw FeedDatabaseFailure(error)
     }
     guard file.identity == identity, !file.hasLog else { throw FeedDatabaseFailure(.busy) }
     return result

@@ -1,5 +1,4 @@
 public import FeedStream
-public import Foundation
 
 extension Publisher where Output == [FeedImage] {
   /// Saves each feed on the way, as a side effect.
@@ -19,13 +18,13 @@ extension Publisher where Output == [FeedImage] {
       let asked = local.cache.now()
       return flatMap(maxPublishers: .max(1)) { images in
         let saved = local.saving(images, asked: asked)
-          .ignoreOutput()
+          .compactMap { _ in [FeedImage]?.none }
           .catch { error in
             report(error)
-            return Empty<Never, Never>()
+            return Empty<[FeedImage], Never>()
           }
         return Just(images)
-          .append(saved.map { never -> [FeedImage] in })
+          .append(saved)
           .setFailureType(to: Failure.self)
       }
     }

@@ -41,7 +41,8 @@ extension Publisher where Output == [FeedImage], Failure == RemoteFeedError {
             return Feed(images: feed.images, origin: .cache(savedAt: feed.timestamp, age: age, reason: reason))
           }
           .mapError { FeedError(remote: reason, cache: $0) }
-          .append(failingIfEmpty: FeedError(remote: reason))
+          .switchIfEmpty(Fail(error: FeedError(remote: reason)))
+          .eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
   }

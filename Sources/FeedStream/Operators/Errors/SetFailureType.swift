@@ -1,7 +1,7 @@
 extension Publisher where Failure == Never {
-  /// Gives a publisher that cannot fail another's error type, so that the two can be combined.
+  /// Declares a failure type for a stream that cannot fail, so that it fits beside one that can.
   ///
-  /// **Demand, cancellation:** pass through.
+  /// **Demand, cancellation:** pass through. **Failure:** never. Policy: forwards.
   @inlinable
   public func setFailureType<E: Error>(to failureType: E.Type) -> Publishers.SetFailureType<Self, E> {
     Publishers.SetFailureType(upstream: self)
@@ -29,8 +29,8 @@ extension Publishers {
     }
 
     @inlinable
-    public func setFailureType<E: Error>(to failureType: E.Type) -> SetFailureType<Upstream, E> {
-      SetFailureType<Upstream, E>(upstream: upstream)
+    public func setFailureType<E: Error>(to failure: E.Type) -> Publishers.SetFailureType<Upstream, E> {
+      Publishers.SetFailureType<Upstream, E>(upstream: upstream)
     }
   }
 }
@@ -53,6 +53,7 @@ struct SetFailureTypeStage<Downstream: Subscriber>: FusedStage {
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
+
   @inlinable
   func receive(completion: Subscribers.Completion<Never>) { downstream.receive(completion: .finished) }
 }

@@ -69,7 +69,8 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let down = Downstream(subscriber)
       upstream.receive(
-        subscriber: TryStage<Output, Upstream.Failure, Output>("TryFilter", down) { [isIncluded, next = down.next] in
+        subscriber: TryStage<Output, Upstream.Failure, Output>("TryFilter", early: .traps, down) {
+          [isIncluded, next = down.next] in
           try isIncluded($0) ? next($0) : .max(1)
         })
     }

@@ -102,7 +102,7 @@ final class RemoveDuplicatesStage<Input, Failure: Error, RuleError: Error, Outpu
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard isLive || takesEarly() else { return .none }
     if let last {
       do throws(RuleError) {
         if try isDuplicate(last, input) {
@@ -116,4 +116,7 @@ final class RemoveDuplicatesStage<Input, Failure: Error, RuleError: Error, Outpu
     last = input
     return down.next(input)
   }
+
+  @usableFromInline
+  override var early: Early { .traps }
 }

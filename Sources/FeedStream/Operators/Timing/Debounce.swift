@@ -47,7 +47,8 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: DebounceStage<Output, Failure>(
-          Downstream(subscriber), Alarm(dueTime, scheduler, options), schedule: { [scheduler] in scheduler.schedule($0) }))
+          Downstream(subscriber), Alarm(dueTime, scheduler, options),
+          schedule: { [scheduler] in scheduler.schedule($0) }))
     }
   }
 }

@@ -54,8 +54,9 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: TimeoutStage<Output, Failure>(
-          Downstream(subscriber), Alarm(interval, scheduler, options), customError,
-          schedule: { [scheduler, options] in scheduler.schedule(options: options, $0) }))
+          Downstream(subscriber), Alarm(interval, scheduler, options),
+          schedule: { [scheduler, options] in scheduler.schedule(options: options, $0) },
+          expired: { [customError] stage in stage.finish(customError.map { .failure($0()) } ?? .finished) }))
     }
   }
 }
@@ -63,17 +64,18 @@ extension Publishers {
 @usableFromInline
 final class TimeoutStage<Input, Failure: Error>: DeferringStage<Input, Failure> {
   private let alarm: Alarm
-  private let customError: (() -> Failure)?
+  private let expired: (TimeoutStage) -> Void
   @exclusivity(unchecked)
   private var hasRequested = false
 
+  /// - Parameter expired: what comes in place of the ending, upstream being cancelled and every value delivered.
   @usableFromInline
   init(
-    _ down: Downstream<Input, Failure>, _ alarm: Alarm, _ customError: (() -> Failure)?,
-    schedule: @escaping (@escaping () -> Void) -> Void
+    _ down: Downstream<Input, Failure>, _ alarm: Alarm, schedule: @escaping (@escaping () -> Void) -> Void,
+    expired: @escaping (TimeoutStage) -> Void
   ) {
     self.alarm = alarm
-    self.customError = customError
+    self.expired = expired
     super.init("Timeout", down, schedule: schedule)
   }
 
@@ -106,11 +108,11 @@ final class TimeoutStage<Input, Failure: Error>: DeferringStage<Input, Failure> 
   private func expire() {
     guard isLive, isOpen else { return }
     isOpen = false
-    ending = customError.map { .failure($0()) } ?? .finished
     let up = self.up
     self.up = nil
     up?.cancel()
-    while isLive { deliverNext() }
+    while isLive, !waiting.isEmpty { deliverNext() }
+    if isLive { expired(self) }
   }
 
   @usableFromInline

@@ -45,9 +45,12 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ScanStage<Upstream.Output, Failure, Never, Output, Failure>(
-          Downstream(subscriber), .passing, initialResult, nextPartialResult))
+      let result = Box(initialResult)
+      if S.isFullyFused {
+        upstream.receive(subscriber: ScanStage(subscriber.erased, result, nextPartialResult))
+      } else {
+        upstream.receive(subscriber: ScanStage(subscriber, result, nextPartialResult))
+      }
     }
   }
 
@@ -72,41 +75,55 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = Downstream(subscriber)
+      let result = Box(initialResult)
       upstream.receive(
-        subscriber: ScanStage<Upstream.Output, Upstream.Failure, any Error, Output, any Error>(
-          Downstream(subscriber), .throwing, initialResult, nextPartialResult))
+        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryScan", down) {
+          [nextPartialResult, next = down.next] in
+          result.value = try nextPartialResult(result.value, $0)
+          return next(result.value)
+        })
     }
   }
 }
 
+/// State of a stage that is itself a value.
 @usableFromInline
-final class ScanStage<Input, Failure: Error, RuleError: Error, Output, OutputFailure: Error>:
-  RuleStage<Input, Failure, RuleError, Output, OutputFailure>, Subscriber
-{
+final class Box<Value> {
   @exclusivity(unchecked)
   @usableFromInline
-  var result: Output
+  var value: Value
+
+  @inlinable
+  init(_ value: Value) { self.value = value }
+}
+
+@frozen
+@usableFromInline
+struct ScanStage<Input, Downstream: Subscriber>: FusedStage {
   @usableFromInline
-  let combine: (Output, Input) throws(RuleError) -> Output
+  typealias Failure = Downstream.Failure
+
+  @usableFromInline
+  let downstream: Downstream
+  @usableFromInline
+  let result: Box<Downstream.Input>
+  @usableFromInline
+  let combine: (Downstream.Input, Input) -> Downstream.Input
 
   @inlinable
   init(
-    _ down: Downstream<Output, OutputFailure>, _ endings: Endings<Failure, RuleError, OutputFailure>, _ result: Output,
-    _ combine: @escaping (Output, Input) throws(RuleError) -> Output
+    _ downstream: Downstream, _ result: Box<Downstream.Input>,
+    _ combine: @escaping (Downstream.Input, Input) -> Downstream.Input
   ) {
+    self.downstream = downstream
     self.result = result
     self.combine = combine
-    super.init(down, endings)
   }
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
-    do throws(RuleError) {
-      result = try combine(result, input)
-    } catch {
-      return fail(error)
-    }
-    return down.next(result)
+    result.value = combine(result.value, input)
+    return downstream.receive(result.value)
   }
 }

@@ -1,0 +1,96 @@
+/// How often to try again, and how long to wait before each time.
+///
+///     .exponential(from: .seconds(1), cap: .seconds(60), jitter: 0.5, limit: 8)
+public struct RetryPolicy: Equatable, Hashable, Sendable {
+  /// How many times to try again after the first attempt; `nil` for without end.
+  public var limit: Int?
+  /// The pause before the first retry.
+  public var firstPause: Duration
+  /// By what each pause is longer than the one before.
+  public var factor: Double
+  /// The longest pause.
+  public var cap: Duration
+  /// The share of a pause that is left to chance, from 0 to 1: with 0.5 a pause of 8 s lasts between 4 and 8 s, with 1
+  /// ("full jitter") between 0 and 8 s. It keeps clients that failed together from coming back together.
+  public var jitter: Double
+
+  /// - Precondition: no number is negative, and `jitter` is at most 1.
+  public init(limit: Int?, firstPause: Duration, factor: Double, cap: Duration, jitter: Double) {
+    precondition(limit ?? 0 >= 0, "RetryPolicy: a limit of \(limit ?? 0) retries cannot be; use 0 or more, or nil")
+    precondition(firstPause >= .zero, "RetryPolicy: a pause of \(firstPause) cannot be; use zero or more")
+    precondition(cap >= .zero, "RetryPolicy: a cap of \(cap) cannot be; use zero or more")
+    precondition(factor >= 0, "RetryPolicy: a factor of \(factor) cannot be; use 1 or more for pauses that grow")
+    precondition((0...1).contains(jitter), "RetryPolicy: a jitter of \(jitter) is no share; use 0 to 1")
+    self.limit = limit
+    self.firstPause = firstPause
+    self.factor = factor
+    self.cap = cap
+    self.jitter = jitter
+  }
+
+  /// Again at once.
+  public static func immediate(limit: Int?) -> RetryPolicy { .constant(.zero, limit: limit) }
+
+  /// After a pause that is always the same.
+  public static func constant(_ pause: Duration, jitter: Double = 0, limit: Int? = nil) -> RetryPolicy {
+    RetryPolicy(limit: limit, firstPause: pause, factor: 1, cap: pause, jitter: jitter)
+  }
+
+  /// After pauses that grow by `factor`, up to `cap`.
+  ///
+  /// Source: M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015.
+  public static func exponential(
+    from firstPause: Duration, factor: Double = 2, cap: Duration = .seconds(60), jitter: Double = 0, limit: Int? = nil
+  ) -> RetryPolicy {
+    RetryPolicy(limit: limit, firstPause: firstPause, factor: factor, cap: cap, jitter: jitter)
+  }
+
+  /// How long to wait before a retry.
+  ///
+  /// - Parameters:
+  ///   - retry: which one, the first being 0.
+  ///   - generator: chooses within the jitter; not asked when there is none.
+  public func pause<G: RandomNumberGenerator>(before retry: Int, using generator: inout G) -> Duration {
+    var seconds = min(firstPause.inSeconds, cap.inSeconds)
+    if factor != 1 { seconds = min(seconds * exponent(retry), cap.inSeconds) }
+    if jitter > 0 { seconds *= Double.random(in: (1 - jitter)...1, using: &generator) }
+    return .nanoseconds(Int64((seconds * 1e9).rounded()))
+  }
+
+  private func exponent(_ power: Int) -> Double {
+    var (result, base, power) = (1.0, factor, power)
+    while power > 0 {
+      if power & 1 == 1 { result *= base }
+      base *= base
+      power >>= 1
+    }
+    return result
+  }
+}
+
+extension Duration {
+  fileprivate var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+
+  /// In nanoseconds; saturates beyond 292 years.
+  var wholeNanoseconds: Int {
+    let (whole, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : Int(whole.addingReportingOverflow(components.attoseconds / 1_000_000_000).partialValue)
+  }
+}
+
+/// Random numbers that are the same for the same seed: SplitMix64.
+///
+/// Source: G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. Not for secrets.
+public struct SeededGenerator: RandomNumberGenerator, Equatable, Sendable {
+  private var state: UInt64
+
+  public init(seed: UInt64) { state = seed }
+
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

@@ -1,0 +1,51 @@
+/// A stage that may have one value to deliver after upstream has ended: it does so as soon as the subscriber has asked
+/// for it, and then finishes.
+@usableFromInline
+class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
+  @exclusivity(unchecked)
+  private var last: Output?
+
+  /// Ends with `value`, at once when `isAsked`, and otherwise upon the next request.
+  ///
+  /// - Parameter cancelling: upstream has not ended by itself.
+  @usableFromInline
+  final func finish(with value: Output, isAsked: Bool, cancelling: Bool = false) {
+    guard phase == .live else { return }
+    phase = .draining
+    let up = self.up
+    self.up = nil
+    if cancelling { up?.cancel() }
+    guard phase == .draining else { return }
+    if isAsked { deliver(value) } else { last = value }
+  }
+
+  private func deliver(_ value: Output) {
+    _ = down.next(value)
+    // The subscriber may have cancelled meanwhile.
+    guard phase == .draining else { return }
+    phase = .ended
+    down.receive(completion: .finished)
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard phase == .draining else {
+      asked(for: demand)
+      return
+    }
+    guard let last else { return }
+    self.last = nil
+    deliver(last)
+  }
+
+  /// The subscriber asked for values while upstream may deliver some.
+  @usableFromInline
+  func asked(for demand: Subscribers.Demand) { up?.request(demand) }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    if phase == .ended { last = nil }
+  }
+}

@@ -1,0 +1,77 @@
+/// What `count`, `collect`, `reduce`, `first`, `last`, `min`, `max`, `contains` and `allSatisfy` share: everything is asked
+/// of upstream, one result is delivered once the subscriber has asked for it, and then the stream finishes.
+///
+/// The rule changes the result with each value and says when it is settled: then upstream is cancelled. A `nil` result
+/// finishes without a value.
+@usableFromInline
+final class ReduceStage<Input, Failure: Error, RuleError: Error, Output, OutputFailure: Error>:
+  LastValueStage<Output, OutputFailure>, Subscriber
+{
+  @usableFromInline
+  typealias Rule = (inout Output?, Input) throws(RuleError) -> Bool
+
+  private let name: StaticString
+  @usableFromInline
+  let endings: Endings<Failure, RuleError, OutputFailure>
+  @usableFromInline
+  let rule: Rule
+  @exclusivity(unchecked)
+  @usableFromInline
+  var result: Output?
+  @exclusivity(unchecked)
+  @usableFromInline
+  private(set) var isAsked = false
+
+  /// - Parameter rule: takes a value into account; returns whether the result is settled.
+  @usableFromInline
+  init(
+    _ name: StaticString, _ down: Downstream<Output, OutputFailure>,
+    _ endings: Endings<Failure, RuleError, OutputFailure>, _ initial: Output?, _ rule: @escaping Rule
+  ) {
+    self.name = name
+    self.endings = endings
+    self.rule = rule
+    result = initial
+    super.init(down)
+  }
+
+  @usableFromInline
+  override func began() {
+    super.began()
+    up?.request(.unlimited)
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    do throws(RuleError) {
+      if try rule(&result, input) { conclude(cancelling: true) }
+    } catch {
+      stop(.failure(endings.rule(error)))
+    }
+    return .none
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    switch completion {
+    case .finished: conclude(cancelling: false)
+    case .failure(let error): finish(.failure(endings.upstream(error)))
+    }
+  }
+
+  @inline(never)
+  @usableFromInline
+  func conclude(cancelling: Bool) {
+    guard let result else { return finish(.finished) }
+    self.result = nil
+    finish(with: result, isAsked: isAsked, cancelling: cancelling)
+  }
+
+  /// Everything is asked of upstream already.
+  @usableFromInline
+  override func asked(for demand: Subscribers.Demand) { isAsked = true }
+
+  @usableFromInline
+  override var description: String { "\(name)" }
+}

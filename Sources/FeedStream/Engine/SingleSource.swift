@@ -1,0 +1,64 @@
+/// The subscription of a publisher that has exactly one value, which it delivers with its ending on the first request.
+@usableFromInline
+final class SingleSource: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
+  private let name: StaticString
+  @exclusivity(unchecked)
+  private var deliver: ((SingleSource) -> Void)?
+  @exclusivity(unchecked)
+  private var value: Any?
+  /// Whether the ending may still be delivered.
+  @exclusivity(unchecked)
+  @usableFromInline
+  private(set) var isActive = true
+
+  /// - Parameter deliver: delivers the value, and then, while `isActive`, the ending.
+  @usableFromInline
+  init(_ name: StaticString, _ value: Any, deliver: @escaping (SingleSource) -> Void) {
+    self.name = name
+    self.value = value
+    self.deliver = deliver
+  }
+
+  @usableFromInline
+  func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard let deliver else { return }
+    self.deliver = nil
+    value = nil
+    deliver(self)
+    isActive = false
+  }
+
+  @usableFromInline
+  func cancel() {
+    isActive = false
+    deliver = nil
+    value = nil
+  }
+
+  @usableFromInline
+  var description: String { "\(name)" }
+  @usableFromInline
+  var playgroundDescription: Any { description }
+  @usableFromInline
+  var customMirror: Mirror { Mirror(self, unlabeledChildren: value.map { [$0] } ?? []) }
+}
+
+extension Subscriber {
+  /// Hands over the subscription of a publisher named `name` that delivers `value` and finishes.
+  @inlinable
+  func attach(_ name: StaticString, delivering value: Input) {
+    let source = SingleSource(name, value) { source in
+      _ = self.receive(value)
+      if source.isActive { self.receive(completion: .finished) }
+    }
+    receive(subscription: source)
+  }
+
+  /// Hands over a subscription that has nothing to give, and then the ending.
+  @inlinable
+  func attach(ending completion: Subscribers.Completion<Failure>) {
+    receive(subscription: Subscriptions.empty)
+    receive(completion: completion)
+  }
+}

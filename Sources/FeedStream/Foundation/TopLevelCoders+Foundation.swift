@@ -1,0 +1,7 @@
+// The one file of this module that knows of Foundation: its coders take part in `encode` and `decode`.
+import Foundation
+
+extension JSONEncoder: TopLevelEncoder {}
+extension JSONDecoder: TopLevelDecoder {}
+extension PropertyListEncoder: TopLevelEncoder {}
+extension PropertyListDecoder: TopLevelDecoder {}

@@ -1,0 +1,201 @@
+extension Publisher {
+  /// Holds values that the subscriber has not asked for yet, up to a number of them.
+  ///
+  ///     upstream    --a-b-c-d----|
+  ///     buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)
+  ///     demand      --1-------2--
+  ///     downstream  --a-------c-d|
+  ///
+  /// The ending follows the last value held. **Demand:** `.byRequest` asks upstream for everything; `.keepFull` asks for
+  /// `size` values and then for one more with each value delivered. **Failure:** upstream's, after the values held if they
+  /// have been asked for, at once if not (they are reported as dropped); one made by `whenFull` follows the values held.
+  /// **Cancellation:** discards what is held.
+  ///
+  /// - Parameters:
+  ///   - size: how many values to hold; more than zero.
+  ///   - whenFull: what to do with a value for which there is no room. What is dropped is reported to
+  ///     ``StreamDiagnostics/onDrop(_:)``.
+  @inlinable
+  public func buffer(
+    size: Int, prefetch: Publishers.PrefetchStrategy, whenFull: Publishers.BufferingStrategy<Failure>
+  ) -> Publishers.Buffer<Self> {
+    Publishers.Buffer(upstream: self, size: size, prefetch: prefetch, whenFull: whenFull)
+  }
+}
+
+extension Publishers {
+  /// When a buffer asks upstream for values.
+  public enum PrefetchStrategy: Hashable, Sendable {
+    /// As many as there is room for.
+    case keepFull
+    /// Everything, at once.
+    case byRequest
+  }
+
+  /// What a buffer does with a value for which there is no room.
+  public enum BufferingStrategy<Failure: Error> {
+    /// Drops it.
+    case dropNewest
+    /// Drops the value held longest.
+    case dropOldest
+    /// Cancels upstream and fails.
+    case customError(() -> Failure)
+  }
+
+  /// See ``Publisher/buffer(size:prefetch:whenFull:)``.
+  public struct Buffer<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let size: Int
+    public let prefetch: PrefetchStrategy
+    public let whenFull: BufferingStrategy<Failure>
+
+    public init(
+      upstream: Upstream, size: Int, prefetch: PrefetchStrategy, whenFull: BufferingStrategy<Failure>
+    ) {
+      self.upstream = upstream
+      self.size = size
+      self.prefetch = prefetch
+      self.whenFull = whenFull
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: BufferStage<Output, Failure>(Downstream(subscriber), size, prefetch, whenFull))
+    }
+  }
+}
+
+@usableFromInline
+final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  @usableFromInline
+  let size: Int
+  @usableFromInline
+  let prefetch: Publishers.PrefetchStrategy
+  private let whenFull: Publishers.BufferingStrategy<Failure>
+  @exclusivity(unchecked)
+  @usableFromInline
+  var values = FIFO<Input>()
+  @exclusivity(unchecked)
+  @usableFromInline
+  var demand = Subscribers.Demand.none
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isDraining = false
+  /// The ending that waits for its turn.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasEnding = false
+
+  @usableFromInline
+  init(
+    _ down: Downstream<Input, Failure>, _ size: Int, _ prefetch: Publishers.PrefetchStrategy,
+    _ whenFull: Publishers.BufferingStrategy<Failure>
+  ) {
+    self.size = size
+    self.prefetch = prefetch
+    self.whenFull = whenFull
+    super.init(down)
+  }
+
+  @usableFromInline
+  override func began() {
+    up?.request(prefetch == .keepFull ? .max(size) : .unlimited)
+    if isLive { super.began() }
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    if hasEnding { if case .failure = ending { return .none } }
+    if values.count >= size, !makeRoom(for: input) { return .none }
+    values.append(input)
+    return drain()
+  }
+
+  /// Whether there is room for `input` now.
+  @usableFromInline
+  func makeRoom(for input: Input) -> Bool {
+    switch whenFull {
+    case .dropNewest:
+      StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
+      return false
+    case .dropOldest:
+      guard let oldest = values.popFirst() else {
+        StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
+        return false
+      }
+      StreamDiagnostics.dropped(oldest, "Buffer", .bufferFull)
+      return true
+    case .customError(let makeError):
+      ending = .failure(makeError())
+      hasEnding = true
+      let up = self.up
+      self.up = nil
+      up?.cancel()
+      // What is held comes first: the failure follows it when it is asked for.
+      return false
+    }
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive, !hasEnding else { return }
+    ending = completion
+    hasEnding = true
+    up = nil
+    _ = drain()
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard isLive else { return }
+    self.demand += demand
+    let more = drain()
+    if more > .none { up?.request(more) }
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    values.removeAll()
+  }
+
+  /// Delivers what has been asked for, in order, then the ending.
+  ///
+  /// - Returns: how many values there is room for again.
+  @inlinable
+  func drain() -> Subscribers.Demand {
+    guard !isDraining else { return .none }
+    isDraining = true
+    var delivered = 0
+    while isLive, demand > .none, let value = values.popFirst() {
+      if demand != .unlimited { demand.rawValue &-= 1 }
+      demand += down.next(value)
+      delivered &+= 1
+    }
+    isDraining = false
+    if hasEnding { endIfDrained() }
+    return prefetch == .keepFull && isLive ? .max(delivered) : .none
+  }
+
+  @inline(never)
+  @usableFromInline
+  func endIfDrained() {
+    guard isLive, let ending else { return }
+    // Values that nobody has asked for do not hold a failure back.
+    switch ending {
+    case .finished: if values.isEmpty, demand > .none { finish(ending) }
+    case .failure:
+      guard values.isEmpty || demand == .none else { return }
+      while let value = values.popFirst() { StreamDiagnostics.dropped(value, "Buffer", .noDemand) }
+      finish(ending)
+    }
+  }
+}

@@ -1,0 +1,120 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension Publisher {
+  /// Stops the process in the debugger when a closure says so; without a debugger the process ends with `SIGTRAP`.
+  ///
+  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  ///
+  /// - Parameters:
+  ///   - receiveSubscription: called with the subscription; returns whether to stop.
+  ///   - receiveOutput: called with each value; returns whether to stop.
+  ///   - receiveCompletion: called with the ending; returns whether to stop.
+  @inlinable
+  public func breakpoint(
+    receiveSubscription: ((any Subscription) -> Bool)? = nil,
+    receiveOutput: ((Output) -> Bool)? = nil,
+    receiveCompletion: ((Subscribers.Completion<Failure>) -> Bool)? = nil
+  ) -> Publishers.Breakpoint<Self> {
+    Publishers.Breakpoint(
+      upstream: self, receiveSubscription: receiveSubscription, receiveOutput: receiveOutput,
+      receiveCompletion: receiveCompletion)
+  }
+
+  /// Stops the process in the debugger when the stream fails.
+  ///
+  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  @inlinable
+  public func breakpointOnError() -> Publishers.Breakpoint<Self> {
+    breakpoint(receiveCompletion: { if case .failure = $0 { true } else { false } })
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/breakpoint(receiveSubscription:receiveOutput:receiveCompletion:)``.
+  @frozen
+  public struct Breakpoint<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let receiveSubscription: ((any Subscription) -> Bool)?
+    public let receiveOutput: ((Upstream.Output) -> Bool)?
+    public let receiveCompletion: ((Subscribers.Completion<Upstream.Failure>) -> Bool)?
+
+    @inlinable
+    public init(
+      upstream: Upstream,
+      receiveSubscription: ((any Subscription) -> Bool)? = nil,
+      receiveOutput: ((Upstream.Output) -> Bool)? = nil,
+      receiveCompletion: ((Subscribers.Completion<Failure>) -> Bool)? = nil
+    ) {
+      self.upstream = upstream
+      self.receiveSubscription = receiveSubscription
+      self.receiveOutput = receiveOutput
+      self.receiveCompletion = receiveCompletion
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if S.isFullyFused {
+        upstream.receive(subscriber: BreakpointStage(subscriber.erased, self))
+      } else {
+        upstream.receive(subscriber: BreakpointStage(subscriber, self))
+      }
+    }
+  }
+}
+
+@frozen
+@usableFromInline
+struct BreakpointStage<Upstream: Publisher, Downstream: Subscriber>: FusedStage
+where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
+  @usableFromInline
+  typealias Input = Downstream.Input
+  @usableFromInline
+  typealias Failure = Downstream.Failure
+
+  @usableFromInline
+  let downstream: Downstream
+  @usableFromInline
+  let breakpoint: Publishers.Breakpoint<Upstream>
+
+  @inlinable
+  init(_ downstream: Downstream, _ breakpoint: Publishers.Breakpoint<Upstream>) {
+    self.downstream = downstream
+    self.breakpoint = breakpoint
+  }
+
+  @inlinable
+  func receive(subscription: any Subscription) {
+    if breakpoint.receiveSubscription?(subscription) == true { stopInDebugger() }
+    downstream.receive(subscription: subscription)
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    if let receiveOutput = breakpoint.receiveOutput, receiveOutput(input) { stopInDebugger() }
+    return downstream.receive(input)
+  }
+
+  @inlinable
+  func receive(completion: Subscribers.Completion<Failure>) {
+    if breakpoint.receiveCompletion?(completion) == true { stopInDebugger() }
+    downstream.receive(completion: completion)
+  }
+}
+
+/// The signal's default action, because Swift's backtracer would handle the signal and let the process run on.
+@inline(never)
+@usableFromInline
+func stopInDebugger() {
+  let handler = signal(SIGTRAP, SIG_DFL)
+  raise(SIGTRAP)
+  signal(SIGTRAP, handler)
+}

@@ -1,0 +1,78 @@
+extension Publisher {
+  /// Calls closures as things pass, and changes nothing.
+  ///
+  ///     upstream    --a--b--|
+  ///     handleEvents(receiveOutput: log)
+  ///     downstream  --a--b--|       (log called with a and b, each before it is delivered)
+  ///
+  /// After the first ending or cancellation the closures are no longer called.
+  ///
+  /// **Demand, failure, cancellation:** pass through, each after its closure. Policy: forwards.
+  ///
+  /// - Parameters:
+  ///   - receiveSubscription: called with upstream's subscription.
+  ///   - receiveOutput: called with each value; a value during which it cancels the stream is not delivered.
+  ///   - receiveCompletion: called with the ending.
+  ///   - receiveCancel: called when the subscriber cancels.
+  ///   - receiveRequest: called with what the subscriber asks for, also in the answer to a value if not nothing.
+  @inlinable
+  public func handleEvents(
+    receiveSubscription: ((any Subscription) -> Void)? = nil,
+    receiveOutput: ((Output) -> Void)? = nil,
+    receiveCompletion: ((Subscribers.Completion<Failure>) -> Void)? = nil,
+    receiveCancel: (() -> Void)? = nil,
+    receiveRequest: ((Subscribers.Demand) -> Void)? = nil
+  ) -> Publishers.HandleEvents<Self> {
+    Publishers.HandleEvents(
+      upstream: self, receiveSubscription: receiveSubscription, receiveOutput: receiveOutput,
+      receiveCompletion: receiveCompletion, receiveCancel: receiveCancel, receiveRequest: receiveRequest)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/handleEvents(receiveSubscription:receiveOutput:receiveCompletion:receiveCancel:receiveRequest:)``.
+  public struct HandleEvents<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public var receiveSubscription: ((any Subscription) -> Void)?
+    public var receiveOutput: ((Upstream.Output) -> Void)?
+    public var receiveCompletion: ((Subscribers.Completion<Upstream.Failure>) -> Void)?
+    public var receiveCancel: (() -> Void)?
+    public var receiveRequest: ((Subscribers.Demand) -> Void)?
+
+    public init(
+      upstream: Upstream,
+      receiveSubscription: ((any Subscription) -> Void)? = nil,
+      receiveOutput: ((Output) -> Void)? = nil,
+      receiveCompletion: ((Subscribers.Completion<Failure>) -> Void)? = nil,
+      receiveCancel: (() -> Void)? = nil,
+      receiveRequest: ((Subscribers.Demand) -> Void)? = nil
+    ) {
+      self.upstream = upstream
+      self.receiveSubscription = receiveSubscription
+      self.receiveOutput = receiveOutput
+      self.receiveCompletion = receiveCompletion
+      self.receiveCancel = receiveCancel
+      self.receiveRequest = receiveRequest
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: stage(Downstream(subscriber)))
+    }
+
+    @usableFromInline
+    func stage(_ down: Downstream<Output, Failure>) -> TapStage<Output, Failure> {
+      TapStage("HandleEvents", down, reportsAfterEnd: false, onValue: receiveOutput) { event in
+        switch event {
+        case .subscription(let subscription): receiveSubscription?(subscription)
+        case .completion(let completion): receiveCompletion?(completion)
+        case .cancel: receiveCancel?()
+        case .request(let demand), .answer(let demand): receiveRequest?(demand)
+        }
+      }
+    }
+  }
+}

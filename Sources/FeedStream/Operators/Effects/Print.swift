@@ -1,0 +1,79 @@
+extension Publisher {
+  /// Writes a line for everything that passes, and changes nothing.
+  ///
+  ///     numbers: receive subscription: (Sequence)
+  ///     numbers: request unlimited
+  ///     numbers: receive value: (1)
+  ///     numbers: receive finished
+  ///
+  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  ///
+  /// - Parameters:
+  ///   - prefix: starts every line, followed by a colon unless empty.
+  ///   - stream: where to write; standard output when `nil`.
+  public func print(_ prefix: String = "", to stream: (any TextOutputStream)? = nil) -> Publishers.Print<Self> {
+    Publishers.Print(upstream: self, prefix: prefix, to: stream)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/print(_:to:)``.
+  public struct Print<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let prefix: String
+    public let upstream: Upstream
+    public let stream: (any TextOutputStream)?
+
+    public init(upstream: Upstream, prefix: String, to stream: (any TextOutputStream)? = nil) {
+      self.upstream = upstream
+      self.prefix = prefix
+      self.stream = stream
+    }
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      var log = LineLog(prefix: prefix.isEmpty ? "" : "\(prefix): ", stream: stream)
+      // One log for both closures.
+      let write = { (line: String) in log.write(line) }
+      let stage = TapStage<Output, Failure>(
+        "Print", Downstream(subscriber), reportsAfterEnd: true, onValue: { write("receive value: (\($0))") },
+        report: { event in
+          switch event {
+          case .subscription(let subscription): write("receive subscription: (\(subscription))")
+          case .completion(.finished): write("receive finished")
+          case .completion(.failure(let error)): write("receive error: (\(error))")
+          case .cancel: write("receive cancel")
+          case .request(let demand): write("request \(demand.logged)")
+          case .answer(let demand): write("request \(demand.logged) (synchronous)")
+          }
+        })
+      upstream.receive(subscriber: stage)
+    }
+  }
+}
+
+private struct LineLog {
+  let prefix: String
+  var stream: (any TextOutputStream)?
+
+  mutating func write(_ line: String) {
+    if stream == nil {
+      Swift.print(prefix + line)
+    } else {
+      var target = Target(stream: stream!)
+      Swift.print(prefix + line, to: &target)
+      stream = target.stream
+    }
+  }
+
+  /// A concrete type around any stream, which `Swift.print` asks for.
+  private struct Target: TextOutputStream {
+    var stream: any TextOutputStream
+    mutating func write(_ string: String) { stream.write(string) }
+  }
+}
+
+extension Subscribers.Demand {
+  fileprivate var logged: String { max.map { "max: (\($0))" } ?? "unlimited" }
+}

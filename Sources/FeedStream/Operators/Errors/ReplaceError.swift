@@ -1,0 +1,79 @@
+extension Publisher {
+  /// Delivers `output` in place of a failure, then finishes.
+  ///
+  ///     upstream    --a--b--#
+  ///     replaceError(with: z)
+  ///     downstream  --a--b--z|
+  ///
+  /// **Demand:** passes through; `output` waits until asked for. **Failure:** never. **Cancellation:** passes through.
+  /// Policy: forwards, keeps one value.
+  @inlinable
+  public func replaceError(with output: Output) -> Publishers.ReplaceError<Self> {
+    Publishers.ReplaceError(upstream: self, output: output)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/replaceError(with:)``.
+  @frozen
+  public struct ReplaceError<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Never
+
+    public let output: Upstream.Output
+    public let upstream: Upstream
+
+    @inlinable
+    public init(upstream: Upstream, output: Output) {
+      self.upstream = upstream
+      self.output = output
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
+      upstream.receive(
+        subscriber: ReplaceErrorStage<Output, Upstream.Failure>(Downstream(subscriber), output))
+    }
+  }
+}
+
+extension Publishers.ReplaceError: Equatable where Upstream: Equatable, Upstream.Output: Equatable {}
+
+@usableFromInline
+final class ReplaceErrorStage<Input, Failure: Error>: LastValueStage<Input, Never>, Subscriber {
+  @usableFromInline
+  let output: Input
+  /// Asked for and not yet delivered.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var demand = Subscribers.Demand.none
+
+  @inlinable
+  init(_ down: Downstream<Input, Never>, _ output: Input) {
+    self.output = output
+    super.init(down)
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    demand.spend(self)
+    let more = down.next(input)
+    demand += more
+    return more
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    switch completion {
+    case .finished: finish(.finished)
+    case .failure: finish(with: output, isAsked: demand > .none)
+    }
+  }
+
+  @usableFromInline
+  override func asked(for demand: Subscribers.Demand) {
+    self.demand += demand
+    up?.request(demand)
+  }
+}

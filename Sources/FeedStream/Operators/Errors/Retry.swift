@@ -1,0 +1,119 @@
+extension Publisher {
+  /// Subscribes again when this publisher fails, up to `retries` times.
+  ///
+  ///     upstream    --a--#          (first time)
+  ///                        --a--b--|  (second time)
+  ///     retry(1)
+  ///     downstream  --a------a--b--|
+  ///
+  /// **Demand:** what has been asked for and not delivered is asked of upstream again. **Failure:** the last one, when
+  /// the retries are used up. **Cancellation:** passes through; nothing is subscribed to after it. Policy: forwards.
+  ///
+  /// - Parameter retries: how many times to subscribe again; without end when negative.
+  @inlinable
+  public func retry(_ retries: Int) -> Publishers.Retry<Self> {
+    Publishers.Retry(upstream: self, retries: retries)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/retry(_:)``.
+  @frozen
+  public struct Retry<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    /// How many times to subscribe again; without end when `nil` or negative.
+    public let retries: Int?
+
+    @inlinable
+    public init(upstream: Upstream, retries: Int?) {
+      self.upstream = upstream
+      self.retries = retries
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = RetryStage<Output, Failure>(Downstream(subscriber), retries) { [upstream] in
+        upstream.receive(subscriber: $0)
+      }
+      upstream.receive(subscriber: stage)
+    }
+  }
+}
+
+extension Publishers.Retry: Equatable where Upstream: Equatable {}
+
+@usableFromInline
+final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  private let subscribe: (RetryStage) -> Void
+  /// Negative: without end.
+  private var retriesLeft: Int
+  /// Asked for and not yet delivered.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var demand = Subscribers.Demand.none
+  private var isSubscribing = false
+  private var isToSubscribe = false
+
+  @usableFromInline
+  init(_ down: Downstream<Input, Failure>, _ retries: Int?, _ subscribe: @escaping (RetryStage) -> Void) {
+    self.subscribe = subscribe
+    retriesLeft = retries ?? -1
+    super.init(down)
+  }
+
+  @usableFromInline
+  override func receive(subscription: any Subscription) {
+    guard phase == .live, up == nil else {
+      super.receive(subscription: subscription)
+      return
+    }
+    up = subscription
+    if demand > .none { subscription.request(demand) }
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive || takesEarly() else { return .none }
+    demand.spend(self)
+    let more = down.next(input)
+    if more > .none { request(more) }
+    return .none
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    guard phase != .ended else { return }
+    guard case .failure = completion, retriesLeft != 0 else {
+      phase = .ended
+      up = nil
+      down.receive(completion: completion)
+      return
+    }
+    if retriesLeft > 0 { retriesLeft -= 1 }
+    up = nil
+    isToSubscribe = true
+    // A failure that arrives while subscribing is dealt with by the loop below, so that any number of failures in a row
+    // keep the stack flat.
+    guard !isSubscribing else { return }
+    isSubscribing = true
+    while isToSubscribe, phase != .ended {
+      isToSubscribe = false
+      subscribe(self)
+    }
+    isSubscribing = false
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard phase == .live else { return }
+    self.demand += demand
+    up?.request(demand)
+  }
+
+  @usableFromInline
+  override var early: Early { .traps }
+}

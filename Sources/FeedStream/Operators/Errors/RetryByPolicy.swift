@@ -1,0 +1,102 @@
+extension Publisher {
+  /// Subscribes again after a failure, as often as `policy` says and after the pauses that it says.
+  ///
+  ///     upstream    -a-#
+  ///     upstream           -a-b|
+  ///     retry(.constant(.seconds(4)), scheduler: loop)
+  ///     downstream  -a------a-b|
+  ///
+  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** passes through when the
+  /// policy's limit is reached or `isWorthIt` says no. **Cancellation:** at once, in a pause too.
+  ///
+  /// - Parameters:
+  ///   - policy: how often, and after what pauses. Without a pause upstream is subscribed again at once, with a flat stack.
+  ///   - scheduler: measures the pauses, and subscribes after them.
+  ///   - generator: chooses within the policy's jitter; each subscription starts with a copy, so that a
+  ///     ``SeededGenerator`` repeats itself.
+  ///   - isWorthIt: whether to try again after this error.
+  @inlinable
+  public func retry<S: Scheduler>(
+    _ policy: RetryPolicy, scheduler: S, options: S.SchedulerOptions? = nil,
+    using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+    if isWorthIt: @escaping (Failure) -> Bool = { _ in true }
+  ) -> Publishers.RetryPolicy<Self, S> {
+    Publishers.RetryPolicy(
+      upstream: self, policy: policy, scheduler: scheduler, options: options, generator: generator, isWorthIt: isWorthIt)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/retry(_:scheduler:options:using:if:)``.
+  public struct RetryPolicy<Upstream: Publisher, Context: Scheduler>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let policy: FeedStream.RetryPolicy
+    public let scheduler: Context
+    public let options: Context.SchedulerOptions?
+    public let generator: any RandomNumberGenerator
+    public let isWorthIt: (Upstream.Failure) -> Bool
+
+    @inlinable
+    public init(
+      upstream: Upstream, policy: FeedStream.RetryPolicy, scheduler: Context, options: Context.SchedulerOptions?,
+      generator: any RandomNumberGenerator, isWorthIt: @escaping (Upstream.Failure) -> Bool
+    ) {
+      self.upstream = upstream
+      self.policy = policy
+      self.scheduler = scheduler
+      self.options = options
+      self.generator = generator
+      self.isWorthIt = isWorthIt
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = RetryPolicyStage<Output, Failure>(
+        Downstream(subscriber), policy, generator, isWorthIt,
+        alarm: { [scheduler, options] in Alarm(.nanoseconds($0), scheduler, options) },
+        attach: { [upstream] in upstream.receive(subscriber: $0) })
+      subscriber.receive(subscription: stage)
+      stage.start()
+    }
+  }
+}
+
+@usableFromInline
+final class RetryPolicyStage<Output, Failure: Error>: PatientStage<Output, Failure> {
+  private let policy: RetryPolicy
+  private var generator: any RandomNumberGenerator
+  private let isWorthIt: (Failure) -> Bool
+  private let alarm: (Int) -> Alarm
+  private let attach: (Upstream) -> Void
+  @exclusivity(unchecked)
+  private var retries = 0
+
+  @usableFromInline
+  init(
+    _ down: Downstream<Output, Failure>, _ policy: RetryPolicy, _ generator: any RandomNumberGenerator,
+    _ isWorthIt: @escaping (Failure) -> Bool, alarm: @escaping (Int) -> Alarm, attach: @escaping (Upstream) -> Void
+  ) {
+    self.policy = policy
+    self.generator = generator
+    self.isWorthIt = isWorthIt
+    self.alarm = alarm
+    self.attach = attach
+    super.init("Retry", down)
+  }
+
+  @usableFromInline
+  func start() { subscribe(attach) }
+
+  @usableFromInline
+  override func ended(_ completion: Subscribers.Completion<Failure>) {
+    guard case .failure(let error) = completion, retries < policy.limit ?? .max, isWorthIt(error) else {
+      return end(completion)
+    }
+    let pause = policy.pause(before: retries, using: &generator)
+    retries += 1
+    if pause > .zero { subscribe(attach, at: alarm(pause.wholeNanoseconds)) } else { subscribe(attach) }
+  }
+}

@@ -1,0 +1,81 @@
+extension Publisher {
+  /// Delivers whether `predicate` holds for every value: `false` as soon as it does not, `true` when upstream finishes.
+  ///
+  ///     upstream    --2--4--5--|
+  ///     allSatisfy(isEven)
+  ///     downstream  --------false|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without an answer.
+  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  @inlinable
+  public func allSatisfy(_ predicate: @escaping (Output) -> Bool) -> Publishers.AllSatisfy<Self> {
+    Publishers.AllSatisfy(upstream: self, predicate: predicate)
+  }
+
+  /// Delivers whether `predicate` holds for every value, and fails with the first error it throws.
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
+  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  @inlinable
+  public func tryAllSatisfy(_ predicate: @escaping (Output) throws -> Bool) -> Publishers.TryAllSatisfy<Self> {
+    Publishers.TryAllSatisfy(upstream: self, predicate: predicate)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/allSatisfy(_:)``.
+  @frozen
+  public struct AllSatisfy<Upstream: Publisher>: Publisher {
+    public typealias Output = Bool
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) -> Bool
+
+    @inlinable
+    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: ReduceStage<Upstream.Output, Failure, Never, Bool, Failure>(
+          "AllSatisfy", Downstream(subscriber), .passing, true
+        ) { [predicate] holds, value in
+          if predicate(value) { return false }
+          holds = false
+          return true
+        })
+    }
+  }
+
+  /// See ``Publisher/tryAllSatisfy(_:)``.
+  @frozen
+  public struct TryAllSatisfy<Upstream: Publisher>: Publisher {
+    public typealias Output = Bool
+    public typealias Failure = any Error
+
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) throws -> Bool
+
+    @inlinable
+    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Bool, any Error>(
+          "TryAllSatisfy", Downstream(subscriber), .throwing, true
+        ) { [predicate] holds, value in
+          if try predicate(value) { return false }
+          holds = false
+          return true
+        })
+    }
+  }
+}

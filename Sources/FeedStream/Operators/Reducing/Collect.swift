@@ -1,0 +1,39 @@
+extension Publisher {
+  /// Delivers all values as one array, when upstream finishes.
+  ///
+  ///     upstream    --a--b--c--|
+  ///     collect()
+  ///     downstream  -----------[a,b,c]|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without the array.
+  /// **Cancellation:** passes through. Policy: keeps every value, unbounded.
+  @inlinable
+  public func collect() -> Publishers.Collect<Self> { Publishers.Collect(upstream: self) }
+}
+
+extension Publishers {
+  /// See ``Publisher/collect()``.
+  @frozen
+  public struct Collect<Upstream: Publisher>: Publisher {
+    public typealias Output = [Upstream.Output]
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+
+    @inlinable
+    public init(upstream: Upstream) { self.upstream = upstream }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
+          "Collect", Downstream(subscriber), .passing, []
+        ) { values, value in
+          values!.append(value)
+          return false
+        })
+    }
+  }
+}
+
+extension Publishers.Collect: Equatable where Upstream: Equatable {}

@@ -1,0 +1,122 @@
+extension Publisher where Output: Equatable {
+  /// Delivers whether a value equal to `output` comes: `true` as soon as it does, `false` when upstream finishes.
+  ///
+  ///     upstream    --a--b--c--|
+  ///     contains(b)
+  ///     downstream  -----true|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without an answer.
+  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  @inlinable
+  public func contains(_ output: Output) -> Publishers.Contains<Self> {
+    Publishers.Contains(upstream: self, output: output)
+  }
+}
+
+extension Publisher {
+  /// Delivers whether a value comes for which `predicate` holds: `true` as soon as it does, `false` at the end.
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without an answer.
+  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  @inlinable
+  public func contains(where predicate: @escaping (Output) -> Bool) -> Publishers.ContainsWhere<Self> {
+    Publishers.ContainsWhere(upstream: self, predicate: predicate)
+  }
+
+  /// Delivers whether a value comes for which `predicate` holds, and fails with the first error it throws.
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
+  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  @inlinable
+  public func tryContains(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryContainsWhere<Self> {
+    Publishers.TryContainsWhere(upstream: self, predicate: predicate)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/contains(_:)``.
+  @frozen
+  public struct Contains<Upstream: Publisher>: Publisher where Upstream.Output: Equatable {
+    public typealias Output = Bool
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let output: Upstream.Output
+
+    @inlinable
+    public init(upstream: Upstream, output: Upstream.Output) {
+      self.upstream = upstream
+      self.output = output
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: ReduceStage<Upstream.Output, Failure, Never, Bool, Failure>(
+          "Contains", Downstream(subscriber), .passing, false
+        ) { [output] isFound, value in
+          guard value == output else { return false }
+          isFound = true
+          return true
+        })
+    }
+  }
+
+  /// See ``Publisher/contains(where:)``.
+  @frozen
+  public struct ContainsWhere<Upstream: Publisher>: Publisher {
+    public typealias Output = Bool
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) -> Bool
+
+    @inlinable
+    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: ReduceStage<Upstream.Output, Failure, Never, Bool, Failure>(
+          "ContainsWhere", Downstream(subscriber), .passing, false
+        ) { [predicate] isFound, value in
+          guard predicate(value) else { return false }
+          isFound = true
+          return true
+        })
+    }
+  }
+
+  /// See ``Publisher/tryContains(where:)``.
+  @frozen
+  public struct TryContainsWhere<Upstream: Publisher>: Publisher {
+    public typealias Output = Bool
+    public typealias Failure = any Error
+
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) throws -> Bool
+
+    @inlinable
+    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Bool, any Error>(
+          "TryContainsWhere", Downstream(subscriber), .throwing, false
+        ) { [predicate] isFound, value in
+          guard try predicate(value) else { return false }
+          isFound = true
+          return true
+        })
+    }
+  }
+}
+
+extension Publishers.Contains: Equatable where Upstream: Equatable {}

@@ -1,0 +1,39 @@
+extension Publisher {
+  /// Delivers how many values there were, when upstream finishes.
+  ///
+  ///     upstream    --a--b--c--|
+  ///     count()
+  ///     downstream  -----------3|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a count.
+  /// **Cancellation:** passes through. Policy: keeps the count.
+  @inlinable
+  public func count() -> Publishers.Count<Self> { Publishers.Count(upstream: self) }
+}
+
+extension Publishers {
+  /// See ``Publisher/count()``.
+  @frozen
+  public struct Count<Upstream: Publisher>: Publisher {
+    public typealias Output = Int
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+
+    @inlinable
+    public init(upstream: Upstream) { self.upstream = upstream }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: ReduceStage<Upstream.Output, Failure, Never, Int, Failure>(
+          "Count", Downstream(subscriber), .passing, 0
+        ) { count, _ in
+          count! += 1
+          return false
+        })
+    }
+  }
+}
+
+extension Publishers.Count: Equatable where Upstream: Equatable {}

@@ -1,0 +1,120 @@
+extension ConnectablePublisher {
+  /// Connects when the first subscriber attaches and disconnects when the last one cancels.
+  ///
+  /// A subscriber that attaches again later connects anew; after an ending nothing is connected any more. **Demand,
+  /// failure:** pass through. **Cancellation:** the last one's cancels the connection first.
+  @inlinable
+  public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
+}
+
+extension Publishers {
+  /// See ``ConnectablePublisher/autoconnect()``.
+  public class Autoconnect<Upstream: ConnectablePublisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public final let upstream: Upstream
+    private final var count = 0
+    private final var connection: (any Cancellable)?
+    private final var isConnecting = false
+
+    @inlinable
+    public init(upstream: Upstream) { self.upstream = upstream }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      add()
+      let leave = { [self] in remove() }
+      if S.isFullyFused {
+        upstream.receive(subscriber: AutoconnectStage(subscriber.erased, leave))
+      } else {
+        upstream.receive(subscriber: AutoconnectStage(subscriber, leave))
+      }
+      connect()
+    }
+
+    @usableFromInline
+    final func add() { count += 1 }
+
+    /// Connects unless that has happened, or everybody has left meanwhile: attaching may have led to either.
+    @usableFromInline
+    final func connect() {
+      guard count > 0, connection == nil, !isConnecting else { return }
+      isConnecting = true
+      connection = upstream.connect()
+      isConnecting = false
+      if count == 0 { disconnect() }
+    }
+
+    @usableFromInline
+    final func remove() {
+      count -= 1
+      if count == 0 { disconnect() }
+    }
+
+    private final func disconnect() {
+      let connection = self.connection
+      self.connection = nil
+      connection?.cancel()
+    }
+  }
+}
+
+@frozen
+@usableFromInline
+struct AutoconnectStage<Downstream: Subscriber>: FusedStage {
+  @usableFromInline
+  typealias Input = Downstream.Input
+  @usableFromInline
+  typealias Failure = Downstream.Failure
+
+  @usableFromInline
+  let downstream: Downstream
+  @usableFromInline
+  let leave: () -> Void
+
+  @inlinable
+  init(_ downstream: Downstream, _ leave: @escaping () -> Void) {
+    self.downstream = downstream
+    self.leave = leave
+  }
+
+  @inlinable
+  func receive(subscription: any Subscription) {
+    downstream.receive(subscription: CountedSubscription(subscription, leave))
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
+}
+
+/// A subscription that passes for the one it wraps, and says so when it is cancelled for the first time.
+@usableFromInline
+final class CountedSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible {
+  private let up: any Subscription
+  private var leave: (() -> Void)?
+
+  @usableFromInline
+  init(_ up: any Subscription, _ leave: @escaping () -> Void) {
+    self.up = up
+    self.leave = leave
+  }
+
+  @usableFromInline
+  func request(_ demand: Subscribers.Demand) { up.request(demand) }
+
+  @usableFromInline
+  func cancel() {
+    let leave = self.leave
+    self.leave = nil
+    leave?()
+    up.cancel()
+  }
+
+  @usableFromInline
+  var combineIdentifier: CombineIdentifier { up.combineIdentifier }
+  @usableFromInline
+  var description: String { String(describing: up) }
+  @usableFromInline
+  var playgroundDescription: Any { description }
+}

@@ -1,0 +1,111 @@
+extension Publisher {
+  /// Feeds all subscribers from one subscription to this publisher, through the subject that `createSubject` makes.
+  ///
+  ///     upstream           --1--2--3--|
+  ///     connect()          ^
+  ///     first subscriber   --1--2--3--|
+  ///     second subscriber       2--3--|
+  ///
+  /// Nothing happens until ``ConnectablePublisher/connect()``; each call subscribes to upstream once more, through the
+  /// same subject. **Demand:** a connection asks upstream for everything; what reaches a subscriber that has not asked for
+  /// it is the subject's policy. **Failure:** passes through. **Cancellation:** a subscriber's is its own; the
+  /// connection's stops upstream, without an ending.
+  ///
+  /// - Parameter createSubject: runs once, when the subject is first needed.
+  @inlinable
+  public func multicast<S: Subject>(
+    _ createSubject: @escaping () -> S
+  ) -> Publishers.Multicast<Self, S> where S.Output == Output, S.Failure == Failure {
+    Publishers.Multicast(upstream: self, createSubject: createSubject)
+  }
+
+  /// Feeds all subscribers from one subscription to this publisher, through `subject`.
+  ///
+  /// See ``multicast(_:)``.
+  @inlinable
+  public func multicast<S: Subject>(
+    subject: S
+  ) -> Publishers.Multicast<Self, S> where S.Output == Output, S.Failure == Failure {
+    multicast { subject }
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Makes this publisher wait for ``ConnectablePublisher/connect()``, so that several subscribers can attach first.
+  ///
+  /// **Demand, cancellation:** see ``Publisher/multicast(_:)``. **Policy:** drops what a subscriber has not asked for.
+  @inlinable
+  public func makeConnectable() -> Publishers.MakeConnectable<Self> { Publishers.MakeConnectable(upstream: self) }
+}
+
+extension Publishers {
+  /// See ``Publisher/multicast(_:)``.
+  public final class Multicast<Upstream: Publisher, SubjectType: Subject>: ConnectablePublisher
+  where Upstream.Output == SubjectType.Output, Upstream.Failure == SubjectType.Failure {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let createSubject: () -> SubjectType
+
+    @usableFromInline
+    private(set) lazy var subject = createSubject()
+
+    @inlinable
+    public init(upstream: Upstream, createSubject: @escaping () -> SubjectType) {
+      self.upstream = upstream
+      self.createSubject = createSubject
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      subject.subscribe(MulticastStage<Output, Failure>(Downstream(subscriber)))
+    }
+
+    public func connect() -> any Cancellable { upstream.subscribe(subject) }
+  }
+
+  /// See ``Publisher/makeConnectable()``.
+  public struct MakeConnectable<Upstream: Publisher>: ConnectablePublisher where Upstream.Failure == Never {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Never
+
+    @usableFromInline
+    let multicast: Multicast<Upstream, PassthroughSubject<Output, Never>>
+
+    @inlinable
+    public init(upstream: Upstream) { multicast = upstream.multicast(subject: PassthroughSubject()) }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
+      multicast.subscribe(subscriber)
+    }
+
+    public func connect() -> any Cancellable { multicast.connect() }
+  }
+}
+
+/// Names a subject's subscription after the operator, and asks the subject by requests alone.
+@usableFromInline
+final class MulticastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  @inlinable
+  override init(_ down: Downstream<Input, Failure>) { super.init(down) }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    let more = down.next(input)
+    if more > .none { up?.request(more) }
+    return .none
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+
+  // What a request for nothing means is the subject's to say.
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+
+  @usableFromInline
+  override var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+}

@@ -1,0 +1,62 @@
+extension Publisher {
+  /// Shares one subscription to this publisher among all subscribers, from the first to the last.
+  ///
+  ///     upstream           --1--2--3--|
+  ///     first subscriber   --1--2--3--|
+  ///     second subscriber       2--3--|
+  ///
+  /// The same as `multicast` through a ``PassthroughSubject`` with `autoconnect`. **Demand:** upstream is asked for
+  /// everything, once anybody asks. **Policy:** drops what a subscriber has not asked for. **Failure:** passes through;
+  /// who comes after an ending receives the ending. **Cancellation:** the last subscriber's cancels upstream.
+  @inlinable
+  public func share() -> Publishers.Share<Self> { Publishers.Share(upstream: self) }
+
+  /// Shares one subscription to this publisher among all subscribers, and gives those who come later the last `count`
+  /// values first.
+  ///
+  ///     upstream           --1--2--3--|
+  ///     share(replay: 1)
+  ///     first subscriber   --1--2--3--|
+  ///     second subscriber         23--|
+  ///
+  /// The same as `multicast` through a ``ReplaySubject`` with `autoconnect`; the values kept outlive the last subscriber.
+  /// **Demand:** upstream is asked for everything, once anybody asks. **Policy:** a subscriber that asks for less than
+  /// arrives misses what is older than the last `count` values. **Failure:** passes through, after the values kept.
+  /// **Cancellation:** the last subscriber's cancels upstream.
+  ///
+  /// - Precondition: `count` is not negative.
+  public func share(replay count: Int)
+    -> Publishers.Autoconnect<
+      Publishers.Multicast<Self, ReplaySubject<Output, Failure>>
+    >
+  {
+    multicast(subject: ReplaySubject(count: count)).autoconnect()
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/share()``.
+  public final class Share<Upstream: Publisher>: Publisher, Equatable {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    @usableFromInline
+    let shared: Autoconnect<Multicast<Upstream, PassthroughSubject<Output, Failure>>>
+
+    @inlinable
+    public init(upstream: Upstream) {
+      self.upstream = upstream
+      shared = upstream.multicast(subject: PassthroughSubject()).autoconnect()
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      shared.receive(subscriber: subscriber)
+    }
+
+    /// Whether the two are one: a share is a thing, not a value.
+    @inlinable
+    public static func == (lhs: Share, rhs: Share) -> Bool { lhs === rhs }
+  }
+}

@@ -1,0 +1,53 @@
+extension Publisher {
+  /// Subscribes to this publisher `interval` later.
+  ///
+  ///     downstream subscribes   x
+  ///     upstream is subscribed  ---x-a-b-|
+  ///     delaySubscription(for: 3)
+  ///     downstream              -----a-b-|
+  ///
+  /// **Demand:** what is asked for meanwhile is asked of upstream with the subscription. **Failure:** passes through.
+  /// **Cancellation:** at once; before the time has come, upstream is never subscribed.
+  ///
+  /// - Parameters:
+  ///   - interval: how much later, in `scheduler`'s time.
+  ///   - scheduler: measures the time, and subscribes.
+  ///   - options: the scheduler's own.
+  @inlinable
+  public func delaySubscription<S: Scheduler>(
+    for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
+  ) -> Publishers.DelaySubscription<Self, S> {
+    Publishers.DelaySubscription(upstream: self, interval: interval, scheduler: scheduler, options: options)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/delaySubscription(for:scheduler:options:)``.
+  public struct DelaySubscription<Upstream: Publisher, Context: Scheduler>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let interval: Context.SchedulerTimeType.Stride
+    public let scheduler: Context
+    public let options: Context.SchedulerOptions?
+
+    @inlinable
+    public init(
+      upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
+      options: Context.SchedulerOptions?
+    ) {
+      self.upstream = upstream
+      self.interval = interval
+      self.scheduler = scheduler
+      self.options = options
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = PatientStage("DelaySubscription", Downstream(subscriber))
+      subscriber.receive(subscription: stage)
+      stage.subscribe({ [upstream] in upstream.receive(subscriber: $0) }, at: Alarm(interval, scheduler, options))
+    }
+  }
+}

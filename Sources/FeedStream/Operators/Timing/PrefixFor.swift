@@ -1,0 +1,82 @@
+extension Publisher {
+  /// Passes values through for `interval`, then finishes.
+  ///
+  ///     upstream    -a-b-c-d-|
+  ///     prefix(for: 4)
+  ///     downstream  -a-b|
+  ///
+  /// **Demand, failure:** pass through. **Cancellation:** at once; upstream is cancelled when the time is up.
+  ///
+  /// - Parameters:
+  ///   - interval: how long from the subscription, in `scheduler`'s time.
+  ///   - scheduler: measures the time, and delivers the ending.
+  ///   - options: the scheduler's own.
+  @inlinable
+  public func prefix<S: Scheduler>(
+    for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
+  ) -> Publishers.PrefixFor<Self, S> {
+    Publishers.PrefixFor(upstream: self, interval: interval, scheduler: scheduler, options: options)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/prefix(for:scheduler:options:)``.
+  public struct PrefixFor<Upstream: Publisher, Context: Scheduler>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let interval: Context.SchedulerTimeType.Stride
+    public let scheduler: Context
+    public let options: Context.SchedulerOptions?
+
+    @inlinable
+    public init(
+      upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
+      options: Context.SchedulerOptions?
+    ) {
+      self.upstream = upstream
+      self.interval = interval
+      self.scheduler = scheduler
+      self.options = options
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: PrefixForStage<Output, Failure>(Downstream(subscriber), Alarm(interval, scheduler, options)))
+    }
+  }
+}
+
+@usableFromInline
+final class PrefixForStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  private let alarm: Alarm
+
+  @usableFromInline
+  init(_ down: Downstream<Input, Failure>, _ alarm: Alarm) {
+    self.alarm = alarm
+    super.init(down)
+  }
+
+  @usableFromInline
+  override func began() {
+    super.began()
+    if isLive { alarm.set { [self] in stop(.finished) } }
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.next(input) : .none }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    alarm.cancel()
+    finish(completion)
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    alarm.cancel()
+  }
+}

@@ -1,0 +1,125 @@
+extension Publisher {
+  /// Delivers the latest value whenever `trigger` delivers, if it has not been delivered yet.
+  ///
+  ///     upstream    -a-b-----c-d-|
+  ///     trigger     ----x--x---x---
+  ///     sample(on: trigger)
+  ///     downstream  ----b------d-|
+  ///
+  /// The trigger's ending ends the sampling, and with it the stream; so does upstream's.
+  ///
+  /// **Policy:** drops a value that another follows before the trigger, and one not sampled when the stream ends; a value
+  /// for which nothing is asked stays the latest. **Demand:** unlimited, of upstream and trigger. **Failure:** upstream's
+  /// passes through. **Cancellation:** both, at once.
+  ///
+  /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
+  @inlinable
+  public func sample<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Sample<Self, Trigger>
+  where Trigger.Failure == Never {
+    Publishers.Sample(upstream: self, trigger: trigger)
+  }
+
+  /// Delivers the latest value at a regular interval, if it has not been delivered yet; see ``sample(on:)``.
+  ///
+  /// - Parameters:
+  ///   - interval: the time between samples, in `scheduler`'s time.
+  ///   - scheduler: measures the time, and delivers.
+  @inlinable
+  public func sample<S: Scheduler>(
+    every interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
+  ) -> Publishers.Sample<Self, Publishers.Interval<S>> {
+    sample(on: Publishers.Interval(every: interval, scheduler: scheduler, options: options))
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/sample(on:)``.
+  public struct Sample<Upstream: Publisher, Trigger: Publisher>: Publisher where Trigger.Failure == Never {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let trigger: Trigger
+
+    @inlinable
+    public init(upstream: Upstream, trigger: Trigger) {
+      self.upstream = upstream
+      self.trigger = trigger
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = SampleStage<Output, Failure>(Downstream(subscriber))
+      upstream.receive(subscriber: stage)
+      stage.start(trigger)
+    }
+  }
+}
+
+extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equatable {}
+
+@usableFromInline
+final class SampleStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  @exclusivity(unchecked)
+  private var trigger: Trigger<Never>?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var latest: Input?
+  @exclusivity(unchecked)
+  private var demand = Subscribers.Demand.none
+
+  @inlinable
+  override init(_ down: Downstream<Input, Failure>) { super.init(down) }
+
+  @usableFromInline
+  override func began() {
+    super.began()
+    up?.request(.unlimited)
+  }
+
+  @inlinable
+  func start<P: Publisher>(_ publisher: P) where P.Failure == Never { newTrigger()?.start(publisher) }
+
+  @usableFromInline
+  func newTrigger() -> Trigger<Never>? {
+    // Upstream may have ended, or have been cancelled, in the meantime.
+    guard phase != .ended else { return nil }
+    trigger = Trigger(
+      "Sample", asking: .unlimited, fired: { [unowned self] in deliver() }, ended: { [unowned self] _ in stop(.finished) })
+    return trigger
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    if isLive { latest = input }
+    return .none
+  }
+
+  private func deliver() {
+    guard isLive, demand > .none, let input = latest else { return }
+    latest = nil
+    demand -= 1
+    demand += down.next(input)
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    trigger?.cancel()
+    finish(completion)
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    if isLive { self.demand += demand }
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    trigger?.cancel()
+    let dropped = latest
+    latest = nil
+    withExtendedLifetime(dropped) {}
+  }
+}

@@ -1,0 +1,66 @@
+extension Publisher {
+  /// Goes over to `fallback` when nothing arrives for `interval`.
+  ///
+  ///     upstream    -a-b--------c-|
+  ///     fallback           -x-y|
+  ///     timeout(4, fallback: …)
+  ///     downstream  -a-b---x-y|
+  ///
+  /// The time runs as in ``timeout(_:scheduler:options:customError:)``, for upstream only.
+  ///
+  /// **Policy:** what arrived in time is delivered first. **Demand:** the fallback takes over what is still wanted.
+  /// **Failure:** passes through, from either. **Cancellation:** whichever runs, at once; what waits is dropped.
+  ///
+  /// - Parameters:
+  ///   - interval: the longest silence, in `scheduler`'s time.
+  ///   - scheduler: measures the time, and delivers upstream's values.
+  ///   - options: the scheduler's own.
+  ///   - fallback: takes over; upstream is cancelled before.
+  @inlinable
+  public func timeout<S: Scheduler, P: Publisher>(
+    _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil, fallback: P
+  ) -> Publishers.TimeoutFallback<Self, P, S> where P.Output == Output, P.Failure == Failure {
+    Publishers.TimeoutFallback(
+      upstream: self, fallback: fallback, interval: interval, scheduler: scheduler, options: options)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/timeout(_:scheduler:options:fallback:)``.
+  public struct TimeoutFallback<Upstream: Publisher, Fallback: Publisher, Context: Scheduler>: Publisher
+  where Upstream.Output == Fallback.Output, Upstream.Failure == Fallback.Failure {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let fallback: Fallback
+    public let interval: Context.SchedulerTimeType.Stride
+    public let scheduler: Context
+    public let options: Context.SchedulerOptions?
+
+    @inlinable
+    public init(
+      upstream: Upstream, fallback: Fallback, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
+      options: Context.SchedulerOptions?
+    ) {
+      self.upstream = upstream
+      self.fallback = fallback
+      self.interval = interval
+      self.scheduler = scheduler
+      self.options = options
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = SerialStage("TimeoutFallback", Downstream(subscriber))
+      let alarm = Alarm(interval, scheduler, options)
+      subscriber.receive(subscription: stage)
+      stage.subscribe { [self, unowned stage] inlet in
+        upstream.receive(
+          subscriber: TimeoutStage<Output, Failure>(
+            Downstream(inlet), alarm, schedule: { scheduler.schedule(options: options, $0) },
+            expired: { _ in stage.subscribe { fallback.receive(subscriber: $0) } }))
+      }
+    }
+  }
+}

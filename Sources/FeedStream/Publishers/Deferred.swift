@@ -1,0 +1,19 @@
+/// Makes a publisher anew for every subscriber.
+///
+/// **Demand, failure, cancellation:** those of the publisher made.
+@frozen
+public struct Deferred<DeferredPublisher: Publisher>: Publisher {
+  public typealias Output = DeferredPublisher.Output
+  public typealias Failure = DeferredPublisher.Failure
+
+  /// Runs once per subscriber, when it subscribes.
+  public let createPublisher: () -> DeferredPublisher
+
+  @inlinable
+  public init(createPublisher: @escaping () -> DeferredPublisher) { self.createPublisher = createPublisher }
+
+  @inlinable
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    createPublisher().subscribe(subscriber)
+  }
+}

@@ -1,0 +1,22 @@
+/// Fails at once.
+///
+///     Fail(error: e)    #
+///
+/// **Demand:** the failure waits for none.
+@frozen
+public struct Fail<Output, Failure: Error>: Publisher {
+  public let error: Failure
+
+  @inlinable
+  public init(error: Failure) { self.error = error }
+
+  @inlinable
+  public init(outputType: Output.Type, failure: Failure) { self.init(error: failure) }
+
+  @inlinable
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    subscriber.attach(ending: .failure(error))
+  }
+}
+
+extension Fail: Equatable where Failure: Equatable {}

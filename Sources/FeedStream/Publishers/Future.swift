@@ -1,0 +1,142 @@
+/// Delivers the one result of work that begins at once, to every subscriber, whenever it subscribes.
+///
+///     promise(.success(1))    ----1|
+///
+/// The work starts when the future is made, not when somebody subscribes (wrap it in ``Deferred`` for that), and its
+/// result is kept. The first call of the promise counts, later ones are ignored.
+///
+/// **Demand:** a value waits for the first request; a failure waits for nothing. **Cancellation:** the subscriber's own;
+/// the work goes on. **Confinement:** not `Sendable`; keep the promise on the stream's thread.
+public final class Future<Output, Failure: Error>: Publisher {
+  /// Fulfils the future.
+  public typealias Promise = (Result<Output, Failure>) -> Void
+
+  fileprivate private(set) var result: Result<Output, Failure>?
+  /// The subscribers that the result has not reached, in the order in which they subscribed.
+  private var waiting: [FutureSubscription<Output, Failure>] = []
+
+  /// - Parameter attemptToFulfill: runs at once; calls the promise it is given, now or later.
+  public init(_ attemptToFulfill: @escaping (@escaping Promise) -> Void) {
+    attemptToFulfill { [self] in fulfill($0) }
+  }
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    let subscription = FutureSubscription(Downstream(subscriber), self)
+    if result == nil { waiting.append(subscription) }
+    subscription.begin()
+  }
+
+  private func fulfill(_ result: Result<Output, Failure>) {
+    guard self.result == nil else { return }
+    self.result = result
+    let waiting = self.waiting
+    self.waiting = []
+    for subscription in waiting { subscription.settle() }
+  }
+
+  fileprivate func remove(_ subscription: FutureSubscription<Output, Failure>) {
+    waiting.removeAll { $0 === subscription }
+  }
+}
+
+extension Future where Output: Sendable, Failure == Never {
+  /// The value, once there is one.
+  ///
+  /// Runs where its caller does. **Cancellation:** waiting goes on until the future is fulfilled.
+  public nonisolated(nonsending) var value: Output {
+    get async {
+      await withUnsafeContinuation { continuation in
+        wait { continuation.resume(returning: $0.get()) }
+      }
+    }
+  }
+}
+
+extension Future where Output: Sendable {
+  /// The value, once there is one.
+  ///
+  /// Runs where its caller does. **Cancellation:** waiting goes on until the future is fulfilled.
+  ///
+  /// - Throws: the failure with which the future was fulfilled.
+  public nonisolated(nonsending) var value: Output {
+    get async throws {
+      try await withUnsafeThrowingContinuation { continuation in
+        wait { continuation.resume(with: $0) }
+      }
+    }
+  }
+
+  fileprivate func wait(_ use: @escaping (Result<Output, Failure>) -> Void) {
+    receive(
+      subscriber: AnySubscriber<Output, Failure>(
+        receiveSubscription: { $0.request(.max(1)) },
+        receiveValue: {
+          use(.success($0))
+          return .none
+        },
+        receiveCompletion: { if case .failure(let error) = $0 { use(.failure(error)) } }))
+  }
+}
+
+private final class FutureSubscription<Output, Failure: Error>: Subscription {
+  private var down: Downstream<Output, Failure>?
+  private var future: Future<Output, Failure>?
+  private var hasAnyDemand = false
+  private var isSettled = false
+
+  init(_ down: Downstream<Output, Failure>, _ future: Future<Output, Failure>) {
+    self.down = down
+    self.future = future
+  }
+
+  func begin() {
+    down?.receive(subscription: self)
+    settle()
+  }
+
+  func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    hasAnyDemand = true
+    settle()
+  }
+
+  /// Delivers the result if there is one and it may be delivered.
+  func settle() {
+    guard !isSettled, let down, let result = future?.result else { return }
+    switch result {
+    case .success(let output):
+      guard hasAnyDemand else { return }
+      isSettled = true
+      _ = down.next(output)
+      // The value may have led to a cancellation.
+      if self.down != nil { down.receive(completion: .finished) }
+    case .failure(let error):
+      isSettled = true
+      down.receive(completion: .failure(error))
+    }
+    release()
+  }
+
+  func cancel() {
+    future?.remove(self)
+    release()
+  }
+
+  private func release() {
+    down = nil
+    future = nil
+  }
+}
+
+extension FutureSubscription: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
+  var description: String { "Future" }
+  var playgroundDescription: Any { description }
+  var customMirror: Mirror {
+    let future: Any = future as Any
+    return Mirror(
+      self,
+      children: [
+        "parent": future, "downstream": down?.subscriber as Any, "hasAnyDemand": hasAnyDemand, "subject": future,
+      ])
+  }
+}

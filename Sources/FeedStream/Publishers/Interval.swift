@@ -1,0 +1,98 @@
+extension Publishers {
+  /// Counts at a regular interval: 0, 1, 2 … from each subscription.
+  ///
+  ///     Interval(every: 3)
+  ///     downstream  ---0--1--2--3…
+  ///
+  /// Cold: every subscription counts its own. There is no burst after a stall: ticks that a busy scheduler missed are
+  /// skipped, and not counted.
+  ///
+  /// **Policy:** a tick for which nothing is asked is dropped, and counted, so that a gap in the numbers shows it: a poll
+  /// that takes longer than the interval is followed by the next regular tick, not by those it missed. **Failure:** none.
+  /// **Cancellation:** at once.
+  public struct Interval<Context: Scheduler>: Publisher {
+    public typealias Output = Int
+    public typealias Failure = Never
+
+    public let delay: Context.SchedulerTimeType.Stride
+    public let interval: Context.SchedulerTimeType.Stride
+    public let tolerance: Context.SchedulerTimeType.Stride?
+    public let scheduler: Context
+    public let options: Context.SchedulerOptions?
+
+    /// - Parameters:
+    ///   - delay: when the first tick comes, from the subscription; by default after `interval`, `.zero` for at the
+    ///     scheduler's next opportunity.
+    ///   - interval: the time between ticks, in `scheduler`'s time.
+    ///   - tolerance: how late a tick may be; by default the scheduler's minimum.
+    ///   - scheduler: measures the time, and delivers.
+    ///   - options: the scheduler's own.
+    /// - Precondition: `interval` is more than zero.
+    public init(
+      after delay: Context.SchedulerTimeType.Stride? = nil, every interval: Context.SchedulerTimeType.Stride,
+      tolerance: Context.SchedulerTimeType.Stride? = nil, scheduler: Context,
+      options: Context.SchedulerOptions? = nil
+    ) {
+      Ticker<Context>.check(interval, "Interval")
+      self.delay = delay ?? interval
+      self.interval = interval
+      self.tolerance = tolerance
+      self.scheduler = scheduler
+      self.options = options
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      let ticks = Ticks(Downstream(subscriber), Ticker(interval, tolerance, scheduler, options))
+      subscriber.receive(subscription: ticks)
+      ticks.start(after: delay)
+    }
+  }
+}
+
+/// One subscription to an interval.
+@usableFromInline
+final class Ticks<Context: Scheduler>: Subscription, CustomStringConvertible {
+  private let down: Downstream<Int, Never>
+  private let ticker: Ticker<Context>
+  @exclusivity(unchecked)
+  private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked)
+  private var count = 0
+  @exclusivity(unchecked)
+  private var isActive = true
+
+  @usableFromInline
+  init(_ down: Downstream<Int, Never>, _ ticker: Ticker<Context>) {
+    self.down = down
+    self.ticker = ticker
+  }
+
+  @usableFromInline
+  func start(after delay: Context.SchedulerTimeType.Stride) {
+    if isActive { ticker.start(after: delay) { [self] _ in tick() } }
+  }
+
+  private func tick() {
+    let number = count
+    count += 1
+    guard isActive, demand > .none else { return }
+    demand -= 1
+    demand += down.next(number)
+  }
+
+  @usableFromInline
+  func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    self.demand += demand
+  }
+
+  @usableFromInline
+  func cancel() {
+    isActive = false
+    ticker.stop()
+  }
+
+  @usableFromInline
+  var description: String { "Interval" }
+}

@@ -1,0 +1,79 @@
+extension Optional {
+  /// A publisher of this value, if there is one, that then finishes.
+  @inlinable
+  public var publisher: Publisher { Publisher(self) }
+
+  /// Delivers the value if there is one, then finishes.
+  ///
+  ///     Optional(1).publisher          1|
+  ///     Optional<Int>.none.publisher   |
+  ///
+  /// **Demand:** the value waits for the first request; the ending of an empty one waits for nothing.
+  @frozen
+  public struct Publisher: ConstantPublisher {
+    public typealias Output = Wrapped
+    public typealias Failure = Never
+
+    /// The value, if there is one.
+    public let output: Wrapped?
+
+    @inlinable
+    public init(_ output: Wrapped?) { self.output = output }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Wrapped, S.Failure == Never {
+      if let output { subscriber.attach("Optional", delivering: output) } else { subscriber.attach(ending: .finished) }
+    }
+  }
+
+  /// OpenCombine's name for what Combine puts into `Optional` itself.
+  public enum OCombine {
+    public typealias Publisher = Optional<Wrapped>.Publisher
+  }
+}
+
+extension Optional.Publisher: Equatable where Wrapped: Equatable {}
+
+// MARK: - Operators, applied at once
+
+extension Optional.Publisher {
+  @inlinable
+  public var constant: Result<Wrapped?, Never> { .success(output) }
+
+  @inlinable
+  public func map<T>(_ transform: (Wrapped) -> T) -> Optional<T>.Publisher {
+    Optional<T>.Publisher(output.map(transform))
+  }
+  @inlinable
+  public func collect() -> Optional<[Wrapped]>.Publisher {
+    Optional<[Wrapped]>.Publisher(output.map { [$0] } ?? [])
+  }
+  @inlinable
+  public func count() -> Optional<Int>.Publisher { map { _ in 1 } }
+  @inlinable
+  public func allSatisfy(_ predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
+  @inlinable
+  public func contains(where predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
+  @inlinable
+  public func contains(_ output: Wrapped) -> Optional<Bool>.Publisher where Wrapped: Equatable { map { $0 == output } }
+  @inlinable
+  public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
+    map { nextPartialResult(initialResult, $0) }
+  }
+  @inlinable
+  public func scan<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
+    map { nextPartialResult(initialResult, $0) }
+  }
+  @inlinable
+  public func replaceError(with output: Wrapped) -> Self { self }
+  @inlinable
+  public func replaceEmpty(with output: Wrapped) -> Just<Wrapped> { Just(self.output ?? output) }
+
+  /// Delivers the value when place zero is in `range`.
+  @inlinable
+  public func output<R: RangeExpression>(in range: R) -> Self where R.Bound == Int {
+    let range = range.relative(to: 0..<Int.max)
+    precondition(range.lowerBound >= 0, "output(in: \(range)): a place in a stream cannot be negative; use 0 or more")
+    return kept { _ in range.contains(0) }
+  }
+}

@@ -1,0 +1,105 @@
+/// Delivers recorded values, then the recorded ending.
+///
+///     Record(output: [1, 2], completion: .finished)    12|
+///
+/// **Demand:** as many as asked for, in the call that asks. **Cancellation:** at once.
+public struct Record<Output, Failure: Error>: Publisher {
+  /// What it delivers.
+  public let recording: Recording
+
+  /// Records what `record` puts into the recording it is given; a recording left without an ending finishes.
+  public init(record: (inout Recording) -> Void) {
+    var recording = Recording()
+    record(&recording)
+    self.init(recording: recording)
+  }
+
+  public init(recording: Recording) { self.recording = recording }
+
+  public init(output: [Output], completion: Subscribers.Completion<Failure>) {
+    self.init(recording: Recording(output: output, completion: completion))
+  }
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    subscriber.attach(
+      "Cancelled Events", delivering: recording.output, then: recording.completion, showingEnding: true)
+  }
+
+  /// Values and an ending, in the order in which they were received.
+  public struct Recording {
+    public typealias Input = Output
+
+    public private(set) var output: [Output] = []
+    /// The ending; finished as long as none was received.
+    public private(set) var completion: Subscribers.Completion<Failure> = .finished
+    private var hasEnded = false
+
+    public init() {}
+
+    /// A recording that has ended.
+    public init(output: [Output], completion: Subscribers.Completion<Failure> = .finished) {
+      self.output = output
+      self.completion = completion
+      hasEnded = true
+    }
+
+    /// Records a value.
+    ///
+    /// - Precondition: the recording has not ended.
+    public mutating func receive(_ input: Output) {
+      precondition(!hasEnded, "Recording.receive: the recording has ended; record values before the ending")
+      output.append(input)
+    }
+
+    /// Records the ending.
+    ///
+    /// - Precondition: the recording has not ended.
+    public mutating func receive(completion: Subscribers.Completion<Failure>) {
+      precondition(!hasEnded, "Recording.receive(completion:): the recording has ended already; record one ending")
+      self.completion = completion
+      hasEnded = true
+    }
+  }
+}
+
+// MARK: - Coding
+
+private enum RecordKeys: String, CodingKey { case recording }
+private enum RecordingKeys: String, CodingKey { case output, completion }
+
+extension Record: Encodable where Output: Encodable, Failure: Encodable {
+  /// Encodes `{"recording": …}`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: RecordKeys.self)
+    try container.encode(recording, forKey: .recording)
+  }
+}
+
+extension Record: Decodable where Output: Decodable, Failure: Decodable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: RecordKeys.self)
+    self.init(recording: try container.decode(Recording.self, forKey: .recording))
+  }
+}
+
+extension Record.Recording: Encodable where Output: Encodable, Failure: Encodable {
+  /// Encodes `{"output": […], "completion": …}`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: RecordingKeys.self)
+    try container.encode(output, forKey: .output)
+    try container.encode(completion, forKey: .completion)
+  }
+
+  /// The same as ``encode(to:)``; Combine has both.
+  public func encode(into encoder: any Encoder) throws { try encode(to: encoder) }
+}
+
+extension Record.Recording: Decodable where Output: Decodable, Failure: Decodable {
+  /// A decoded recording has ended.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: RecordingKeys.self)
+    self.init(
+      output: try container.decode([Output].self, forKey: .output),
+      completion: try container.decode(Subscribers.Completion<Failure>.self, forKey: .completion))
+  }
+}

@@ -1,0 +1,88 @@
+extension Scheduler {
+  /// A timer on this scheduler, for any number of subscribers; `timer(every: 1).autoconnect()` starts with the first.
+  ///
+  /// - Parameters:
+  ///   - interval: the time between ticks.
+  ///   - tolerance: how late a tick may be; by default this scheduler's minimum.
+  ///   - options: this scheduler's own.
+  /// - Precondition: `interval` is more than zero.
+  public func timer(
+    every interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride? = nil,
+    options: SchedulerOptions? = nil
+  ) -> Publishers.Timer<Self> {
+    Publishers.Timer(every: interval, tolerance: tolerance, scheduler: self, options: options)
+  }
+}
+
+extension Publishers {
+  /// Delivers the scheduler's time at a regular interval, to all its subscribers, while connected.
+  ///
+  ///     connect     x
+  ///     timer(every: 3)
+  ///     downstream  ---3--6--9…
+  ///
+  /// Hot, as Combine's `Timer.TimerPublisher` is; ``Interval`` is its cold sibling. There is no burst after a stall: ticks
+  /// that a busy scheduler missed are skipped.
+  ///
+  /// **Policy:** a subscriber that has not asked for a tick does not get it. **Failure:** none. **Cancellation:** of a
+  /// subscription: at once. The timer runs until every connection has been cancelled.
+  public final class Timer<Context: Scheduler>: ConnectablePublisher {
+    public typealias Output = Context.SchedulerTimeType
+    public typealias Failure = Never
+
+    public let interval: Context.SchedulerTimeType.Stride
+    public let tolerance: Context.SchedulerTimeType.Stride?
+    public let scheduler: Context
+    public let options: Context.SchedulerOptions?
+
+    @usableFromInline
+    let ticks = PassthroughSubject<Output, Never>()
+    private var ticker: Ticker<Context>?
+    private var connections = 0
+
+    /// - Precondition: `interval` is more than zero.
+    public init(
+      every interval: Context.SchedulerTimeType.Stride, tolerance: Context.SchedulerTimeType.Stride? = nil,
+      scheduler: Context, options: Context.SchedulerOptions? = nil
+    ) {
+      Ticker<Context>.check(interval, "timer")
+      self.interval = interval
+      self.tolerance = tolerance
+      self.scheduler = scheduler
+      self.options = options
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
+      ticks.receive(subscriber: subscriber)
+    }
+
+    /// Starts the timer, or shares in it when it runs.
+    ///
+    /// - Returns: stops the timer when it is the last connection to be cancelled; dropping it does not.
+    public func connect() -> any Cancellable {
+      connections += 1
+      if ticker == nil {
+        let ticker = Ticker(interval, tolerance, scheduler, options)
+        self.ticker = ticker
+        ticker.start(after: interval) { [ticks] in ticks.send($0) }
+      }
+      return Connection(to: self)
+    }
+
+    private final class Connection: Cancellable {
+      private var timer: Timer?
+
+      init(to timer: Timer) { self.timer = timer }
+
+      func cancel() {
+        guard let timer else { return }
+        self.timer = nil
+        timer.connections -= 1
+        guard timer.connections == 0 else { return }
+        timer.ticker?.stop()
+        timer.ticker = nil
+      }
+    }
+  }
+}

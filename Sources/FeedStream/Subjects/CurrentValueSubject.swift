@@ -1,0 +1,65 @@
+/// A subject that has a value, and hands it and every one that follows to whoever is subscribed.
+///
+///     value       0---1---2--|
+///     subscriber     0-1---2--|
+///
+/// **Demand, policy:** the present value is delivered on the first request. A value sent to a subscriber that has not asked
+/// for one waits for its request; a newer one takes its place, and ``send(_:)`` counts it as dropped. **Re-entrancy:** a
+/// value sent while another is being delivered is delivered at once, before the rest of the subscribers have seen the
+/// first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
+public final class CurrentValueSubject<Output, Failure: Error>: Subject {
+  @usableFromInline
+  let conduits = Conduits<Output, Failure>()
+  @exclusivity(unchecked)
+  @usableFromInline
+  var current: Output
+
+  /// The present value; setting it is sending it. It can be set after the subject has ended, to nobody's notice.
+  @inlinable
+  public var value: Output {
+    get { current }
+    set {
+      current = newValue
+      _ = conduits.send(newValue)
+    }
+  }
+
+  @inlinable
+  public init(_ value: Output) {
+    current = value
+    // Somebody who looks at `value` may want it at any time.
+    conduits.upstreams.want()
+  }
+
+  @inlinable
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    conduits.add(Downstream(subscriber), to: self, "CurrentValueSubject") { [self] in catchUp($0) }
+  }
+
+  /// Delivers the present value to one who has not seen it.
+  @inlinable
+  func catchUp(_ ledger: Ledger) {
+    guard ledger.isBehind else { return }
+    ledger.isBehind = false
+    _ = unsafeDowncast(ledger, to: Outlet<Output, Failure>.self).offer(current)
+  }
+
+  /// Makes `value` the present one and delivers it to the subscribers that have asked for one.
+  ///
+  /// - Returns: to how many it was delivered, and how many it passed by.
+  @inlinable
+  @discardableResult
+  public func send(_ value: Output) -> Delivery {
+    guard conduits.isOpen else {
+      let delivery = Delivery(isTerminated: true)
+      conduits.report(value, delivery, "CurrentValueSubject")
+      return delivery
+    }
+    current = value
+    return conduits.send(value)
+  }
+
+  public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }
+
+  public func send(subscription: any Subscription) { conduits.upstreams.add(subscription) }
+}

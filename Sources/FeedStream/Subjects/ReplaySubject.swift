@@ -1,0 +1,133 @@
+/// A subject that keeps what was sent, and gives a new subscriber what it has kept first.
+///
+///     sent                        1--2--3--4--|
+///     subscriber of count: 2            23-4--|
+///
+/// **Demand, policy:** every subscriber is served from what is kept, at its own pace and in order; it misses what has been
+/// given up before it asked, which is reported to ``StreamDiagnostics/onDrop(_:)``. The ending follows the last value
+/// kept. **Re-entrancy:** a value sent while another is being delivered comes after it, for every subscriber.
+/// **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
+public final class ReplaySubject<Output, Failure: Error>: Subject {
+  @usableFromInline
+  struct Kept {
+    let value: Output
+    /// Whether it is too old to be kept.
+    let isExpired: (() -> Bool)?
+  }
+
+  private let conduits = Conduits<Output, Failure>()
+  private let limit: Int
+  private let startAgeing: (() -> () -> Bool)?
+  private var kept = FIFO<Kept>()
+  /// The position, among everything ever sent, of the first value kept.
+  private var origin = 0
+  /// The position of the next value to be sent.
+  private var end: Int { origin + kept.count }
+  /// How many deliveries are under way; while any is, nothing is given up, so that a value sent in the middle of one
+  /// reaches everybody who has asked for it.
+  private var servings = 0
+  private var completion: Subscribers.Completion<Failure>?
+
+  /// Keeps the last `count` values.
+  ///
+  /// - Parameter count: 0 or more; `Int.max` keeps everything.
+  public convenience init(count: Int) { self.init(limit: count, startAgeing: nil) }
+
+  /// Keeps what was sent less than `maxAge` ago, and at most the last `count` values.
+  ///
+  /// - Parameters:
+  ///   - maxAge: a value this old is given up.
+  ///   - scheduler: tells the time; nothing is scheduled on it.
+  public convenience init<S: Scheduler>(
+    maxAge: S.SchedulerTimeType.Stride, count: Int = .max, scheduler: S
+  ) {
+    self.init(limit: count) {
+      let birth = scheduler.now
+      return { birth.distance(to: scheduler.now) >= maxAge }
+    }
+  }
+
+  private init(limit: Int, startAgeing: (() -> () -> Bool)?) {
+    precondition(limit >= 0, "ReplaySubject(count: \(limit)): a number of values cannot be negative; use 0 or more")
+    self.limit = limit
+    self.startAgeing = startAgeing
+  }
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    giveUp()
+    let start = limit < kept.count ? end - limit : origin
+    conduits.add(Downstream(subscriber), to: self, "ReplaySubject", from: start) { [self] ledger in
+      serve(unsafeDowncast(ledger, to: Outlet<Output, Failure>.self))
+    }
+    // Nothing kept and ended: the ending waits for no request.
+    if completion != nil { conduits.forEach(serve) }
+  }
+
+  /// Keeps `value` and delivers it to the subscribers that have asked for it.
+  ///
+  /// - Returns: to how many it was delivered, and how many have yet to ask for it.
+  @discardableResult
+  public func send(_ value: Output) -> Delivery {
+    guard completion == nil else {
+      let delivery = Delivery(isTerminated: true)
+      conduits.report(value, delivery, "ReplaySubject")
+      return delivery
+    }
+    kept.append(Kept(value: value, isExpired: startAgeing?()))
+    let position = end
+    var delivery = Delivery()
+    servings += 1
+    conduits.forEach { outlet in
+      serve(outlet)
+      if outlet.position >= position { delivery.delivered += 1 } else { delivery.dropped += 1 }
+    }
+    servings -= 1
+    giveUp()
+    return delivery
+  }
+
+  public func send(completion: Subscribers.Completion<Failure>) {
+    guard self.completion == nil else { return }
+    self.completion = completion
+    conduits.forEach(serve)
+  }
+
+  public func send(subscription: any Subscription) { conduits.upstreams.add(subscription) }
+
+  // MARK: Keeping
+
+  /// Delivers what `outlet` has asked for, then the ending if it has everything.
+  private func serve(_ outlet: Outlet<Output, Failure>) {
+    // A request made while it is being served is served by the loop that is running: the stack stays flat.
+    guard !outlet.isBeingServed else { return }
+    giveUp()
+    outlet.isBeingServed = true
+    servings += 1
+    while outlet.isActive, outlet.demand > .none {
+      outlet.position = Swift.max(outlet.position, origin)
+      guard outlet.position < end else { break }
+      let value = kept[outlet.position - origin].value
+      outlet.position += 1
+      _ = outlet.offer(value)
+    }
+    servings -= 1
+    outlet.isBeingServed = false
+    if let completion, outlet.isActive, kept.isEmpty || outlet.position >= end { conduits.finish(outlet, completion) }
+  }
+
+  /// Gives up what is too old or too much.
+  private func giveUp() {
+    guard servings == 0 else { return }
+    while kept.count > limit || (!kept.isEmpty && kept[0].isExpired?() ?? false) {
+      if StreamDiagnostics.isWatched { reportFirst() }
+      _ = kept.popFirst()
+      origin += 1
+    }
+  }
+
+  private func reportFirst() {
+    var isMissed = false
+    conduits.forEach { isMissed = isMissed || $0.position <= origin }
+    if isMissed { StreamDiagnostics.dropped(kept[0].value, "ReplaySubject", .bufferFull) }
+  }
+}

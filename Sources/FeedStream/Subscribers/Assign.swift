@@ -1,0 +1,72 @@
+extension Publisher where Failure == Never {
+  /// Writes every value to a property of `object`.
+  ///
+  /// **Demand:** unlimited, at once. **Lifetime:** keeps `object` until the ending or until cancelled.
+  ///
+  /// - Returns: cancels the subscription when cancelled or released; keep it, but not in `object`, or neither is freed.
+  @inlinable
+  public func assign<Root>(
+    to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root
+  ) -> AnyCancellable {
+    let assign = Subscribers.Assign(object: object, keyPath: keyPath)
+    subscribe(assign)
+    return AnyCancellable(assign)
+  }
+}
+
+extension Subscribers {
+  /// Writes the values it receives to a property of an object, which it releases at the ending.
+  public final class Assign<Root, Input>: Subscriber, Cancellable {
+    public typealias Failure = Never
+
+    private enum Status {
+      case waiting
+      case subscribed(any Subscription)
+      case ended
+    }
+
+    public private(set) var object: Root?
+    public let keyPath: ReferenceWritableKeyPath<Root, Input>
+    private var status = Status.waiting
+
+    public init(object: Root, keyPath: ReferenceWritableKeyPath<Root, Input>) {
+      self.object = object
+      self.keyPath = keyPath
+    }
+
+    public func receive(subscription: any Subscription) {
+      guard case .waiting = status else {
+        subscription.cancel()
+        return
+      }
+      status = .subscribed(subscription)
+      subscription.request(.unlimited)
+    }
+
+    public func receive(_ value: Input) -> Subscribers.Demand {
+      if case .subscribed = status, let object { object[keyPath: keyPath] = value }
+      return .none
+    }
+
+    public func receive(completion: Subscribers.Completion<Never>) { end() }
+
+    public func cancel() { end()?.cancel() }
+
+    /// Lets the object go, outside of any access to this one: releasing it may come back here.
+    @discardableResult
+    private func end() -> (any Subscription)? {
+      guard case .subscribed(let subscription) = status else { return nil }
+      status = .ended
+      withExtendedLifetime(object) { object = nil }
+      return subscription
+    }
+  }
+}
+
+extension Subscribers.Assign: CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+  public var description: String { "Assign \(Root.self)." }
+  public var customMirror: Mirror {
+    Mirror(self, children: ["object": object as Any, "keyPath": keyPath, "status": status])
+  }
+  public var playgroundDescription: Any { description }
+}

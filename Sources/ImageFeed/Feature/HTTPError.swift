@@ -1,0 +1,104 @@
+/// What kept an answer from arriving whole.
+public struct HTTPError: Error, Hashable, Sendable {
+  /// How far a request can be.
+  public enum Phase: String, Hashable, Sendable {
+    /// For a connection to become free.
+    case waiting
+    case nameResolution
+    case connect
+    case tls
+    /// For the first byte of the answer.
+    case response
+    /// The answer is arriving.
+    case receive
+  }
+
+  /// What happened.
+  public enum Kind: Hashable, Sendable {
+    /// The address is not http or https, or a header field cannot be sent.
+    case invalidRequest
+    /// The host's name was not found, or nobody could be asked.
+    case nameResolution
+    /// No connection, to the host or to the proxy.
+    case connect
+    /// No trust: the certificate or the handshake was refused. Never retried without verification.
+    case tls
+    /// The connection broke while the request was sent.
+    case send
+    /// The connection broke before the answer was complete.
+    case receive
+    /// The answer ended early: fewer bytes than announced, or a cut stream of compressed data.
+    case truncated
+    /// The compressed data is damaged, or compressed in a way that was not offered.
+    case encoding
+    /// The time was over.
+    case timedOut(Phase)
+    /// The body is larger than the request allows; decompressed bytes count.
+    case tooLarge(limit: Int)
+    /// More header fields than are taken, in number or in size.
+    case headersTooLarge
+    case tooManyRedirects(limit: Int)
+    /// A redirect to something other than http or https.
+    case redirectRefused
+    /// What answered does not speak HTTP, or breaks its rules.
+    case notHTTP
+    /// This process or machine has no more descriptors, threads or memory to give.
+    case resources
+    /// The client was closed.
+    case closed
+  }
+
+  public var kind: Kind
+  /// The host, and the port where it is not the scheme's own, that the request was at.
+  public var origin: String
+  /// What the system said, for people.
+  public var cause: String
+
+  public init(_ kind: Kind, origin: String, cause: String = "") {
+    self.kind = kind
+    self.origin = origin
+    self.cause = cause
+  }
+}
+
+extension HTTPError: CustomStringConvertible {
+  /// One sentence: what happened, why, and what to try.
+  public var description: String {
+    let (what, advice) = sentence
+    return what + (cause.isEmpty ? "" : ": " + cause) + (advice.isEmpty ? "" : "; " + advice)
+  }
+
+  private var sentence: (what: String, advice: String) {
+    switch kind {
+    case .invalidRequest: ("cannot ask for this address", "use an http or https address")
+    case .nameResolution: ("could not find the host \(origin)", "check the address and the network connection")
+    case .connect: ("could not connect to \(origin)", "is the server running, and is the port right?")
+    case .tls: ("no secure connection to \(origin)", "its certificate must be valid and issued for this host")
+    case .send: ("the connection to \(origin) broke while sending", "try again")
+    case .receive: ("the connection to \(origin) broke before the answer was complete", "try again")
+    case .truncated: ("the answer from \(origin) was cut short", "try again")
+    case .encoding: ("the answer from \(origin) could not be decompressed", "")
+    case .timedOut(let phase): ("\(origin) took too long \(phase.activity)", "try again, or allow more time")
+    case .tooLarge(let limit): ("the answer from \(origin) is larger than the limit of \(limit) bytes", "")
+    case .headersTooLarge: ("the answer from \(origin) has too many header fields", "")
+    case .tooManyRedirects(let limit): ("\(origin) redirects more than \(limit) times", "check the address")
+    case .redirectRefused: ("\(origin) redirects to where we do not go", "only http and https are followed")
+    case .notHTTP: ("what answers at \(origin) does not speak HTTP as it should", "check the address and the port")
+    case .resources: ("not enough resources to ask \(origin)", "close other programs or raise the limit (ulimit -n)")
+    case .closed: ("the HTTP client was closed before \(origin) answered", "")
+    }
+  }
+}
+
+extension HTTPError.Phase {
+  fileprivate var activity: String {
+    switch self {
+    case .waiting: "to ask: other requests to it are still running"
+    case .nameResolution: "to be found"
+    case .connect: "to connect"
+    case .tls: "to agree on a secure connection"
+    case .response: "to answer"
+    case .receive: "to send its answer"
+    }
+  }
+}

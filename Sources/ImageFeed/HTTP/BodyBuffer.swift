@@ -1,0 +1,66 @@
+import Foundation
+
+/// The bytes of a body as they arrive, in one block that becomes the response's `Data` without being copied.
+struct BodyBuffer: ~Copyable {
+  // From `malloc`, owned by this value until `takeData()` hands it on.
+  private var base: UnsafeMutableRawPointer?
+  private var capacity = 0
+  private(set) var count = 0
+  /// How many bytes are taken.
+  var limit = 0
+
+  deinit { free(base) }
+
+  enum Refusal { case tooLarge, noMemory }
+
+  /// Adds `bytes`.
+  mutating func append(_ bytes: UnsafeRawBufferPointer) -> Refusal? {
+    guard bytes.count <= limit - count else { return .tooLarge }
+    if let refusal = makeRoom(for: bytes.count) { return refusal }
+    guard let source = bytes.baseAddress else { return nil }
+    memcpy(base! + count, source, bytes.count)
+    count += bytes.count
+    return nil
+  }
+
+  /// Makes room for at least `extra` more bytes.
+  mutating func makeRoom(for extra: Int) -> Refusal? {
+    guard extra > capacity - count else { return nil }
+    guard extra <= limit - count else { return .tooLarge }
+    // Doubling, but neither beyond the limit nor, for what is announced, beyond what is needed.
+    let wanted = min(limit, max(count + extra, 2 * capacity))
+    guard let grown = realloc(base, wanted) else { return .noMemory }
+    base = grown
+    capacity = wanted
+    return nil
+  }
+
+  /// Where more bytes can be written before ``didWrite(_:)``.
+  var room: UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(start: base.map { $0 + count }, count: capacity - count)
+  }
+
+  mutating func didWrite(_ bytes: Int) { count += bytes }
+
+  /// Hands the bytes over and is empty again.
+  mutating func takeData() -> Data {
+    guard let base, count > 0 else {
+      discard()
+      return Data()
+    }
+    // Pages never written take no memory, but what was written and is not needed would.
+    let block = capacity > count + count / 4 ? realloc(base, count) ?? base : base
+    let data = Data(bytesNoCopy: block, count: count, deallocator: .free)
+    self.base = nil
+    capacity = 0
+    count = 0
+    return data
+  }
+
+  mutating func discard() {
+    free(base)
+    base = nil
+    capacity = 0
+    count = 0
+  }
+}

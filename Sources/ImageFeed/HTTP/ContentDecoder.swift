@@ -1,0 +1,217 @@
+internal import CCurl
+import Foundation
+
+/// Undoes one content coding (RFC 9110, section 8.4) as the bytes arrive.
+///
+/// libcurl could do it, but 7.88 takes a stream of compressed data that was cut short for a whole one, and lets a zstd
+/// stream ask for a window of 128 MiB. These are the decoders that it would have used.
+protocol ContentDecoder: AnyObject {
+  /// Whether what was decoded so far is a whole stream.
+  var isComplete: Bool { get }
+
+  /// Decodes some of `input` into `output`.
+  ///
+  /// - Returns: how many bytes were consumed and produced, or `nil` when the data is damaged.
+  func decode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+  ) -> (consumed: Int, produced: Int)?
+}
+
+enum ContentCoding {
+  /// What to offer in `Accept-Encoding`.
+  static let offer: String = {
+    var offer: [String] = []
+    if ZLib.library != nil { offer += ["gzip", "deflate"] }
+    if Brotli.library != nil { offer.append("br") }
+    if Zstandard.library != nil { offer.append("zstd") }
+    return offer.isEmpty ? "identity" : offer.joined(separator: ", ")
+  }()
+
+  /// A decoder for the coding that a `Content-Encoding` field names, or `nil` when there is none.
+  static func decoder(for name: String) -> (any ContentDecoder)? {
+    switch name {
+    case "gzip", "x-gzip": ZLib.library.map { ZLib($0, .gzip) }
+    case "deflate": ZLib.library.map { ZLib($0, .deflate) }
+    case "br": Brotli.library.flatMap(Brotli.init)
+    case "zstd": Zstandard.library.flatMap(Zstandard.init)
+    default: nil
+    }
+  }
+
+  /// A function of a library that libcurl has loaded; `Function` is a C function's type.
+  fileprivate static func function<Function>(_ name: String, _: Function.Type) -> Function? {
+    // The address of a C function as a C function: the type is the one that the library's own header declares.
+    dlsym(nil, name).map { unsafeBitCast($0, to: Function.self) }
+  }
+}
+
+// MARK: - gzip and deflate
+
+private final class ZLib: ContentDecoder {
+  enum Format { case gzip, deflate }
+
+  // @unchecked: addresses of functions, never written again.
+  struct Library: @unchecked Sendable {
+    let start: ccurl_inflate_init2
+    let inflate: ccurl_inflate
+    let reset: ccurl_inflate_reset
+    let end: ccurl_inflate_end
+  }
+
+  static let library: Library? = {
+    guard let start = ContentCoding.function("inflateInit2_", ccurl_inflate_init2.self),
+      let inflate = ContentCoding.function("inflate", ccurl_inflate.self),
+      let reset = ContentCoding.function("inflateReset", ccurl_inflate_reset.self),
+      let end = ContentCoding.function("inflateEnd", ccurl_inflate_end.self)
+    else { return nil }
+    return Library(start: start, inflate: inflate, reset: reset, end: end)
+  }()
+
+  private let library: Library
+  private let format: Format
+  // zlib keeps the stream's address: allocated, never moved, freed in `deinit`.
+  private let stream = UnsafeMutablePointer<ccurl_z_stream>.allocate(capacity: 1)
+  private var isStarted = false
+  private(set) var isComplete = false
+
+  init(_ library: Library, _ format: Format) {
+    self.library = library
+    self.format = format
+    stream.initialize(to: ccurl_z_stream())
+  }
+
+  deinit {
+    if isStarted { _ = library.end(stream) }
+    stream.deallocate()
+  }
+
+  func decode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+  ) -> (consumed: Int, produced: Int)? {
+    if isComplete, let first = input.first {
+      // A gzip file may have several members (RFC 1952, section 2.2); anything else after the end is ignored.
+      guard format == .gzip, first == 0x1F else { return (input.count, 0) }
+      guard library.reset(stream) == 0 else { return nil }
+      isComplete = false
+    }
+    if !isStarted, let first = input.first, !start(first) { return nil }
+    guard isStarted, !isComplete else { return (0, 0) }
+    let room = min(output.count, Int(UInt32.max))
+    let count = min(input.count, Int(UInt32.max))
+    // zlib only reads what `next_in` points to.
+    stream.pointee.next_in = input.assumingMemoryBound(to: UInt8.self).baseAddress
+    stream.pointee.avail_in = UInt32(count)
+    stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self).baseAddress
+    stream.pointee.avail_out = UInt32(room)
+    switch library.inflate(stream, 0) {
+    case 0, -5: break  // Z_OK, and Z_BUF_ERROR: nothing more to be done with what there is.
+    case 1: isComplete = true
+    default: return nil
+    }
+    return (count - Int(stream.pointee.avail_in), room - Int(stream.pointee.avail_out))
+  }
+
+  /// "deflate" means the zlib format, but some servers send it bare: they differ in the first byte.
+  private func start(_ first: UInt8) -> Bool {
+    let isBare = format == .deflate && !(first & 0x0F == 8 && first >> 4 <= 7)
+    let window: Int32 = isBare ? -15 : format == .gzip ? 15 + 16 : 15
+    isStarted = library.start(stream, window, "1.2.0", Int32(MemoryLayout<ccurl_z_stream>.size)) == 0
+    return isStarted
+  }
+}
+
+// MARK: - brotli
+
+private final class Brotli: ContentDecoder {
+  // @unchecked: addresses of functions, never written again.
+  struct Library: @unchecked Sendable {
+    let create: ccurl_brotli_create
+    let decode: ccurl_brotli_decode
+    let destroy: ccurl_brotli_destroy
+  }
+
+  static let library: Library? = {
+    guard let create = ContentCoding.function("BrotliDecoderCreateInstance", ccurl_brotli_create.self),
+      let decode = ContentCoding.function("BrotliDecoderDecompressStream", ccurl_brotli_decode.self),
+      let destroy = ContentCoding.function("BrotliDecoderDestroyInstance", ccurl_brotli_destroy.self)
+    else { return nil }
+    return Library(create: create, decode: decode, destroy: destroy)
+  }()
+
+  private let library: Library
+  private let state: UnsafeMutableRawPointer
+  private(set) var isComplete = false
+
+  init?(_ library: Library) {
+    guard let state = library.create(nil, nil, nil) else { return nil }
+    self.library = library
+    self.state = state
+  }
+
+  deinit { library.destroy(state) }
+
+  func decode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+  ) -> (consumed: Int, produced: Int)? {
+    if isComplete { return (input.count, 0) }
+    var availableIn = input.count
+    var nextIn = input.assumingMemoryBound(to: UInt8.self).baseAddress
+    var availableOut = output.count
+    var nextOut = output.assumingMemoryBound(to: UInt8.self).baseAddress
+    switch library.decode(state, &availableIn, &nextIn, &availableOut, &nextOut, nil) {
+    case 1: isComplete = true
+    case 2, 3: break  // Needs more input, or more room for output.
+    default: return nil
+    }
+    return (input.count - availableIn, output.count - availableOut)
+  }
+}
+
+// MARK: - zstd
+
+private final class Zstandard: ContentDecoder {
+  // @unchecked: addresses of functions, never written again.
+  struct Library: @unchecked Sendable {
+    let create: ccurl_zstd_create
+    let set: ccurl_zstd_set
+    let decode: ccurl_zstd_decode
+    let isError: ccurl_zstd_is_error
+    let free: ccurl_zstd_free
+  }
+
+  static let library: Library? = {
+    guard let create = ContentCoding.function("ZSTD_createDStream", ccurl_zstd_create.self),
+      let set = ContentCoding.function("ZSTD_DCtx_setParameter", ccurl_zstd_set.self),
+      let decode = ContentCoding.function("ZSTD_decompressStream", ccurl_zstd_decode.self),
+      let isError = ContentCoding.function("ZSTD_isError", ccurl_zstd_is_error.self),
+      let free = ContentCoding.function("ZSTD_freeDStream", ccurl_zstd_free.self)
+    else { return nil }
+    return Library(create: create, set: set, decode: decode, isError: isError, free: free)
+  }()
+
+  private let library: Library
+  private let state: UnsafeMutableRawPointer
+  private(set) var isComplete = false
+
+  init?(_ library: Library) {
+    guard let state = library.create() else { return nil }
+    self.library = library
+    self.state = state
+    // ZSTD_d_windowLogMax: at most 8 MiB of window, as RFC 9659 has it for HTTP.
+    _ = library.set(state, 100, 23)
+  }
+
+  deinit { _ = library.free(state) }
+
+  func decode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+  ) -> (consumed: Int, produced: Int)? {
+    if isComplete, input.isEmpty { return (0, 0) }
+    var source = ccurl_zstd_in(start: input.baseAddress, size: input.count, pos: 0)
+    var target = ccurl_zstd_out(start: output.baseAddress, size: output.count, pos: 0)
+    let result = library.decode(state, &target, &source)
+    guard library.isError(result) == 0 else { return nil }
+    isComplete = result == 0
+    return (source.pos, target.pos)
+  }
+}

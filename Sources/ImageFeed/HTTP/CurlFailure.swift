@@ -1,0 +1,95 @@
+internal import CCurl
+import Foundation
+
+/// How a request failed, in libcurl's words; here they become ours.
+struct CurlFailure {
+  var code: CURLcode
+  /// What libcurl says in its error buffer.
+  var sentence: String
+  /// The error number of the last connection that failed, or 0.
+  var systemError: Int32
+  var phase: HTTPError.Phase
+  var redirects: Int
+  var maxRedirects: Int
+
+  var kind: HTTPError.Kind {
+    switch code {
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      // The same code for a scheme that is not followed and for an answer that is not HTTP/1.0 or later.
+      sentence.contains("HTTP/0.9") ? .notHTTP : redirects > 0 ? .redirectRefused : .invalidRequest
+    case CURLE_URL_MALFORMAT: redirects > 0 ? .redirectRefused : .invalidRequest
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: .nameResolution
+    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY: .connect
+    case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_WRITE_ERROR: .notHTTP
+    case CURLE_PARTIAL_FILE: .truncated
+    case CURLE_OPERATION_TIMEDOUT: .timedOut(phase)
+    case CURLE_TOO_MANY_REDIRECTS: .tooManyRedirects(limit: maxRedirects)
+    case CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: .send
+    case CURLE_BAD_CONTENT_ENCODING: .encoding
+    // A single header line of more than 100 KiB is reported so, too.
+    case CURLE_OUT_OF_MEMORY: phase == .response || phase == .receive ? .headersTooLarge : .resources
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
+      CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
+      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
+      CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
+      .tls
+    default: .receive
+    }
+  }
+
+  /// The system's reason where there is one, and libcurl's otherwise.
+  var cause: String {
+    if code == CURLE_COULDNT_CONNECT, systemError != 0 { return String(cString: strerror(systemError)).lowercasedFirst }
+    return (sentence.isEmpty ? String(cString: curl_easy_strerror(code)) : sentence).lowercasedFirst
+  }
+
+  /// Whether this process or machine was out of descriptors or threads: what comes back when something else ends.
+  var isExhaustion: Bool {
+    switch code {
+    case CURLE_OK: false
+    case CURLE_COULDNT_RESOLVE_HOST where sentence.contains("thread failed to start"): true
+    default: phase != .response && phase != .receive && Self.descriptorsAreExhausted
+    }
+  }
+
+  /// libcurl does not say that a socket could not be opened, nor the look-up of a name that its file could not be.
+  private static var descriptorsAreExhausted: Bool {
+    let copy = dup(STDERR_FILENO)
+    guard copy < 0 else {
+      close(copy)
+      return false
+    }
+    return errno == EMFILE || errno == ENFILE
+  }
+}
+
+/// libcurl's start, once in a process.
+enum CurlLibrary {
+  static func start() { _ = isStarted }
+
+  private static let isStarted: Bool = {
+    let code = curl_global_init(ccurl_global_default())
+    precondition(code == CURLE_OK, "libcurl cannot start: \(String(cString: curl_easy_strerror(code)))")
+    let features = curl_version_info(ccurl_version_now()).pointee.features
+    precondition(
+      features & CURL_VERSION_ASYNCHDNS != 0,
+      "libcurl was built to block while it looks names up; install one with a threaded or c-ares resolver")
+    return true
+  }()
+}
+
+extension URL {
+  /// The host, and the port if there is one.
+  var origin: String {
+    let host = host(percentEncoded: false) ?? absoluteString
+    return port.map { "\(host):\($0)" } ?? host
+  }
+}
+
+extension String {
+  fileprivate var lowercasedFirst: String {
+    // "SSL certificate problem" and "TLS …" keep their capitals.
+    guard let first, dropFirst().first?.isUppercase != true else { return self }
+    return first.lowercased() + dropFirst()
+  }
+}

@@ -1,0 +1,167 @@
+internal import CCurl
+import FeedStream
+import Foundation
+
+/// HTTP over libcurl's multi interface, on an event loop: no thread per request, and no call that blocks the loop.
+///
+/// - HTTP/1.1, and HTTP/2 where the server offers it over TLS. Connections are reused.
+/// - Certificates are verified, always.
+/// - gzip, deflate, brotli and zstd are decoded; the limit on a body counts decoded bytes.
+/// - Redirects are followed to http and https only; credentials do not go along to another host.
+/// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as libcurl has it.
+///
+/// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, and their
+/// ``HTTPRequest/timeout`` runs meanwhile. So do those that find the process out of descriptors or threads.
+///
+/// A request that runs or waits keeps the loop running; connections that idle do not. The client belongs to its loop's
+/// thread. Releasing it closes it, once no request is left.
+public final class CurlHTTPClient: HTTPClient {
+  /// What a client may use.
+  public struct Configuration: Sendable {
+    /// The most connections open at once, idle ones included, and the most requests running. 256 by default.
+    public var maxConnections = 256
+    /// The most connections to one host, and the most requests to it running. 8 by default.
+    public var maxConnectionsPerHost = 8
+    /// How many redirects are followed for one request. 10 by default.
+    public var maxRedirects = 10
+    /// The most bytes of header taken for one request, redirects included. 256 KiB by default.
+    public var maxHeaderBytes = 256 << 10
+    /// The most lines of header taken for one request, redirects included. 1,000 by default.
+    public var maxHeaderLines = 1_000
+    /// A file of certificates (PEM) to trust in place of the system's.
+    public var certificateAuthorities: String?
+    /// Whether the proxies in the environment are used. True by default.
+    public var usesProxies = true
+    /// What the client calls itself.
+    public var userAgent = "FeedStream/1.0"
+
+    public init() {}
+  }
+
+  private let multi: CurlMulti
+  private let configuration: Configuration
+  let loop: EventLoop
+  private var admission: Admission<HTTPExchange>
+  private var running: [CurlTransfer] = []
+  private var spare: [CurlTransfer] = []
+  private var retry: LoopTimer?
+  private var isClosed = false
+
+  /// A client on `loop`, whose thread this must be called on.
+  public init(on loop: EventLoop, _ configuration: Configuration = Configuration()) {
+    precondition(
+      configuration.maxConnections > 0 && configuration.maxConnectionsPerHost > 0,
+      "CurlHTTPClient: at least one connection is needed; allow one in all and one per host")
+    self.loop = loop
+    self.configuration = configuration
+    multi = CurlMulti(
+      on: loop, maxConnections: configuration.maxConnections,
+      maxConnectionsPerHost: configuration.maxConnectionsPerHost)
+    admission = Admission(limit: configuration.maxConnections, limitPerHost: configuration.maxConnectionsPerHost)
+    multi.onDone = { [unowned self] in isDone($0, $1) }
+  }
+
+  deinit { close() }
+
+  public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    AnyPublisher(HTTPGet(client: self, request: request))
+  }
+
+  /// Closes all connections; requests that run or wait fail, and so do those made later. Idempotent.
+  public func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    retry = nil
+    for exchange in admission.removeAll() + running.compactMap(\.exchange) { exchange.fail(.closed) }
+    spare = []
+    multi.close()
+  }
+}
+
+// MARK: - The life of a request
+
+extension CurlHTTPClient {
+  /// Runs `exchange`, or has it wait.
+  func start(_ exchange: HTTPExchange) {
+    guard !isClosed else { return exchange.fail(.closed) }
+    guard retry == nil, admission.admit(exchange.host) else {
+      exchange.state = .waiting
+      return admission.wait(exchange, for: exchange.host)
+    }
+    run(exchange)
+  }
+
+  /// Ends `exchange`, which runs, before its time; its connection is closed when this returns.
+  func stop(_ exchange: HTTPExchange, _ transfer: CurlTransfer) {
+    multi.remove(transfer)
+    recycle(transfer)
+    release(exchange.host)
+  }
+
+  private func run(_ exchange: HTTPExchange) {
+    guard let transfer = spare.popLast() ?? CurlTransfer(configuration, sockets: multi.sockets) else {
+      release(exchange.host)
+      return exchange.fail(.resources, "out of memory")
+    }
+    transfer.prepare(exchange.request)
+    transfer.exchange = exchange
+    transfer.index = running.count
+    running.append(transfer)
+    exchange.state = .running(transfer)
+    if !multi.add(transfer) {
+      exchange.state = .ended
+      recycle(transfer)
+      release(exchange.host)
+      exchange.fail(.resources, "out of memory")
+    }
+  }
+
+  private func isDone(_ transfer: CurlTransfer, _ code: CURLcode) {
+    guard let exchange = transfer.exchange else { return }
+    if code != CURLE_OK, transfer.isExhausted(code) { return comeBack(exchange, transfer) }
+    let result = transfer.result(of: exchange.request, code)
+    exchange.state = .ended
+    recycle(transfer)
+    // The next request goes out first: what the subscriber does with this one takes time.
+    release(exchange.host)
+    exchange.deliver(result)
+  }
+
+  private func recycle(_ transfer: CurlTransfer) {
+    let last = running.removeLast()
+    if last !== transfer {
+      running[transfer.index] = last
+      last.index = transfer.index
+    }
+    transfer.reset()
+    spare.append(transfer)
+  }
+
+  private func release(_ host: Admission<HTTPExchange>.Key) {
+    admission.release(host)
+    // Something has ended, and left what it used: whoever waits for that may try again.
+    retry = nil
+    admitWaiting()
+  }
+
+  private func admitWaiting() {
+    while !isClosed, retry == nil, let exchange = admission.next() {
+      if case .waiting = exchange.state { run(exchange) } else { admission.release(exchange.host) }
+    }
+  }
+
+  /// Has a request wait that found no descriptor or no thread, until another ends or a moment has passed.
+  private func comeBack(_ exchange: HTTPExchange, _ transfer: CurlTransfer) {
+    recycle(transfer)
+    exchange.state = .waiting
+    exchange.isStarved = true
+    admission.release(exchange.host)
+    admission.wait(exchange, for: exchange.host, cameBack: true)
+    let timer = LoopTimer(on: loop) { [unowned self] in
+      retry = nil
+      admitWaiting()
+    }
+    timer.start(after: .milliseconds(100))
+    retry = timer
+  }
+}

@@ -1,0 +1,87 @@
+internal import CCurl
+import FeedStream
+import Foundation
+
+/// libcurl's multi interface, driven by a loop's watches and timer.
+///
+/// libcurl is entered from the loop only, never from within one of its own callbacks, and no code of a user's runs
+/// within it: what is done is collected after each call.
+final class CurlMulti {
+  /// Called with each request that is done and how it ended; it is no longer in the multi handle.
+  var onDone: ((CurlTransfer, CURLcode) -> Void)?
+
+  let sockets: CurlSockets
+  // Owned: made in `init`, cleaned up in `close()`.
+  private let multi: UnsafeMutableRawPointer
+  private let timer: LoopTimer
+  private var isClosed = false
+
+  init(on loop: EventLoop, maxConnections: Int, maxConnectionsPerHost: Int) {
+    CurlLibrary.start()
+    guard let multi = curl_multi_init() else {
+      preconditionFailure("libcurl: out of memory; raise the limit (ulimit -v)")
+    }
+    self.multi = multi
+    sockets = CurlSockets(on: loop)
+    // The closure needs the object that is being made: it finds it here.
+    let target = Target()
+    timer = LoopTimer(on: loop) { target.multi?.act(on: CURL_SOCKET_BAD, 0) }
+    target.multi = self
+    sockets.onReady = { target.multi?.act(on: $0, $1) }
+
+    // The callbacks run only within calls made here, and so while both objects live.
+    ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
+    ccurl_multi_set_socket(multi) { _, descriptor, what, sockets, _ in
+      Unmanaged<CurlSockets>.fromOpaque(sockets!).takeUnretainedValue().update(descriptor, what)
+      return 0
+    }
+    ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, Unmanaged.passUnretained(timer).toOpaque())
+    ccurl_multi_set_timer(multi) { _, milliseconds, timer in
+      let timer = Unmanaged<LoopTimer>.fromOpaque(timer!).takeUnretainedValue()
+      // 0 means the next turn: acting here would enter libcurl from its own callback, and a millisecond later would
+      // make every request a millisecond longer.
+      if milliseconds < 0 { timer.stop() } else { timer.start(after: .milliseconds(milliseconds)) }
+      return 0
+    }
+    ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, maxConnections)
+    ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, maxConnectionsPerHost)
+    ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, maxConnections)
+  }
+
+  deinit { close() }
+
+  /// Starts a request on the next turn.
+  ///
+  /// - Returns: whether libcurl has taken it; it has not when it is out of memory.
+  func add(_ transfer: CurlTransfer) -> Bool { curl_multi_add_handle(multi, transfer.easy) == CURLM_OK }
+
+  /// Stops a request; a connection in the middle of it is closed before this returns.
+  func remove(_ transfer: CurlTransfer) { curl_multi_remove_handle(multi, transfer.easy) }
+
+  /// Closes all connections. No request may be left.
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    curl_multi_cleanup(multi)
+    timer.close()
+    sockets.closeAll()
+  }
+
+  private func act(on descriptor: curl_socket_t, _ ready: Int32) {
+    var running: Int32 = 0
+    curl_multi_socket_action(multi, descriptor, ready, &running)
+    var left: Int32 = 0
+    // Whoever is told may close the client.
+    while !isClosed, let message = curl_multi_info_read(multi, &left) {
+      guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+      let code = ccurl_message_result(message)
+      let transfer = CurlTransfer.of(easy)
+      remove(transfer)
+      onDone?(transfer, code)
+    }
+  }
+
+  private final class Target {
+    weak var multi: CurlMulti?
+  }
+}

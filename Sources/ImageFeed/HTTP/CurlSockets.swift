@@ -1,0 +1,95 @@
+internal import CCurl
+import FeedStream
+import Foundation
+
+/// The sockets that libcurl wants to be told about, each with a watch on the loop.
+///
+/// A watch lives as long as its connection does, not as long as a request: between requests it merely stops, which costs
+/// the kernel's poll set one call instead of four, and does not keep the loop running.
+final class CurlSockets {
+  private final class Socket {
+    let watch: PollHandle
+    /// What libcurl waits for.
+    var wanted: PollHandle.Events = []
+
+    init(_ watch: PollHandle) { self.watch = watch }
+  }
+
+  /// Called on the loop when a socket is ready: `CURL_CSELECT_…` says for what.
+  var onReady: ((Int32, Int32) -> Void)?
+
+  private let loop: EventLoop
+  private var sockets: [Int32: Socket] = [:]
+  // Those of connections; libcurl says when it closes one. It does not for those with which it wakes itself.
+  private var connections: Set<Int32> = []
+
+  init(on loop: EventLoop) { self.loop = loop }
+
+  /// Hears of the connections that `easy` opens and closes. This object must outlive them.
+  func watch(_ easy: UnsafeMutableRawPointer) {
+    let this = Unmanaged.passUnretained(self).toOpaque()
+    ccurl_set_pointer(easy, CURLOPT_SOCKOPTDATA, this)
+    ccurl_set_sockopt(easy) { this, descriptor, _ in
+      Unmanaged<CurlSockets>.fromOpaque(this!).takeUnretainedValue().connections.insert(descriptor)
+      return CURL_SOCKOPT_OK
+    }
+    ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, this)
+    ccurl_set_closesocket(easy) { this, descriptor in
+      Unmanaged<CurlSockets>.fromOpaque(this!).takeUnretainedValue().close(descriptor)
+      return Foundation.close(descriptor)
+    }
+  }
+
+  /// Watches `descriptor` for what libcurl wants: one of `CURL_POLL_…`.
+  func update(_ descriptor: Int32, _ what: Int32) {
+    switch what {
+    case CURL_POLL_IN: wait(for: .readable, on: descriptor)
+    case CURL_POLL_OUT: wait(for: .writable, on: descriptor)
+    case CURL_POLL_INOUT: wait(for: [.readable, .writable], on: descriptor)
+    default: rest(descriptor)
+    }
+  }
+
+  func closeAll() {
+    for socket in sockets.values { socket.watch.close() }
+    sockets = [:]
+    onReady = nil
+  }
+
+  private func wait(for events: PollHandle.Events, on descriptor: Int32) {
+    if let socket = sockets[descriptor] {
+      guard socket.wanted != events else { return }
+      socket.wanted = events
+      try? socket.watch.start(events)
+      return
+    }
+    // The kernel refuses a watch when it is out of memory for it: the request then runs into its deadline.
+    guard let watch = try? PollHandle(on: loop, fileDescriptor: descriptor) else { return }
+    let socket = Socket(watch)
+    sockets[descriptor] = socket
+    socket.wanted = events
+    try? watch.start(events) { [weak self] events, error in self?.isReady(descriptor, events, failed: error != nil) }
+  }
+
+  private func rest(_ descriptor: Int32) {
+    guard let socket = sockets[descriptor] else { return }
+    guard connections.contains(descriptor) else { return close(descriptor) }
+    socket.wanted = []
+    socket.watch.stop()
+  }
+
+  private func close(_ descriptor: Int32) {
+    connections.remove(descriptor)
+    sockets.removeValue(forKey: descriptor)?.watch.close()
+  }
+
+  private func isReady(_ descriptor: Int32, _ events: PollHandle.Events, failed: Bool) {
+    var ready: Int32 = 0
+    if events.contains(.readable) { ready |= CURL_CSELECT_IN }
+    if events.contains(.writable) { ready |= CURL_CSELECT_OUT }
+    if failed { ready |= CURL_CSELECT_ERR }
+    onReady?(descriptor, ready)
+    // An error stops the watch; libcurl, which does not know that, may want to go on.
+    if failed, let socket = sockets[descriptor], !socket.wanted.isEmpty { try? socket.watch.start(socket.wanted) }
+  }
+}

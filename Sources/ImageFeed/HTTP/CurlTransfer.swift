@@ -1,0 +1,178 @@
+internal import CCurl
+import Foundation
+
+/// One of libcurl's easy handles, used for one request after another.
+final class CurlTransfer {
+  /// The handle, owned by this object and of use to its multi handle while the request runs.
+  let easy: UnsafeMutableRawPointer
+  /// The request it is used for.
+  var exchange: HTTPExchange?
+  /// Its place among those that run.
+  var index = -1
+  private(set) var reader: ResponseReader
+  private let maxRedirects: Int
+  // libcurl writes a sentence here when a request fails; it keeps the address as long as the handle.
+  private let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  private var headers: UnsafeMutablePointer<curl_slist>?
+
+  /// - Returns: `nil` when there is no memory.
+  init?(_ configuration: CurlHTTPClient.Configuration, sockets: CurlSockets) {
+    CurlLibrary.start()
+    guard let easy = curl_easy_init() else { return nil }
+    self.easy = easy
+    reader = ResponseReader(
+      maxHeaderBytes: configuration.maxHeaderBytes, maxHeaderLines: configuration.maxHeaderLines)
+    maxRedirects = configuration.maxRedirects
+    sentence.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    setUp(configuration)
+    sockets.watch(easy)
+  }
+
+  deinit {
+    curl_easy_cleanup(easy)
+    curl_slist_free_all(headers)
+    sentence.deallocate()
+  }
+
+  /// What stays the same from one request to the next.
+  private func setUp(_ configuration: CurlHTTPClient.Configuration) {
+    // The callbacks run only while this object has the handle, which it owns.
+    let this = Unmanaged.passUnretained(self).toOpaque()
+    ccurl_set_pointer(easy, CURLOPT_PRIVATE, this)
+    ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, sentence)
+    ccurl_set_pointer(easy, CURLOPT_WRITEDATA, this)
+    ccurl_set_pointer(easy, CURLOPT_HEADERDATA, this)
+    ccurl_set_write(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
+      let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
+      let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      return transfer.reader.body(bytes, announced: { transfer.number(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) })
+        ? bytes.count : 0
+    }
+    ccurl_set_write(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
+      let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
+      let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      return transfer.reader.header(bytes) ? bytes.count : 0
+    }
+    ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+    // Without it, ending a request whose host is still being looked up waits for the look-up, and the loop with it; the
+    // thread that looks up cleans up after itself instead.
+    ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
+    ccurl_set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+    ccurl_set_pointer(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+    ccurl_set_long(easy, CURLOPT_FOLLOWLOCATION, 1)
+    ccurl_set_long(easy, CURLOPT_MAXREDIRS, configuration.maxRedirects)
+    ccurl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
+    ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    // Compressed data is offered and recognized here, and decoded in `ContentDecoder`.
+    ccurl_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, ContentCoding.offer)
+    ccurl_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
+    ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
+    if let file = configuration.certificateAuthorities { ccurl_set_pointer(easy, CURLOPT_CAINFO, file) }
+    if !configuration.usesProxies { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
+  }
+
+  /// The transfer of an easy handle made here.
+  static func of(_ easy: UnsafeMutableRawPointer) -> CurlTransfer {
+    var this: UnsafeMutableRawPointer?
+    ccurl_get_pointer(easy, CURLINFO_PRIVATE, &this)
+    return Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
+  }
+}
+
+// MARK: - One request
+
+extension CurlTransfer {
+  func prepare(_ request: HTTPRequest) {
+    reader.begin(maxBodyBytes: request.maxBodyBytes)
+    sentence.pointee = 0
+    ccurl_set_pointer(easy, CURLOPT_URL, request.url.absoluteString)
+    // libcurl takes 0 for its own default of five minutes.
+    let connect = max(1, min(request.connectTimeout.nanoseconds / 1_000_000, Int64(Int32.max)))
+    ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connect))
+    set(request.headers)
+  }
+
+  private func set(_ fields: [HTTPRequest.Header]) {
+    guard headers != nil || !fields.isEmpty else { return }
+    curl_slist_free_all(headers)
+    headers = nil
+    for field in fields {
+      // A field without a value ends with a semicolon: with a colon, libcurl would remove it.
+      headers = curl_slist_append(headers, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+    }
+    ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
+  }
+
+  /// Lets go of what was received.
+  func reset() {
+    exchange = nil
+    reader.discard()
+  }
+
+  /// What came of `request`, which ended with `code`.
+  func result(of request: HTTPRequest, _ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
+    if code == CURLE_OK { reader.end() }
+    guard code == CURLE_OK, reader.failure == nil else { return .failure(error(of: request, code)) }
+    let (headers, body) = reader.take()
+    return .success(
+      HTTPResponse(
+        status: integer(CURLINFO_RESPONSE_CODE), headers: headers, body: body,
+        url: integer(CURLINFO_REDIRECT_COUNT) == 0 ? request.url : effectiveURL ?? request.url))
+  }
+}
+
+// MARK: - What libcurl knows of it
+
+extension CurlTransfer {
+  func integer(_ info: CURLINFO) -> Int {
+    var value = 0
+    ccurl_get_long(easy, info, &value)
+    return value
+  }
+
+  func number(_ info: CURLINFO) -> Int {
+    var value: curl_off_t = 0
+    ccurl_get_off(easy, info, &value)
+    return Int(value)
+  }
+
+  private var effectiveURL: URL? {
+    var text: UnsafePointer<CChar>?
+    ccurl_get_string(easy, CURLINFO_EFFECTIVE_URL, &text)
+    return text.flatMap { URL(string: String(cString: $0)) }
+  }
+
+  /// How far the request is.
+  var phase: HTTPError.Phase {
+    if number(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .nameResolution }
+    if number(CURLINFO_CONNECT_TIME_T) == 0 { return .connect }
+    if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return .tls }
+    return number(CURLINFO_STARTTRANSFER_TIME_T) == 0 ? .response : .receive
+  }
+
+  /// The error of a request that ended with `code`, or with what the reader found.
+  func error(of request: HTTPRequest, _ code: CURLcode) -> HTTPError {
+    let origin = (effectiveURL ?? request.url).origin
+    if let kind = reader.failure { return HTTPError(kind, origin: origin, cause: reader.cause) }
+    let failure = failure(code)
+    return HTTPError(failure.kind, origin: origin, cause: failure.cause)
+  }
+
+  /// Whether a request that ended with `code` did so for lack of descriptors or threads.
+  func isExhausted(_ code: CURLcode) -> Bool { failure(code).isExhaustion }
+
+  private func failure(_ code: CURLcode) -> CurlFailure {
+    CurlFailure(
+      code: code, sentence: String(cString: sentence),
+      systemError: Int32(truncatingIfNeeded: integer(CURLINFO_OS_ERRNO)), phase: phase,
+      redirects: integer(CURLINFO_REDIRECT_COUNT), maxRedirects: maxRedirects)
+  }
+
+  /// The error of a request whose time is over.
+  func timeoutError(of request: HTTPRequest) -> HTTPError {
+    HTTPError(
+      .timedOut(phase), origin: (effectiveURL ?? request.url).origin,
+      cause: "no more than \(request.timeout) are allowed")
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+
+/// Takes an answer in as it arrives, within the request's limits.
+///
+/// A class of its own so that what arrives from libcurl reaches plain Swift at once, and can be tested without it.
+struct ResponseReader: ~Copyable {
+  /// What is wrong with the answer, as soon as something is.
+  private(set) var failure: HTTPError.Kind?
+  /// Why, where the kind does not say it.
+  private(set) var cause = ""
+  /// The lines of the present answer's header.
+  private var lines: [UInt8] = []
+  private var headerBytes = 0
+  private var headerLines = 0
+  private var coding = ""
+  private var decoder: (any ContentDecoder)?
+  private var received = 0
+  private var body = BodyBuffer()
+  private var maxBodyBytes = 0
+  private let maxHeaderBytes: Int
+  private let maxHeaderLines: Int
+
+  init(maxHeaderBytes: Int, maxHeaderLines: Int) {
+    self.maxHeaderBytes = maxHeaderBytes
+    self.maxHeaderLines = maxHeaderLines
+  }
+
+  /// Starts afresh.
+  mutating func begin(maxBodyBytes: Int) {
+    discard()
+    self.maxBodyBytes = max(0, maxBodyBytes)
+    lines.reserveCapacity(512)
+  }
+
+  /// Lets go of what was received.
+  mutating func discard() {
+    failure = nil
+    cause = ""
+    lines = []
+    headerBytes = 0
+    headerLines = 0
+    coding = ""
+    decoder = nil
+    received = 0
+    body.discard()
+  }
+
+  /// Whether a body has begun to arrive.
+  var hasBody: Bool { received > 0 }
+
+  /// Hands the answer's header and body over.
+  mutating func take() -> (headers: HTTPHeaders, body: Data) {
+    (HTTPHeaders(lines: lines), body.takeData())
+  }
+
+  /// Records that the answer is over as far as HTTP can tell; compressed data must be, too.
+  mutating func end() {
+    guard failure == nil, let decoder, !decoder.isComplete else { return }
+    failure = .truncated
+    cause = "the \(coding) data stops before its end"
+  }
+}
+
+// MARK: - Header
+
+extension ResponseReader {
+  /// Takes one line of an answer's header, or of the fields after its body.
+  ///
+  /// The limits count everything that arrives for one request: informational answers, redirects and trailers included.
+  ///
+  /// - Returns: whether to go on.
+  mutating func header(_ line: UnsafeRawBufferPointer) -> Bool {
+    headerBytes += line.count
+    headerLines += 1
+    guard headerBytes <= maxHeaderBytes, headerLines <= maxHeaderLines else {
+      return fail(.headersTooLarge, "more than \(maxHeaderLines) lines or \(maxHeaderBytes) bytes")
+    }
+    // What follows the body comes too late to say anything about it.
+    guard received == 0 else { return true }
+    if line.starts(with: "HTTP/".utf8) {
+      lines.removeAll(keepingCapacity: true)
+      coding = ""
+      return true
+    }
+    if let first = line.first, first == 0x20 || first == 0x09 { unfold() }
+    if line.hasName("content-encoding:") { note(coding: line.dropFirst(17)) }
+    lines.append(contentsOf: line)
+    return true
+  }
+
+  /// Joins the line that comes to the one before it (RFC 9112, section 5.2).
+  private mutating func unfold() {
+    while let last = lines.last, last == 0x0A || last == 0x0D { lines.removeLast() }
+  }
+
+  private mutating func note(coding value: Slice<UnsafeRawBufferPointer>) {
+    let names = String(decoding: value, as: UTF8.self).lowercased().split { $0.isWhitespace || $0 == "," }
+    coding = ([coding] + names.map(String.init)).filter { !$0.isEmpty && $0 != "identity" }.joined(separator: ",")
+  }
+}
+
+// MARK: - Body
+
+extension ResponseReader {
+  /// Takes some bytes of the body.
+  ///
+  /// - Parameter announced: the length that the header gives, asked for with the first bytes; negative if it gives none.
+  /// - Returns: whether to go on.
+  mutating func body(_ bytes: UnsafeRawBufferPointer, announced: () -> Int) -> Bool {
+    guard failure == nil else { return false }
+    if received == 0, !beginBody(announced: announced()) { return false }
+    received += bytes.count
+    return decoder == nil ? append(bytes) : decode(bytes)
+  }
+
+  private mutating func beginBody(announced: Int) -> Bool {
+    guard coding.isEmpty else {
+      decoder = ContentCoding.decoder(for: coding)
+      // One more than allowed, to tell a body that just fits from one that does not.
+      body.limit = maxBodyBytes == .max ? .max : maxBodyBytes + 1
+      return decoder != nil || fail(.encoding, "it is compressed with \"\(coding.prefix(40))\", which was not offered")
+    }
+    body.limit = maxBodyBytes
+    guard announced <= maxBodyBytes else { return fail(.tooLarge(limit: maxBodyBytes), "") }
+    // What is announced is believed up to a megabyte.
+    guard announced > 0, let refusal = body.makeRoom(for: min(announced, 1 << 20)) else { return true }
+    return refuse(refusal)
+  }
+
+  private mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let refusal = body.append(bytes) else { return true }
+    return refuse(refusal)
+  }
+
+  private mutating func decode(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var input = bytes
+    while true {
+      if body.room.count < 1024 {
+        let wanted = max(4096, 4 * input.count)
+        if let refusal = body.makeRoom(for: max(1, min(wanted, body.limit - body.count))) { return refuse(refusal) }
+      }
+      let room = body.room
+      guard let (consumed, produced) = decoder!.decode(input, into: room) else {
+        return fail(.encoding, "the \(coding) data is damaged")
+      }
+      body.didWrite(produced)
+      guard body.count <= maxBodyBytes else { return refuse(.tooLarge) }
+      input = UnsafeRawBufferPointer(rebasing: input[consumed...])
+      if input.isEmpty, produced < room.count { return true }
+      guard consumed > 0 || produced > 0 else { return fail(.encoding, "the \(coding) data is damaged") }
+    }
+  }
+
+  private mutating func refuse(_ refusal: BodyBuffer.Refusal) -> Bool {
+    switch refusal {
+    case .tooLarge: fail(.tooLarge(limit: maxBodyBytes), "")
+    case .noMemory: fail(.resources, "out of memory")
+    }
+  }
+
+  private mutating func fail(_ kind: HTTPError.Kind, _ cause: String) -> Bool {
+    failure = kind
+    self.cause = cause
+    return false
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether this line begins with `name`, which is in lower case and ends with a colon, in whatever case.
+  fileprivate func hasName(_ name: StaticString) -> Bool {
+    count >= name.utf8CodeUnitCount && strncasecmp(baseAddress!, name.utf8Start, name.utf8CodeUnitCount) == 0
+  }
+}

@@ -1,0 +1,66 @@
+public import FeedStream
+public import Foundation
+
+/// The image feed of one address: loaded from its server, saved, and taken from the cache when the server cannot be had.
+///
+///     let loop = EventLoop()
+///     let cache = FeedCache(store: SQLiteFeedStore(path: "feeds.db"), on: loop)
+///     let loader = FeedLoader(url, client: CurlHTTPClient(on: loop), cache: cache, on: loop)
+///     let subscription = loader.load().sink(receiveCompletion: { print($0) }, receiveValue: { print($0.images) })
+///     loop.run()
+///
+/// Lives on its scheduler's thread, as streams do.
+public struct FeedLoader {
+  /// What may be chosen; each has a default.
+  public struct Options {
+    /// The age at which a saved feed has expired; `nil` for any age. Seven days by default.
+    public var maxAge: Duration? = FeedCachePolicy.defaultMaxAge
+    /// After which failures the saved feed is shown. All by default.
+    public var fallback = FallbackPolicy.any
+    /// How long a request may take in all. 30 seconds by default.
+    public var timeout: Duration = .seconds(30)
+    /// The largest body taken, in bytes, counted after decompression. 32 MiB by default.
+    public var maxBodyBytes = 32 << 20
+    /// Told of a save that failed. Does nothing by default: the feed is shown all the same.
+    public var report: (FeedStoreError) -> Void = { _ in }
+
+    public init() {}
+  }
+
+  public let url: URL
+  private let client: any HTTPClient
+  private let cache: FeedCache
+  let scheduler: any LoopScheduler
+  private let options: Options
+
+  /// - Parameters:
+  ///   - url: the feed's address, http or https.
+  ///   - scheduler: the loop that everything runs on; virtual time in a test.
+  public init(
+    _ url: URL, client: any HTTPClient, cache: FeedCache, on scheduler: any LoopScheduler, options: Options = Options()
+  ) {
+    self.url = url
+    self.client = client
+    self.cache = cache
+    self.scheduler = scheduler
+    self.options = options
+  }
+
+  /// The feed: the latest from the server, or else the saved one if it has not expired.
+  ///
+  /// Each subscription makes one request, and none is made before. On success the saved feed is replaced; the ending waits
+  /// for that. When the saved feed is looked for and has expired or cannot be read, it is deleted. **Demand:** the feed is
+  /// held until asked for. **Failure:** ``FeedError`` when there is nothing to show. **Cancellation:** closes the request
+  /// at once; a save that was asked for is carried out.
+  public func load() -> AnyPublisher<Feed, FeedError> {
+    let saved = cache.feed(at: url)
+    return client.get(request)
+      .mapFeed(on: scheduler)
+      .caching(to: saved, reportingTo: options.report)
+      .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
+  }
+
+  private var request: HTTPRequest {
+    HTTPRequest(url, timeout: .init(options.timeout), maxBodyBytes: options.maxBodyBytes)
+  }
+}

@@ -1,0 +1,53 @@
+public import FeedStream
+
+/// What a load ended with.
+public typealias FeedResult = Result<Feed, FeedError>
+
+extension FeedLoader {
+  /// Loads the feed at once and then every `interval`, and delivers what has changed.
+  ///
+  /// One load at a time: a tick that finds one running is left out, and after a long one the next tick is a whole interval
+  /// away, never a burst. A load that ends as the one before, with the same images from the same side or with the same
+  /// error, is not delivered again. Never finishes. **Demand:** passes through; while nothing is asked for, nothing is
+  /// loaded. **Failure:** none: a load that fails is a value, and the next one is made all the same. **Cancellation:** at
+  /// once.
+  public func updates(every interval: Duration) -> AnyPublisher<FeedResult, Never> {
+    scheduler.ticks(every: interval)
+      .prepend(())
+      .flatMap(maxPublishers: .max(1)) { load().asResult() }
+      .removeDuplicates { $0.showsTheSame(as: $1) }
+      .eraseToAnyPublisher()
+  }
+}
+
+extension Publisher {
+  /// Each value as a success and the failure as a last value; cannot fail.
+  func asResult() -> AnyPublisher<Result<Output, Failure>, Never> {
+    map { .success($0) }
+      .catch { Just(.failure($0)) }
+      .eraseToAnyPublisher()
+  }
+}
+
+extension LoopScheduler {
+  /// A tick every `interval`, the first after one interval, on whichever scheduler this is.
+  func ticks(every interval: Duration) -> AnyPublisher<Void, Never> {
+    Publishers.Interval(every: .init(interval), scheduler: self).map { _ in }.eraseToAnyPublisher()
+  }
+}
+
+extension FeedResult {
+  /// Whether a person would see no difference: the age of a saved feed does not count.
+  fileprivate func showsTheSame(as other: FeedResult) -> Bool {
+    switch (self, other) {
+    case (.success(let a), .success(let b)): a.images == b.images && a.origin.isRemote == b.origin.isRemote
+    case (.failure(let a), .failure(let b)): a == b
+    default: false
+    }
+  }
+}
+
+extension Feed.Origin {
+  /// Whether the feed came from its server.
+  public var isRemote: Bool { self == .remote }
+}

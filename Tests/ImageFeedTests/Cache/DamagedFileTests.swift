@@ -1,0 +1,172 @@
+import Foundation
+import GRDB
+import ImageFeed
+import Synchronization
+import Testing
+
+/// Files that are not what they should be: reported, never deleted, and never in the way for longer than one save.
+@Suite struct DamagedFileTests {
+  private let folder = TemporaryFolder()
+  private let path: String
+  private let asides = Asides()
+  private let store: SQLiteFeedStore
+
+  init() {
+    path = folder.file()
+    store = SQLiteFeedStore(path: path) { [asides] name in asides.names.withLock { $0.append(name) } }
+  }
+
+  @Test func whatIsNoDatabaseIsReportedOnReadingAndLeftAsItIs() throws {
+    try garbage.write(to: URL(filePath: path))
+    for _ in 1...2 {
+      #expect(throws: FeedStoreError.retrieval(.damaged("file is not a database"), place: path)) {
+        try store.retrieve(for: address)
+      }
+      #expect(throws: FeedStoreError.self) { try store.summaries() }
+    }
+    #expect(try folder.contents == ["feeds.sqlite"])
+    #expect(try Data(contentsOf: URL(filePath: path)) == garbage)
+  }
+
+  @Test func whatIsNoDatabaseIsSetAsideByTheNextSave() throws {
+    try garbage.write(to: URL(filePath: path))
+    #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
+    #expect(try store.retrieve(for: address) == makeFeed())
+    let aside = try #require(asides.all.first)
+    #expect(asides.all.count == 1)
+    #expect(aside.hasPrefix(path + ".corrupt-2"))
+    #expect(try Data(contentsOf: URL(filePath: aside)) == garbage)
+    store.close()
+    #expect(try folder.contents.count == 2)
+  }
+
+  @Test func whatIsNoDatabaseIsSetAsideByADeletion() throws {
+    try garbage.write(to: URL(filePath: path))
+    try store.delete(for: address, if: .unreadable)
+    #expect(try store.retrieve(for: address) == nil)
+    #expect(try Data(contentsOf: URL(filePath: #require(asides.all.first))) == garbage)
+    try garbage.write(to: URL(filePath: path))
+    try store.deleteAll()
+    #expect(asides.all.count == 2)
+    #expect(Set(asides.all).count == 2)
+  }
+
+  @Test func damagedPagesAreReportedAndSetAsideByTheNextSave() throws {
+    try store.replace(for: address, with: makeFeed(2000))
+    store.close()
+    try overwrite(path, from: 4096, to: nil)
+    let error = #expect(throws: FeedStoreError.self) { try store.retrieve(for: address) }
+    guard case .retrieval(.damaged, _) = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+    #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
+    #expect(try store.retrieve(for: address) == makeFeed())
+    #expect(asides.all.count == 1)
+  }
+
+  @Test func aFileCutShortIsReportedAndSetAsideByTheNextSave() throws {
+    try store.replace(for: address, with: makeFeed(2000))
+    store.close()
+    #expect(truncate(path, 3 * 4096) == 0)
+    #expect(throws: FeedStoreError.self) { try store.retrieve(for: address) }
+    #expect(try store.replace(for: address, with: makeFeed(at: noon + 1)) == .replaced)
+    #expect(try store.retrieve(for: address) == makeFeed(at: noon + 1))
+  }
+
+  @Test func damageDoneUnderAnOpenStoreIsRecoveredFrom() throws {
+    let other = SQLiteFeedStore(path: path) { [asides] name in asides.names.withLock { $0.append(name) } }
+    try store.replace(for: address, with: makeFeed(2000))
+    #expect(try other.retrieve(for: address)?.images.count == 2000)
+    try overwrite(path, from: 0, to: nil)
+    try overwrite(path + "-wal", from: 0, to: nil)
+    for (number, store) in [store, other, store].enumerated() {
+      let feed = makeFeed(from: number, at: noon + Double(number + 1))
+      #expect(try store.replace(for: address, with: feed) == .replaced)
+      #expect(try store.retrieve(for: address) == feed)
+    }
+    #expect(asides.all.count <= 1)
+  }
+
+  @Test func aFeedWithMissingRowsIsReportedAndRepairedWithoutSettingTheFileAside() throws {
+    try store.replace(for: address, with: makeFeed(5))
+    try store.replace(for: otherAddress, with: makeFeed(2))
+    try execute("DELETE FROM image WHERE position = 1 AND feed = 1")
+    #expect(throws: FeedStoreError.retrieval(.damaged("4 of 5 images are left"), place: path)) {
+      try store.retrieve(for: address)
+    }
+    #expect(try store.retrieve(for: otherAddress) == makeFeed(2))
+    // The images are the ones that should be there, so a comparison with what was saved must not take them for saved.
+    #expect(try store.replace(for: address, with: makeFeed(5)) == .replaced)
+    #expect(try store.retrieve(for: address) == makeFeed(5))
+    #expect(asides.all == [])
+  }
+
+  @Test func aSchemaThatWasTamperedWithIsSetAside() throws {
+    try store.replace(for: address, with: makeFeed(5))
+    try execute("DROP TABLE image")
+    #expect(throws: FeedStoreError.self) { try store.retrieve(for: address) }
+    #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
+    #expect(asides.all.count == 1)
+  }
+
+  @Test func aFileOfANewerVersionIsRefusedAndLeftAsItIs() throws {
+    try store.replace(for: address, with: makeFeed())
+    try execute("PRAGMA user_version = 7")
+    store.close()
+    let bytes = try Data(contentsOf: URL(filePath: path))
+    #expect(throws: FeedStoreError.retrieval(.newerSchema(7), place: path)) { try store.retrieve(for: address) }
+    #expect(throws: FeedStoreError.insertion(.newerSchema(7), place: path)) {
+      try store.replace(for: address, with: makeFeed())
+    }
+    #expect(throws: FeedStoreError.deletion(.newerSchema(7), place: path)) { try store.deleteAll() }
+    store.close()
+    #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+    #expect(asides.all == [])
+  }
+
+  @Test func anotherProgramsDatabaseIsRefusedAndLeftAsItIs() throws {
+    try execute("CREATE TABLE bookmarks (title TEXT)")
+    let bytes = try Data(contentsOf: URL(filePath: path))
+    #expect(throws: FeedStoreError.retrieval(.foreign, place: path)) { try store.retrieve(for: address) }
+    #expect(throws: FeedStoreError.insertion(.foreign, place: path)) {
+      try store.replace(for: address, with: makeFeed())
+    }
+    #expect(throws: FeedStoreError.deletion(.foreign, place: path)) { try store.delete(for: address) }
+    store.close()
+    #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+    #expect(try folder.contents == ["feeds.sqlite"])
+  }
+
+  @Test func aSymbolicLinkStaysAndItsTargetIsSetAside() throws {
+    let target = folder.file("target")
+    try garbage.write(to: URL(filePath: target))
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+    #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
+    #expect(try store.retrieve(for: address) == makeFeed())
+    #expect(try #require(asides.all.first).hasPrefix(target + ".corrupt-"))
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
+  }
+
+  private func execute(_ sql: String) throws {
+    let queue = try DatabaseQueue(path: path)
+    try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+    try queue.close()
+  }
+
+  private func overwrite(_ path: String, from start: UInt64, to end: UInt64?) throws {
+    let handle = try FileHandle(forUpdating: URL(filePath: path))
+    let end = try end ?? handle.seekToEnd()
+    try handle.seek(toOffset: start)
+    try handle.write(contentsOf: Data(repeating: 0xA5, count: Int(end - start)))
+    try handle.close()
+  }
+}
+
+private let garbage = Data(String(repeating: "This is a diary and not a database. ", count: 1000).utf8)
+
+/// The names of the files that were set aside.
+private final class Asides: Sendable {
+  let names = Mutex<[String]>([])
+  var all: [String] { names.withLock { $0 } }
+}

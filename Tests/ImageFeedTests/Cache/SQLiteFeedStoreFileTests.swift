@@ -1,0 +1,131 @@
+import Foundation
+import GRDB
+import ImageFeed
+import Testing
+
+/// What the SQLite store does with its file, whatever is found there.
+@Suite struct SQLiteFeedStoreFileTests {
+  private let folder = TemporaryFolder()
+
+  @Test func nothingIsCreatedUntilTheFirstSave() throws {
+    let store = SQLiteFeedStore(path: folder.file("deep/er/feeds.sqlite"))
+    #expect(try store.retrieve(for: address) == nil)
+    #expect(try store.summaries() == [])
+    #expect(try !store.delete(for: address))
+    try store.deleteAll()
+    #expect(try folder.contents == [])
+    try store.replace(for: address, with: makeFeed())
+    #expect(try store.retrieve(for: address) == makeFeed())
+  }
+
+  @Test func theFileIsItsOwnersAlone() throws {
+    let path = folder.file()
+    let store = SQLiteFeedStore(path: path)
+    try store.replace(for: address, with: makeFeed())
+    for name in try folder.contents {
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name))
+      #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+    }
+  }
+
+  @Test func closingLeavesOneFileWithEverythingInIt() throws {
+    let path = folder.file()
+    let store = SQLiteFeedStore(path: path)
+    try store.replace(for: address, with: makeFeed())
+    store.close()
+    #expect(try folder.contents == ["feeds.sqlite"])
+    #expect(try store.retrieve(for: address) == makeFeed())
+  }
+
+  @Test(arguments: ["a b", "what?mode=memory", "50%25#x", "file:x", "'quote'", "é👩‍👩‍👧"])
+  func anyFileNameIsAName(name: String) throws {
+    let store = SQLiteFeedStore(path: folder.file(name))
+    try store.replace(for: address, with: makeFeed())
+    store.close()
+    #expect(try folder.contents == [name])
+  }
+
+  @Test func anEmptyFileIsAnEmptyCache() throws {
+    let path = folder.file()
+    try Data().write(to: URL(filePath: path))
+    let store = SQLiteFeedStore(path: path)
+    #expect(try store.retrieve(for: address) == nil)
+    #expect(try !store.delete(for: address))
+    try store.replace(for: address, with: makeFeed())
+    #expect(try store.retrieve(for: address) == makeFeed())
+  }
+
+  @Test func aSaveThatChangesNothingWritesOnlyTheTimestamp() throws {
+    let path = folder.file()
+    let store = SQLiteFeedStore(path: path)
+    try store.replace(for: address, with: makeFeed(10_000))
+    store.close()
+    #expect(try store.replace(for: address, with: makeFeed(10_000, at: noon + 1)) == .renewed)
+    // The log holds what was written since: its header, and one page with its frame header.
+    let log = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+    #expect(log == 32 + 24 + 4096)
+  }
+
+  @Test func aFileRemovedUnderAnOpenStoreIsAnEmptyCacheAndCanBeSavedAgain() throws {
+    let path = folder.file()
+    let (store, other) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))
+    try store.replace(for: address, with: makeFeed())
+    #expect(try other.retrieve(for: address) == makeFeed())
+    // As a person would do it: the companions stay, and so do the connections.
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try store.retrieve(for: address) == nil)
+    try store.replace(for: otherAddress, with: makeFeed(2, from: 10))
+    #expect(try other.retrieve(for: address) == nil)
+    #expect(try other.retrieve(for: otherAddress) == makeFeed(2, from: 10))
+  }
+
+  @Test func twoStoresOnOneFileSeeEachOthersSaves() throws {
+    let path = folder.file()
+    let (one, two) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))
+    try one.replace(for: address, with: makeFeed())
+    #expect(try two.retrieve(for: address) == makeFeed())
+    #expect(try two.replace(for: address, with: makeFeed(from: 10, at: noon + 1)) == .replaced)
+    #expect(try one.retrieve(for: address) == makeFeed(from: 10, at: noon + 1))
+    #expect(try one.delete(for: address))
+    #expect(try two.retrieve(for: address) == nil)
+  }
+
+  @Test func aWriterThatKeepsTheFileIsReportedAsBusyAndDisturbsNoReader() throws {
+    let path = folder.file()
+    let store = SQLiteFeedStore(path: path, busyTimeout: .milliseconds(20))
+    try store.replace(for: address, with: makeFeed())
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: path, configuration: configuration)
+    try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE; DELETE FROM image; DELETE FROM feed") }
+    #expect(throws: FeedStoreError.insertion(.busy, place: path)) {
+      try store.replace(for: address, with: makeFeed(at: noon + 1))
+    }
+    #expect(throws: FeedStoreError.deletion(.busy, place: path)) { try store.delete(for: address) }
+    #expect(try store.retrieve(for: address) == makeFeed())
+    try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+    #expect(try store.replace(for: address, with: makeFeed(at: noon + 1)) == .renewed)
+  }
+
+  @Test func aFolderWhereTheFileShouldBeIsReported() throws {
+    let store = SQLiteFeedStore(path: folder.path)
+    #expect(throws: FeedStoreError.retrieval(.inputOutput("Is a directory"), place: folder.path)) {
+      try store.retrieve(for: address)
+    }
+    #expect(throws: FeedStoreError.insertion(.inputOutput("Is a directory"), place: folder.path)) {
+      try store.replace(for: address, with: makeFeed())
+    }
+  }
+
+  @Test func aFileWhereAFolderShouldBeIsReported() throws {
+    let file = folder.file("plain")
+    try Data("text".utf8).write(to: URL(filePath: file))
+    let store = SQLiteFeedStore(path: file + "/feeds.sqlite")
+    #expect(try store.retrieve(for: address) == nil)
+    let error = #expect(throws: FeedStoreError.self) { try store.replace(for: address, with: makeFeed()) }
+    guard case .insertion(.inputOutput, _) = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import ImageFeed
+import Testing
+
+/// The store in processes of their own: together, killed, without permission and without space.
+@Suite(.serialized) struct SharedFileTests {
+  private let folder = TemporaryFolder()
+
+  @Test func manyProcessesSaveAndLoadThroughOneFile() async throws {
+    let path = folder.file()
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<32 {
+        group.addTask {
+          await #expect(processExitsWith: .success) { [path = path as String, number = number as Int] in
+            let store = SQLiteFeedStore(path: path, busyTimeout: .seconds(60))
+            for round in 0..<20 {
+              // All feeds have as many images as the count in their first address, so that a mixture would show.
+              let feed = makeFeed(number + 1, from: number * 100, at: noon + Double(round))
+              let target = round.isMultiple(of: 2) ? address : URL(string: "https://example.com/\(number)")!
+              _ = try store.replace(for: target, with: feed, now: noon + 20)
+              guard let saved = try store.retrieve(for: address) else { continue }
+              let writer = saved.images.count - 1
+              precondition(saved.images == makeFeed(writer + 1, from: writer * 100).images, "feeds were mixed")
+              if round % 5 == 4 { try store.delete(for: address, if: .unreadable) }
+            }
+            store.close()
+          }
+        }
+      }
+    }
+    let store = SQLiteFeedStore(path: path)
+    #expect(try store.summaries().count == 33)
+    store.close()
+    #expect(try folder.contents == ["feeds.sqlite"])
+  }
+
+  @Test func manyProcessesRepairADamagedFileOnce() async throws {
+    let path = folder.file()
+    try Data(repeating: 0xA5, count: 10_000).write(to: URL(filePath: path))
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          await #expect(processExitsWith: .success) { [path = path as String, number = number as Int] in
+            let store = SQLiteFeedStore(path: path, busyTimeout: .seconds(60))
+            _ = try store.replace(for: URL(string: "https://example.com/\(number)")!, with: makeFeed(), now: noon)
+            store.close()
+          }
+        }
+      }
+    }
+    let store = SQLiteFeedStore(path: path)
+    #expect(try store.summaries().count == 8)
+    store.close()
+    #expect(try folder.contents.count == 2)
+  }
+
+  @Test(arguments: 0..<20) func aKilledProcessLeavesTheOldFeedOrTheNewOneWhole(round: Int) async throws {
+    let path = folder.file()
+    let delay = UInt32(200 + 997 * round)
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, delay = delay as UInt32] in
+      let store = SQLiteFeedStore(path: path)
+      _ = try store.replace(for: address, with: makeFeed(500), now: noon)
+      Thread.detachNewThread {
+        usleep(delay)
+        kill(getpid(), SIGKILL)
+      }
+      for number in 1... {
+        _ = try store.replace(for: address, with: makeFeed(500, from: number, at: noon + Double(number)), now: noon)
+      }
+    }
+    let store = SQLiteFeedStore(path: path)
+    let saved = try #require(try store.retrieve(for: address))
+    let number = Int(saved.timestamp.timeIntervalSince(noon))
+    #expect(saved == makeFeed(500, from: number, at: noon + Double(number)))
+    #expect(try store.replace(for: address, with: makeFeed(at: noon + 1_000_000)) == .replaced)
+  }
+
+  @Test func aFullDiskLeavesTheOldFeedAndItCanBeRead() async throws {
+    let path = folder.file()
+    try SQLiteFeedStore(path: path).replace(for: address, with: makeFeed(100))
+    // One run with the file open before space ran out, one with the disk full from the start.
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let store = SQLiteFeedStore(path: path)
+      _ = try store.retrieve(for: address)
+      limitFileSize(to: 64 * 1024)
+      try expectDiskFull(store, path)
+    }
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      limitFileSize(to: 512)
+      let store = SQLiteFeedStore(path: path)
+      try expectDiskFull(store, path)
+    }
+    let store = SQLiteFeedStore(path: path)
+    #expect(try store.replace(for: address, with: makeFeed(5000, at: noon + 1)) == .replaced)
+    #expect(try store.retrieve(for: address) == makeFeed(5000, at: noon + 1))
+  }
+
+  @Test(.enabled(if: getuid() == 0, "only root can become somebody without permission"))
+  func withoutPermissionToWriteTheFeedCanStillBeRead() async throws {
+    let path = folder.file()
+    let store = SQLiteFeedStore(path: path)
+    try store.replace(for: address, with: makeFeed(100))
+    store.close()
+    chmod(folder.path, 0o755)
+    chmod(path, 0o644)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      check(setuid(65534) == 0)
+      let store = SQLiteFeedStore(path: path)
+      try check(store.retrieve(for: address) == makeFeed(100))
+      try check(store.summaries().count == 1)
+      try check(fails: .insertion(.notPermitted, place: path)) {
+        try store.replace(for: address, with: makeFeed(at: noon + 1))
+      }
+      try check(fails: .deletion(.notPermitted, place: path)) { try store.delete(for: address) }
+      let elsewhere = SQLiteFeedStore(path: "/root/cache/feeds.sqlite")
+      try check(fails: .insertion(.notPermitted, place: elsewhere.path)) {
+        try elsewhere.replace(for: address, with: makeFeed())
+      }
+    }
+    #expect(try folder.contents == ["feeds.sqlite"])
+    chmod(path, 0o600)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      check(setuid(65534) == 0)
+      let store = SQLiteFeedStore(path: path)
+      try check(fails: .retrieval(.notPermitted, place: path)) { try store.retrieve(for: address) }
+      try check(fails: .insertion(.notPermitted, place: path)) { try store.replace(for: address, with: makeFeed()) }
+    }
+    #expect(try store.retrieve(for: address) == makeFeed(100))
+  }
+}
+
+/// In a child process, where a failed `#expect` would go unseen: anything but this error ends it.
+private func check<R>(fails expected: FeedStoreError, _ body: () throws -> R) throws {
+  do {
+    _ = try body()
+  } catch let error as FeedStoreError where error == expected {
+    return
+  }
+  preconditionFailure("no error was thrown; expected \(expected)")
+}
+
+private func check(_ isTrue: Bool) {
+  precondition(isTrue, "see the line that called this")
+}
+
+private func expectDiskFull(_ store: SQLiteFeedStore, _ path: String) throws {
+  for _ in 1...2 {
+    try check(fails: .insertion(.diskFull, place: path)) {
+      try store.replace(for: address, with: makeFeed(5000, at: noon + 1))
+    }
+    try check(store.retrieve(for: address) == makeFeed(100))
+  }
+}
+
+private func limitFileSize(to bytes: rlim_t) {
+  signal(SIGXFSZ, SIG_IGN)
+  var limit = rlimit(rlim_cur: bytes, rlim_max: bytes)
+  check(setrlimit(__rlimit_resource_t(1), &limit) == 0)
+}

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import ImageFeed
+
+@Suite struct AdmissionTests {
+  @Test func admitsUpToTheLimits() {
+    let admission = Books<String>(limit: 3, limitPerHost: 2)
+    #expect(admission.admit(1))
+    #expect(admission.admit(1))
+    #expect(!admission.admit(1))
+    #expect(admission.admit(2))
+    #expect(!admission.admit(2))
+    #expect(admission.running == 3)
+  }
+
+  @Test func runsAHostsItemsInOrder() {
+    let admission = Books<String>(limit: 9, limitPerHost: 1)
+    _ = admission.admit(1)
+    for item in ["a", "b", "c"] { admission.wait(item, for: 1) }
+    #expect(admission.next() == nil)
+    for item in ["a", "b", "c"] {
+      admission.release(1)
+      #expect(admission.next() == item)
+      #expect(admission.next() == nil)
+    }
+  }
+
+  @Test func hostsTakeTurns() {
+    let admission = Books<String>(limit: 1, limitPerHost: 1)
+    _ = admission.admit(1)
+    for item in ["1a", "1b"] { admission.wait(item, for: 1) }
+    for item in ["2a", "2b"] { admission.wait(item, for: 2) }
+    var order: [String] = []
+    var host: UInt64 = 1
+    for _ in 0..<4 {
+      admission.release(host)
+      let item = admission.next()!
+      order.append(item)
+      host = item.hasPrefix("1") ? 1 : 2
+    }
+    #expect(order == ["2a", "1a", "2b", "1b"] || order == ["1a", "2a", "1b", "2b"])
+    #expect(admission.next() == nil)
+  }
+
+  @Test func aFullHostIsPassedOver() {
+    let admission = Books<String>(limit: 9, limitPerHost: 1)
+    _ = admission.admit(1)
+    admission.wait("1", for: 1)
+    #expect(admission.admit(2))
+    admission.wait("2", for: 2)
+    admission.release(2)
+    #expect(admission.next() == "2")
+    #expect(admission.next() == nil)
+  }
+
+  @Test func whatCameBackIsFirst() {
+    let admission = Books<String>(limit: 1, limitPerHost: 1)
+    _ = admission.admit(1)
+    admission.wait("second", for: 1)
+    admission.release(1)
+    admission.wait("first", for: 1, cameBack: true)
+    #expect(admission.next() == "first")
+  }
+
+  @Test func emptyingLeavesNothingWaiting() {
+    let admission = Books<Int>(limit: 1, limitPerHost: 1)
+    _ = admission.admit(1)
+    for item in 0..<100 { admission.wait(item, for: UInt64(item % 7)) }
+    #expect(Set(admission.removeAll()) == Set(0..<100))
+    admission.release(1)
+    #expect(admission.next() == nil)
+    #expect(admission.admit(3))
+  }
+
+  @Test func manyItemsAllRunOnce() {
+    let admission = Books<Int>(limit: 10, limitPerHost: 3)
+    var running: [(Int, UInt64)] = []
+    var seen: [Int] = []
+    for item in 0..<1_000 {
+      let host = UInt64(item % 13)
+      if admission.admit(host) { running.append((item, host)) } else { admission.wait(item, for: host) }
+    }
+    while !running.isEmpty {
+      let (item, host) = running.removeFirst()
+      seen.append(item)
+      admission.release(host)
+      while let next = admission.next() { running.append((next, UInt64(next % 13))) }
+      #expect(running.count <= 10)
+    }
+    #expect(seen.sorted() == Array(0..<1_000))
+    #expect(admission.running == 0)
+  }
+}
+
+/// An `Admission` by reference: `#expect` cannot call what mutates a value.
+private final class Books<Item> {
+  private var admission: Admission<Item>
+
+  init(limit: Int, limitPerHost: Int) { admission = Admission(limit: limit, limitPerHost: limitPerHost) }
+
+  var running: Int { admission.running }
+  func admit(_ key: UInt64) -> Bool { admission.admit(key) }
+  func wait(_ item: Item, for key: UInt64, cameBack: Bool = false) {
+    admission.wait(item, for: key, cameBack: cameBack)
+  }
+  func release(_ key: UInt64) { admission.release(key) }
+  func next() -> Item? { admission.next() }
+  func removeAll() -> [Item] { admission.removeAll() }
+}

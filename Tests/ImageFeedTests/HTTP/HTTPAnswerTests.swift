@@ -1,0 +1,253 @@
+import FeedStream
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ImageFeed
+
+@Suite struct HTTPAnswerTests {
+  @Test func deliversAnAnswerAndFinishes() throws {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", ["X-Feed: eight"], Data("body".utf8)) }
+    defer { origin.stop() }
+    let probe = HTTPBench().run(origin.url())
+    let response = try #require(probe.response)
+    #expect(response.status == 200)
+    #expect(response.body == Data("body".utf8))
+    #expect(response.headers["x-feed"] == "eight")
+    #expect(response.url == origin.url())
+    #expect(probe.responses.count == 1)
+    #expect(probe.isFinished)
+  }
+
+  @Test(arguments: [204, 301, 304, 404, 500, 503]) func passesEveryStatusOn(status: Int) throws {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer("\(status) As It Is") }
+    defer { origin.stop() }
+    let probe = HTTPBench().run(origin.url())
+    #expect(probe.response?.status == status)
+    #expect(probe.response?.body == Data())
+  }
+
+  @Test func asksForWhatTheRequestSays() throws {
+    let seen = Mutex<RawOrigin.Request?>(nil)
+    let origin = RawOrigin.answering { request in
+      seen.withLock { $0 = request }
+      return RawOrigin.answer()
+    }
+    defer { origin.stop() }
+    let headers = [
+      HTTPRequest.Header(name: "If-None-Match", value: "\"one\""), HTTPRequest.Header(name: "X-Empty", value: ""),
+    ]
+    _ = HTTPBench().run(HTTPRequest(origin.url("/a%20feed?page=1"), headers: headers))
+    let request = try #require(seen.withLock { $0 })
+    #expect(request.text.hasPrefix("GET /a%20feed?page=1 HTTP/1.1\r\n"))
+    #expect(request["If-None-Match"] == "\"one\"")
+    #expect(request["X-Empty"] == "")
+    #expect(request["User-Agent"] == "FeedStream/1.0")
+    #expect(request["Accept-Encoding"] == "gzip, deflate, br, zstd")
+    #expect(request["Host"] == "127.0.0.1:\(origin.port)")
+  }
+
+  @Test func aHandleForgetsTheHeadersOfTheRequestBefore() throws {
+    let seen = Mutex<[RawOrigin.Request]>([])
+    let origin = RawOrigin.answering { request in
+      seen.withLock { $0.append(request) }
+      return RawOrigin.answer()
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    _ = bench.run(HTTPRequest(origin.url(), headers: [.init(name: "Authorization", value: "Bearer secret")]))
+    _ = bench.run(origin.url())
+    #expect(seen.withLock { $0.map { $0["Authorization"] } } == ["Bearer secret", nil])
+  }
+
+  @Test(arguments: ["X: y\r\nEvil: yes", "a\0b"]) func refusesAHeaderThatWouldSmuggle(value: String) {
+    let request = HTTPRequest(URL(string: "http://127.0.0.1:1/")!, headers: [.init(name: "X", value: value)])
+    #expect(HTTPBench().run(request).error?.kind == .invalidRequest)
+  }
+
+  @Test(arguments: ["ftp://127.0.0.1/feed", "file:///etc/passwd", "feed", "gopher://127.0.0.1/"])
+  func refusesAnAddressThatIsNotHTTP(address: String) {
+    #expect(HTTPBench().run(URL(string: address)!).error?.kind == .invalidRequest)
+  }
+
+  @Test func takesABodyOfUnknownLength() {
+    let origin = RawOrigin.sending("HTTP/1.0 200 OK\r\n\r\nuntil it closes")
+    defer { origin.stop() }
+    #expect(HTTPBench().run(origin.url()).response?.body == Data("until it closes".utf8))
+  }
+
+  @Test func takesAChunkedBodyWithTrailers() {
+    let origin = RawOrigin.sending(
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\nX-Sum: 6\r\n\r\n")
+    defer { origin.stop() }
+    let response = HTTPBench().run(origin.url()).response
+    #expect(response?.body == Data("onetwo".utf8))
+    #expect(response?.headers["X-Sum"] == nil)
+  }
+
+  @Test func skipsInformationalAnswersAndUnfoldsHeaders() {
+    let origin = RawOrigin.sending(
+      "HTTP/1.1 103 Early Hints\r\nLink: early\r\n\r\nHTTP/1.1 200 OK\r\nX-Folded: one\r\n two\r\nContent-Length: 0\r\n\r\n"
+    )
+    defer { origin.stop() }
+    let response = HTTPBench().run(origin.url()).response
+    #expect(response?.status == 200)
+    #expect(response?.headers["Link"] == nil)
+    #expect(response?.headers["X-Folded"] == "one two")
+  }
+
+  @Test func takesALargeBodyWhole() {
+    let body = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], body) }
+    defer { origin.stop() }
+    #expect(HTTPBench().run(origin.url()).response?.body == body)
+  }
+}
+
+// MARK: - When
+
+extension HTTPAnswerTests {
+  @Test func asksNothingBeforeThereIsASubscriberAndDemand() {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer() }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    let publisher = bench.client.get(HTTPRequest(origin.url()))
+    bench.loop.run()
+    #expect(origin.accepted == 0)
+
+    let probe = HTTPProbe(demand: .none)
+    publisher.subscribe(probe)
+    bench.loop.run()
+    #expect(origin.accepted == 0)
+    #expect(probe.heardNothing)
+
+    probe.subscription?.request(.max(1))
+    bench.loop.run()
+    #expect(origin.accepted == 1)
+    #expect(probe.response?.status == 200)
+    #expect(probe.isFinished)
+  }
+
+  @Test func everySubscriptionIsARequestOfItsOwnAndDemandAddsNone() {
+    let count = Atomic(0)
+    let origin = RawOrigin.answering { _ in
+      count.add(1, ordering: .relaxed)
+      return RawOrigin.answer()
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    let publisher = bench.client.get(HTTPRequest(origin.url()))
+    let probes = (0..<3).map { _ in HTTPProbe() }
+    for probe in probes {
+      publisher.subscribe(probe)
+      probe.subscription?.request(.unlimited)
+    }
+    bench.loop.run()
+    #expect(count.load(ordering: .relaxed) == 3)
+    for probe in probes { #expect(probe.responses.count == 1 && probe.isFinished) }
+  }
+
+  @Test func reusesItsConnection() {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], Data("again".utf8)) }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    for _ in 0..<20 { #expect(bench.run(origin.url()).response?.status == 200) }
+    #expect(origin.accepted == 1)
+  }
+
+  @Test func reconnectsWhenTheServerHasClosedAnIdleConnection() {
+    let origin = RawOrigin.sending(RawOrigin.answer("200 OK", [], Data("once".utf8)))
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    for _ in 0..<5 { #expect(bench.run(origin.url()).response?.body == Data("once".utf8)) }
+    #expect(origin.accepted == 5)
+  }
+
+  @Test func aRequestMadeOnAnAnswerRuns() {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer() }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    let first = HTTPProbe()
+    var second: HTTPProbe?
+    first.onEnd = { second = bench.get(HTTPRequest(origin.url())) }
+    bench.client.get(HTTPRequest(origin.url())).subscribe(first)
+    bench.loop.run()
+    #expect(second?.isFinished == true)
+    #expect(origin.accepted == 1)
+  }
+}
+
+// MARK: - Redirects
+
+extension HTTPAnswerTests {
+  private func redirecting(_ status: String, to place: @escaping @Sendable (String) -> String?) -> RawOrigin {
+    .answering { request in
+      guard let target = place(request.path) else { return RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
+      return RawOrigin.answer(status, ["Location: \(target)"], Data("<p>moved</p>".utf8))
+    }
+  }
+
+  @Test(arguments: ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
+  func followsARedirect(status: String) {
+    let origin = redirecting(status) { $0 == "/feed" ? "/moved" : nil }
+    defer { origin.stop() }
+    let response = HTTPBench().run(origin.url()).response
+    #expect(response?.body == Data("/moved".utf8))
+    #expect(response?.url == origin.url("/moved"))
+    #expect(response?.headers["Location"] == nil)
+  }
+
+  @Test func followsTenRedirectsAndNoMore() {
+    let origin = redirecting("302 Found") { path in
+      let step = Int(path.dropFirst()) ?? 0
+      return step == 0 ? nil : "/\(step - 1)"
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    #expect(bench.run(origin.url("/10")).response?.body == Data("/0".utf8))
+    #expect(bench.run(origin.url("/11")).error?.kind == .tooManyRedirects(limit: 10))
+  }
+
+  @Test func stopsARedirectLoop() {
+    let origin = redirecting("302 Found") { $0 }
+    defer { origin.stop() }
+    #expect(HTTPBench().run(origin.url()).error?.kind == .tooManyRedirects(limit: 10))
+  }
+
+  @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/feed", "gopher://127.0.0.1:70/1", "data:,feed", "http://"])
+  func refusesARedirectToAnythingElse(target: String) {
+    let origin = redirecting("302 Found") { _ in target }
+    defer { origin.stop() }
+    #expect(HTTPBench().run(origin.url()).error?.kind == .redirectRefused)
+  }
+
+  @Test func takesNoCredentialsToAnotherHost() throws {
+    let seen = Mutex<RawOrigin.Request?>(nil)
+    let other = RawOrigin.answering { request in
+      seen.withLock { $0 = request }
+      return RawOrigin.answer()
+    }
+    defer { other.stop() }
+    let first = Mutex<RawOrigin.Request?>(nil)
+    let target = "http://localhost:\(other.port)/feed"
+    let origin = RawOrigin.answering { request in
+      first.withLock { $0 = request }
+      return RawOrigin.answer("302 Found", ["Location: \(target)"])
+    }
+    defer { origin.stop() }
+    let url = URL(string: "http://user:secret@127.0.0.1:\(origin.port)/feed")!
+    let bench = HTTPBench()
+    #expect(bench.run(url).response?.status == 200)
+    #expect(first.withLock { $0?["Authorization"] } != nil)
+    #expect(try #require(seen.withLock { $0 })["Authorization"] == nil)
+
+    let fields = [
+      HTTPRequest.Header(name: "Authorization", value: "Bearer x"), HTTPRequest.Header(name: "Cookie", value: "id=1"),
+    ]
+    #expect(bench.run(HTTPRequest(origin.url(), headers: fields)).response?.status == 200)
+    #expect(first.withLock { $0?["Cookie"] } == "id=1")
+    let request = try #require(seen.withLock { $0 })
+    #expect(request["Authorization"] == nil)
+    #expect(request["Cookie"] == nil)
+  }
+}

@@ -1,0 +1,158 @@
+import FeedStream
+import Foundation
+import Testing
+
+@testable import ImageFeed
+
+@Suite struct HTTPCancellationTests {
+  /// Where the origin is when the subscriber cancels.
+  enum Point: CaseIterable, Sendable {
+    case accepted, requestRead, headerSent, bodyBegun
+  }
+
+  /// Cancels on the loop once the origin has got to `point`, and holds the loop there until the origin sees its
+  /// connection closed: that it closes is `cancel()`'s doing, and not a later turn's.
+  @Test(.timeLimit(.minutes(1)), arguments: Point.allCases)
+  func closesTheConnectionAtOnceAndDeliversNothing(point: Point) {
+    let bench = HTTPBench()
+    let reached = DispatchSemaphore(value: 0)
+    let closed = DispatchSemaphore(value: 0)
+    let origin = RawOrigin { connection in
+      if point != .accepted { try connection.readRequest() }
+      if point == .headerSent || point == .bodyBegun {
+        try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+      }
+      if point == .bodyBegun { try connection.send("some") }
+      reached.signal()
+      connection.waitForClose()
+      closed.signal()
+    }
+    defer { origin.stop() }
+    let probe = bench.get(HTTPRequest(origin.url()))
+    let sealed = Sealed((probe, bench.loop))
+    var wasClosed = false
+    let result = Sealed({ wasClosed = $0 })
+    let thread = Thread {
+      reached.wait()
+      sealed.value.1.execute {
+        sealed.value.0.cancel()
+        result.value(closed.wait(timeout: .now() + 20) == .success)
+      }
+    }
+    thread.start()
+    bench.loop.run()
+    #expect(wasClosed)
+    #expect(probe.heardNothing)
+  }
+
+  @Test func aRequestCancelledBeforeItWasSentIsNeverMade() {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer() }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    let probe = bench.get(HTTPRequest(origin.url()))
+    probe.cancel()
+    bench.loop.run()
+    #expect(probe.heardNothing)
+    #expect(origin.accepted == 0)
+  }
+
+  @Test func cancellingOnTheValueKeepsTheCompletionBack() {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer() }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    let probe = bench.get(HTTPRequest(origin.url()))
+    probe.onValue = { [unowned probe] in probe.cancel() }
+    bench.loop.run()
+    #expect(probe.responses.count == 1)
+    #expect(probe.completion == nil)
+  }
+
+  @Test func cancelsTwiceAndAfterTheEndWithoutHarm() {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer() }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    let probe = bench.get(HTTPRequest(origin.url()))
+    let subscription = probe.subscription
+    bench.loop.run()
+    subscription?.cancel()
+    subscription?.cancel()
+    subscription?.request(.unlimited)
+    bench.loop.run()
+    #expect(probe.responses.count == 1)
+    #expect(origin.accepted == 1)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func cancellingALookUpDoesNotWaitForIt() {
+    // Whether or not the resolver is quick here, cancelling is.
+    let bench = HTTPBench()
+    let probes = (0..<20).map { bench.get(HTTPRequest(URL(string: "http://host\($0).invalid/")!)) }
+    bench.loop.run(.oneTurn)
+    let start = DispatchTime.now().uptimeNanoseconds
+    for probe in probes { probe.cancel() }
+    #expect(DispatchTime.now().uptimeNanoseconds - start < 2_000_000_000)
+    bench.loop.run()
+    for probe in probes { #expect(probe.heardNothing) }
+  }
+
+  @Test func cancellingOneOnAnothersAnswerLetsTheRestGoOn() {
+    let origin = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    let probes = (0..<16).map { bench.get(HTTPRequest(origin.url("/\($0)"))) }
+    // The first to be answered cancels every other, running or waiting, but the last.
+    for probe in probes {
+      probe.onEnd = { [unowned probe] in
+        for other in probes.dropLast() where other !== probe { other.cancel() }
+      }
+    }
+    bench.loop.run()
+    #expect(probes.last!.isFinished)
+    #expect(probes.filter { !$0.heardNothing }.count <= 2)
+  }
+}
+
+// MARK: - Closing the client
+
+extension HTTPCancellationTests {
+  @Test func closingTheClientFailsWhatRunsAndWaits() {
+    let origin = RawOrigin { connection in connection.waitForClose() }
+    defer { origin.stop() }
+    let bench = HTTPBench { $0.maxConnectionsPerHost = 2 }
+    let probes = (0..<5).map { _ in bench.get(HTTPRequest(origin.url())) }
+    bench.loop.run(.oneTurn)
+    bench.client.close()
+    for probe in probes { #expect(probe.error?.kind == .closed) }
+    #expect(bench.run(origin.url()).error?.kind == .closed)
+  }
+
+  @Test func closingTheClientOnAnAnswerIsAllowed() {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer() }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    let probes = (0..<4).map { _ in bench.get(HTTPRequest(origin.url())) }
+    for probe in probes { probe.onEnd = { bench.client.close() } }
+    bench.loop.run()
+    #expect(probes.filter(\.isFinished).count == 1)
+    #expect(probes.filter { $0.error?.kind == .closed }.count == 3)
+  }
+
+  @Test func aClientIsReleasedWithItsLastRequest() {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer() }
+    defer { origin.stop() }
+    let loop = EventLoop()
+    weak var released: CurlHTTPClient?
+    let probe = HTTPProbe()
+    do {
+      var configuration = CurlHTTPClient.Configuration()
+      configuration.usesProxies = false
+      let client = CurlHTTPClient(on: loop, configuration)
+      released = client
+      client.get(HTTPRequest(origin.url())).subscribe(probe)
+    }
+    #expect(released != nil)
+    loop.run()
+    #expect(probe.isFinished)
+    #expect(released == nil)
+    loop.close()
+  }
+}

@@ -1,0 +1,154 @@
+import FeedStream
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ImageFeed
+
+@Suite struct HTTPLimitsTests {
+  @Test func aHundredRequestsToAHostShareItsConnections() {
+    let origin = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
+    defer { origin.stop() }
+    let bench = HTTPBench { $0.maxConnectionsPerHost = 5 }
+    let probes = (0..<100).map { bench.get(HTTPRequest(origin.url("/\($0)"))) }
+    bench.loop.run()
+    for (index, probe) in probes.enumerated() { #expect(probe.response?.body == Data("/\(index)".utf8)) }
+    #expect(origin.accepted <= 5)
+  }
+
+  @Test func noMoreConnectionsAreOpenThanAllowed() {
+    let open = Atomic(0)
+    let most = Atomic(0)
+    let script: RawOrigin.Script = { connection in
+      most.max(open.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+      defer { open.subtract(1, ordering: .relaxed) }
+      while true { try connection.send(RawOrigin.answer("200 OK", [], Data(connection.readRequest().path.utf8))) }
+    }
+    let origins = (0..<6).map { _ in RawOrigin(script) }
+    defer { for origin in origins { origin.stop() } }
+    let bench = HTTPBench {
+      $0.maxConnections = 4
+      $0.maxConnectionsPerHost = 2
+    }
+    let probes = (0..<60).map { bench.get(HTTPRequest(origins[$0 % 6].url())) }
+    bench.loop.run()
+    for probe in probes { #expect(probe.isFinished) }
+    // The origin may see a connection open before it sees another closed.
+    #expect(most.load(ordering: .relaxed) <= 8)
+  }
+
+  @Test func aHostThatNeverAnswersDelaysNobodyElse() {
+    let silent = RawOrigin { connection in connection.waitForClose() }
+    defer { silent.stop() }
+    let origin = RawOrigin.answering { _ in RawOrigin.answer() }
+    defer { origin.stop() }
+    let bench = HTTPBench {
+      $0.maxConnections = 6
+      $0.maxConnectionsPerHost = 2
+    }
+    let stuck = (0..<20).map { _ in bench.get(HTTPRequest(silent.url())) }
+    let quick = (0..<20).map { _ in bench.get(HTTPRequest(origin.url())) }
+    var left = quick.count
+    for probe in quick {
+      probe.onEnd = {
+        left -= 1
+        if left == 0 { for probe in stuck { probe.cancel() } }
+      }
+    }
+    bench.loop.run()
+    for probe in quick { #expect(probe.isFinished) }
+    for probe in stuck { #expect(probe.heardNothing) }
+  }
+
+  @Test func waitingForATurnCountsTowardsTheDeadline() {
+    let silent = RawOrigin { connection in connection.waitForClose() }
+    defer { silent.stop() }
+    let bench = HTTPBench { $0.maxConnectionsPerHost = 1 }
+    let first = bench.get(HTTPRequest(silent.url(), timeout: .seconds(2)))
+    let second = bench.get(HTTPRequest(silent.url(), timeout: .milliseconds(100)))
+    second.onEnd = { first.cancel() }
+    bench.loop.run()
+    #expect(second.error?.kind == .timedOut(.waiting))
+  }
+
+  @Test func anIdleConnectionDoesNotKeepTheLoopRunning() {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer() }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    // `run` returns though the connection is still open.
+    #expect(bench.run(origin.url()).isFinished)
+    #expect(bench.run(origin.url()).isFinished)
+    #expect(origin.accepted == 1)
+  }
+}
+
+// MARK: - Descriptors, each in a process of its own
+
+extension HTTPLimitsTests {
+  @Test(.timeLimit(.minutes(2))) func descriptorsReturnToWhereTheyBegan() async {
+    await #expect(processExitsWith: .success) {
+      let before = openDescriptors()
+      do {
+        let good = RawOrigin.answering { _ in RawOrigin.answer() }
+        let bad = RawOrigin.sending("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut")
+        let bench = HTTPBench()
+        for round in 0..<10 {
+          let probes = (0..<20).map { bench.get(HTTPRequest($0 % 2 == 0 ? good.url() : bad.url())) }
+          let lost = bench.get(HTTPRequest(URL(string: "http://no-such-host.invalid/")!))
+          bench.loop.run(.oneTurn)
+          if round % 2 == 0 { for probe in probes.prefix(10) { probe.cancel() } }
+          if round % 3 == 0 { lost.cancel() }
+          bench.loop.run()
+        }
+        bench.client.close()
+        good.stop()
+        bad.stop()
+      }
+      // A look-up that was cancelled closes its last descriptor when its thread is done.
+      for _ in 0..<100 where openDescriptors() > before { usleep(50_000) }
+      exit(openDescriptors() == before ? 0 : 1)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2))) func requestsWaitWhenTheProcessIsOutOfDescriptors() async {
+    await #expect(processExitsWith: .success) {
+      let origin = RawOrigin.answering { _ in RawOrigin.answer() }
+      let bench = HTTPBench { $0.maxConnectionsPerHost = 64 }
+      // Room for a few connections only, at both ends.
+      var room = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &room)
+      room.rlim_cur = rlim_t(openDescriptors() + 8)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &room)
+      let probes = (0..<64).map { _ in bench.get(HTTPRequest(origin.url())) }
+      bench.loop.run()
+      exit(probes.allSatisfy(\.isFinished) ? 0 : 1)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2))) func withoutAnyDescriptorTheDeadlineSaysWhy() async {
+    await #expect(processExitsWith: .success) {
+      let bench = HTTPBench()
+      var room = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &room)
+      room.rlim_cur = 0
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &room)
+      let request = HTTPRequest(URL(string: "http://127.0.0.1:9/")!, timeout: .milliseconds(400))
+      exit(bench.run(request).error?.kind == .resources ? 0 : 1)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2))) func proxiesComeFromTheEnvironment() async {
+    await #expect(processExitsWith: .success) {
+      let proxy = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
+      setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+      let bench = HTTPBench { $0.usesProxies = true }
+      let body = bench.run(URL(string: "http://feeds.example/feed")!).response?.body
+      exit(body == Data("http://feeds.example/feed".utf8) ? 0 : 1)
+    }
+  }
+}
+
+/// How many descriptors this process has open.
+private func openDescriptors() -> Int {
+  (0..<1_024).count { fcntl(Int32($0), F_GETFD) >= 0 }
+}

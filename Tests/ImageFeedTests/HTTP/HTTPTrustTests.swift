@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@testable import ImageFeed
+
+@Suite(.enabled(if: SecureOrigin.isAvailable, "the openssl command makes the certificates and the server"))
+struct HTTPTrustTests {
+  @Test(.timeLimit(.minutes(1))) func refusesASelfSignedCertificate() throws {
+    let origin = try SecureOrigin(host: "localhost")
+    defer { origin.stop() }
+    let error = try #require(HTTPBench().run(origin.url).error)
+    #expect(error.kind == .tls)
+    #expect(
+      error.description.hasPrefix("no secure connection to localhost:\(origin.port): SSL certificate problem: self"))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func acceptsACertificateOfATrustedAuthority() throws {
+    let origin = try SecureOrigin(host: "localhost")
+    defer { origin.stop() }
+    let bench = HTTPBench { $0.certificateAuthorities = origin.certificate }
+    let probe = bench.run(origin.url)
+    #expect(probe.response?.status == 200)
+    #expect(probe.error == nil)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func refusesACertificateForAnotherHost() throws {
+    let origin = try SecureOrigin(host: "feeds.example")
+    defer { origin.stop() }
+    let error = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(origin.url).error
+    #expect(error?.kind == .tls)
+    #expect(error?.cause.contains("does not match") == true || error?.cause.contains("no alternative") == true)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func refusesAnExpiredCertificate() throws {
+    let origin = try SecureOrigin(host: "localhost", isExpired: true)
+    defer { origin.stop() }
+    let error = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(origin.url).error
+    #expect(error?.kind == .tls)
+    #expect(error?.cause.contains("expired") == true)
+  }
+
+  @Test func refusesAServerThatDoesNotSpeakTLS() {
+    let origin = RawOrigin { connection in
+      try connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")
+    }
+    defer { origin.stop() }
+    let error = HTTPBench().run(URL(string: "https://127.0.0.1:\(origin.port)/")!).error
+    #expect(error?.kind == .tls)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func anUnansweredHandshakeMeetsTheDeadline() {
+    let origin = RawOrigin { connection in connection.waitForClose() }
+    defer { origin.stop() }
+    let url = URL(string: "https://127.0.0.1:\(origin.port)/")!
+    #expect(HTTPBench().run(HTTPRequest(url, timeout: .milliseconds(300))).error?.kind == .timedOut(.tls))
+    #expect(HTTPBench().run(HTTPRequest(url, connectTimeout: .milliseconds(300))).error?.kind == .timedOut(.tls))
+  }
+}

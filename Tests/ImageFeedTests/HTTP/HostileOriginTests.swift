@@ -1,0 +1,178 @@
+import FeedStream
+import Foundation
+import Testing
+
+@testable import ImageFeed
+
+/// Origins that misbehave, each with the error that it must end in. None may hang: the loop runs until it is idle.
+@Suite struct HostileOriginTests {
+  private func error(
+    _ origin: RawOrigin, timeout: StreamInstant.Stride = .seconds(20), maxBodyBytes: Int = 1 << 20
+  ) -> HTTPError? {
+    defer { origin.stop() }
+    return HTTPBench().run(HTTPRequest(origin.url(), timeout: timeout, maxBodyBytes: maxBodyBytes)).error
+  }
+
+  @Test func aBodyShorterThanAnnouncedIsTruncated() {
+    #expect(error(.sending("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\":"))?.kind == .truncated)
+  }
+
+  @Test func aChunkedBodyThatStopsIsTruncated() {
+    #expect(error(.sending("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"ite"))?.kind == .truncated)
+    #expect(error(.sending("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"ite\r\n"))?.kind == .truncated)
+  }
+
+  @Test func aHeaderThatStopsIsAnError() {
+    #expect(error(.sending("HTTP/1.1 200 OK\r\nContent-Le")) != nil)
+  }
+
+  @Test func closingWithoutAnAnswerIsAnError() {
+    #expect(error(.sending(""))?.kind == .receive)
+    #expect(error(RawOrigin { _ in })?.kind != nil)
+  }
+
+  @Test func aResetInTheBodyIsAnError() {
+    let origin = RawOrigin { connection in
+      try connection.readRequest()
+      try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome")
+      connection.reset()
+    }
+    let kind = error(origin)?.kind
+    #expect(kind == .receive || kind == .truncated)
+  }
+
+  @Test func nobodyListeningIsSaidSo() throws {
+    let origin = RawOrigin { _ in }
+    let url = origin.url()
+    origin.stop()
+    let error = try #require(HTTPBench().run(url).error)
+    #expect(error.kind == .connect)
+    #expect(
+      error.description
+        == "could not connect to 127.0.0.1:\(origin.port): connection refused; is the server running, and is the port right?"
+    )
+  }
+
+  @Test func aHostThatDoesNotExistIsSaidSo() throws {
+    let error = try #require(HTTPBench().run(URL(string: "http://no-such-host.invalid/feed")!).error)
+    #expect(error.kind == .nameResolution)
+    #expect(error.origin == "no-such-host.invalid")
+  }
+
+  @Test func somethingThatIsNotHTTPIsSaidSo() {
+    #expect(error(.sending("SSH-2.0-OpenSSH_9.2\r\n"))?.kind == .notHTTP)
+    #expect(error(.sending("220 mail.example ESMTP\r\n"))?.kind == .notHTTP)
+    #expect(error(.sending(Data((0..<2_000).map { UInt8(truncatingIfNeeded: $0 &* 37) })))?.kind == .notHTTP)
+    #expect(error(.sending("HTTP/1.1 2x0 OK\r\n\r\n"))?.kind == .notHTTP)
+  }
+
+  @Test func anAnswerWithTwoLengthsIsNotTrusted() {
+    #expect(error(.sending("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello")) != nil)
+  }
+
+  @Test func anEndlessBodyEndsAtTheLimit() {
+    let endless = RawOrigin { connection in
+      try connection.readRequest()
+      try connection.send("HTTP/1.1 200 OK\r\n\r\n")
+      while true { try connection.send(Data(count: 65_536)) }
+    }
+    #expect(error(endless)?.kind == .tooLarge(limit: 1 << 20))
+  }
+
+  @Test func aBodyAnnouncedTooLargeIsNotReceived() {
+    let origin = RawOrigin { connection in
+      try connection.readRequest()
+      try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n{")
+      connection.waitForClose()
+    }
+    #expect(error(origin)?.kind == .tooLarge(limit: 1 << 20))
+  }
+
+  @Test func headersWithoutEndAreRefused() {
+    let inNumber = RawOrigin { connection in
+      try connection.readRequest()
+      try connection.send("HTTP/1.1 200 OK\r\n")
+      while true { try connection.send("X: y\r\n") }
+    }
+    #expect(error(inNumber)?.kind == .headersTooLarge)
+    let inSize = RawOrigin { connection in
+      try connection.readRequest()
+      try connection.send("HTTP/1.1 200 OK\r\nX: ")
+      while true { try connection.send(String(repeating: "y", count: 10_000)) }
+    }
+    #expect(error(inSize)?.kind == .headersTooLarge)
+    let trailers = RawOrigin { connection in
+      try connection.readRequest()
+      try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n")
+      while true { try connection.send("X: y\r\n") }
+    }
+    #expect(error(trailers)?.kind == .headersTooLarge)
+    let informational = RawOrigin { connection in
+      try connection.readRequest()
+      while true { try connection.send("HTTP/1.1 100 Continue\r\n\r\n") }
+    }
+    #expect(error(informational)?.kind == .headersTooLarge)
+  }
+}
+
+// MARK: - Slow
+
+extension HostileOriginTests {
+  /// One byte every few milliseconds never ends; the deadline does, wherever the origin has got to.
+  private func trickling(_ head: String, _ rest: String) -> RawOrigin {
+    RawOrigin { connection in
+      try connection.readRequest()
+      try connection.send(head)
+      while true {
+        for byte in rest.utf8 {
+          try connection.send(Data([byte]))
+          usleep(5_000)
+        }
+      }
+    }
+  }
+
+  private func timed(_ origin: RawOrigin) -> (HTTPError?, seconds: Double) {
+    let start = DispatchTime.now().uptimeNanoseconds
+    let error = error(origin, timeout: .milliseconds(300))
+    return (error, Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aTricklingHeaderMeetsTheDeadline() {
+    let (error, seconds) = timed(trickling("", "HTTP/1.1 200 OK\r\nX-A: b"))
+    #expect(error?.kind == .timedOut(.response) || error?.kind == .timedOut(.receive))
+    #expect(seconds >= 0.3 && seconds < 10)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aTricklingBodyMeetsTheDeadline() {
+    let (error, seconds) = timed(trickling("HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", "x"))
+    #expect(error?.kind == .timedOut(.receive))
+    #expect(seconds >= 0.3 && seconds < 10)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func slowInformationalAnswersMeetTheDeadline() {
+    let (error, _) = timed(trickling("", "HTTP/1.1 103 Early Hints\r\n\r\n"))
+    #expect(error?.kind == .timedOut(.response) || error?.kind == .timedOut(.receive))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func silenceMeetsTheDeadline() {
+    let silent = RawOrigin { connection in
+      try connection.readRequest()
+      connection.waitForClose()
+    }
+    let (error, _) = timed(silent)
+    #expect(error?.kind == .timedOut(.response))
+    #expect(error?.description.contains("took too long to answer: no more than 0.3 seconds are allowed") == true)
+  }
+
+  /// A socket whose queue of connections is full drops what arrives: the connection is never made.
+  @Test(.timeLimit(.minutes(1))) func aBlackHoleMeetsBothDeadlines() throws {
+    let hole = BlackHole()
+    defer { hole.close() }
+    let bench = HTTPBench()
+    let total = bench.run(HTTPRequest(hole.url, timeout: .milliseconds(300)))
+    #expect(total.error?.kind == .timedOut(.connect))
+    let connect = bench.run(HTTPRequest(hole.url, connectTimeout: .milliseconds(200)))
+    #expect(connect.error?.kind == .timedOut(.connect))
+  }
+}

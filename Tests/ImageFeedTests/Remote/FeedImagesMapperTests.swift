@@ -1,0 +1,107 @@
+import Foundation
+import ImageFeed
+import Samples
+import Testing
+
+@Suite struct FeedImagesMapperTests {
+  @Test func theEightImagesOfTheCaseStudyKeepTheirOrderAndTheirGaps() throws {
+    let images = try FeedImagesMapper.map(CaseStudyFeed.body, status: 200)
+    #expect(images.map(\.url.absoluteString) == (1...8).map { "https://url-\($0).com" })
+    #expect(images.map { $0.description != nil } == [true, false, true, false, true, true, true, true])
+    #expect(images.map { $0.location != nil } == [true, true, false, false, true, true, true, true])
+    #expect(
+      images[0]
+        == FeedImage(
+          id: UUID(uuidString: "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6")!, description: "Description 1",
+          location: "Location 1", url: URL(string: "https://url-1.com")!))
+  }
+
+  @Test(arguments: [100, 199, 201, 204, 206, 301, 304, 400, 404, 500, 503, 999])
+  func anyStatusBut200IsInvalidWhateverTheBody(status: Int) {
+    #expect(throws: InvalidData.status(status)) { try FeedImagesMapper.map(CaseStudyFeed.body, status: status) }
+  }
+
+  @Test func noItemsAreAnEmptyFeed() throws {
+    #expect(try map(#"{"items": []}"#) == [])
+  }
+
+  @Test func nullIsAbsentAndUnknownKeysAreIgnored() throws {
+    let images = try map(
+      """
+      {"next": {"a": [1e99999, null]}, "items": [
+        {"id": "\(id)", "description": null, "location": null, "image": "http://a", "size": 12345678901234567890}]}
+      """)
+    #expect(images == [FeedImage(id: UUID(uuidString: id)!, url: URL(string: "http://a")!)])
+  }
+
+  @Test func itemsThatRepeatAnIdAreKeptAsServed() throws {
+    let images = try map(#"{"items": [\#(item("http://b")), \#(item("http://a")), \#(item("http://b"))]}"#)
+    #expect(images.map(\.url.absoluteString) == ["http://b", "http://a", "http://b"])
+  }
+
+  @Test(arguments: [
+    "", "ftp://a/b", "file:///etc/passwd", "javascript:alert(1)", "data:image/png;base64,AA", "/relative.png", "a.png",
+    "//host/path", "https:", "https://", "https:///path", "http:relative", "https://?q", "https://[::1", "ht tp://a",
+  ])
+  func anImageAddressThatIsNotAbsoluteHTTPIsInvalid(text: String) {
+    #expect(throws: InvalidData.imageAddress(item: 1, text)) {
+      try map(#"{"items": [\#(item("https://a")), \#(item(text))]}"#)
+    }
+  }
+
+  @Test(arguments: [
+    "HTTPS://a", "http://[::1]:8080/a?b#c", "https://a/b%20c", "https://user:pw@a", "https://xn--bcher-kva.example",
+  ])
+  func anyAbsoluteHTTPAddressIsTakenAsItIs(text: String) throws {
+    #expect(try map(#"{"items": [\#(item(text))]}"#).map(\.url.absoluteString) == [text])
+  }
+
+  @Test func whatAnAddressMayNotContainIsPercentEncoded() throws {
+    let images = try map(#"{"items": [\#(item("https://a/b c/é\\u0000\\n"))]}"#)
+    #expect(images.map(\.url.absoluteString) == ["https://a/b%20c/%C3%A9%00%0A"])
+  }
+
+  @Test(arguments: [
+    (#"{}"#, InvalidData.wrongShape(at: "", "\"items\" is missing")),
+    (#"{"items": [{"image": "http://a"}]}"#, .wrongShape(at: "items[0]", "\"id\" is missing")),
+    (#"{"items": [\#(item("http://a")), {"id": "\#(id)"}]}"#, .wrongShape(at: "items[1]", "\"image\" is missing")),
+  ])
+  func aMissingKeyIsNamedWithItsPlace(body: String, error: InvalidData) {
+    #expect(throws: error) { try map(body) }
+  }
+
+  @Test(arguments: [
+    ("[]", ""), ("null", ""), ("3", ""), (#""text""#, ""), (#"{"items": null}"#, "items"), (#"{"items": {}}"#, "items"),
+    (#"{"items": [3]}"#, "items[0]"), (#"{"items": [{"id": "no uuid", "image": "http://a"}]}"#, "items[0].id"),
+    (#"{"items": [{"id": 1e99999, "image": "http://a"}]}"#, "items[0].id"),
+    (#"{"items": [{"id": "\#(id)", "image": null}]}"#, "items[0].image"),
+    (#"{"items": [{"id": "\#(id)", "image": "http://a", "location": 3}]}"#, "items[0].location"),
+  ])
+  func aWrongTypeIsReportedAtItsPlace(body: String, place: String) {
+    let error = #expect(throws: InvalidData.self) { try map(body) }
+    guard case .wrongShape(at: place, _) = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+  }
+
+  @Test func errorsReadAsSentences() throws {
+    let wrong = #expect(throws: InvalidData.self) { try map(#"{"items": [{"id": 3}]}"#) }
+    #expect(wrong?.description.hasPrefix("The server's answer is not a feed: items[0].id: ") == true)
+    #expect(
+      InvalidData.status(404).description
+        == "The server answered with status 404 where 200 was expected. Check the address.")
+    #expect(
+      InvalidData.imageAddress(item: 3, "file:\u{1B}[2J").description
+        == "The server's answer is not a feed: items[3].image is not an absolute http or https address "
+        + "(\"file:\\u{1B}[2J\").")
+  }
+}
+
+private let id = "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6"
+
+private func item(_ image: String) -> String { #"{"id": "\#(id)", "image": "\#(image)"}"# }
+
+private func map(_ text: String) throws(InvalidData) -> [FeedImage] {
+  try FeedImagesMapper.map(Data(text.utf8), status: 200)
+}

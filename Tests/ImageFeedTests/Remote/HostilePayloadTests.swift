@@ -1,0 +1,104 @@
+import Foundation
+import ImageFeed
+import Samples
+import Testing
+
+/// What a server should not send: each has a clear error or the right result, in bounded time.
+@Suite struct HostilePayloadTests {
+  private let feed: [FeedImage]
+
+  init() throws {
+    feed = try FeedImagesMapper.map(CaseStudyFeed.body, status: 200)
+  }
+
+  @Test func anEmptyBodyIsSaidToBeEmpty() {
+    #expect(throws: InvalidData.empty) { try map(Data()) }
+  }
+
+  @Test(arguments: [
+    "<!DOCTYPE html><title>Log in</title>", "\n  <html>", "\u{FEFF}<HTML>", "<?xml version=\"1.0\"?><html/>",
+  ])
+  func aWebPageIsRecognizedAsSuch(page: String) {
+    #expect(throws: InvalidData.webPage) { try map(Data(page.utf8)) }
+    #expect(throws: InvalidData.webPage) { try map(page.data(using: .utf16)!) }
+  }
+
+  @Test(arguments: [
+    "hello", "{", #"{"items": ["#, #"{"items": []} trailing"#, #"{"items": []}{"items": []}"#, "   ", "nan", "'a'",
+    "{\"items\": [{\"id\": \"\u{0}\"}]}", #"{"items": [{"id": "\ud800"}]}"#, "\u{0}\u{0}\u{0}\u{0}\u{0}",
+  ])
+  func whatIsNotJSONIsSaidNotToBe(text: String) {
+    let error = #expect(throws: InvalidData.self) { try map(Data(text.utf8)) }
+    guard case .notJSON(let detail) = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+    // Which trouble, and where.
+    #expect(detail != "The given data was not valid JSON" && !detail.isEmpty)
+  }
+
+  @Test func aByteOrderMarkAndUTF16AreRead() throws {
+    let text = String(decoding: CaseStudyFeed.body, as: UTF8.self)
+    #expect(try map(Data([0xEF, 0xBB, 0xBF]) + CaseStudyFeed.body) == feed)
+    for encoding in [
+      String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian,
+    ] {
+      #expect(try map(text.data(using: encoding)!) == feed, "\(encoding)")
+    }
+  }
+
+  @Test(arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82]] as [[UInt8]])
+  func invalidUTF8IsNotJSON(bytes: [UInt8]) {
+    let head = Data(#"{"items": [{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "description": "a"#.utf8)
+    let tail = Data(#"b", "image": "http://a"}]}"#.utf8)
+    let error = #expect(throws: InvalidData.self) { try map(head + bytes + tail) }
+    guard case .notJSON = error else {
+      Issue.record("\(error as Any)")
+      return
+    }
+  }
+
+  @Test func escapedNULsAndControlCharactersAreKeptInTexts() throws {
+    let body = #"""
+      {"items": [{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "description": "a\u0000\u001b[2J", "image": "http://a"}]}
+      """#
+    #expect(try map(Data(body.utf8)).map(\.description) == ["a\0\u{1B}[2J"])
+  }
+
+  @Test(arguments: ["[", "{\"items\":", "{\"items\":[", "[{\"a\":"])
+  func deepNestingIsAnErrorAndNotACrash(opening: String) {
+    let body = Data(String(repeating: opening, count: 100_000).utf8)
+    #expect(throws: InvalidData.self) { try map(body) }
+  }
+
+  @Test func deepNestingUnderAnUnknownKeyIsAnErrorAndNotACrash() {
+    let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+    #expect(throws: InvalidData.self) { try map(Data(#"{"items": [], "x": \#(deep)}"#.utf8)) }
+  }
+
+  @Test func everyPrefixOfAFeedIsInvalidAndNeverAPartOfIt() {
+    let body = CaseStudyFeed.body
+    for length in 0..<(body.count - 1) {
+      #expect(throws: InvalidData.self) { try map(body.prefix(length)) }
+    }
+  }
+
+  @Test func aHundredThousandItemsTakeTimeInProportion() throws {
+    func body(_ count: Int) -> Data {
+      let items = (0..<count).map {
+        #"{"id":"73A7F70C-75DA-4C2E-B5A3-\#(String(format: "%012X", $0))","description":"d","image":"https://a/\#($0)"}"#
+      }
+      return Data(#"{"items":[\#(items.joined(separator: ","))]}"#.utf8)
+    }
+    let (small, large) = (body(10_000), body(100_000))
+    let clock = ContinuousClock()
+    var counts: [Int] = []
+    let short = try clock.measure { counts.append(try map(small).count) }
+    let long = try clock.measure { counts.append(try map(large).count) }
+    #expect(counts == [10_000, 100_000])
+    // Quadratic time would be a hundredfold. The margin is for a busy machine.
+    #expect(long < short * 50)
+  }
+}
+
+private func map(_ body: Data) throws(InvalidData) -> [FeedImage] { try FeedImagesMapper.map(body, status: 200) }

@@ -1,0 +1,188 @@
+import Foundation
+import Synchronization
+
+/// A server of raw sockets on loopback, which answers as a script tells it to: below HTTP, and as badly as it likes.
+///
+/// Every connection runs the script on a thread of its own. The script returns to close the connection. Whoever makes an
+/// origin stops it: `defer { origin.stop() }`.
+final class RawOrigin: Sendable {
+  typealias Script = @Sendable (Connection) throws -> Void
+
+  let port: UInt16
+  private let listener: Int32
+  private let state = Mutex(State())
+  // Entered by the accepting thread and by every connection's.
+  private let threads = DispatchGroup()
+
+  private struct State {
+    var accepted = 0
+    var open: Set<Int32> = []
+    var isStopped = false
+  }
+
+  /// - Parameter backlog: how many connections may wait to be accepted.
+  init(backlog: Int32 = 128, _ script: @escaping Script) {
+    (listener, port) = Self.listen(backlog)
+    let listener = listener
+    threads.enter()
+    Thread { [self] in
+      while true {
+        let descriptor = accept(listener, nil, nil)
+        guard descriptor >= 0 else { break }
+        serve(descriptor, script)
+      }
+      threads.leave()
+    }.startSmall()
+  }
+
+  /// How many connections there were.
+  var accepted: Int { state.withLock { $0.accepted } }
+
+  func url(_ path: String = "/feed") -> URL { URL(string: "http://127.0.0.1:\(port)\(path)")! }
+
+  /// Breaks what is still open, and returns when all threads are done.
+  func stop() {
+    let isFirst = state.withLock { state in
+      defer { state.isStopped = true }
+      for descriptor in state.open { shutdown(descriptor, Int32(SHUT_RDWR)) }
+      return !state.isStopped
+    }
+    guard isFirst else { return }
+    shutdown(listener, Int32(SHUT_RDWR))
+    threads.wait()
+    close(listener)
+  }
+
+  private func serve(_ descriptor: Int32, _ script: @escaping Script) {
+    let isStopped = state.withLock { state in
+      state.accepted += 1
+      state.open.insert(descriptor)
+      return state.isStopped
+    }
+    if isStopped { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    threads.enter()
+    Thread { [self] in
+      // A connection that breaks ends its script; what the client made of it is the test's concern.
+      try? script(Connection(descriptor: descriptor))
+      state.withLock { state in
+        state.open.remove(descriptor)
+        _ = close(descriptor)
+      }
+      threads.leave()
+    }.startSmall()
+  }
+
+  private static func listen(_ backlog: Int32) -> (Int32, UInt16) {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    // `sockaddr_in` is a `sockaddr` to the calls that take one.
+    withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        precondition(bind(descriptor, $0, length) == 0, "RawOrigin: no port to be had on 127.0.0.1")
+        precondition(Foundation.listen(descriptor, backlog) == 0, "RawOrigin: cannot listen")
+        getsockname(descriptor, $0, &length)
+      }
+    }
+    return (descriptor, UInt16(bigEndian: address.sin_port))
+  }
+}
+
+extension RawOrigin {
+  /// The connection is gone: the script ends.
+  struct Broken: Error {}
+
+  /// The server's end of one connection.
+  struct Connection: Sendable {
+    let descriptor: Int32
+
+    /// Reads up to the end of a request's header.
+    ///
+    /// - Throws: `Broken` when the client closes before that.
+    @discardableResult
+    func readRequest() throws -> Request {
+      var text = ""
+      while !text.hasSuffix("\r\n\r\n") {
+        var byte: UInt8 = 0
+        guard recv(descriptor, &byte, 1, 0) == 1 else { throw Broken() }
+        text.unicodeScalars.append(UnicodeScalar(byte))
+      }
+      return Request(text: text)
+    }
+
+    func send(_ text: String) throws { try send(Data(text.utf8)) }
+
+    func send(_ data: Data) throws {
+      var rest = data[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes {
+          Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        guard count > 0 else { throw Broken() }
+        rest = rest.dropFirst(count)
+      }
+    }
+
+    /// Waits until the client has closed its end.
+    func waitForClose() {
+      var byte: UInt8 = 0
+      while recv(descriptor, &byte, 1, 0) > 0 {}
+    }
+
+    /// Has the connection end with a reset when the script returns.
+    func reset() {
+      var option = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+  }
+
+  struct Request: Sendable {
+    let text: String
+
+    var path: String { String(text.split(separator: " ").dropFirst().first ?? "") }
+
+    /// The value of a header field, or `nil`.
+    subscript(name: String) -> String? {
+      for line in text.split(separator: "\r\n") where line.lowercased().hasPrefix(name.lowercased() + ":") {
+        return line.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
+      }
+      return nil
+    }
+  }
+}
+
+// MARK: - Well-behaved answers
+
+extension RawOrigin {
+  /// Answers every request on every connection, which stay open between requests.
+  static func answering(_ answer: @escaping @Sendable (Request) -> Data) -> RawOrigin {
+    RawOrigin { connection in
+      while true { try connection.send(answer(connection.readRequest())) }
+    }
+  }
+
+  /// Answers every request with `text` and closes the connection.
+  static func sending(_ data: Data) -> RawOrigin {
+    RawOrigin { connection in
+      try connection.readRequest()
+      try connection.send(data)
+    }
+  }
+
+  static func sending(_ text: String) -> RawOrigin { sending(Data(text.utf8)) }
+
+  /// A whole answer.
+  static func answer(_ status: String = "200 OK", _ fields: [String] = [], _ body: Data = Data()) -> Data {
+    let header = ["HTTP/1.1 \(status)", "Content-Length: \(body.count)"] + fields
+    return Data((header.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
+  }
+}
+
+extension Thread {
+  fileprivate func startSmall() {
+    stackSize = 256 << 10
+    start()
+  }
+}
