@@ -79,10 +79,7 @@ extension EventLoop {
 
   /// Runs what was there when the turn began.
   private func turn() {
-    if timing.isOverdue {
-      timing.isOverdue = false
-      fireTimers()
-    }
+    if timing.isOverdue { fireTimers() }
     swap(&ready.work, &ready.running)
     ready.running.drain { $0.run() }
     runReadyJobs()
@@ -103,12 +100,14 @@ extension EventLoop {
 extension EventLoop {
   /// The state of the one libuv timer that stands for the whole queue.
   struct Timing {
-    /// The deadline for which libuv's timer is set; `.max` when it is not set.
-    var armed = Int64.max
-    /// Whether timers wait for the next turn, not for libuv's timer.
-    var isOverdue = false
+    /// When timers will be looked at, in nanoseconds: a whole millisecond, for which libuv's timer is set; `.min` for the
+    /// next turn, `.max` for never.
+    var lookAt = Int64.max
     /// While timers fire: the time that they fire for.
     var firing: StreamInstant?
+
+    /// Whether timers are looked at on the next turn, whatever libuv's timer says.
+    var isOverdue: Bool { lookAt == .min }
   }
 
   /// Adds timed work.
@@ -119,7 +118,7 @@ extension EventLoop {
     // What is added while timers fire waits for the next turn, even if it is overdue.
     if let firing = timing.firing, date <= firing { date = StreamInstant(nanoseconds: firing.nanoseconds + 1) }
     let work = timers.add(at: date, every: interval, onCancel: timerWasCancelled, action)
-    if timing.firing == nil, date.nanoseconds < timing.armed { arm(for: date) }
+    if timing.firing == nil, date.nanoseconds < timing.lookAt { arm(for: date) }
     return work
   }
 
@@ -129,25 +128,28 @@ extension EventLoop {
     timers.workWasCancelled()
     guard timers.count == 0, timing.firing == nil else { return }
     uv_timer_stop(clock)
-    timing.armed = .max
+    timing.lookAt = .max
   }
 
-  /// Sets libuv's timer for the earliest deadline, in milliseconds rounded up: it counts them from its cached time.
+  /// Sees to it that timers are looked at when `date` comes: by libuv's timer, whose milliseconds are rounded up, or, when
+  /// it has come already, on the next turn. To wait for the end of its millisecond would be late.
   private func arm(for date: StreamInstant) {
     guard !isClosed else {
       timers.removeAll()
       return
     }
-    timing.armed = date.nanoseconds
-    let cached = Int64(bitPattern: uv_now(uv))
-    let (whole, rest) = date.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
-    let due = rest > 0 ? whole + 1 : whole
-    // Only a deadline this close can have passed without libuv's timer firing on the next turn anyway.
-    if due <= cached + 1, date <= now {
-      timing.isOverdue = ready.isIdling || beginIdling()
+    if date <= now {
+      if ready.isIdling || beginIdling() { timing.lookAt = .min }
       return
     }
-    uv_timer_start(clock, { EventLoop.of($0!.pointee.loop).fireTimers() }, UInt64(max(due - cached, 1)), 0)
+    let (whole, rest) = date.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    let due = rest > 0 ? whole + 1 : whole
+    let (lookAt, overflow) = due.multipliedReportingOverflow(by: 1_000_000)
+    guard overflow || lookAt < timing.lookAt else { return }
+    timing.lookAt = overflow ? .max : lookAt
+    // libuv counts from the time it read when the turn began. A timer of none, set by a timer, would fire in the same turn.
+    let delay = max(due - Int64(bitPattern: uv_now(uv)), 1)
+    uv_timer_start(clock, { EventLoop.of($0!.pointee.loop).fireTimers() }, UInt64(delay), 0)
   }
 
   /// Runs the timed work that is due, then sets libuv's timer for what is left.
@@ -156,7 +158,7 @@ extension EventLoop {
     timing.firing = instant
     while let work = timers.takeDue(at: instant, now: now) { work.perform() }
     timing.firing = nil
-    timing.armed = .max
+    timing.lookAt = .max
     if let next = timers.nextDeadline { arm(for: next) } else { uv_timer_stop(clock) }
   }
 }
