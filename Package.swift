@@ -46,4 +46,10 @@ let package = Package(
         "ImageFeed", "FeedStream", "FeedStreamTesting", "Samples",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
+    .testTarget(
+      name: "CommandLineTests",
+      dependencies: [
+        "feed", "FeedStream", "ImageFeed", "Samples",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
   ])

@@ -1,0 +1,76 @@
+import Foundation
+import Synchronization
+
+/// What arrives at the reading end of a pipe or a terminal.
+final class Lines: Sendable {
+  private let handle: FileHandle
+  private let state = Mutex(State())
+
+  private struct State {
+    var bytes = Data()
+    var isOver = false
+    var waiting: [@Sendable () -> Void] = []
+  }
+
+  init(_ handle: FileHandle) {
+    self.handle = handle
+    handle.readabilityHandler = { [weak self] handle in
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      // Not `availableData`: it traps where a terminal whose other side has gone answers with an error.
+      let count = Foundation.read(handle.fileDescriptor, &buffer, buffer.count)
+      if count <= 0 { handle.readabilityHandler = nil }
+      self?.arrived(buffer.prefix(max(count, 0)))
+    }
+  }
+
+  /// Closes the reading end, as a reader does that has seen enough.
+  func close() throws {
+    handle.readabilityHandler = nil
+    try handle.close()
+  }
+
+  /// Waits for a text; everything up to its end counts as read.
+  ///
+  /// - Returns: what was read, or `nil` when the pipe ended without it.
+  func read(upTo text: String) async -> String? {
+    await take { state -> String?? in
+      guard let range = state.bytes.range(of: Data(text.utf8)) else { return state.isOver ? .some(nil) : nil }
+      let read = String(decoding: state.bytes[..<range.upperBound], as: UTF8.self)
+      state.bytes.removeSubrange(..<range.upperBound)
+      return read
+    }
+  }
+
+  /// Waits for a whole line.
+  func line() async -> String? { await read(upTo: "\n") }
+
+  /// Waits for the end.
+  func rest() async -> String {
+    await take { state in state.isOver ? String(decoding: state.bytes, as: UTF8.self) : nil }
+  }
+
+  /// Waits until `look` finds what it looks for.
+  private func take<T: Sendable>(_ look: @Sendable (inout State) -> T?) async -> T {
+    while true {
+      let found: T? = await withCheckedContinuation { continuation in
+        let found = state.withLock { state -> T?? in
+          if let found = look(&state) { return found }
+          state.waiting.append { continuation.resume(returning: nil) }
+          return nil
+        }
+        if let found { continuation.resume(returning: found) }
+      }
+      if let found { return found }
+    }
+  }
+
+  private func arrived(_ bytes: ArraySlice<UInt8>) {
+    let waiting = state.withLock { state in
+      state.bytes += bytes
+      state.isOver = bytes.isEmpty
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for wake in waiting { wake() }
+  }
+}
