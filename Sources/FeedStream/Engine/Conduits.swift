@@ -33,6 +33,9 @@ final class Conduits<Output, Failure: Error> {
   var isOpen = true
   @usableFromInline
   let upstreams = UpstreamDemand()
+  @exclusivity(unchecked)
+  @usableFromInline
+  var confinement = Confinement()
 
   @inlinable
   init() { vacant.isActive = false }
@@ -52,6 +55,7 @@ final class Conduits<Output, Failure: Error> {
     _ down: Downstream<Output, Failure>, to subject: AnyObject, _ name: StaticString, from position: Int = 0,
     onRequest: ((Ledger) -> Void)? = nil
   ) {
+    confinement.check(name)
     if isOpen {
       let outlet = Outlet(down, index: outlets.count)
       outlet.position = position
@@ -66,6 +70,7 @@ final class Conduits<Output, Failure: Error> {
 
   @inlinable
   func remove(_ ledger: Ledger) {
+    confinement.check("Subject")
     guard isOpen else { return }
     let outlet = outlets[ledger.index].takeRetainedValue()
     outlets[ledger.index] = .passUnretained(vacant)
@@ -88,6 +93,7 @@ final class Conduits<Output, Failure: Error> {
   /// Delivers `input` to every subscriber that has asked for a value.
   @inlinable
   func send(_ input: Output) -> Delivery {
+    confinement.check("Subject")
     guard isOpen else { return Delivery(isTerminated: true) }
     var delivery = Delivery()
     sendings &+= 1
@@ -118,6 +124,7 @@ final class Conduits<Output, Failure: Error> {
 
   @inlinable
   func send(completion: Subscribers.Completion<Failure>) {
+    confinement.check("Subject")
     guard isOpen else { return }
     isOpen = false
     self.completion = completion

@@ -5,14 +5,6 @@
 /// stack flat. The loop itself is a closure formed where the subscriber's type is known.
 @usableFromInline
 final class Source: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
-  @usableFromInline
-  enum Progress {
-    /// Out of demand; to be continued.
-    case paused
-    /// It has delivered its ending.
-    case ended
-  }
-
   @exclusivity(unchecked)
   @usableFromInline
   var demand = Subscribers.Demand.none

@@ -29,6 +29,9 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @exclusivity(unchecked)
   @usableFromInline
   final var up: (any Subscription)?
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var confinement = Confinement()
 
   @inlinable
   init(_ down: Downstream<Output, Failure>) { self.down = down }
@@ -100,6 +103,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
 
   @usableFromInline
   func request(_ demand: Subscribers.Demand) {
+    confinement.check("Subscription.request")
     demand.assertPositive(self)
     trapIfEarly("values were asked for")
     up?.request(demand)
@@ -108,6 +112,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   /// Cancels upstream and delivers nothing more. Before the subscription there is nothing to cancel.
   @usableFromInline
   func cancel() {
+    confinement.check("Subscription.cancel")
     guard phase != .ended, phase != .waiting || early == .traps else { return }
     phase = .ended
     let up = self.up

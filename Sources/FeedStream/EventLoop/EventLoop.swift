@@ -96,7 +96,10 @@ public final class EventLoop: @unchecked Sendable {
 
 // MARK: - Running
 
-extension EventLoop {
+extension EventLoop: StreamDomain {
+  /// Whether the calling thread owns the loop, and may touch what lives on it.
+  package var isHere: Bool { owner.load(ordering: .relaxed) == UInt(clibuv_thread_self()) }
+
   /// Runs the loop on the calling thread, which owns it from now on.
   ///
   /// After it returns the loop can be run again.
@@ -109,13 +112,13 @@ extension EventLoop {
     precondition(
       entered, "EventLoop.run: the loop is running already; stop() it first, or use execute { } to bring it work")
     owner.store(thread, ordering: .releasing)
-    let outer = CurrentLoop.replace(with: self)
+    let outer = CurrentDomain.enter(self)
     let wakeUp = UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)
     if mode == .untilStopped { uv_ref(wakeUp) }
     defer {
       if mode == .untilStopped { uv_unref(wakeUp) }
       isStopping = false
-      CurrentLoop.restore(outer)
+      CurrentDomain.leave(outer)
       runner.store(0, ordering: .releasing)
     }
     if mailbox.takeStopRequest() { return }
@@ -144,13 +147,13 @@ extension EventLoop {
   public var isCurrent: Bool { runner.load(ordering: .relaxed) == UInt(clibuv_thread_self()) }
 
   /// The loop that the calling thread is running, the innermost if several.
-  public static var current: EventLoop? { CurrentLoop.get() }
+  public static var current: EventLoop? { CurrentDomain.get() as? EventLoop }
 
   /// Traps on a thread that does not own the loop.
   @inline(__always)
   func checkOwner(_ function: StaticString = #function) {
     precondition(
-      owner.load(ordering: .relaxed) == UInt(clibuv_thread_self()),
+      isHere,
       "EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to get onto it")
   }
 }

@@ -104,7 +104,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     outlet.isBeingServed = true
     servings += 1
     while outlet.isActive, outlet.demand > .none {
-      outlet.position = max(outlet.position, origin)
+      outlet.position = Swift.max(outlet.position, origin)
       guard outlet.position < end else { break }
       let value = kept[outlet.position - origin].value
       outlet.position += 1

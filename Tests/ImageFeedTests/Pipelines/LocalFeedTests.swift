@@ -1,0 +1,175 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import Testing
+
+/// The use cases of the cache, each a publisher of its own.
+@Suite("Load, validate and save the local feed")
+struct LocalFeedTests {
+  private let feed = makeFeed(2)
+
+  // MARK: Load
+
+  @Test("Loading an empty cache delivers no feed images", arguments: WorldKind.allCases)
+  func loadEmpty(kind: WorldKind) {
+    let outcome = kind.make().loadSaved()
+    #expect(outcome.values == [])
+    #expect(outcome.isFinished)
+  }
+
+  @Test("Loading delivers a feed a second under the max age, and none at or over it, without side effects",
+    arguments: WorldKind.allCases, [-1, 0, 1])
+  func load(kind: WorldKind, secondsOver: Int) throws {
+    let world = kind.make()
+    try world.save(feed)
+    world.clock.now = noon.addingTimeInterval(604_800 + Double(secondsOver))
+
+    let outcome = world.loadSaved()
+
+    #expect(outcome.values == (secondsOver < 0 ? [feed] : []))
+    #expect(outcome.isFinished)
+    #expect(try world.savedFeed() == feed)
+  }
+
+  @Test("Loading delivers a retrieval error, twice, and changes nothing", arguments: WorldKind.allCases)
+  func loadFails(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(feed)
+    try world.store.fail(.retrieval)
+
+    for _ in 0..<2 {
+      let error = try #require(world.loadSaved().failure)
+      guard case .retrieval = error else {
+        Issue.record("A retrieval error is expected: \(error)")
+        return
+      }
+    }
+    try world.store.recover()
+    #expect(try world.savedFeed() == feed)
+  }
+
+  @Test("Loading deletes an expired feed when asked to, and only then", arguments: WorldKind.allCases)
+  func loadDeleting(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(feed)
+    #expect(world.outcome(of: world.saved.load(deleting: .expired)).values == [feed])
+
+    world.clock.now = noon.addingTimeInterval(604_800)
+    #expect(world.outcome(of: world.saved.load(deleting: .expired)).values == [])
+    #expect(try world.savedFeed() == nil)
+  }
+
+  // MARK: Validate
+
+  @Test("Validation deletes what has expired and touches nothing else",
+    arguments: WorldKind.allCases, [-1, 0, 1])
+  func validate(kind: WorldKind, secondsOver: Int) throws {
+    let world = kind.make()
+    #expect(world.outcome(of: world.saved.validate()).values == [.empty])
+    try world.save(feed)
+    world.clock.now = noon.addingTimeInterval(604_800 + Double(secondsOver))
+
+    let outcome = world.outcome(of: world.saved.validate())
+
+    #expect(outcome.values == [secondsOver < 0 ? .valid : .deletedExpired])
+    #expect(try world.savedFeed() == (secondsOver < 0 ? feed : nil))
+  }
+
+  @Test("Validation deletes what cannot be retrieved", arguments: WorldKind.allCases)
+  func validateUnreadable(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(feed)
+    try world.store.fail(.retrieval)
+
+    let outcome = world.outcome(of: world.saved.validate())
+
+    guard case .deletedUnreadable(.retrieval)? = outcome.values.first else {
+      Issue.record("It must say what was unreadable: \(outcome)")
+      return
+    }
+    try world.store.recover()
+    #expect(try world.savedFeed() == nil)
+  }
+
+  @Test("Validation delivers a deletion error", arguments: WorldKind.allCases)
+  func validateFails(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(feed)
+    world.clock.now = noon.addingTimeInterval(604_800)
+    try world.store.fail(.deletion)
+
+    let error = try #require(world.outcome(of: world.saved.validate()).failure)
+
+    guard case .deletion = error else {
+      Issue.record("A deletion error is expected: \(error)")
+      return
+    }
+    try world.store.recover()
+    #expect(try world.savedFeed() == feed)
+  }
+
+  // MARK: Save
+
+  @Test("Saving stamps the images with the present moment and replaces what was there", arguments: WorldKind.allCases)
+  func save(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(feed)
+    world.clock.now = noon.addingTimeInterval(10)
+    let images = makeFeed(3, from: 20).images
+
+    let outcome = world.outcome(of: world.saved.save(images))
+
+    #expect(outcome.values == [.replaced])
+    #expect(outcome.isFinished)
+    #expect(try world.savedFeed() == CachedFeed(images: images, timestamp: world.clock.now))
+  }
+
+  @Test("A deletion error and an insertion error are each delivered, and what was there is intact",
+    arguments: WorldKind.allCases, [FeedStoreError.Step.deletion, .insertion])
+  func saveFails(kind: WorldKind, step: FeedStoreError.Step) throws {
+    let world = kind.make()
+    try world.save(feed)
+    try world.store.fail(step)
+
+    let error = try #require(world.outcome(of: world.saved.save(makeFeed(3, from: 20).images)).failure)
+
+    switch (step, error) {
+    case (.deletion, .deletion), (.insertion, .insertion): break
+    default: Issue.record("The error must name the step \(step): \(error)")
+    }
+    try world.store.recover()
+    #expect(try world.savedFeed() == feed)
+  }
+
+  @Test("A feed that was asked for earlier and arrives late does not replace a newer one", arguments: WorldKind.allCases)
+  func lateSave(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(feed)
+
+    let late = world.saved.save(makeFeed(3, from: 20).images, asked: noon.addingTimeInterval(-60))
+
+    #expect(world.outcome(of: late).values == [.superseded(by: noon)])
+    #expect(try world.savedFeed() == feed)
+  }
+
+  @Test("Side effects run serially, in the order asked", arguments: WorldKind.allCases)
+  func serial(kind: WorldKind) throws {
+    let world = kind.make()
+    let saved = world.saved
+    var order: [Int] = []
+    var subscriptions: [AnyCancellable] = []
+    for number in 0..<20 {
+      saved.save(makeFeed(1, from: number).images)
+        .sink { _ in order.append(number) } receiveValue: { _ in }
+        .store(in: &subscriptions)
+    }
+    world.run()
+
+    #expect(order == Array(0..<20))
+    #expect(try world.savedFeed()?.images == makeFeed(1, from: 19).images)
+  }
+}
+
+extension World {
+  fileprivate func loadSaved() -> Outcome<CachedFeed, FeedStoreError> { outcome(of: saved.load()) }
+}

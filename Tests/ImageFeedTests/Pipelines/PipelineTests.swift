@@ -1,0 +1,123 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import Testing
+
+/// What the specification leaves open and the design settles.
+@Suite("The pipeline")
+struct PipelineTests {
+  private let saved = makeFeed(2)
+
+  @Test("Invalid data falls back to the saved feed, as a lost connection does", arguments: WorldKind.allCases)
+  func invalidData(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(saved)
+    world.serve(Answer(body: "not a feed"))
+
+    let outcome = world.outcome(of: world.loader().load())
+
+    #expect(outcome.values.map(\.images) == [saved.images])
+    #expect(try world.savedFeed() == saved)
+  }
+
+  @Test("Told to fall back on lost connections only, it delivers the invalid-data error", arguments: WorldKind.allCases)
+  func connectivityOnly(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(saved)
+    world.serve(Answer(status: 500, body: ""))
+
+    let outcome = world.outcome(of: world.loader { $0.fallback = .connectivity }.load())
+
+    #expect(outcome.values == [])
+    #expect(outcome.failure == FeedError(remote: .invalidData(.status(500))))
+    #expect(try world.savedFeed() == saved)
+  }
+
+  @Test("A feed of no images is a feed: shown, saved, and shown again from the cache", arguments: WorldKind.allCases)
+  func emptyFeed(kind: WorldKind) throws {
+    let world = kind.make()
+    world.serve(.feed([]))
+    #expect(world.outcome(of: world.loader().load()).values == [Feed(images: [], origin: .remote)])
+
+    world.disconnect()
+    #expect(world.outcome(of: world.loader().load()).values.map(\.images) == [[]])
+  }
+
+  @Test("A save that fails is reported and does not take the feed from the user",
+    arguments: WorldKind.allCases, [FeedStoreError.Step.deletion, .insertion])
+  func failingSave(kind: WorldKind, step: FeedStoreError.Step) throws {
+    let world = kind.make()
+    try world.save(saved)
+    try world.store.fail(step)
+    world.serve(.feed(makeFeed(3, from: 50).images))
+    var reported: [FeedStoreError] = []
+
+    let outcome = world.outcome(of: world.loader { $0.report = { reported.append($0) } }.load())
+
+    #expect(outcome.values.map(\.images.count) == [3])
+    #expect(outcome.isFinished)
+    #expect(reported.count == 1)
+    try world.store.recover()
+    #expect(try world.savedFeed() == saved)
+  }
+
+  @Test("The feed is delivered first, and the ending waits for the save", arguments: WorldKind.allCases)
+  func endingWaitsForSave(kind: WorldKind) throws {
+    let world = kind.make()
+    world.serve(.feed(saved.images))
+    var savedAtValue: CachedFeed?
+    var savedAtEnding: CachedFeed?
+
+    let subscription = world.loader().load().sink { _ in
+      savedAtEnding = try? world.savedFeed()
+    } receiveValue: { _ in
+      savedAtValue = try? world.savedFeed()
+    }
+    world.run()
+    subscription.cancel()
+
+    #expect(savedAtValue == nil)
+    #expect(savedAtEnding?.images == saved.images)
+  }
+
+  @Test("A subscriber that takes the feed and cancels still has it saved", arguments: WorldKind.allCases)
+  func saveOutlivesCancellation(kind: WorldKind) throws {
+    let world = kind.make()
+    world.serve(.feed(saved.images))
+
+    #expect(world.outcome(of: world.loader().load().prefix(1)).isFinished)
+
+    #expect(try world.savedFeed()?.images == saved.images)
+  }
+
+  @Test("A cache that fails is told with what the remote failed with", arguments: WorldKind.allCases)
+  func bothFail(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(saved)
+    try world.store.fail(.retrieval)
+    world.disconnect()
+
+    let error = try #require(world.outcome(of: world.loader().load()).failure)
+
+    guard case .connectivity = error.remote else {
+      Issue.record("The primary error comes first: \(error)")
+      return
+    }
+    #expect(error.cache != nil)
+    #expect("\(error)".contains("cannot be read"))
+  }
+
+  @Test("Nothing is delivered after cancel returns, wherever the load is", arguments: 0..<12)
+  func cancelAnywhere(turns: Int) throws {
+    let world = VirtualWorld()
+    try world.save(saved)
+    world.serve(.feed(saved.images))
+    var delivered = 0
+    let subscription = world.loader().load().sink { _ in delivered += 1 } receiveValue: { _ in delivered += 1 }
+    for _ in 0..<turns { world.step() }
+    subscription.cancel()
+    let before = delivered
+    world.run()
+    #expect(delivered == before)
+  }
+}

@@ -1,0 +1,120 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import Testing
+
+/// The five scenarios of the specification, in both worlds.
+@Suite("Scenarios")
+struct ScenarioTests {
+  private let latest = makeFeed(3, from: 100).images
+  private let older = makeFeed(2)
+
+  @Test("Connectivity, feed requested: the latest remote feed is delivered and replaces the cache", arguments: WorldKind.allCases)
+  func online(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(older)
+    world.serve(.feed(latest))
+    world.clock.now = noon.addingTimeInterval(60)
+
+    let outcome = world.outcome(of: world.loader().load())
+
+    #expect(outcome.values == [Feed(images: latest, origin: .remote)])
+    #expect(outcome.isFinished)
+    #expect(try world.savedFeed() == CachedFeed(images: latest, timestamp: world.clock.now))
+  }
+
+  @Test("One subscription is one request, and there is none before it", arguments: WorldKind.allCases)
+  func requests(kind: WorldKind) {
+    let world = kind.make()
+    world.serve(.feed(latest))
+
+    let load = world.loader().load()
+    world.run()
+    #expect(world.requests == 0)
+
+    _ = world.outcome(of: load)
+    #expect(world.requests == 1)
+    _ = world.outcome(of: load)
+    #expect(world.requests == 2)
+  }
+
+  @Test("No connectivity, a cached feed younger than seven days: the saved feed is delivered", arguments: WorldKind.allCases)
+  func offlineWithYoungCache(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(older)
+    world.disconnect()
+    world.clock.now = noon.addingTimeInterval(6 * 86_400)
+
+    let outcome = world.outcome(of: world.loader().load())
+
+    let feed = try #require(outcome.values.first)
+    #expect(outcome.values.count == 1)
+    #expect(outcome.isFinished)
+    #expect(feed.images == older.images)
+    guard case .cache(let savedAt, let age, reason: .connectivity) = feed.origin else {
+      Issue.record("The feed must say that it is a saved one: \(feed.origin)")
+      return
+    }
+    #expect(savedAt == noon)
+    #expect(age == .seconds(6 * 86_400))
+    #expect(try world.savedFeed() == older)
+  }
+
+  @Test("No connectivity, a cached feed seven days old: an error message, and the cache is deleted", arguments: WorldKind.allCases)
+  func offlineWithExpiredCache(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(older)
+    world.disconnect()
+    world.clock.now = noon.addingTimeInterval(7 * 86_400)
+
+    let outcome = world.outcome(of: world.loader().load())
+
+    #expect(outcome.values == [])
+    let error = try #require(outcome.failure)
+    #expect(error.cache == nil)
+    #expect("\(error)".contains("127.0.0.1") || "\(error)".contains("example.com"))
+    #expect(try world.savedFeed() == nil)
+  }
+
+  @Test("No connectivity, empty cache: an error message", arguments: WorldKind.allCases)
+  func offlineWithEmptyCache(kind: WorldKind) throws {
+    let world = kind.make()
+    world.disconnect()
+
+    let outcome = world.outcome(of: world.loader().load())
+
+    #expect(outcome.values == [])
+    let error = try #require(outcome.failure)
+    guard case .connectivity = error.remote else {
+      Issue.record("The error must be what the remote said: \(error)")
+      return
+    }
+  }
+
+  @Test("No connectivity, a cached feed of any age, when any age will do: the saved feed", arguments: WorldKind.allCases)
+  func offlineWithAnyAge(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(older)
+    world.disconnect()
+    world.clock.now = noon.addingTimeInterval(10 * 365 * 86_400)
+
+    let outcome = world.outcome(of: world.loader { $0.maxAge = nil }.load())
+
+    #expect(outcome.values.map(\.images) == [older.images])
+    #expect(outcome.isFinished)
+  }
+
+  @Test("The age boundary: a second under is shown, exactly at and a second over are not",
+    arguments: WorldKind.allCases, [(604_799, true), (604_800, false), (604_801, false)])
+  func ageBoundary(kind: WorldKind, age: (seconds: Int, isShown: Bool)) throws {
+    let world = kind.make()
+    try world.save(older)
+    world.disconnect()
+    world.clock.now = noon.addingTimeInterval(Double(age.seconds))
+
+    let outcome = world.outcome(of: world.loader().load())
+
+    #expect(outcome.values.isEmpty == !age.isShown)
+    #expect(outcome.isFinished == age.isShown)
+  }
+}

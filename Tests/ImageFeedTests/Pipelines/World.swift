@@ -1,0 +1,171 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import Synchronization
+import Testing
+
+/// The two worlds that the specifications are run in.
+enum WorldKind: String, CaseIterable, CustomTestStringConvertible {
+  /// A loopback origin, libcurl, an event loop and a SQLite file.
+  case real
+  /// A scripted origin and a store in memory, under a scheduler that the test controls.
+  case virtual
+
+  var testDescription: String { rawValue }
+
+  func make() -> any World {
+    switch self {
+    case .real: RealWorld()
+    case .virtual: VirtualWorld()
+    }
+  }
+}
+
+/// A server that can be reached or not, a cache, and a wall clock that the test sets.
+protocol World: AnyObject {
+  var url: URL { get }
+  var client: any HTTPClient { get }
+  var scheduler: any LoopScheduler { get }
+  var store: any StoreUnderTest { get }
+  var clock: WallClock { get }
+  /// How many requests the server has seen.
+  var requests: Int { get }
+
+  func serve(_ answer: Answer)
+  func disconnect()
+  /// Lets everything happen that is due to happen.
+  func run()
+}
+
+struct Answer: Sendable {
+  var status = 200
+  var body: String
+
+  static func feed(_ images: [FeedImage]) -> Answer {
+    let items = images.map { image in
+      let optionals = [("description", image.description), ("location", image.location)]
+        .compactMap { name, value in value.map { "\"\(name)\": \"\($0)\", " } }
+      return "{\"id\": \"\(image.id)\", \(optionals.joined())\"image\": \"\(image.url)\"}"
+    }
+    return Answer(body: "{\"items\": [\(items.joined(separator: ", "))]}")
+  }
+}
+
+/// A wall clock that stands still until it is set.
+final class WallClock: Sendable {
+  private let date = Mutex(noon)
+
+  var now: Date {
+    get { date.withLock { $0 } }
+    set { date.withLock { $0 = newValue } }
+  }
+}
+
+extension World {
+  var cache: FeedCache { FeedCache(store: store.store, on: scheduler, now: { [clock] in clock.now }) }
+  var saved: LocalFeed { cache.feed(at: url) }
+
+  func loader(_ change: (inout FeedLoader.Options) -> Void = { _ in }) -> FeedLoader {
+    var options = FeedLoader.Options()
+    change(&options)
+    return FeedLoader(url, client: client, cache: cache, on: scheduler, options: options)
+  }
+
+  /// Subscribes, runs until nothing is left to do, and says what came.
+  func outcome<P: Publisher>(of publisher: P) -> Outcome<P.Output, P.Failure> {
+    var outcome = Outcome<P.Output, P.Failure>()
+    let subscription = publisher.sink { outcome.completion = $0 } receiveValue: { outcome.values.append($0) }
+    run()
+    subscription.cancel()
+    return outcome
+  }
+
+  /// What is saved for the address now.
+  func savedFeed() throws -> CachedFeed? { try store.store.retrieve(for: url) }
+
+  func save(_ feed: CachedFeed) throws { try store.store.replace(for: url, with: feed) }
+}
+
+struct Outcome<Value, Failure: Error> {
+  var values: [Value] = []
+  var completion: Subscribers.Completion<Failure>?
+
+  var isFinished: Bool { if case .finished = completion { true } else { false } }
+  var failure: Failure? { if case .failure(let error) = completion { error } else { nil } }
+}
+
+final class RealWorld: World {
+  private final class Script: Sendable {
+    let answer = Mutex(Answer(status: 503, body: ""))
+    let requests = Mutex(0)
+  }
+
+  private let script = Script()
+  private let origin: RawOrigin
+  private let loop = EventLoop()
+  let client: any HTTPClient
+  let store: any StoreUnderTest = SQLiteUnderTest()
+  let clock = WallClock()
+
+  init() {
+    client = CurlHTTPClient(on: loop)
+    origin = RawOrigin { [script] connection in
+      while true {
+        try connection.readRequest()
+        script.requests.withLock { $0 += 1 }
+        let answer = script.answer.withLock { $0 }
+        try connection.send(
+          "HTTP/1.1 \(answer.status) Whatever\r\nContent-Length: \(answer.body.utf8.count)\r\n\r\n\(answer.body)")
+      }
+    }
+  }
+
+  deinit { origin.stop() }
+
+  var url: URL { origin.url() }
+  var scheduler: any LoopScheduler { loop }
+  var requests: Int { script.requests.withLock { $0 } }
+
+  func serve(_ answer: Answer) { script.answer.withLock { $0 = answer } }
+  func disconnect() { origin.stop() }
+  func run() { loop.run() }
+}
+
+final class VirtualWorld: World {
+  private final class Origin: HTTPClient {
+    let scheduler: VirtualTimeScheduler
+    var answer: Answer? = Answer(status: 503, body: "")
+    var requests = 0
+
+    init(_ scheduler: VirtualTimeScheduler) { self.scheduler = scheduler }
+
+    func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+      Deferred { [self] () -> AnyPublisher<HTTPResponse, HTTPError> in
+        requests += 1
+        guard let answer else { return Fail(error: .offline).eraseToAnyPublisher() }
+        return Just(HTTPResponse(status: answer.status, body: Data(answer.body.utf8), url: request.url))
+          .setFailureType(to: HTTPError.self)
+          .eraseToAnyPublisher()
+      }
+      .delay(for: .milliseconds(80), scheduler: scheduler)
+      .eraseToAnyPublisher()
+    }
+  }
+
+  private let time = VirtualTimeScheduler()
+  private let origin: Origin
+  let url = address
+  let store: any StoreUnderTest = MemoryUnderTest()
+  let clock = WallClock()
+
+  init() { origin = Origin(time) }
+
+  var client: any HTTPClient { origin }
+  var scheduler: any LoopScheduler { time }
+  var requests: Int { origin.requests }
+
+  func serve(_ answer: Answer) { origin.answer = answer }
+  func disconnect() { origin.answer = nil }
+  func run() { time.run() }
+}
