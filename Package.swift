@@ -51,5 +51,6 @@ let package = Package(
       dependencies: [
         "feed", "FeedStream", "ImageFeed", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ])

@@ -40,7 +40,7 @@ struct CacheDesk {
   func clear(_ address: URL?) -> AnyPublisher<String, FeedStoreError> {
     guard let address else {
       return worker.publisher { [store] () throws(FeedStoreError) in try store.deleteAll() }
-        .map { "Cleared \(path.printable)\n" }
+        .map { "Nothing is saved in \(path.printable) any more\n" }
         .eraseToAnyPublisher()
     }
     return worker.publisher { [store] () throws(FeedStoreError) in try store.delete(for: address) }

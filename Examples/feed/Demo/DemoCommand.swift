@@ -14,9 +14,8 @@ struct DemoCommand: ParsableCommand {
       """)
 
   func run() throws {
-    let folder = try FileManager.default.url(
-      for: .itemReplacementDirectory, in: .userDomainMask, appropriateFor: URL(fileURLWithPath: NSTemporaryDirectory()),
-      create: true)
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("feedstream-demo-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let loop = EventLoop()
     var status: Int32 = 0

@@ -71,7 +71,7 @@ enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
   case text, json
 }
 
-extension FallbackPolicy: @retroactive ExpressibleByArgument {
+extension FallbackPolicy: ExpressibleByArgument {
   public init?(argument: String) {
     switch argument {
     case "any": self = .any

@@ -11,7 +11,8 @@ struct CommonOptions: ParsableArguments {
   var cache: String?
 
   @Option(
-    help: ArgumentHelp("The age at which a saved feed has expired; \"none\" for any age.", valueName: "d"),
+    help: ArgumentHelp(
+      "The age at which a saved feed has expired; \"none\" for any age. (default: 7d)", valueName: "d"),
     transform: MaxAge.init(parsing:))
   var maxAge = MaxAge(FeedCachePolicy.defaultMaxAge)
 

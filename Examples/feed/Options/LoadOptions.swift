@@ -11,14 +11,16 @@ struct LoadOptions: ParsableArguments {
   @OptionGroup var common: CommonOptions
 
   @Option(
-    help: ArgumentHelp("How long a request may take in all.", valueName: "d"),
+    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
     transform: DurationText.init(positive:))
   var timeout = DurationText(.seconds(30))
 
-  @Option(help: "Show the saved feed after any failure, or only when no answer arrived.")
+  @Option(
+    help: ArgumentHelp(
+      "Show the saved feed after any failure, or only when no answer arrived.", valueName: "any|connectivity"))
   var fallback = FallbackPolicy.any
 
-  @Option(help: "How the feed is written: for people, or one line of JSON.")
+  @Option(help: ArgumentHelp("How the feed is written: for people, or one line of JSON.", valueName: "text|json"))
   var format = OutputFormat.text
 }
 

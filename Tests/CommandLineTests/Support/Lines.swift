@@ -12,8 +12,10 @@ final class Lines: Sendable {
     var waiting: [@Sendable () -> Void] = []
   }
 
-  init(_ handle: FileHandle) {
+  /// - Parameter starts: whether to read; otherwise the pipe fills up.
+  init(_ handle: FileHandle, starts: Bool = true) {
     self.handle = handle
+    guard starts else { return }
     handle.readabilityHandler = { [weak self] handle in
       var buffer = [UInt8](repeating: 0, count: 65_536)
       // Not `availableData`: it traps where a terminal whose other side has gone answers with an error.

@@ -5,20 +5,34 @@ import Synchronization
 final class RunningFeed: Sendable {
   let output: Lines
   let errors: Lines
-  // Read by the process that was started only; `Process` guards its own state with a lock.
-  nonisolated(unsafe) private let process = Process()
+  private let process = Process()
   private let ended: Task<Int32, Never>
 
+  /// - Parameters:
+  ///   - terminal: whether both outputs are one terminal; `output` then has what is written to either.
+  ///   - readsOutput: whether its output is read before it is asked for.
   init(
-    program: URL = FeedBinary.url, _ arguments: [String], environment: [String: String] = [:]
+    program: URL = FeedBinary.url, _ arguments: [String], environment: [String: String] = [:], terminal: Bool = false,
+    readsOutput: Bool = true
   ) throws {
-    let (output, errors) = (Pipe(), Pipe())
     process.executableURL = program
     process.arguments = arguments
     process.environment = FeedBinary.environment(environment)
     process.standardInput = FileHandle.nullDevice
-    process.standardOutput = output
-    process.standardError = errors
+    let errors = Pipe()
+    if terminal {
+      let (screen, program) = try Self.openTerminal()
+      process.standardOutput = program
+      process.standardError = program
+      output = Lines(screen)
+      try errors.fileHandleForWriting.close()
+    } else {
+      let output = Pipe()
+      process.standardOutput = output
+      process.standardError = errors
+      self.output = Lines(output.fileHandleForReading, starts: readsOutput)
+    }
+    self.errors = Lines(errors.fileHandleForReading)
     let (stream, continuation) = AsyncStream<Int32>.makeStream()
     process.terminationHandler = { process in
       // A signal that was not handled, as a shell shows it.
@@ -31,8 +45,14 @@ final class RunningFeed: Sendable {
       return -1
     }
     try process.run()
-    self.output = Lines(output.fileHandleForReading)
-    self.errors = Lines(errors.fileHandleForReading)
+    if terminal { try (process.standardOutput as? FileHandle)?.close() }
+  }
+
+  private static func openTerminal() throws -> (screen: FileHandle, program: FileHandle) {
+    var (screen, program): (Int32, Int32) = (-1, -1)
+    guard openpty(&screen, &program, nil, nil, nil) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    for descriptor in [screen, program] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    return (FileHandle(fileDescriptor: screen, closeOnDealloc: true), FileHandle(fileDescriptor: program))
   }
 
   func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
