@@ -15,12 +15,20 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+    .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.9.0"),
   ],
   targets: [
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .target(name: "FeedStream", dependencies: ["CLibUV"]),
-    .target(name: "FeedStreamTesting", dependencies: ["FeedStream"]),
+    .target(
+      name: "FeedStreamTesting",
+      dependencies: [
+        "FeedStream",
+        .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
+        // Without it, on Linux, a failure is printed and the test passes.
+        .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
+      ]),
     .target(
       name: "ImageFeed",
       dependencies: [
@@ -39,6 +47,12 @@ let package = Package(
       ],
       path: "Examples/feed"),
     .testTarget(name: "FeedStreamTests", dependencies: ["FeedStream", "FeedStreamTesting"]),
+    .testTarget(
+      name: "FeedStreamTestingTests",
+      dependencies: [
+        "FeedStream", "FeedStreamTesting",
+        .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
+      ]),
     .testTarget(name: "EventLoopTests", dependencies: ["FeedStream"]),
     .testTarget(
       name: "ImageFeedTests",

@@ -54,7 +54,7 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
     var seconds = min(firstPause.inSeconds, cap.inSeconds)
     if factor != 1 { seconds = min(seconds * exponent(retry), cap.inSeconds) }
     if jitter > 0 { seconds *= Double.random(in: (1 - jitter)...1, using: &generator) }
-    return .nanoseconds(Int64((seconds * 1e9).rounded()))
+    return .nanoseconds(Int64(exactly: (seconds * 1e9).rounded()) ?? .max)
   }
 
   private func exponent(_ power: Int) -> Double {
@@ -74,23 +74,7 @@ extension Duration {
   /// In nanoseconds; saturates beyond 292 years.
   var wholeNanoseconds: Int {
     let (whole, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? .max : Int(whole.addingReportingOverflow(components.attoseconds / 1_000_000_000).partialValue)
-  }
-}
-
-/// Random numbers that are the same for the same seed: SplitMix64.
-///
-/// Source: G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. Not for secrets.
-public struct SeededGenerator: RandomNumberGenerator, Equatable, Sendable {
-  private var state: UInt64
-
-  public init(seed: UInt64) { state = seed }
-
-  public mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
+    let (sum, carry) = whole.addingReportingOverflow(components.attoseconds / 1_000_000_000)
+    return overflow || carry ? .max : Int(sum)
   }
 }

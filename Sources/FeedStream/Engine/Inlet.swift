@@ -10,6 +10,13 @@ protocol Port {
   static func began(_ inlet: Inlet<Self>)
   static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>)
+  /// What the inlet goes by; itself, unless it stands for its owner.
+  static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier
+}
+
+extension Port {
+  @usableFromInline
+  static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { CombineIdentifier(inlet) }
 }
 
 /// A stage's subscription to one of its upstreams, with the protocol's rules kept: the first subscription wins, one
@@ -88,6 +95,8 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
     up = nil
   }
 
+  @usableFromInline
+  var combineIdentifier: CombineIdentifier { P.identifier(of: self) }
   @usableFromInline
   var description: String { owner.description }
   @usableFromInline

@@ -15,11 +15,23 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @usableFromInline
   enum Phase { case waiting, live, draining, ended }
 
-  /// What becomes of values, endings and calls that come before the subscription, against the rules.
+  /// What a stage does with strays: what upstream sends against the rules, before its subscription or after the ending.
   ///
-  /// Combine's operators differ here, and so do these: each says what its namesake does.
+  /// Combine's operators differ here, and each of these does what its namesake does, as long as it adds no violation of
+  /// its own: an operator that keeps nothing back shows its subscriber what a misbehaving upstream sends.
   @usableFromInline
-  enum Early { case ignored, valuesPass, allPass, traps }
+  enum Strays {
+    /// Nothing passes.
+    case ignored
+    /// Values pass; endings do not.
+    case valuesPass
+    /// Everything passes before the subscription, nothing after the ending.
+    case earlyPass
+    /// Everything passes.
+    case allPass
+    /// What comes before the subscription traps; nothing passes after the ending.
+    case earlyTraps
+  }
 
   @usableFromInline
   final let down: Downstream<Output, Failure>
@@ -54,34 +66,48 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @usableFromInline
   func began() { down.receive(subscription: self) }
 
-  /// Whether a value may be handled now. Off the hot path, `takesEarly()` says what happens before the subscription.
+  /// Whether a value is in order. Off the hot path, `takesStray()` says what happens to one that is not.
   @inlinable
   final var isLive: Bool { @inline(__always) get { phase == .live } }
 
   @usableFromInline
-  var early: Early { .ignored }
+  var strays: Strays { .ignored }
 
   /// Whether a value that finds this stage not live is to be handled all the same.
   @inline(never)
   @usableFromInline
-  final func takesEarly() -> Bool {
-    guard phase == .waiting else { return false }
+  final func takesStray() -> Bool {
     trapIfEarly("a value arrived")
-    return early != .ignored
+    switch strays {
+    case .valuesPass, .allPass: return phase != .draining
+    case .earlyPass: return phase == .waiting
+    case .ignored, .earlyTraps: return false
+    }
   }
 
   @usableFromInline
   final func trapIfEarly(_ what: String) {
     precondition(
-      phase != .waiting || early != .traps,
+      phase != .waiting || strays != .earlyTraps,
       "\(self): \(what) before the subscription; a publisher calls receive(subscription:) before anything else")
+  }
+
+  /// Whether an ending is in order, or passes all the same.
+  @usableFromInline
+  final func takesEnding() -> Bool {
+    trapIfEarly("an ending arrived")
+    switch phase {
+    case .live: return true
+    case .waiting: return strays == .earlyPass || strays == .allPass
+    case .ended: return strays == .allPass
+    case .draining: return false
+    }
   }
 
   /// Forwards the first ending and refuses the rest.
   @usableFromInline
   final func finish(_ completion: Subscribers.Completion<Failure>) {
-    trapIfEarly("an ending arrived")
-    guard phase == .live || phase == .waiting && early == .allPass else { return }
+    guard takesEnding() else { return }
     phase = .ended
     up = nil
     down.receive(completion: completion)
@@ -91,7 +117,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @inline(never)
   @usableFromInline
   final func stop(_ completion: Subscribers.Completion<Failure>) {
-    guard phase == .live || phase == .waiting && early == .allPass else { return }
+    guard phase == .live || phase == .waiting && strays == .earlyPass else { return }
     phase = .ended
     let up = self.up
     self.up = nil
@@ -113,7 +139,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @usableFromInline
   func cancel() {
     confinement.check("Subscription.cancel")
-    guard phase != .ended, phase != .waiting || early == .traps else { return }
+    guard phase != .ended, phase != .waiting || strays == .earlyTraps else { return }
     phase = .ended
     let up = self.up
     self.up = nil

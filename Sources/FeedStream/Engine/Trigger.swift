@@ -2,6 +2,8 @@
 @usableFromInline
 final class Trigger<Failure: Error>: CustomStringConvertible {
   private let name: StaticString
+  /// What its subscriber goes by: the stage's own, or none.
+  fileprivate let identifier: CombineIdentifier?
   fileprivate let demand: Subscribers.Demand
   @exclusivity(unchecked)
   private var fired: (() -> Void)?
@@ -18,10 +20,11 @@ final class Trigger<Failure: Error>: CustomStringConvertible {
   ///   - ended: runs at the ending.
   @usableFromInline
   init(
-    _ name: StaticString, asking demand: Subscribers.Demand, fired: @escaping () -> Void,
-    ended: @escaping (Subscribers.Completion<Failure>) -> Void
+    _ name: StaticString, _ identifier: CombineIdentifier? = nil, asking demand: Subscribers.Demand,
+    fired: @escaping () -> Void, ended: @escaping (Subscribers.Completion<Failure>) -> Void
   ) {
     self.name = name
+    self.identifier = identifier
     self.demand = demand
     self.fired = fired
     self.ended = ended
@@ -52,7 +55,9 @@ final class Trigger<Failure: Error>: CustomStringConvertible {
     stop?()
   }
 
-  private func letGo() {
+  /// Takes no more notice of the publisher, without cancelling it.
+  @usableFromInline
+  func letGo() {
     fired = nil
     ended = nil
     ask = nil
@@ -79,6 +84,10 @@ enum TriggerPort<Input, Failure: Error>: Port {
   @usableFromInline
   static func began(_ inlet: Inlet<Self>) {
     if inlet.owner.demand > .none { inlet.request(inlet.owner.demand) }
+  }
+  @usableFromInline
+  static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier {
+    inlet.owner.identifier ?? CombineIdentifier(inlet)
   }
   @usableFromInline
   static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand {

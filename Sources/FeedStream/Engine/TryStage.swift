@@ -12,22 +12,22 @@ final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any E
   let body: (Input) throws -> Subscribers.Demand
 
   @usableFromInline
-  let earlyPolicy: Early
+  let policy: Strays
 
   @inlinable
   init(
-    _ name: StaticString, early: Early = .valuesPass, _ down: Downstream<Output, any Error>,
+    _ name: StaticString, strays: Strays = .valuesPass, _ down: Downstream<Output, any Error>,
     _ body: @escaping (Input) throws -> Subscribers.Demand
   ) {
     self.name = name
-    self.earlyPolicy = early
+    policy = strays
     self.body = body
     super.init(down)
   }
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive || takesEarly() else { return .none }
+    guard isLive || takesStray() else { return .none }
     do {
       return try body(input)
     } catch {
@@ -40,7 +40,7 @@ final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any E
   func receive(completion: Subscribers.Completion<UpstreamFailure>) { finish(completion.mapError { $0 }) }
 
   @usableFromInline
-  override var early: Early { earlyPolicy }
+  override var strays: Strays { policy }
   @usableFromInline
   override var description: String { "\(name)" }
 }

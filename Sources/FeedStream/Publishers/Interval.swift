@@ -76,7 +76,8 @@ final class Ticks<Context: Scheduler>: Subscription, CustomStringConvertible {
   private func tick() {
     let number = count
     count += 1
-    guard isActive, demand > .none else { return }
+    guard isActive else { return }
+    guard demand > .none else { return StreamDiagnostics.dropped(number, "Interval", .noDemand) }
     demand -= 1
     demand += down.next(number)
   }

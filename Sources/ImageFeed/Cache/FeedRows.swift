@@ -57,11 +57,10 @@ extension Database {
         isEqual = false
         return false
       }
-      let image = images[position]
-      position += 1
       isEqual =
-        row.uuid(0) == image.id && row.holds(image.description, at: 1) && row.holds(image.location, at: 2)
-        && row.holds(image.url.absoluteString, at: 3)
+        row.uuid(0) == images[position].id && row.holds(images[position].description, at: 1)
+        && row.holds(images[position].location, at: 2) && row.holds(images[position].url.absoluteString, at: 3)
+      position += 1
       return isEqual
     }
     return isEqual && position == images.count

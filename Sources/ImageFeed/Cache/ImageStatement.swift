@@ -60,8 +60,13 @@ struct ImageStatement {
 
   /// Whether the column is this text, byte for byte; `nil` is NULL.
   func holds(_ text: String?, at column: Int32) -> Bool {
-    guard let bytes = utf8(column), var text else { return utf8(column) == nil && text == nil }
-    return text.withUTF8 { $0.elementsEqual(bytes) }
+    guard let bytes = utf8(column), let text else { return utf8(column) == nil && text == nil }
+    // Texts that Swift made itself are contiguous, so that nothing is copied.
+    return text.utf8.withContiguousStorageIfAvailable { utf8 in
+      guard utf8.count == bytes.count else { return false }
+      guard let one = utf8.baseAddress, let other = bytes.baseAddress else { return utf8.isEmpty }
+      return memcmp(one, other, utf8.count) == 0
+    } ?? text.utf8.elementsEqual(bytes)
   }
 
   /// Valid until the next step.

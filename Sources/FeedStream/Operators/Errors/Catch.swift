@@ -118,7 +118,7 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard phase != .ended, !hasFailed else { return .none }
+    guard isLive || takesStray() else { return .none }
     demand.spend(self)
     let more = down.next(input)
     guard more > .none else { return .none }
@@ -162,6 +162,8 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
   }
 
   @usableFromInline
+  override var strays: Strays { .valuesPass }
+  @usableFromInline
   override var description: String { RuleError.self == Never.self ? "Catch" : "TryCatch" }
 
   /// The subscriber of the publisher that follows.
@@ -180,7 +182,9 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
     func receive(subscription: any Subscription) { stage.receive(fallback: subscription) }
 
     @inlinable
-    func receive(_ input: Input) -> Subscribers.Demand { stage.isLive ? stage.down.next(input) : .none }
+    func receive(_ input: Input) -> Subscribers.Demand {
+      stage.isLive || stage.takesStray() ? stage.down.next(input) : .none
+    }
 
     @usableFromInline
     func receive(completion: Subscribers.Completion<NewFailure>) {

@@ -76,7 +76,7 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive || takesEarly() else { return .none }
+    guard isLive || takesStray() else { return .none }
     demand.spend(self)
     let more = down.next(input)
     if more > .none { request(more) }
@@ -115,5 +115,5 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
   }
 
   @usableFromInline
-  override var early: Early { .traps }
+  override var strays: Strays { .earlyTraps }
 }

@@ -12,28 +12,29 @@ extension Publisher {
   /// - Parameters:
   ///   - policy: how often, and after what pauses. Without a pause upstream is subscribed again at once, with a flat stack.
   ///   - scheduler: measures the pauses, and subscribes after them.
-  ///   - generator: chooses within the policy's jitter; each subscription starts with a copy, so that a
-  ///     ``SeededGenerator`` repeats itself.
+  ///   - generator: chooses within the policy's jitter; each subscription starts with a copy, so that one
+  ///     made with a seed repeats itself.
   ///   - isWorthIt: whether to try again after this error.
   @inlinable
   public func retry<S: Scheduler>(
     _ policy: RetryPolicy, scheduler: S, options: S.SchedulerOptions? = nil,
     using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
     if isWorthIt: @escaping (Failure) -> Bool = { _ in true }
-  ) -> Publishers.RetryPolicy<Self, S> {
-    Publishers.RetryPolicy(
-      upstream: self, policy: policy, scheduler: scheduler, options: options, generator: generator, isWorthIt: isWorthIt)
+  ) -> Publishers.RetryByPolicy<Self, S> {
+    Publishers.RetryByPolicy(
+      upstream: self, policy: policy, scheduler: scheduler, options: options, generator: generator, isWorthIt: isWorthIt
+    )
   }
 }
 
 extension Publishers {
   /// See ``Publisher/retry(_:scheduler:options:using:if:)``.
-  public struct RetryPolicy<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct RetryByPolicy<Upstream: Publisher, Context: Scheduler>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
-    public let policy: FeedStream.RetryPolicy
+    public let policy: RetryPolicy
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
     public let generator: any RandomNumberGenerator
@@ -41,7 +42,7 @@ extension Publishers {
 
     @inlinable
     public init(
-      upstream: Upstream, policy: FeedStream.RetryPolicy, scheduler: Context, options: Context.SchedulerOptions?,
+      upstream: Upstream, policy: RetryPolicy, scheduler: Context, options: Context.SchedulerOptions?,
       generator: any RandomNumberGenerator, isWorthIt: @escaping (Upstream.Failure) -> Bool
     ) {
       self.upstream = upstream
@@ -54,7 +55,7 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = RetryPolicyStage<Output, Failure>(
+      let stage = RetryByPolicyStage<Output, Failure>(
         Downstream(subscriber), policy, generator, isWorthIt,
         alarm: { [scheduler, options] in Alarm(.nanoseconds($0), scheduler, options) },
         attach: { [upstream] in upstream.receive(subscriber: $0) })
@@ -65,7 +66,7 @@ extension Publishers {
 }
 
 @usableFromInline
-final class RetryPolicyStage<Output, Failure: Error>: PatientStage<Output, Failure> {
+final class RetryByPolicyStage<Output, Failure: Error>: PatientStage<Output, Failure> {
   private let policy: RetryPolicy
   private var generator: any RandomNumberGenerator
   private let isWorthIt: (Failure) -> Bool

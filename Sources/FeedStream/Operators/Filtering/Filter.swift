@@ -69,7 +69,7 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let down = Downstream(subscriber)
       upstream.receive(
-        subscriber: TryStage<Output, Upstream.Failure, Output>("TryFilter", early: .traps, down) {
+        subscriber: TryStage<Output, Upstream.Failure, Output>("TryFilter", strays: .earlyTraps, down) {
           [isIncluded, next = down.next] in
           try isIncluded($0) ? next($0) : .max(1)
         })

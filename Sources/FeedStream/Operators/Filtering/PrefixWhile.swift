@@ -86,7 +86,7 @@ final class PrefixWhileStage<Input, Failure: Error, RuleError: Error, OutputFail
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive || takesEarly() else { return .none }
+    guard isLive || takesStray() else { return .none }
     do throws(RuleError) {
       if try predicate(input) { return down.next(input) }
     } catch {
@@ -97,5 +97,5 @@ final class PrefixWhileStage<Input, Failure: Error, RuleError: Error, OutputFail
   }
 
   @usableFromInline
-  override var early: Early { .traps }
+  override var strays: Strays { .earlyTraps }
 }

@@ -102,7 +102,7 @@ final class RemoveDuplicatesStage<Input, Failure: Error, RuleError: Error, Outpu
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive || takesEarly() else { return .none }
+    guard isLive || takesStray() else { return .none }
     if let last {
       do throws(RuleError) {
         if try isDuplicate(last, input) {
@@ -118,5 +118,5 @@ final class RemoveDuplicatesStage<Input, Failure: Error, RuleError: Error, Outpu
   }
 
   @usableFromInline
-  override var early: Early { .traps }
+  override var strays: Strays { .earlyTraps }
 }

@@ -129,7 +129,10 @@ final class CollectByTimeStage<Input, Failure: Error, Context: Scheduler>: Stage
   func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive, !isFinished else { return }
     ticker.stop()
-    guard case .finished = completion else { return finish(completion) }
+    guard case .finished = completion else {
+      for input in collected { StreamDiagnostics.dropped(input, "CollectByTime", .terminated) }
+      return finish(completion)
+    }
     isFinished = true
     _ = deliver()
   }
@@ -162,7 +165,9 @@ final class CollectByTimeStage<Input, Failure: Error, Context: Scheduler>: Stage
     return asked
   }
 
-  private func upstreamDemand(for arrays: Subscribers.Demand) -> Subscribers.Demand { count.map { arrays * $0 } ?? .none }
+  private func upstreamDemand(for arrays: Subscribers.Demand) -> Subscribers.Demand {
+    count.map { arrays * $0 } ?? .none
+  }
 
   private func request(upstream arrays: Subscribers.Demand) {
     let more = upstreamDemand(for: arrays)

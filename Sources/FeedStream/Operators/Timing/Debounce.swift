@@ -61,6 +61,9 @@ final class DebounceStage<Input, Failure: Error>: Stage<Input, Failure>, Subscri
   @exclusivity(unchecked)
   @usableFromInline
   var demand = Subscribers.Demand.none
+  /// The value that waits for its time.
+  @exclusivity(unchecked)
+  private var latest: Input?
   @exclusivity(unchecked)
   private var isOpen = true
 
@@ -80,12 +83,15 @@ final class DebounceStage<Input, Failure: Error>: Stage<Input, Failure>, Subscri
   @usableFromInline
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, isOpen else { return .none }
-    alarm.set { [self] in deliver(input) }
+    latest = input
+    alarm.set { [self] in deliver() }
     return .none
   }
 
-  private func deliver(_ input: Input) {
-    guard isLive, demand > .none else { return }
+  private func deliver() {
+    guard isLive, let input = latest else { return }
+    latest = nil
+    guard demand > .none else { return StreamDiagnostics.dropped(input, "Debounce", .noDemand) }
     demand -= 1
     demand += down.next(input)
   }
@@ -95,6 +101,10 @@ final class DebounceStage<Input, Failure: Error>: Stage<Input, Failure>, Subscri
     guard isLive, isOpen else { return }
     isOpen = false
     alarm.cancel()
+    if let input = latest {
+      latest = nil
+      StreamDiagnostics.dropped(input, "Debounce", .terminated)
+    }
     schedule { [self] in finish(completion) }
   }
 
@@ -108,5 +118,8 @@ final class DebounceStage<Input, Failure: Error>: Stage<Input, Failure>, Subscri
   override func cancel() {
     super.cancel()
     alarm.cancel()
+    let dropped = latest
+    latest = nil
+    withExtendedLifetime(dropped) {}
   }
 }

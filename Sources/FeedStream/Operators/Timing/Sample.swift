@@ -85,7 +85,11 @@ final class SampleStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     // Upstream may have ended, or have been cancelled, in the meantime.
     guard phase != .ended else { return nil }
     trigger = Trigger(
-      "Sample", asking: .unlimited, fired: { [unowned self] in deliver() }, ended: { [unowned self] _ in stop(.finished) })
+      "Sample", asking: .unlimited, fired: { [self] in deliver() },
+      ended: { [self] _ in
+        reportLatest()
+        stop(.finished)
+      })
     return trigger
   }
 
@@ -105,7 +109,15 @@ final class SampleStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
     trigger?.cancel()
+    reportLatest()
     finish(completion)
+  }
+
+  /// The stream ends before the latest value was sampled.
+  private func reportLatest() {
+    guard isLive, let input = latest else { return }
+    latest = nil
+    StreamDiagnostics.dropped(input, "Sample", .terminated)
   }
 
   @usableFromInline

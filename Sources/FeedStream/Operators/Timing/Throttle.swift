@@ -100,6 +100,8 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
       demand -= 1
       waiting = input
       schedule(after: lastDelivery?.advanced(by: interval))
+    } else {
+      StreamDiagnostics.dropped(input, "Throttle", .noDemand)
     }
     return .none
   }

@@ -63,7 +63,7 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let down = Downstream(subscriber)
       upstream.receive(
-        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryCompactMap", early: .traps, down) {
+        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryCompactMap", strays: .earlyTraps, down) {
           [transform, next = down.next] in
           if let output = try transform($0) { next(output) } else { .max(1) }
         })

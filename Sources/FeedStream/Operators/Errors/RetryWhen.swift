@@ -1,0 +1,116 @@
+extension Publisher {
+  /// Subscribes again when the publisher that `handler` makes of the failures delivers a value.
+  ///
+  ///     upstream    -a-#
+  ///     handler's   --------x
+  ///     upstream             -a-b|
+  ///     retry(when:)
+  ///     downstream  -a--------a-b|
+  ///
+  /// `handler` is called once for each subscriber, with a publisher of every failure; what it makes is asked for one value
+  /// after each: `{ errors in errors.delay(for: 1, scheduler: loop) }`. When that ends, the stream ends in the same way, at
+  /// once.
+  ///
+  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** what `handler` makes of
+  /// it. **Cancellation:** both, at once.
+  ///
+  /// - Parameter handler: makes, of the failures, the publisher that says when to try again.
+  @inlinable
+  public func retry<P: Publisher>(
+    when handler: @escaping (AnyPublisher<Failure, Never>) -> P
+  ) -> Publishers.RetryWhen<Self, P> {
+    Publishers.RetryWhen(upstream: self, handler: handler)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/retry(when:)``.
+  public struct RetryWhen<Upstream: Publisher, Signal: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Signal.Failure
+
+    public let upstream: Upstream
+    public let handler: (AnyPublisher<Upstream.Failure, Never>) -> Signal
+
+    @inlinable
+    public init(upstream: Upstream, handler: @escaping (AnyPublisher<Upstream.Failure, Never>) -> Signal) {
+      self.upstream = upstream
+      self.handler = handler
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = RetryWhenStage<Output, Upstream.Failure, Failure>(Downstream(subscriber)) { [upstream] in
+        upstream.receive(subscriber: $0)
+      }
+      subscriber.receive(subscription: stage)
+      stage.signal.start(handler(stage.errors.eraseToAnyPublisher()))
+      stage.start()
+    }
+  }
+}
+
+@usableFromInline
+final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: SerialStage<Output, Failure> {
+  @usableFromInline
+  let errors = PassthroughSubject<UpstreamFailure, Never>()
+  @exclusivity(unchecked)
+  @usableFromInline
+  private(set) var signal: Trigger<Failure>!
+  private let attach: (RetryWhenUpstream<Output, UpstreamFailure, Failure>) -> Void
+
+  @usableFromInline
+  init(
+    _ down: Downstream<Output, Failure>,
+    attach: @escaping (RetryWhenUpstream<Output, UpstreamFailure, Failure>) -> Void
+  ) {
+    self.attach = attach
+    super.init("RetryWhen", down)
+    signal = Trigger("RetryWhen", asking: .none, fired: { [self] in start() }, ended: { [self] in end($0) })
+  }
+
+  @usableFromInline
+  func start() {
+    subscribe { [self] in attach(RetryWhenUpstream(stage: self, downstream: $0)) }
+  }
+
+  fileprivate func failed(_ error: UpstreamFailure) {
+    // Asked first, so that it asks for the error.
+    signal.request(.max(1))
+    errors.send(error)
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    signal.cancel()
+  }
+}
+
+/// Takes a failure out of the stream; everything else goes on to the stage.
+@usableFromInline
+struct RetryWhenUpstream<Output, UpstreamFailure: Error, SignalFailure: Error>: FusedStage {
+  @usableFromInline
+  typealias Input = Output
+  @usableFromInline
+  typealias Failure = UpstreamFailure
+
+  @usableFromInline
+  let stage: RetryWhenStage<Output, UpstreamFailure, SignalFailure>
+  @usableFromInline
+  let downstream: Inlet<SerialPort<Output, SignalFailure>>
+
+  @inlinable
+  func receive(_ input: Output) -> Subscribers.Demand { downstream.receive(input) }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<UpstreamFailure>) {
+    switch completion {
+    case .finished: downstream.receive(completion: .finished)
+    case .failure(let error):
+      guard downstream.isLive else { return }
+      downstream.close()
+      stage.failed(error)
+    }
+  }
+}

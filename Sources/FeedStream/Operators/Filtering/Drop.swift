@@ -1,0 +1,74 @@
+extension Publisher {
+  /// Drops the first `count` values and delivers the rest.
+  ///
+  ///     upstream    --a--b--c--d--|
+  ///     dropFirst(2)
+  ///     downstream  --------c--d--|
+  ///
+  /// **Demand:** passes through, with `count` more at the start for those that are dropped.
+  /// **Failure, cancellation:** pass through. Policy: forwards the rest.
+  ///
+  /// - Precondition: `count` is not negative.
+  @inlinable
+  public func dropFirst(_ count: Int = 1) -> Publishers.Drop<Self> {
+    Publishers.Drop(upstream: self, count: count)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/dropFirst(_:)``.
+  @frozen
+  public struct Drop<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let count: Int
+
+    @inlinable
+    public init(upstream: Upstream, count: Int) {
+      self.upstream = upstream
+      self.count = count
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      precondition(count >= 0, "dropFirst(\(count)): a number of values cannot be negative; use 0 or more")
+      let stage = DropStage<Output, Failure>(Downstream(subscriber), count)
+      stage.greet()
+      upstream.receive(subscriber: stage)
+    }
+  }
+}
+
+extension Publishers.Drop: Equatable where Upstream: Equatable {}
+
+@usableFromInline
+final class DropStage<Input, Failure: Error>: EagerStage<Input, Failure>, Subscriber {
+  @exclusivity(unchecked)
+  @usableFromInline
+  var toDrop: Int
+
+  @usableFromInline
+  init(_ down: Downstream<Input, Failure>, _ count: Int) {
+    toDrop = count
+    super.init(down)
+    pending = .max(count)
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive || takesStray() else { return .none }
+    if toDrop > 0 {
+      toDrop &-= 1
+      return .none
+    }
+    return down.next(input)
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+
+  @usableFromInline
+  override var strays: Strays { .allPass }
+}

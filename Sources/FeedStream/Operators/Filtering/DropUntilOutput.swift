@@ -1,0 +1,109 @@
+extension Publisher {
+  /// Drops values until `publisher` delivers one, and delivers the rest.
+  ///
+  ///     upstream    --1--2--3--4--|
+  ///     publisher   -------x--
+  ///     downstream  --------3--4--|
+  ///
+  /// **Demand:** passes through, and what is dropped counts as delivered, as in Combine: a subscriber that asks for
+  /// values one by one should ask for everything until the first arrives. One value is asked of `publisher`.
+  /// **Failure:** that of either; when `publisher` ends without a value, so does this stream.
+  /// **Cancellation:** cancels both. Policy: forwards the rest.
+  @inlinable
+  public func drop<P: Publisher>(
+    untilOutputFrom publisher: P
+  ) -> Publishers.DropUntilOutput<Self, P> where P.Failure == Failure {
+    Publishers.DropUntilOutput(upstream: self, other: publisher)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/drop(untilOutputFrom:)``.
+  @frozen
+  public struct DropUntilOutput<Upstream: Publisher, Other: Publisher>: Publisher
+  where Upstream.Failure == Other.Failure {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let other: Other
+
+    @inlinable
+    public init(upstream: Upstream, other: Other) {
+      self.upstream = upstream
+      self.other = other
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = DropUntilOutputStage<Output, Failure>(Downstream(subscriber))
+      stage.greet()
+      stage.trigger.start(other)
+      upstream.receive(subscriber: stage)
+    }
+  }
+}
+
+extension Publishers.DropUntilOutput: Equatable where Upstream: Equatable, Other: Equatable {}
+
+@usableFromInline
+final class DropUntilOutputStage<Input, Failure: Error>: EagerStage<Input, Failure>, Subscriber {
+  @usableFromInline
+  private(set) lazy var trigger = Trigger<Failure>(
+    "DropUntilOutput", combineIdentifier, asking: .max(1), fired: { [weak self] in self?.open() },
+    ended: { [weak self] in self?.ended($0) })
+  @exclusivity(unchecked)
+  @usableFromInline
+  private(set) var isOpen = false
+  /// Asked for in all and not yet received, while values are dropped.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var demand = Subscribers.Demand.none
+
+  @usableFromInline
+  override init(_ down: Downstream<Input, Failure>) { super.init(down) }
+
+  private func open() {
+    isOpen = true
+    trigger.letGo()
+  }
+
+  /// Nothing will ever be delivered.
+  private func ended(_ completion: Subscribers.Completion<Failure>) {
+    if isLive {
+      stop(completion)
+    } else if phase == .waiting {
+      phase = .ended
+      down.receive(completion: completion)
+    }
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isOpen else {
+      demand.spend(self)
+      return .none
+    }
+    return isLive ? down.next(input) : .none
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive else { return }
+    trigger.cancel()
+    finish(completion)
+  }
+
+  /// Asking for nothing passes here, as in Combine.
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    self.demand += demand
+    if demand > .none { super.request(demand) }
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    trigger.cancel()
+  }
+}

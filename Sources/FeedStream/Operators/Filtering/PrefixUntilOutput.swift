@@ -1,0 +1,79 @@
+extension Publisher {
+  /// Delivers values until `publisher` delivers one, then finishes.
+  ///
+  ///     upstream    --1--2--3--4--|
+  ///     publisher   -------x--
+  ///     downstream  --1--2-|
+  ///
+  /// **Demand:** passes through; one value is asked of `publisher`. **Failure:** passes through; how `publisher` ends is
+  /// of no concern. **Cancellation:** cancels both. Policy: forwards.
+  @inlinable
+  public func prefix<P: Publisher>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> {
+    Publishers.PrefixUntilOutput(upstream: self, other: publisher)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/prefix(untilOutputFrom:)``.
+  @frozen
+  public struct PrefixUntilOutput<Upstream: Publisher, Other: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let other: Other
+
+    @inlinable
+    public init(upstream: Upstream, other: Other) {
+      self.upstream = upstream
+      self.other = other
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(Downstream(subscriber))
+      stage.trigger.start(other)
+      upstream.receive(subscriber: stage)
+    }
+  }
+}
+
+extension Publishers.PrefixUntilOutput: Equatable where Upstream: Equatable, Other: Equatable {}
+
+@usableFromInline
+final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: Stage<Input, Failure>, Subscriber {
+  @usableFromInline
+  private(set) lazy var trigger = Trigger<OtherFailure>(
+    "PrefixUntilOutput", combineIdentifier, asking: .max(1), fired: { [weak self] in self?.close() }, ended: { _ in })
+
+  @usableFromInline
+  override init(_ down: Downstream<Input, Failure>) { super.init(down) }
+
+  private func close() {
+    trigger.letGo()
+    guard phase == .waiting else { return stop(.finished) }
+    phase = .ended
+    down.receive(subscription: Subscriptions.empty)
+    down.receive(completion: .finished)
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.next(input) : .none }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    trigger.cancel()
+    if isLive { finish(completion) } else { phase = .ended }
+  }
+
+  /// Asking for nothing passes here, as in Combine.
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+
+  @usableFromInline
+  override func cancel() {
+    if phase == .waiting { phase = .ended }
+    super.cancel()
+    trigger.cancel()
+  }
+}

@@ -1,0 +1,101 @@
+extension Publisher {
+  /// Delivers the values as arrays of `count`, the last with what remains.
+  ///
+  ///     upstream    --a--b--c--|
+  ///     collect(2)
+  ///     downstream  -----[a,b]-[c]|
+  ///
+  /// **Demand:** an array asked for is `count` values asked of upstream. **Failure:** passes through; what is collected is
+  /// dropped. **Cancellation:** passes through. Policy: buffers up to `count`.
+  ///
+  /// - Precondition: `count` is more than zero.
+  @inlinable
+  public func collect(_ count: Int) -> Publishers.CollectByCount<Self> {
+    Publishers.CollectByCount(upstream: self, count: count)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/collect(_:)``.
+  @frozen
+  public struct CollectByCount<Upstream: Publisher>: Publisher {
+    public typealias Output = [Upstream.Output]
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let count: Int
+
+    @inlinable
+    public init(upstream: Upstream, count: Int) {
+      precondition(count > 0, "collect(\(count)): an array of no values never fills; use 1 or more")
+      self.upstream = upstream
+      self.count = count
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: CollectByCountStage<Upstream.Output, Failure>(Downstream(subscriber), count))
+    }
+  }
+}
+
+extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
+
+@usableFromInline
+final class CollectByCountStage<Input, Failure: Error>: Stage<[Input], Failure>, Subscriber {
+  @usableFromInline
+  let count: Int
+  @exclusivity(unchecked)
+  @usableFromInline
+  var collected: [Input] = []
+
+  @inlinable
+  init(_ down: Downstream<[Input], Failure>, _ count: Int) {
+    self.count = count
+    super.init(down)
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    collected.append(input)
+    return collected.count == count ? deliver() : .none
+  }
+
+  @inlinable
+  func deliver() -> Subscribers.Demand {
+    let full = collected
+    collected = []
+    return down.next(full) * count
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    if case .finished = completion, isLive, !collected.isEmpty {
+      // An upstream that keeps to the demand leaves a remainder only where an array was asked for.
+      phase = .draining
+      up = nil
+      _ = deliver()
+      guard phase == .draining else { return }
+      phase = .ended
+      return down.receive(completion: .finished)
+    }
+    collected = []
+    finish(completion)
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    up?.request(demand * count)
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    collected = []
+  }
+
+  @usableFromInline
+  override var strays: Strays { .allPass }
+}

@@ -1,0 +1,85 @@
+extension Publisher where Output: Encodable {
+  /// Delivers what `encoder` makes of each value, and fails with the first error it throws.
+  ///
+  ///     upstream    --a----b----|
+  ///     encode(encoder: JSONEncoder())
+  ///     downstream  --{…}--{…}--|
+  ///
+  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes through.
+  /// Policy: forwards.
+  @inlinable
+  public func encode<Coder: TopLevelEncoder>(encoder: Coder) -> Publishers.Encode<Self, Coder> {
+    Publishers.Encode(upstream: self, encoder: encoder)
+  }
+}
+
+extension Publisher {
+  /// Delivers the value that `decoder` reads in each value, and fails with the first error it throws.
+  ///
+  ///     upstream    --{…}--{…}--|
+  ///     decode(type: Item.self, decoder: JSONDecoder())
+  ///     downstream  --a----b----|
+  ///
+  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes through.
+  /// Policy: forwards.
+  @inlinable
+  public func decode<Item: Decodable, Coder: TopLevelDecoder>(
+    type: Item.Type, decoder: Coder
+  ) -> Publishers.Decode<Self, Item, Coder> where Output == Coder.Input {
+    Publishers.Decode(upstream: self, decoder: decoder)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/encode(encoder:)``.
+  public struct Encode<Upstream: Publisher, Coder: TopLevelEncoder>: Publisher where Upstream.Output: Encodable {
+    public typealias Output = Coder.Output
+    public typealias Failure = any Error
+
+    public let upstream: Upstream
+    @usableFromInline
+    let encoder: Coder
+
+    @inlinable
+    public init(upstream: Upstream, encoder: Coder) {
+      self.upstream = upstream
+      self.encoder = encoder
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = Downstream(subscriber)
+      upstream.receive(
+        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("Encode", strays: .earlyPass, down) {
+          [encoder, next = down.next] in
+          next(try encoder.encode($0))
+        })
+    }
+  }
+
+  /// See ``Publisher/decode(type:decoder:)``.
+  public struct Decode<Upstream: Publisher, Output: Decodable, Coder: TopLevelDecoder>: Publisher
+  where Upstream.Output == Coder.Input {
+    public typealias Failure = any Error
+
+    public let upstream: Upstream
+    @usableFromInline
+    let decoder: Coder
+
+    @inlinable
+    public init(upstream: Upstream, decoder: Coder) {
+      self.upstream = upstream
+      self.decoder = decoder
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = Downstream(subscriber)
+      upstream.receive(
+        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("Decode", strays: .earlyPass, down) {
+          [decoder, next = down.next] in
+          next(try decoder.decode(Output.self, from: $0))
+        })
+    }
+  }
+}

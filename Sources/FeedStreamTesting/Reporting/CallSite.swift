@@ -1,0 +1,29 @@
+import IssueReporting
+
+/// A place in a test's source: where a failure is to be shown.
+public struct CallSite: Sendable, CustomStringConvertible {
+  public var fileID: StaticString
+  public var filePath: StaticString
+  public var line: UInt
+  public var column: UInt
+
+  /// The place of this call.
+  public init(
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) {
+    self.fileID = fileID
+    self.filePath = filePath
+    self.line = line
+    self.column = column
+  }
+
+  /// The file and the line, as `Module/File.swift:12`.
+  public var description: String { "\(fileID):\(line)" }
+
+  /// Fails the running test at this place, in Swift Testing and XCTest alike.
+  ///
+  /// Outside of a test the message goes where the reporters of `IssueReporting` send it: to standard error.
+  func fail(_ message: String) {
+    reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
+  }
+}

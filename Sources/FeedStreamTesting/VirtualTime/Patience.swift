@@ -1,0 +1,40 @@
+import FeedStream
+
+/// Notices work that never ends, and who makes it.
+struct Patience {
+  enum Answer { case no, nearly, yes }
+
+  /// How many pieces of work are watched, past the limit, to name those who make them.
+  private static let watched = 16
+
+  private let limit: Int
+  private var count = 0
+  private var instant: StreamInstant?
+  private var makers: [WorkOrigin: Int] = [:]
+
+  init(limit: Int) { self.limit = limit }
+
+  /// - Parameter instant: the instant at which work counts; all work counts when `nil`.
+  mutating func isOver(after origin: WorkOrigin, at instant: StreamInstant?) -> Answer {
+    if instant != self.instant {
+      self.instant = instant
+      count = 0
+      makers = [:]
+    }
+    count += 1
+    guard count >= limit else { return .no }
+    // The first ones past the limit were scheduled before origins were traced.
+    if count >= limit + Patience.watched { makers[origin, default: 0] += 1 }
+    return count >= limit + 2 * Patience.watched ? .yes : .nearly
+  }
+
+  var message: String {
+    let names = makers.sorted { $0.value > $1.value }.prefix(3).map { "  \($0.key)" }.joined(separator: "\n")
+    let place = instant.map { "at \($0.nanoseconds.asTime)" } ?? "in one run()"
+    return """
+      \(limit) pieces of work ran \(place) and there is more: something keeps rescheduling itself. The last were from
+      \(names)
+      Stop it, advance by a time instead of running to the end, or raise workLimit.
+      """
+  }
+}

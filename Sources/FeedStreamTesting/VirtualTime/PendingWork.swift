@@ -1,0 +1,56 @@
+import FeedStream
+
+/// Work that waits in virtual time.
+public struct PendingWork: Sendable, CustomStringConvertible {
+  /// When it is due.
+  public var when: StreamInstant
+  /// Where it comes from, as far as is known.
+  public var origin: WorkOrigin
+
+  public var description: String { "\(when.nanoseconds.asTime): \(origin)" }
+}
+
+/// Where a piece of work comes from.
+public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
+  /// A call of the scheduler itself on this line.
+  case line(fileID: String, line: UInt)
+  /// A function found by walking the stack, `Debounce.receive(_:) (Debounce.swift:40)`; see
+  /// ``VirtualTimeScheduler/tracesOrigins``.
+  case function(String)
+  /// A task or an actor that runs on the scheduler.
+  case task
+  /// A task that sleeps, the scheduler being its clock.
+  case sleep
+  /// Work given to ``VirtualTimeScheduler/offload(_:completion:)``, or its result.
+  case offload
+  /// A call through the `Scheduler` protocol, as operators make it, while origins were not traced.
+  case untraced
+
+  public var description: String {
+    switch self {
+    case .line(let fileID, let line): "\(fileID):\(line)"
+    case .function(let name): name
+    case .task: "a task or an actor"
+    case .sleep: "a sleeping task"
+    case .offload: "offloaded work"
+    case .untraced: "an operator (set tracesOrigins to see which)"
+    }
+  }
+}
+
+extension Int64 {
+  /// Nanoseconds as a person writes them: `1.5s`, `20ms`, `0s`.
+  var asTime: String {
+    guard self != 0 else { return "0s" }
+    guard self != .max, self != .min else { return self > 0 ? "forever" : "-forever" }
+    let units: [(UInt64, String)] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns")]
+    let (unit, name) = units.first { magnitude >= $0.0 }!
+    var fraction = ""
+    if magnitude % unit > 0 {
+      let digits = String(magnitude % unit)
+      fraction = "." + String(repeating: "0", count: String(unit).count - 1 - digits.count) + digits
+      while fraction.last == "0" { fraction.removeLast() }
+    }
+    return "\(self < 0 ? "-" : "")\(magnitude / unit)\(fraction)\(name)"
+  }
+}

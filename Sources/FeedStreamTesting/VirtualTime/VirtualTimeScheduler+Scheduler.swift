@@ -1,0 +1,115 @@
+import FeedStream
+
+extension VirtualTimeScheduler: LoopScheduler {
+  public var minimumTolerance: StreamInstant.Stride { 0 }
+
+  public func schedule(options: Never?, _ action: @escaping () -> Void) { add(.action(action), callerOrigin) }
+
+  public func schedule(
+    after date: StreamInstant, tolerance: StreamInstant.Stride, options: Never?, _ action: @escaping () -> Void
+  ) {
+    _ = add(at: date, callerOrigin, action)
+  }
+
+  /// Runs `action` at `date` and then every `interval`, each time counted from when the last one was due.
+  ///
+  /// - Precondition: `interval` is more than zero.
+  public func schedule(
+    after date: StreamInstant, interval: StreamInstant.Stride, tolerance: StreamInstant.Stride, options: Never?,
+    _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    Repetition(self, callerOrigin, from: date, every: interval, action)
+  }
+
+  /// Runs `work` at this instant and hands its result back ``offloadLatency`` later.
+  ///
+  /// Both are steps of their own in the order of things, so that what happens between them can be tested.
+  @discardableResult
+  public func offload<T: Sendable>(
+    _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
+  ) -> any Cancellable {
+    let errand = Errand(self)
+    errand.step = add(at: now, .offload) { [unowned self] in
+      let result = work()
+      errand.step = add(at: now.advanced(by: offloadLatency), .offload) {
+        errand.step = nil
+        completion(result)
+      }
+    }
+    return errand
+  }
+}
+
+extension VirtualTimeScheduler {
+  /// Runs `action` at this instant, after what was scheduled before; pending work shows the line of the call.
+  public func schedule(fileID: StaticString = #fileID, line: UInt = #line, _ action: @escaping () -> Void) {
+    add(.action(action), .line(fileID: "\(fileID)", line: line))
+  }
+
+  /// Runs `action` at `date`; pending work shows the line of the call.
+  public func schedule(
+    after date: StreamInstant, fileID: StaticString = #fileID, line: UInt = #line, _ action: @escaping () -> Void
+  ) {
+    _ = add(at: date, .line(fileID: "\(fileID)", line: line), action)
+  }
+
+  /// Runs `action` at `date` and then every `interval`; pending work shows the line of the call.
+  public func schedule(
+    after date: StreamInstant, interval: StreamInstant.Stride, fileID: StaticString = #fileID, line: UInt = #line,
+    _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    Repetition(self, .line(fileID: "\(fileID)", line: line), from: date, every: interval, action)
+  }
+}
+
+/// Work that comes back.
+private final class Repetition: Cancellable {
+  private let scheduler: VirtualTimeScheduler
+  private let origin: WorkOrigin
+  private let interval: StreamInstant.Stride
+  private var action: (() -> Void)?
+  private var upcoming: TimerQueue.Work?
+
+  init(
+    _ scheduler: VirtualTimeScheduler, _ origin: WorkOrigin, from date: StreamInstant,
+    every interval: StreamInstant.Stride, _ action: @escaping () -> Void
+  ) {
+    precondition(
+      interval.nanoseconds > 0,
+      "schedule(after:interval:): an interval of \(interval.nanoseconds.asTime) would repeat forever at one instant; "
+        + "use more than zero")
+    self.scheduler = scheduler
+    self.origin = origin
+    self.interval = interval
+    self.action = action
+    wait(until: max(date, scheduler.now))
+  }
+
+  private func wait(until date: StreamInstant) {
+    upcoming = scheduler.add(at: date, origin) { [self] in
+      wait(until: date.advanced(by: interval))
+      action?()
+    }
+  }
+
+  func cancel() {
+    action = nil
+    guard let upcoming else { return }
+    self.upcoming = nil
+    scheduler.cancel(upcoming)
+  }
+}
+
+/// Work that is done elsewhere: first it, then its result, is the step to come.
+private final class Errand: Cancellable {
+  private let scheduler: VirtualTimeScheduler
+  var step: TimerQueue.Work?
+
+  init(_ scheduler: VirtualTimeScheduler) { self.scheduler = scheduler }
+
+  func cancel() {
+    guard let step else { return }
+    self.step = nil
+    scheduler.cancel(step)
+  }
+}

@@ -1,0 +1,164 @@
+import FeedStream
+import Synchronization
+
+/// A scheduler whose time moves only when a test says so.
+///
+/// It takes the place of an `EventLoop`: what is written for `any LoopScheduler` runs on either. It is also a Swift
+/// `Clock`, a `SerialExecutor` and a `TaskExecutor`, so that one `advance` drives operators, `Task.sleep`, actors and
+/// async closures in one total order, on the thread that calls it, with nothing yielded and nothing guessed:
+///
+///     let time = VirtualTimeScheduler()
+///     Task(executorPreference: time) {
+///       try await Task.sleep(for: .seconds(5), clock: time)
+///       …
+///     }
+///     time.advance(by: .seconds(5))
+///
+/// Work that is due at one instant runs in the order in which it was scheduled. Work scheduled while time advances, at or
+/// before the target, runs in the same advance. Work scheduled for the past runs now, once.
+///
+/// **Thread:** streams on it belong to the thread that advances it. Tasks may resume on it from any thread; such a
+/// resumption takes its place in the order when it arrives.
+// Unchecked because `agenda` is guarded by `lock`, and the closures in it, which need not be sendable, run on the thread
+// that advances; a second thread that advances at the same time is stopped by a precondition.
+public final class VirtualTimeScheduler: @unchecked Sendable {
+  /// In which order work runs that is due at one instant.
+  public enum Order: Sendable {
+    /// In the order in which it was scheduled, as an event loop does.
+    case scheduled
+    /// In an order that the seed determines. Work scheduled without a time keeps its order even so, because every
+    /// scheduler promises that.
+    case seeded(UInt64)
+
+    var seed: UInt64? {
+      if case .seeded(let seed) = self { seed } else { nil }
+    }
+  }
+
+  /// The order among work due at one instant.
+  public let order: Order
+
+  /// How many pieces of work may run at one instant, or in one ``run(fileID:filePath:line:column:)``, before that counts
+  /// as endless: a million, unless changed.
+  public var workLimit = 1_000_000
+
+  /// How long ``offload(_:completion:)`` takes to hand back a result: nothing, unless changed.
+  public var offloadLatency: StreamInstant.Stride = 0
+
+  /// Whether pending work remembers which function scheduled it, by walking the stack: off unless changed, since that
+  /// takes half a millisecond each time.
+  public var tracesOrigins = false
+
+  private let lock = Mutex(())
+  private var agenda: Agenda
+  let isolation = Isolation()
+  let actors = ActorLane()
+
+  /// - Parameters:
+  ///   - start: what `now` is at first.
+  ///   - order: the order among work due at one instant.
+  public init(startingAt start: StreamInstant = StreamInstant(nanoseconds: 0), order: Order = .scheduled) {
+    self.order = order
+    agenda = Agenda(now: start, seed: order.seed)
+    actors.scheduler = self
+  }
+
+  public var now: StreamInstant { withAgenda { $0.now } }
+
+  /// The work that waits, in the order it is due; with ``Order/seeded(_:)``, work due later is listed in the order it was
+  /// scheduled.
+  public var pending: [PendingWork] { withAgenda { $0.pending } }
+
+  private func withAgenda<T>(_ body: (inout Agenda) -> T) -> T { lock.withLock { _ in body(&agenda) } }
+
+  // MARK: Adding work
+
+  func add(_ body: Agenda.Item.Body, _ origin: WorkOrigin) { withAgenda { $0.add(body, origin) } }
+
+  /// - Returns: takes the work off, see ``cancel(_:)``.
+  func add(at instant: StreamInstant, _ origin: WorkOrigin, _ action: @escaping () -> Void) -> TimerQueue.Work {
+    withAgenda { $0.add(at: instant, origin, action) }
+  }
+
+  func cancel(_ work: TimerQueue.Work) {
+    // Released outside of the lock: what the closure holds may come back here when it goes.
+    withExtendedLifetime(withAgenda { $0.cancel(work) }) {}
+  }
+
+  /// Where the call that is being served comes from.
+  var callerOrigin: WorkOrigin { tracesOrigins ? StackTrace.caller() : .untraced }
+
+  // MARK: Moving time
+
+  /// Runs what is due now.
+  public func advance(
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) {
+    drive(to: now, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
+  }
+
+  /// Moves time on by `interval`, running what is due on the way. A negative interval fails the test.
+  public func advance(
+    by interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    guard interval.nanoseconds >= 0 else {
+      return site.fail("advance(by: \(interval.nanoseconds.asTime)): time cannot go back; advance by zero or more")
+    }
+    drive(to: now.advanced(by: interval), site)
+  }
+
+  /// Moves time on to `instant`, running what is due on the way. An instant in the past fails the test.
+  public func advance(
+    to instant: StreamInstant, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    let now = self.now
+    guard instant >= now else {
+      return site.fail(
+        "advance(to: \(instant.nanoseconds.asTime)): it is \(now.nanoseconds.asTime) already and time cannot go back")
+    }
+    drive(to: instant, site)
+  }
+
+  /// Runs everything there is, moving time as far as that takes. What waits forever stays pending.
+  ///
+  /// Work that keeps scheduling more of itself fails the test after ``workLimit`` pieces, with the names of what does.
+  public func run(
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) {
+    drive(to: nil, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
+  }
+
+  /// Runs what is due up to `target`, or everything.
+  private func drive(to target: StreamInstant?, _ site: CallSite) {
+    isolation.enter(site)
+    defer { isolation.leave() }
+    var patience = Patience(limit: workLimit)
+    let wasTracing = tracesOrigins
+    while let item = withAgenda({ $0.next(upTo: target ?? StreamInstant(nanoseconds: .max)) }) {
+      perform(item)
+      switch patience.isOver(after: item.origin, at: target == nil ? nil : now) {
+      case .no: continue
+      case .nearly: tracesOrigins = true
+      case .yes:
+        tracesOrigins = wasTracing
+        return site.fail(patience.message + (order.seed.map { "\nThe order was seeded with \($0)." } ?? ""))
+      }
+    }
+    tracesOrigins = wasTracing
+    if let target { withAgenda { $0.move(to: target) } }
+  }
+
+  private func perform(_ item: Agenda.Item) {
+    switch item.body {
+    case .work(let work): work.take()?()
+    case .action(let action): action()
+    case .actorJob(let job):
+      job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    case .taskJob(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
+}

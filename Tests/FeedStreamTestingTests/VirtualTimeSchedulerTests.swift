@@ -1,0 +1,213 @@
+import FeedStream
+import Synchronization
+import Testing
+
+@testable import FeedStreamTesting
+
+@Suite struct VirtualTimeSchedulerTests {
+  let time = VirtualTimeScheduler()
+
+  func at(_ seconds: Double) -> StreamInstant { StreamInstant(nanoseconds: Int64(seconds * 1e9)) }
+
+  @Test func runsNothingBeforeTimeIsMoved() {
+    var ran = false
+    time.schedule { ran = true }
+    #expect(!ran)
+    time.advance()
+    #expect(ran)
+  }
+
+  @Test func runsWhatIsDueInTheOrderOfTimeThenOfScheduling() {
+    var log: [String] = []
+    time.schedule(after: at(2)) { log.append("2a") }
+    time.schedule(after: at(1)) { log.append("1") }
+    time.schedule(after: at(2)) { log.append("2b") }
+    time.schedule { log.append("0") }
+    time.schedule(after: at(3)) { log.append("3") }
+    time.advance(by: 2)
+    #expect(log == ["0", "1", "2a", "2b"])
+    #expect(time.now == at(2))
+    time.advance(to: at(3))
+    #expect(log.last == "3")
+  }
+
+  @Test func runsWorkScheduledOnTheWayInTheSameAdvance() {
+    var log: [Int64] = []
+    let time = time
+    time.schedule(after: at(1)) {
+      time.schedule(after: time.now.advanced(by: 1)) { log.append(time.now.nanoseconds) }
+      time.schedule(after: time.now.advanced(by: 1.5)) { log.append(-1) }
+      time.schedule { log.append(time.now.nanoseconds) }
+    }
+    time.advance(by: 2)
+    #expect(log == [1_000_000_000, 2_000_000_000])
+  }
+
+  @Test func runsWorkOfThePastNowAndOnce() {
+    var log: [Int64] = []
+    let time = VirtualTimeScheduler(startingAt: at(5))
+    time.schedule(after: at(1)) { log.append(time.now.nanoseconds) }
+    time.advance()
+    time.advance(by: 10)
+    #expect(log == [5_000_000_000])
+  }
+
+  @Test func repeatsAtTheIntervalUntilCancelled() {
+    var log: [Int64] = []
+    let time = time
+    var repetition: (any Cancellable)?
+    repetition = time.schedule(after: at(1), interval: 0.5) {
+      log.append(time.now.nanoseconds / 1_000_000)
+      if log.count == 3 { repetition?.cancel() }
+    }
+    time.advance(by: 10)
+    #expect(log == [1000, 1500, 2000])
+    #expect(time.pending.isEmpty)
+  }
+
+  @Test func runGoesToTheEndAndLeavesWaitsForever() {
+    var log: [String] = []
+    let time = time
+    time.schedule(after: at(86_400)) { log.append("day") }
+    time.schedule(after: StreamInstant(nanoseconds: .max)) { log.append("never") }
+    time.run()
+    #expect(log == ["day"])
+    #expect(time.now == at(86_400))
+    #expect(time.pending.map(\.when) == [StreamInstant(nanoseconds: .max)])
+  }
+
+  @Test func listsPendingWorkWithItsTimeAndLine() {
+    time.schedule(after: at(2)) {}
+    time.schedule {}
+    let line = UInt(#line)
+    #expect(time.pending.map(\.when) == [at(0), at(2)])
+    #expect(time.pending[0].origin == .line(fileID: #fileID, line: line))
+    #expect("\(time.pending[1])" == "2s: FeedStreamTestingTests/VirtualTimeSchedulerTests.swift:\(line - 1)")
+  }
+
+  @Test func tracesTheOperatorThatScheduledPendingWork() {
+    func someOperator<S: Scheduler>(_ scheduler: S) { scheduler.schedule {} }
+    time.tracesOrigins = true
+    someOperator(time)
+    #expect("\(time.pending[0])".contains("someOperator"))
+  }
+
+  @Test func aNegativeAdvanceFailsOnItsLineAndChangesNothing() {
+    let time = time
+    let failures = failures {
+      time.advance(by: -1)
+    }
+    #expect(failures.map(\.line) == [#line - 2])
+    #expect(failures[0].message.contains("advance(by: -1s)"))
+    #expect(time.now == at(0))
+  }
+
+  @Test func workWithoutEndFailsAndIsNamed() {
+    let time = time
+    time.workLimit = 1000
+    func again() { time.schedule { again() } }
+    again()
+    let failures = failures { time.advance() }
+    #expect(failures.count == 1)
+    #expect(failures[0].message.contains("1000 pieces of work ran at 0s"))
+    #expect(failures[0].message.contains("VirtualTimeSchedulerTests.swift:\(#line - 5)"))
+  }
+
+  @Test func anOperatorThatReschedulesWithoutEndIsNamedByItsFunction() {
+    let time = time
+    time.workLimit = 100
+    func busyOperator<S: Scheduler>(_ scheduler: S) { scheduler.schedule { busyOperator(scheduler) } }
+    busyOperator(time)
+    let failures = failures { time.run() }
+    #expect(failures[0].message.contains("busyOperator"))
+    #expect(!time.tracesOrigins)
+  }
+
+  @Test func offloadedWorkTakesItsLatencyAndCanBeCancelledInBetween() {
+    let time = time
+    var log: [String] = []
+    let worked = Mutex(0)
+    time.offload({ worked.withLock { $0 += 1 } }, completion: { log.append("a") })
+    time.advance()
+    #expect(log == ["a"])
+    time.offloadLatency = 2
+    let cancelled = time.offload({ worked.withLock { $0 += 1 } }, completion: { log.append("b") })
+    time.advance(by: 1)
+    cancelled.cancel()
+    time.offload({ worked.withLock { $0 += 1 } }, completion: { log.append("c") }).cancel()
+    time.run()
+    #expect(log == ["a"])
+    #expect(worked.withLock { $0 } == 2)
+    #expect(time.pending.isEmpty)
+  }
+
+  @Test func aSeedShufflesTimedWorkButKeepsTheOrderOfImmediateWork() {
+    var orders: Set<[Int]> = []
+    for seed in 0..<50 {
+      let time = VirtualTimeScheduler(order: .seeded(UInt64(seed)))
+      var log: [Int] = []
+      for n in 0..<3 { time.schedule(after: at(1)) { log.append(n) } }
+      time.schedule(after: at(1)) { for n in 10..<13 { time.schedule { log.append(n) } } }
+      time.run()
+      #expect(log.filter { $0 >= 10 } == [10, 11, 12])
+      #expect(Set(log) == [0, 1, 2, 10, 11, 12])
+      orders.insert(log)
+    }
+    #expect(orders.count > 20)
+    let again = (0..<2).map { _ in
+      let time = VirtualTimeScheduler(order: .seeded(7))
+      var log: [Int] = []
+      for n in 0..<10 { time.schedule(after: at(1)) { log.append(n) } }
+      time.run()
+      return log
+    }
+    #expect(again[0] == again[1])
+  }
+
+  @Test func oneAdvanceDrivesTasksSleepsAndOperatorsInOneOrder() async throws {
+    let time = time
+    let log = Log()
+    let task = Task(executorPreference: time) {
+      log.add("task \(time.now.nanoseconds / 1_000_000)")
+      try await Task.sleep(for: .seconds(1), clock: time)
+      log.add("woke \(time.now.nanoseconds / 1_000_000)")
+      async let inner: Void = { try await time.sleep(for: .milliseconds(500)) }()
+      try await inner
+      log.add("inner \(time.now.nanoseconds / 1_000_000)")
+    }
+    time.schedule(after: at(1)) { log.add("timer") }
+    let clerk = Clerk(time)
+    Task(executorPreference: time) { await clerk.note(log) }
+    time.advance(by: 1.25)
+    #expect(log.all == ["task 0", "clerk", "timer", "woke 1000"])
+    time.advance(by: 0.25)
+    #expect(log.all.last == "inner 1500")
+    try await task.value
+  }
+
+  @Test func aCancelledSleepEndsAtOnceAndLeavesNothingPending() async {
+    let time = time
+    let task = Task(executorPreference: time) {
+      do { try await time.sleep(for: .seconds(60)) } catch { return "cancelled at \(time.now.nanoseconds)" }
+      return "slept"
+    }
+    time.advance(by: 1)
+    task.cancel()
+    time.advance()
+    #expect(await task.value == "cancelled at 1000000000")
+    #expect(time.pending.isEmpty)
+  }
+}
+
+private final class Log: Sendable {
+  private let entries = Mutex<[String]>([])
+  var all: [String] { entries.withLock { $0 } }
+  func add(_ entry: String) { entries.withLock { $0.append(entry) } }
+}
+
+private actor Clerk {
+  let time: VirtualTimeScheduler
+  init(_ time: VirtualTimeScheduler) { self.time = time }
+  nonisolated var unownedExecutor: UnownedSerialExecutor { time.asUnownedSerialExecutor() }
+  func note(_ log: Log) { log.add("clerk") }
+}
