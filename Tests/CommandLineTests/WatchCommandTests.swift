@@ -70,7 +70,7 @@ import Testing
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed(["watch", url, "--every", "7d", "--cache", cache])
       _ = await run.output.read(upTo: "https://url-1.com\n")
-      try run.output.close()
+      run.output.close()
       #expect(await run.status() == 141)
       #expect(await run.errors.rest() == "")
     }

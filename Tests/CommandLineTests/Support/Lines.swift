@@ -1,14 +1,17 @@
 import Foundation
 import Synchronization
 
-/// What arrives at the reading end of a pipe or a terminal.
+/// What arrives at the reading end of a pipe or a terminal, read by a thread of its own.
+///
+/// Not by a file handle's `readabilityHandler`: on Linux, Dispatch crashes now and then when such a handle is closed.
 final class Lines: Sendable {
-  private let handle: FileHandle
   private let state = Mutex(State())
+  private let handle: FileHandle
 
   private struct State {
     var bytes = Data()
     var isOver = false
+    var isUnwanted = false
     var waiting: [@Sendable () -> Void] = []
   }
 
@@ -16,20 +19,24 @@ final class Lines: Sendable {
   init(_ handle: FileHandle, starts: Bool = true) {
     self.handle = handle
     guard starts else { return }
-    handle.readabilityHandler = { [weak self] handle in
-      var buffer = [UInt8](repeating: 0, count: 65_536)
-      // Not `availableData`: it traps where a terminal whose other side has gone answers with an error.
-      let count = Foundation.read(handle.fileDescriptor, &buffer, buffer.count)
-      if count <= 0 { handle.readabilityHandler = nil }
-      self?.arrived(buffer.prefix(max(count, 0)))
+    Thread.detachNewThread { [self] in
+      // Short waits, to see whether anybody still wants to read.
+      while !state.withLock({ $0.isUnwanted }) {
+        var poll = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        guard Foundation.poll(&poll, 1, 20) != 0 else { continue }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = Foundation.read(handle.fileDescriptor, &buffer, buffer.count)
+        // A terminal whose other side has gone answers with an error.
+        guard count > 0 else { break }
+        arrived(buffer.prefix(count))
+      }
+      try? handle.close()
+      arrived([])
     }
   }
 
-  /// Closes the reading end, as a reader does that has seen enough.
-  func close() throws {
-    handle.readabilityHandler = nil
-    try handle.close()
-  }
+  /// Closes the reading end soon, as a reader does that has seen enough.
+  func close() { state.withLock { $0.isUnwanted = true } }
 
   /// Waits for a text; everything up to its end counts as read.
   ///
@@ -69,7 +76,7 @@ final class Lines: Sendable {
   private func arrived(_ bytes: ArraySlice<UInt8>) {
     let waiting = state.withLock { state in
       state.bytes += bytes
-      state.isOver = bytes.isEmpty
+      if bytes.isEmpty { state.isOver = true }
       defer { state.waiting = [] }
       return state.waiting
     }
