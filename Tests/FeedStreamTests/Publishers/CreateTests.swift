@@ -15,6 +15,8 @@ import Testing
     #expect(recorder.marbles == "")
     recorder.request(.max(3))
     #expect(recorder.marbles == "(12|)")
+    let empty = Publishers.Create<Int, Never> { $0.send(completion: .finished) }
+    #expect(empty.record(on: time, asking: .none).marbles == "|")
   }
 
   @Test func `of what does not fit the strategy decides`() {
@@ -28,7 +30,7 @@ import Testing
     }
     #expect(held(.dropNewest) == "(12)")
     #expect(held(.dropOldest) == "(34)")
-    #expect(held(.customError { Boom() }) == "#")
+    #expect(held(.customError { Boom() }) == "(12#)")
   }
 
   @Test func `the clean-up runs once: at the cancellation, at the ending, or at once when that is past`() {
