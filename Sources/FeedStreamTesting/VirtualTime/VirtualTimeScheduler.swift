@@ -193,4 +193,6 @@ extension VirtualTimeScheduler: StreamDomain {
 
   // While time stands still, whoever holds the test may touch its streams.
   package var isHere: Bool { isCurrent || !isMoving.load(ordering: .acquiring) }
+
+  package func execute(_ action: @escaping @Sendable () -> Void) { add(.action(action), callerOrigin) }
 }
