@@ -60,7 +60,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
       serve(unsafeDowncast(ledger, to: Outlet<Output, Failure>.self))
     }
     // Nothing kept and ended: the ending waits for no request.
-    if completion != nil { conduits.forEach(serve) }
+    if completion != nil { conduits.visit(serve) }
   }
 
   /// Keeps `value` and delivers it to the subscribers that have asked for it.
@@ -77,7 +77,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     let position = end
     var delivery = Delivery()
     servings += 1
-    conduits.forEach { outlet in
+    conduits.visit { outlet in
       serve(outlet)
       if outlet.position >= position { delivery.delivered += 1 } else { delivery.dropped += 1 }
     }
@@ -89,7 +89,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   public func send(completion: Subscribers.Completion<Failure>) {
     guard self.completion == nil else { return }
     self.completion = completion
-    conduits.forEach(serve)
+    conduits.visit(serve)
   }
 
   public func send(subscription: any Subscription) { conduits.upstreams.add(subscription) }
@@ -127,7 +127,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 
   private func reportFirst() {
     var isMissed = false
-    conduits.forEach { isMissed = isMissed || $0.position <= origin }
+    conduits.visit { isMissed = isMissed || $0.position <= origin }
     if isMissed { StreamDiagnostics.dropped(kept[0].value, "ReplaySubject", .bufferFull) }
   }
 }
