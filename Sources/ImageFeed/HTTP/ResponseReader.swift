@@ -80,7 +80,7 @@ extension ResponseReader {
     }
     // What follows the body comes too late to say anything about it.
     guard received == 0 else { return true }
-    if line.starts(with: "HTTP/".utf8) {
+    if line.begins(with: "http/") {
       lines.removeAll(keepingCapacity: true)
       coding = ""
       isHeaderWhole = false
@@ -88,7 +88,7 @@ extension ResponseReader {
     }
     if line.first == 0x0D || line.first == 0x0A { isHeaderWhole = true }
     if let first = line.first, first == 0x20 || first == 0x09 { unfold() }
-    if line.hasName("content-encoding:") { note(coding: line.dropFirst(17)) }
+    if line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
     lines.append(contentsOf: line)
     return true
   }
@@ -171,8 +171,8 @@ extension ResponseReader {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether this line begins with `name`, which is in lower case and ends with a colon, in whatever case.
-  fileprivate func hasName(_ name: StaticString) -> Bool {
-    count >= name.utf8CodeUnitCount && strncasecmp(baseAddress!, name.utf8Start, name.utf8CodeUnitCount) == 0
+  /// Whether this line begins with `text`, in whatever case.
+  fileprivate func begins(with text: StaticString) -> Bool {
+    count >= text.utf8CodeUnitCount && strncasecmp(baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0
   }
 }
