@@ -67,6 +67,9 @@ public final class CurlHTTPClient: HTTPClient {
     AnyPublisher(HTTPGet(client: self, request: request))
   }
 
+  /// How many connections are open, idle ones included.
+  var openConnections: Int { multi.sockets.count }
+
   /// Closes all connections; requests that run or wait fail, and so do those made later. Idempotent.
   public func close() {
     guard !isClosed else { return }

@@ -146,8 +146,8 @@ extension CurlTransfer {
   /// How far the request is.
   var phase: HTTPError.Phase {
     if number(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .nameResolution }
-    if number(CURLINFO_CONNECT_TIME_T) == 0 { return .connect }
-    if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return .tls }
+    // CONNECT_TIME says when the handshake was done, too; the socket has a port of its own once it is connected.
+    if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return integer(CURLINFO_LOCAL_PORT) == 0 ? .connect : .tls }
     return number(CURLINFO_STARTTRANSFER_TIME_T) == 0 ? .response : .receive
   }
 

@@ -12,6 +12,7 @@ struct ResponseReader: ~Copyable {
   private var lines: [UInt8] = []
   private var headerBytes = 0
   private var headerLines = 0
+  private var isHeaderWhole = false
   private var coding = ""
   private var decoder: (any ContentDecoder)?
   private var received = 0
@@ -39,6 +40,7 @@ struct ResponseReader: ~Copyable {
     lines = []
     headerBytes = 0
     headerLines = 0
+    isHeaderWhole = false
     coding = ""
     decoder = nil
     received = 0
@@ -53,11 +55,12 @@ struct ResponseReader: ~Copyable {
     (HTTPHeaders(lines: lines), body.takeData())
   }
 
-  /// Records that the answer is over as far as HTTP can tell; compressed data must be, too.
+  /// Records that the answer is over as far as libcurl can tell, which takes a connection that closes for the end of a
+  /// header, and the end of what HTTP transports for the end of compressed data.
   mutating func end() {
-    guard failure == nil, let decoder, !decoder.isComplete else { return }
-    failure = .truncated
-    cause = "the \(coding) data stops before its end"
+    guard failure == nil else { return }
+    if !isHeaderWhole { _ = fail(.truncated, "its header stops before its end") }
+    if let decoder, !decoder.isComplete { _ = fail(.truncated, "the \(coding) data stops before its end") }
   }
 }
 
@@ -80,8 +83,10 @@ extension ResponseReader {
     if line.starts(with: "HTTP/".utf8) {
       lines.removeAll(keepingCapacity: true)
       coding = ""
+      isHeaderWhole = false
       return true
     }
+    if line.first == 0x0D || line.first == 0x0A { isHeaderWhole = true }
     if let first = line.first, first == 0x20 || first == 0x09 { unfold() }
     if line.hasName("content-encoding:") { note(coding: line.dropFirst(17)) }
     lines.append(contentsOf: line)

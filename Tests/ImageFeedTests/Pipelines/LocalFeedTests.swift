@@ -17,7 +17,8 @@ struct LocalFeedTests {
     #expect(outcome.isFinished)
   }
 
-  @Test("Loading delivers a feed a second under the max age, and none at or over it, without side effects",
+  @Test(
+    "Loading delivers a feed a second under the max age, and none at or over it, without side effects",
     arguments: WorldKind.allCases, [-1, 0, 1])
   func load(kind: WorldKind, secondsOver: Int) throws {
     let world = kind.make()
@@ -61,7 +62,8 @@ struct LocalFeedTests {
 
   // MARK: Validate
 
-  @Test("Validation deletes what has expired and touches nothing else",
+  @Test(
+    "Validation deletes what has expired and touches nothing else",
     arguments: WorldKind.allCases, [-1, 0, 1])
   func validate(kind: WorldKind, secondsOver: Int) throws {
     let world = kind.make()
@@ -124,7 +126,8 @@ struct LocalFeedTests {
     #expect(try world.savedFeed() == CachedFeed(images: images, timestamp: world.clock.now))
   }
 
-  @Test("A deletion error and an insertion error are each delivered, and what was there is intact",
+  @Test(
+    "A deletion error and an insertion error are each delivered, and what was there is intact",
     arguments: WorldKind.allCases, [FeedStoreError.Step.deletion, .insertion])
   func saveFails(kind: WorldKind, step: FeedStoreError.Step) throws {
     let world = kind.make()
@@ -141,7 +144,8 @@ struct LocalFeedTests {
     #expect(try world.savedFeed() == feed)
   }
 
-  @Test("A feed that was asked for earlier and arrives late does not replace a newer one", arguments: WorldKind.allCases)
+  @Test(
+    "A feed that was asked for earlier and arrives late does not replace a newer one", arguments: WorldKind.allCases)
   func lateSave(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
@@ -160,7 +164,10 @@ struct LocalFeedTests {
     var subscriptions: [AnyCancellable] = []
     for number in 0..<20 {
       saved.save(makeFeed(1, from: number).images)
-        .sink { _ in order.append(number) } receiveValue: { _ in }
+        .sink { _ in
+          order.append(number)
+        } receiveValue: { _ in
+        }
         .store(in: &subscriptions)
     }
     world.run()

@@ -9,7 +9,9 @@ struct ScenarioTests {
   private let latest = makeFeed(3, from: 100).images
   private let older = makeFeed(2)
 
-  @Test("Connectivity, feed requested: the latest remote feed is delivered and replaces the cache", arguments: WorldKind.allCases)
+  @Test(
+    "Connectivity, feed requested: the latest remote feed is delivered and replaces the cache",
+    arguments: WorldKind.allCases)
   func online(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(older)
@@ -38,7 +40,9 @@ struct ScenarioTests {
     #expect(world.requests == 2)
   }
 
-  @Test("No connectivity, a cached feed younger than seven days: the saved feed is delivered", arguments: WorldKind.allCases)
+  @Test(
+    "No connectivity, a cached feed younger than seven days: the saved feed is delivered", arguments: WorldKind.allCases
+  )
   func offlineWithYoungCache(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(older)
@@ -60,7 +64,9 @@ struct ScenarioTests {
     #expect(try world.savedFeed() == older)
   }
 
-  @Test("No connectivity, a cached feed seven days old: an error message, and the cache is deleted", arguments: WorldKind.allCases)
+  @Test(
+    "No connectivity, a cached feed seven days old: an error message, and the cache is deleted",
+    arguments: WorldKind.allCases)
   func offlineWithExpiredCache(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(older)
@@ -91,7 +97,8 @@ struct ScenarioTests {
     }
   }
 
-  @Test("No connectivity, a cached feed of any age, when any age will do: the saved feed", arguments: WorldKind.allCases)
+  @Test(
+    "No connectivity, a cached feed of any age, when any age will do: the saved feed", arguments: WorldKind.allCases)
   func offlineWithAnyAge(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(older)
@@ -104,7 +111,8 @@ struct ScenarioTests {
     #expect(outcome.isFinished)
   }
 
-  @Test("The age boundary: a second under is shown, exactly at and a second over are not",
+  @Test(
+    "The age boundary: a second under is shown, exactly at and a second over are not",
     arguments: WorldKind.allCases, [(604_799, true), (604_800, false), (604_801, false)])
   func ageBoundary(kind: WorldKind, age: (seconds: Int, isShown: Bool)) throws {
     let world = kind.make()

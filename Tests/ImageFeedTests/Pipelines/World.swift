@@ -75,7 +75,11 @@ extension World {
   /// Subscribes, runs until nothing is left to do, and says what came.
   func outcome<P: Publisher>(of publisher: P) -> Outcome<P.Output, P.Failure> {
     var outcome = Outcome<P.Output, P.Failure>()
-    let subscription = publisher.sink { outcome.completion = $0 } receiveValue: { outcome.values.append($0) }
+    let subscription = publisher.sink {
+      outcome.completion = $0
+    } receiveValue: {
+      outcome.values.append($0)
+    }
     run()
     subscription.cancel()
     return outcome
@@ -143,7 +147,10 @@ final class VirtualWorld: World {
     func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
       Deferred { [self] () -> AnyPublisher<HTTPResponse, HTTPError> in
         requests += 1
-        guard let answer else { return Fail(error: .offline).eraseToAnyPublisher() }
+        guard let answer else {
+          let error = HTTPError(.connect, origin: "example.com", cause: "unplugged")
+          return Fail(error: error).eraseToAnyPublisher()
+        }
         return Just(HTTPResponse(status: answer.status, body: Data(answer.body.utf8), url: request.url))
           .setFailureType(to: HTTPError.self)
           .eraseToAnyPublisher()
@@ -159,7 +166,14 @@ final class VirtualWorld: World {
   let store: any StoreUnderTest = MemoryUnderTest()
   let clock = WallClock()
 
-  init() { origin = Origin(time) }
+  init() {
+    origin = Origin(time)
+    // Work aside takes its time, so that there is something between its steps.
+    time.offloadLatency = .milliseconds(10)
+  }
+
+  /// Lets ten milliseconds pass.
+  func step() { time.advance(by: .milliseconds(10)) }
 
   var client: any HTTPClient { origin }
   var scheduler: any LoopScheduler { time }

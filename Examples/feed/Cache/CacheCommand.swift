@@ -1,0 +1,42 @@
+import ArgumentParser
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// `feed cache`: looks after the saved feeds.
+struct CacheCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cache",
+    abstract: "Show, validate or clear what is saved.",
+    subcommands: [CacheShow.self, CacheValidate.self, CacheClear.self])
+}
+
+/// What the three commands take.
+struct CacheOptions: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp("The address of one feed; all feeds without it.", valueName: "url"),
+    transform: FeedAddress.parse)
+  var address: URL?
+
+  @OptionGroup var common: CommonOptions
+}
+
+extension CacheOptions {
+  /// Asks the store, and writes the answer.
+  ///
+  /// - Parameter question: publishes the answer's text.
+  func run<P: Publisher>(_ question: (CacheDesk) -> P) throws where P.Output == String, P.Failure == FeedStoreError {
+    let session = Session(verbose: common.verbose)
+    let store = NotingStore(SQLiteFeedStore(cacheAt: common.cachePath, on: session), log: session.log)
+    let desk = CacheDesk(
+      path: common.cachePath, store: store, worker: SerialWorker(on: session.loop),
+      cache: FeedCache(store: store, on: session.loop), maxAge: common.maxAge.duration,
+      style: session.outputStyle)
+    session.run(question(desk)) {
+      $0
+    } ended: { completion in
+      if case .failure(let error) = completion { session.fail("\(error)".printable) }
+    }
+    try session.finish(closing: store)
+  }
+}

@@ -1,0 +1,134 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// What the cache commands ask, and in whose words they answer.
+struct CacheDesk {
+  /// As the user wrote it.
+  let path: String
+  let store: any FeedStore
+  let worker: SerialWorker
+  let cache: FeedCache
+  let maxAge: Duration?
+  let style: Style
+  var now: () -> Date = { Date() }
+
+  /// What is saved: everything in a line each, or one feed with its images.
+  func show(_ address: URL?) -> AnyPublisher<String, FeedStoreError> {
+    guard let address else { return summaries.map(text).eraseToAnyPublisher() }
+    return cache.feed(at: address).retrieve()
+      .map { text(of: $0, at: address) }
+      .switchIfEmpty(Just(nothing(for: address)).setFailureType(to: FeedStoreError.self))
+      .eraseToAnyPublisher()
+  }
+
+  /// Deletes what has expired or cannot be read, and tells what it found.
+  func validate(_ address: URL?) -> AnyPublisher<String, FeedStoreError> {
+    if let address { return validate(one: address) }
+    return
+      deleteIfDamaged
+      .flatMap { wasDamaged in
+        wasDamaged
+          ? Just("\(style.bad("Damaged")), and set aside: \(path.printable)\n")
+            .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+          : validateAll
+      }
+      .eraseToAnyPublisher()
+  }
+
+  /// Deletes one feed, or all.
+  func clear(_ address: URL?) -> AnyPublisher<String, FeedStoreError> {
+    guard let address else {
+      return worker.publisher { [store] () throws(FeedStoreError) in try store.deleteAll() }
+        .map { "Nothing is saved in \(path.printable) any more\n" }
+        .eraseToAnyPublisher()
+    }
+    return worker.publisher { [store] () throws(FeedStoreError) in try store.delete(for: address) }
+      .map { $0 ? "Cleared \(address.absoluteString.printable)\n" : nothing(for: address) }
+      .eraseToAnyPublisher()
+  }
+}
+
+extension CacheDesk {
+  private var summaries: AnyPublisher<[CachedFeedSummary], FeedStoreError> {
+    worker.publisher { [store] () throws(FeedStoreError) in try store.summaries() }
+  }
+
+  private var validateAll: AnyPublisher<String, FeedStoreError> {
+    summaries
+      .flatMap { feeds in
+        Publishers.Sequence<[CachedFeedSummary], FeedStoreError>(sequence: feeds)
+          .flatMap(maxPublishers: .max(1)) { validate(one: $0.address) }
+          .switchIfEmpty(Just(nothing()).setFailureType(to: FeedStoreError.self))
+      }
+      .eraseToAnyPublisher()
+  }
+
+  private func validate(one address: URL) -> AnyPublisher<String, FeedStoreError> {
+    cache.feed(at: address).validate(maxAge: maxAge)
+      .map { found in
+        found == .empty ? nothing(for: address) : "\(address.absoluteString.printable): \(words(for: found))\n"
+      }
+      .eraseToAnyPublisher()
+  }
+
+  /// Sets a damaged file aside, and tells whether there was one.
+  ///
+  /// A deletion does so, on the condition that the feed it is asked for cannot be read: in a file that somebody has
+  /// repaired meanwhile it finds nothing to do, and no saved feed is lost.
+  private var deleteIfDamaged: AnyPublisher<Bool, FeedStoreError> {
+    worker.publisher { [store] () throws(FeedStoreError) -> Bool in
+      do throws(FeedStoreError) {
+        _ = try store.summaries()
+        return false
+      } catch {
+        guard case .damaged = error.cause else { throw error }
+        try store.delete(for: Self.nobody, if: .unreadable)
+        _ = try store.summaries()
+        return true
+      }
+    }
+  }
+
+  /// An address that no feed has (RFC 2606).
+  private static let nobody = URL(string: "http://feed.invalid/")!
+
+  private func words(for found: CacheValidation) -> String {
+    switch found {
+    case .empty: "nothing saved"
+    case .valid: style.good("valid")
+    case .deletedExpired: style.warning("expired, deleted")
+    case .deletedUnreadable(let error): "\(style.bad("unreadable, deleted")) (\("\(error.cause)".printable))"
+    }
+  }
+}
+
+extension CacheDesk {
+  /// One line for each feed.
+  func text(_ feeds: [CachedFeedSummary]) -> String {
+    guard !feeds.isEmpty else { return nothing() }
+    return feeds.map { feed in
+      line(feed.address, imageCount: feed.imageCount, timestamp: feed.timestamp)
+    }.joined()
+  }
+
+  /// One feed with its images.
+  func text(of feed: CachedFeed, at address: URL) -> String {
+    let line = line(address, imageCount: feed.images.count, timestamp: feed.timestamp)
+    let entries = FeedText(address: address, style: style).entries(of: feed.images)
+    return entries.isEmpty ? line : "\(line)\n\(entries)"
+  }
+
+  private func line(_ address: URL, imageCount: Int, timestamp: Date) -> String {
+    let now = now()
+    let isValid = FeedCachePolicy(maxAge: maxAge).isValid(timestamp, now: now)
+    let age = FeedCachePolicy.age(of: timestamp, now: now).ago
+    return "\(address.absoluteString.printable): \(style.bold(FeedText.count(imageCount))), saved \(age) "
+      + "(\(timestamp.stamp))\(isValid ? "" : style.warning(", expired"))\n"
+  }
+
+  private func nothing(for address: URL? = nil) -> String {
+    guard let address else { return "Nothing is saved in \(path.printable)\n" }
+    return "Nothing is saved for \(address.absoluteString.printable) in \(path.printable)\n"
+  }
+}

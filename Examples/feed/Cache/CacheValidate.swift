@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// `feed cache validate`: deletes what may not be shown any more.
+struct CacheValidate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "validate", abstract: "Delete what has expired or cannot be read.")
+
+  @OptionGroup var options: CacheOptions
+
+  func run() throws { try options.run { $0.validate(options.address) } }
+}

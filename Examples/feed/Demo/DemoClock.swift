@@ -1,0 +1,13 @@
+import Foundation
+import Synchronization
+
+/// A wall clock that is set by hand: how the demo lets a week pass.
+final class DemoClock: Sendable {
+  private let instant: Mutex<Date>
+
+  init(_ start: Date) { instant = Mutex(start) }
+
+  var now: Date { instant.withLock { $0 } }
+
+  func advance(by seconds: TimeInterval) { instant.withLock { $0 += seconds } }
+}

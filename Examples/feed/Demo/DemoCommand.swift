@@ -1,0 +1,60 @@
+import ArgumentParser
+import FeedStream
+import Foundation
+import Synchronization
+
+/// `feed demo`: shows the specification's scenarios at work; needs no network.
+struct DemoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "demo",
+    abstract: "Walk through the scenarios of the specification, without a network.",
+    discussion: """
+      Starts a server on this machine, loads its feed over HTTP, saves it in a cache of its own, stops the server and \
+      lets a week pass. The exit status is 0 only if every scenario ended as specified.
+      """)
+
+  func run() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("feedstream-demo-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let loop = EventLoop()
+    var status: Int32 = 0
+    let signals = try [SIGINT, SIGTERM].map { number in
+      try loop.signal(number) {
+        status = 128 + number
+        loop.stop()
+      }
+    }
+    let walk = DemoWalk(
+      on: loop, cacheAt: folder.appendingPathComponent("feeds.db").path, style: .suiting(STDOUT_FILENO)
+    ) { text in
+      print(text, terminator: "")
+      fflush(nil)
+    }
+    let ended = Ending()
+    let task = Task {
+      do {
+        ended.set(.success(try await walk.run()))
+      } catch {
+        ended.set(.failure(error))
+      }
+      loop.stop()
+    }
+    loop.run(.untilStopped)
+    for signal in signals { signal.close() }
+    if status != 0 {
+      task.cancel()
+      throw ExitCode(status)
+    }
+    guard try ended.result?.get() == true else { throw ExitCode.failure }
+  }
+}
+
+/// How the walk ended, on its way from the task to the thread that ran the loop.
+private final class Ending: Sendable {
+  private let value = Mutex<Result<Bool, any Error>?>(nil)
+
+  var result: Result<Bool, any Error>? { value.withLock { $0 } }
+
+  func set(_ result: Result<Bool, any Error>) { value.withLock { $0 = result } }
+}

@@ -1,0 +1,50 @@
+import FlyingFox
+import FlyingSocks
+import Foundation
+
+/// A well-behaved HTTP server on 127.0.0.1 that serves one document and can go away and come back.
+actor LoopbackOrigin {
+  /// What it answers with.
+  var body: Data
+  var status = 200
+  /// How many requests it has had.
+  private(set) var requestCount = 0
+
+  private var running: (server: HTTPServer, task: Task<Void, any Error>)?
+  private var port: UInt16 = 0
+
+  init(serving body: Data) { self.body = body }
+
+  func setAnswer(status: Int = 200, body: Data) {
+    self.status = status
+    self.body = body
+  }
+
+  /// Listens, on the port that it had before if it had one.
+  ///
+  /// - Returns: the document's address.
+  @discardableResult
+  func start() async throws -> URL {
+    let server = try HTTPServer(address: .inet(ip4: "127.0.0.1", port: port), logger: .disabled)
+    await server.appendRoute("*") { [self] _ in await answer() }
+    let task = Task { try await server.run() }
+    running = (server, task)
+    try await server.waitUntilListening()
+    guard case .ip4(_, let port) = await server.listeningAddress else { throw SocketError.unsupportedAddress }
+    self.port = port
+    return URL(string: "http://127.0.0.1:\(port)/feed.json")!
+  }
+
+  /// Closes its connections and listens no more: whoever connects is refused.
+  func stop() async {
+    guard let (server, task) = running else { return }
+    running = nil
+    await server.stop()
+    _ = await task.result
+  }
+
+  private func answer() -> HTTPResponse {
+    requestCount += 1
+    return HTTPResponse(statusCode: HTTPStatusCode(status, phrase: ""), body: body)
+  }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import FeedStream
+import ImageFeed
+
+/// `feed load`: shows the feed once.
+struct LoadCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "load",
+    abstract: "Load a feed and show it.",
+    discussion: """
+      The feed comes from its server and is saved; when the server cannot be had, the saved feed is shown if it is \
+      younger than --max-age.
+      """)
+
+  @OptionGroup var load: LoadOptions
+
+  func run() throws {
+    let session = Session(verbose: load.common.verbose)
+    let source = load.source(on: session)
+    let screen = FeedScreen(load, on: session)
+    session.run(source.loader.load()) { feed in
+      screen.text(of: feed)
+    } ended: { completion in
+      if case .failure(let error) = completion {
+        source.explain(error) { session.fail(screen.text(of: $0)) }
+      }
+    }
+    try session.finish(closing: source.store)
+  }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+import ImageFeed
+
+/// A duration as it is written on the command line: `500ms`, `90s`, `15m`, `36h`, `7d`.
+struct DurationText: Equatable, CustomStringConvertible {
+  let duration: Duration
+  var description: String { duration.text }
+
+  init(_ duration: Duration) { self.duration = duration }
+
+  /// Reads one that is longer than nothing.
+  init(positive text: String) throws {
+    duration = try Self.read(text)
+    guard duration > .zero else { throw ValidationError("It must be longer than nothing.") }
+  }
+
+  fileprivate static func read(_ text: String) throws -> Duration {
+    do throws(DurationTextError) {
+      return try Duration(parsing: text)
+    } catch {
+      throw ValidationError("\(error)")
+    }
+  }
+}
+
+/// How old a saved feed may be: a duration, or `none` for any age.
+struct MaxAge: Equatable, CustomStringConvertible {
+  let duration: Duration?
+  var description: String { duration?.text ?? "none" }
+
+  init(_ duration: Duration?) { self.duration = duration }
+
+  init(parsing text: String) throws {
+    if text == "none" {
+      duration = nil
+    } else {
+      do {
+        duration = try DurationText.read(text)
+      } catch let error as ValidationError {
+        throw ValidationError("\(error.message) \"none\" accepts any age.")
+      }
+    }
+  }
+}
+
+/// The address of a feed: absolute, http or https.
+enum FeedAddress {
+  static func parse(_ text: String) throws -> URL {
+    guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else {
+      throw ValidationError(advice(on: text))
+    }
+    guard scheme == "http" || scheme == "https", url.host?.isEmpty == false else {
+      throw ValidationError(advice(on: text))
+    }
+    return url
+  }
+
+  /// Offers what was meant, when that can be seen.
+  private static func advice(on text: String) -> String {
+    let needed = "An http or https address is needed, such as https://example.com/feed.json."
+    guard !text.contains("://"), !text.isEmpty, !text.hasPrefix("/"), URL(string: "http://\(text)")?.host != nil else {
+      return needed
+    }
+    return "\(needed) Did you mean http://\(text.printable)?"
+  }
+}
+
+/// How a feed is written.
+enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
+  case text, json
+}
+
+extension FallbackPolicy: ExpressibleByArgument {
+  public init?(argument: String) {
+    switch argument {
+    case "any": self = .any
+    case "connectivity": self = .connectivity
+    default: return nil
+    }
+  }
+
+  public static var allValueStrings: [String] { ["any", "connectivity"] }
+  public var defaultValueDescription: String { self == .any ? "any" : "connectivity" }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// Whether and how text is set off on the screen.
+struct Style: Equatable {
+  let hasColour: Bool
+
+  /// Text and nothing else.
+  static let plain = Style(hasColour: false)
+
+  /// What suits a descriptor: colour on a terminal that can show it, unless the user wants none (no-color.org).
+  static func suiting(
+    _ descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> Style {
+    Style(hasColour: isScreen(descriptor, environment: environment) && environment["NO_COLOR", default: ""].isEmpty)
+  }
+
+  /// Whether a descriptor is a terminal that understands more than text.
+  static func isScreen(
+    _ descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> Bool {
+    isatty(descriptor) == 1 && environment["TERM"] != "dumb"
+  }
+
+  func bold(_ text: String) -> String { wrap(text, "1") }
+  func dim(_ text: String) -> String { wrap(text, "2") }
+  func good(_ text: String) -> String { wrap(text, "32") }
+  func warning(_ text: String) -> String { wrap(text, "33") }
+  func bad(_ text: String) -> String { wrap(text, "31") }
+
+  private func wrap(_ text: String, _ code: String) -> String {
+    hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// Standard error: messages, and on a terminal one line that shows the program is alive.
+final class Console {
+  let style: Style
+  /// Whether a status line is shown at all: on a terminal, never in a pipe.
+  let showsStatus: Bool
+  private let write: (String) -> Void
+  private var status = ""
+
+  /// - Parameter write: where text goes; standard error by default.
+  init(
+    style: Style = .suiting(STDERR_FILENO), showsStatus: Bool = Style.isScreen(STDERR_FILENO),
+    write: @escaping (String) -> Void = Console.writeToStandardError
+  ) {
+    self.style = style
+    self.showsStatus = showsStatus
+    self.write = write
+  }
+
+  /// Shows a message, whose text is already safe to show.
+  func report(_ text: String) {
+    aboveStatus { write(text.hasSuffix("\n") ? text : text + "\n") }
+  }
+
+  /// Shows what did not keep the feed from the user but should be known.
+  func warn(_ text: String) { report("\(style.warning("Warning:")) \(text.printable)") }
+
+  /// Replaces the status line; an empty text takes it away.
+  func setStatus(_ text: String) {
+    guard showsStatus, text != status else { return }
+    if text.isEmpty { erase() }
+    status = text
+    draw()
+  }
+
+  /// Runs `body`, which writes on the same screen, with the status line out of its way.
+  func aboveStatus(_ body: () -> Void) {
+    erase()
+    body()
+    draw()
+  }
+
+  /// Takes the status line out of the way.
+  func erase() {
+    if !status.isEmpty { write("\r\u{1B}[K") }
+  }
+
+  /// Shows the status line again.
+  func draw() {
+    if !status.isEmpty { write("\r\u{1B}[K" + style.dim(status)) }
+  }
+
+  /// What cannot be written to standard error cannot be told to anybody.
+  static func writeToStandardError(_ text: String) {
+    var rest = ArraySlice(text.utf8)
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+      if count < 0 && errno != EINTR { return }
+      rest = rest.dropFirst(max(count, 0))
+    }
+  }
+}

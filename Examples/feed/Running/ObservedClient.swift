@@ -1,0 +1,38 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import Logging
+
+/// Who wants to know that requests are made.
+protocol RequestObserver: AnyObject {
+  func requestBegan()
+  func requestEnded()
+}
+
+/// A client that tells an observer and the log of every request.
+struct ObservedClient: HTTPClient {
+  let client: any HTTPClient
+  let observer: (any RequestObserver)?
+  let log: Logger
+
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    let place = request.url.absoluteString.printable
+    return client.get(request)
+      .handleEvents(
+        receiveSubscription: { [log, observer] _ in
+          log.debug("request", metadata: ["url": "\(place)"])
+          observer?.requestBegan()
+        },
+        receiveOutput: { [log] response in
+          log.debug("response", metadata: ["status": "\(response.status)", "bytes": "\(response.body.count)"])
+        },
+        receiveCompletion: { [log, observer] completion in
+          if case .failure(let error) = completion {
+            log.debug("request failed", metadata: ["error": "\("\(error)".printable)"])
+          }
+          observer?.requestEnded()
+        }
+      )
+      .eraseToAnyPublisher()
+  }
+}

@@ -1,0 +1,129 @@
+import ArgumentParser
+import FeedStream
+import Foundation
+import ImageFeed
+import Logging
+
+/// One run of a command: its loop, what it writes, and how it ends.
+///
+/// An interrupt (Ctrl-C) or termination ends the stream at once; saves that were asked for are completed first. A second
+/// one does not wait for them.
+final class Session {
+  let loop: EventLoop
+  let console: Console
+  let log: Logger
+  let outputStyle: Style
+  private(set) var output: Output!
+  private var status: Int32 = 0
+  private var running: [any Cancellable] = []
+  private var watches: [any Cancellable] = []
+
+  init(verbose: Bool) {
+    Self.prepareDescriptors()
+    loop = EventLoop()
+    // Log lines and a status line would write over each other.
+    console = verbose ? Console(showsStatus: false) : Console()
+    outputStyle = .suiting(STDOUT_FILENO)
+    var log = Logger(label: "feed") { StreamLogHandler.standardError(label: $0) }
+    log.logLevel = verbose ? .debug : .critical
+    self.log = log
+    output = Output(on: loop) { [unowned self] in outputEnded($0) }
+    for number in [SIGINT, SIGTERM] {
+      do {
+        watches.append(try loop.signal(number) { [unowned self] in interrupted(by: number) })
+      } catch {
+        console.warn("\(error)")
+      }
+    }
+  }
+
+  /// Subscribes standard output to `publisher`.
+  ///
+  /// - Parameters:
+  ///   - text: a value's text.
+  ///   - ended: told how the stream ended, unless the session was stopped.
+  func run<P: Publisher>(
+    _ publisher: P, text: @escaping (P.Output) -> String,
+    ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
+  ) {
+    let printer = Printer<P.Output, P.Failure> { [self] value, done in
+      print(text(value), then: done)
+    } ended: { [self] completion in
+      ended(completion)
+      endHelpers()
+    }
+    running.append(printer)
+    publisher.subscribe(printer)
+  }
+
+  /// Writes to standard output.
+  func print(_ text: String, then: @escaping () -> Void = {}) {
+    console.erase()
+    output.write(text) { [console] in
+      console.draw()
+      then()
+    }
+  }
+
+  /// Keeps `helper` until the stream ends.
+  func keep(_ helper: any Cancellable) { running.append(helper) }
+
+  /// Says why the command failed.
+  func fail(_ text: String) {
+    console.report(text)
+    status = ExitCode.failure.rawValue
+  }
+
+  /// Runs until there is nothing left to do, then ends as the command has to.
+  func finish(closing store: FeedStore? = nil) throws {
+    let reader = output.watchReader()
+    loop.run()
+    reader?.close()
+    for watch in watches { watch.cancel() }
+    (store as? NotingStore)?.close()
+    loop.close()
+    if status != 0 { throw ExitCode(status) }
+  }
+}
+
+extension Session {
+  private func interrupted(by number: Int32) {
+    // Whoever asks twice does not want to wait for the disk.
+    if status > 128 { exit(128 + number) }
+    log.debug("interrupted; completing saves", metadata: ["signal": "\(number)"])
+    stop(128 + number)
+  }
+
+  private func outputEnded(_ end: Output.End) {
+    switch end {
+    case .closed: stop(128 + SIGPIPE)
+    case .failed(let code):
+      let reason = String(cString: strerror(code))
+      stop(ExitCode.failure.rawValue)
+      console.report("\(console.style.bad("Cannot write to standard output:")) \(reason)")
+    }
+  }
+
+  private func stop(_ status: Int32) {
+    self.status = status
+    output.stop()
+    endHelpers()
+  }
+
+  private func endHelpers() {
+    let ending = running
+    running = []
+    for one in ending { one.cancel() }
+    console.setStatus("")
+  }
+
+  /// Has failed writes return errors, and leaves no standard descriptor closed, for a file opened later would take its
+  /// place and be written to.
+  private static func prepareDescriptors() {
+    for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
+      // For reading only: writing to it still fails, as it did.
+      _ = open("/dev/null", O_RDONLY)
+    }
+  }
+}

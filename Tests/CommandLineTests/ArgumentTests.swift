@@ -1,0 +1,80 @@
+import ArgumentParser
+import Foundation
+import ImageFeed
+import Testing
+
+@testable import feed
+
+@Suite struct ArgumentTests {
+  private func load(_ arguments: String...) throws -> LoadOptions {
+    let command = try FeedCommand.parseAsRoot(["load", "http://example.com/feed.json"] + arguments)
+    return try #require(command as? LoadCommand).load
+  }
+
+  private func message(_ arguments: String...) -> String {
+    do {
+      _ = try FeedCommand.parseAsRoot(arguments)
+      return "parsed"
+    } catch {
+      #expect(FeedCommand.exitCode(for: error).rawValue == 64)
+      return FeedCommand.message(for: error)
+    }
+  }
+
+  @Test func `the defaults are seven days, thirty seconds, any failure and text`() throws {
+    let options = try load()
+    #expect(options.common.maxAge.duration == .seconds(604_800))
+    #expect(options.timeout.duration == .seconds(30))
+    #expect(options.fallback == .any)
+    #expect(options.format == .text)
+  }
+
+  @Test func `every option is read`() throws {
+    let options = try load(
+      "--cache", "x.db", "--max-age", "36h", "--timeout", "500ms", "--fallback", "connectivity", "--format", "json")
+    #expect(options.common.cachePath == "x.db")
+    #expect(options.common.maxAge.duration == .seconds(36 * 3600))
+    #expect(options.timeout.duration == .milliseconds(500))
+    #expect(options.fallback == .connectivity)
+    #expect(options.format == .json)
+  }
+
+  @Test func `a maximum age of none is any age`() throws {
+    #expect(try load("--max-age", "none").common.maxAge.duration == nil)
+  }
+
+  @Test(arguments: ["ftp://example.com/feed.json", "example.com", "/feed.json", "http://", "", "file:///feed.json"])
+  func `an address that is not http or https is a usage error`(address: String) {
+    #expect(message("load", address).contains("An http or https address is needed"))
+  }
+
+  @Test func `an address without its scheme is completed in the advice`() {
+    #expect(message("load", "localhost:8000/feed.json").contains("Did you mean http://localhost:8000/feed.json?"))
+  }
+
+  @Test(arguments: ["7", "-1d", "1.5h", "7w", "soon"])
+  func `a duration that cannot be read is a usage error`(text: String) {
+    #expect(message("load", "http://example.com", "--max-age=\(text)").contains("such as 500ms, 90s, 15m, 36h or 7d"))
+    #expect(message("watch", "http://example.com", "--every=\(text)").contains("such as 500ms, 90s, 15m, 36h or 7d"))
+  }
+
+  @Test func `a time of nothing is a usage error where something must pass`() {
+    #expect(message("load", "http://example.com", "--timeout", "0s").contains("longer than nothing"))
+    #expect(message("watch", "http://example.com", "--every", "0s").contains("longer than nothing"))
+    #expect(message("watch", "http://example.com", "--every", "1s", "--count", "0").contains("at least 1"))
+  }
+
+  @Test func `watch needs an interval`() {
+    #expect(message("watch", "http://example.com").contains("--every"))
+  }
+
+  @Test func `the cache is where the user's caches are`() {
+    func path(_ variable: String?) -> String {
+      CommonOptions.defaultCachePath(environment: variable.map { ["XDG_CACHE_HOME": $0] } ?? [:], home: "/home/a")
+    }
+    #expect(path(nil) == "/home/a/.cache/feedstream/feeds.db")
+    #expect(path("") == "/home/a/.cache/feedstream/feeds.db")
+    #expect(path("/var/c") == "/var/c/feedstream/feeds.db")
+    #expect(path("relative") == "/home/a/.cache/feedstream/feeds.db")
+  }
+}

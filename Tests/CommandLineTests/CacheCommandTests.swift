@@ -1,0 +1,98 @@
+import Foundation
+import Samples
+import Testing
+
+@testable import feed
+
+@Suite struct CacheCommandTests {
+  @Test(arguments: ["show", "validate", "clear"], [false, true])
+  func `an absent cache is not an error, and is not made`(command: String, one: Bool) async throws {
+    try await withFolder { folder in
+      let cache = folder.appendingPathComponent("none/feeds.db").path
+      let run = try await FeedBinary.run(
+        ["cache", command] + (one ? ["http://example.com/feed.json"] : []) + ["--cache", cache])
+      #expect(run.status == 0)
+      #expect(run.errors == "")
+      #expect(run.output.contains("Nothing is saved"))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+  }
+
+  @Test func `show lists what is saved, or one feed with its images`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { _, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      let all = try await FeedBinary.run(["cache", "show", "--cache", cache])
+      #expect(all.output.hasPrefix("\(url): 8 images, saved "))
+      #expect(all.output.split(separator: "\n").count == 1)
+      let one = try await FeedBinary.run(["cache", "show", url, "--cache", cache, "--max-age", "0s"])
+      #expect(one.output.contains(", expired\n\n1. Description 1\n"))
+      #expect(all.status == 0 && one.status == 0)
+    }
+  }
+
+  @Test func `validate keeps what is valid and deletes what has expired`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { _, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      let valid = try await FeedBinary.run(["cache", "validate", "--cache", cache])
+      #expect(valid.output == "\(url): valid\n")
+      let expired = try await FeedBinary.run(["cache", "validate", "--cache", cache, "--max-age", "0s"])
+      #expect(expired.output == "\(url): expired, deleted\n")
+      let shown = try await FeedBinary.run(["cache", "show", "--cache", cache])
+      #expect(shown.output == "Nothing is saved in \(cache)\n")
+    }
+  }
+
+  @Test func `validate sets a damaged file aside`() async throws {
+    try await withFolder { folder in
+      let cache = folder.appendingPathComponent("feeds.db")
+      try Data("This is no database, and it is long enough to be looked at.".utf8).write(to: cache)
+      let shown = try await FeedBinary.run(["cache", "show", "--cache", cache.path])
+      #expect(shown.status == 1)
+      #expect(shown.errors.contains("it is damaged"))
+      let run = try await FeedBinary.run(["cache", "validate", "--cache", cache.path])
+      #expect(run.status == 0)
+      #expect(run.output == "Damaged, and set aside: \(cache.path)\n")
+      #expect(
+        try await FeedBinary.run(["cache", "validate", "--cache", cache.path]).output.hasPrefix("Nothing is saved"))
+      let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      #expect(files.contains { $0.hasPrefix("feeds.db.corrupt-") })
+    }
+  }
+
+  @Test func `clear empties one feed or all`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { _, url, cache in
+      for address in [url, url + "?2", url + "?3"] {
+        _ = try await FeedBinary.run(["load", address, "--cache", cache])
+      }
+      let one = try await FeedBinary.run(["cache", "clear", url, "--cache", cache])
+      #expect(one.output == "Cleared \(url)\n")
+      let left = try await FeedBinary.run(["cache", "show", "--cache", cache])
+      #expect(left.output.split(separator: "\n").count == 2)
+      #expect(try await FeedBinary.run(["cache", "clear", "--cache", cache]).status == 0)
+      let shown = try await FeedBinary.run(["cache", "show", "--cache", cache])
+      #expect(shown.output == "Nothing is saved in \(cache)\n")
+    }
+  }
+
+  @Test func `without --cache the user's cache is used`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { _, url, cache in
+      let home = URL(fileURLWithPath: cache).deletingLastPathComponent().path
+      _ = try await FeedBinary.run(["load", url], environment: ["XDG_CACHE_HOME": home])
+      #expect(FileManager.default.fileExists(atPath: "\(home)/feedstream/feeds.db"))
+    }
+  }
+}
+
+@Suite struct DemoCommandTests {
+  @Test func `the demo walks the five scenarios and leaves nothing behind`() async throws {
+    try await withFolder { folder in
+      let run = try await FeedBinary.run(["demo"], environment: ["TMPDIR": folder.path])
+      #expect(run.status == 0)
+      #expect(run.errors == "")
+      for scenario in 1...5 { #expect(run.output.contains("\n\(scenario). ")) }
+      #expect(run.output.contains("each scenario ended as specified"))
+      #expect(!run.output.contains("✗"))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+  }
+}

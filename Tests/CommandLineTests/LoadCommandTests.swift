@@ -1,0 +1,108 @@
+import Foundation
+import Samples
+import Testing
+
+@testable import feed
+
+@Suite struct LoadCommandTests {
+  @Test func `load shows the feed of the server with status 0`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
+      let run = try await FeedBinary.run(["load", url, "--cache", cache])
+      #expect(run.status == 0)
+      #expect(run.errors == "")
+      #expect(
+        run.output.hasPrefix("8 images from \(url)\n\n1. Description 1\n   Location 1\n   https://url-1.com\n2. "))
+      #expect(run.output.hasSuffix("8. Description 8\n   Location 8\n   https://url-8.com\n"))
+      #expect(await origin.requestCount == 1)
+    }
+  }
+
+  @Test func `load shows the saved feed, its age and the reason when the server is gone`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.stop()
+      let run = try await FeedBinary.run(["load", url, "--cache", cache])
+      #expect(run.status == 0)
+      #expect(run.errors == "")
+      #expect(run.output.hasPrefix("8 images saved "))
+      #expect(run.output.contains("from the cache of \(url)\nNot the latest: could not connect to 127.0.0.1:"))
+      #expect(run.output.contains("\n8. Description 8\n"))
+    }
+  }
+
+  @Test func `json is one line, from the server and from the cache`() async throws {
+    try await withOrigin(serving: document("A view")) { origin, url, cache in
+      let arguments = ["load", url, "--cache", cache, "--format", "json"]
+      let image =
+        #"{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","description":"A view","url":"https://url-1.com"}"#
+      let remote = try await FeedBinary.run(arguments)
+      #expect(remote.output == #"{"origin":"remote","feed":[\#(image)]}"# + "\n")
+      await origin.stop()
+      let saved = try await FeedBinary.run(arguments)
+      let line =
+        /\{"origin":"cache","savedAt":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ","reason":"could not .+","feed":\[(.+)\]\}\n/
+      #expect(try #require(saved.output.wholeMatch(of: line)).1 == image)
+      #expect(remote.status == 0 && saved.status == 0)
+    }
+  }
+
+  @Test func `an expired feed is not shown, and the message compares its age with the maximum`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.stop()
+      let run = try await FeedBinary.run(["load", url, "--cache", cache, "--max-age", "1ms"])
+      #expect(run.status == 1)
+      #expect(run.output == "")
+      #expect(run.errors.contains("server: could not connect to 127.0.0.1:"))
+      #expect(run.errors.contains("has expired (--max-age 1ms) and is deleted"))
+      let again = try await FeedBinary.run(["load", url, "--cache", cache, "--max-age", "none"])
+      #expect(again.status == 1)
+      #expect(again.errors.contains("nothing is saved for this address"))
+    }
+  }
+
+  @Test func `an answer that is no feed falls back, unless only connectivity may`() async throws {
+    try await withOrigin(serving: document("A view")) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.setAnswer(status: 500, body: Data())
+      let shown = try await FeedBinary.run(["load", url, "--cache", cache])
+      #expect(shown.status == 0)
+      #expect(shown.output.contains("Not the latest: The server answered with status 500"))
+      let refused = try await FeedBinary.run(["load", url, "--cache", cache, "--fallback", "connectivity"])
+      #expect(refused.status == 1)
+      #expect(refused.output == "")
+      #expect(refused.errors.contains("status 500"))
+      #expect(refused.errors.contains("not asked (--fallback connectivity); a feed saved"))
+    }
+  }
+
+  @Test func `escape sequences in a feed reach neither output`() async throws {
+    try await withOrigin(serving: document("\u{1B}]0;owned\u{7}\u{1B}[2J")) { _, url, cache in
+      for format in ["text", "json"] {
+        let run = try await FeedBinary.run(["load", url, "--cache", cache, "--format", format])
+        #expect(run.status == 0)
+        #expect(!(run.output + run.errors).unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+        #expect(run.output.contains("owned"))
+      }
+    }
+  }
+
+  @Test func `verbose tells what happens on standard error only`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let run = try await FeedBinary.run(["load", url, "--cache", cache, "--format", "json", "--verbose"])
+      #expect(run.output.split(separator: "\n").count == 1)
+      #expect(run.errors.contains("request") && run.errors.contains("status=200") && run.errors.contains("cache saved"))
+    }
+  }
+
+  @Test(arguments: [
+    ["load"], ["load", "ftp://example.com"], ["load", "http://example.com", "--max-age", "7"], ["nonsense"],
+    ["watch", "http://example.com"], ["cache", "show", "nowhere"],
+  ])
+  func `a wrong command line is status 64`(arguments: [String]) async throws {
+    let run = try await FeedBinary.run(arguments)
+    #expect(run.status == 64)
+    #expect(run.output == "")
+    #expect(run.errors.contains("Usage: feed"))
+  }
+}

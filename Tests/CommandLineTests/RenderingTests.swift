@@ -1,0 +1,153 @@
+import Foundation
+import ImageFeed
+import Testing
+
+@testable import feed
+
+@Suite struct FeedTextTests {
+  private let text = FeedText(address: sampleURL)
+
+  @Test func `a remote feed has a headline and an entry for each image`() {
+    #expect(
+      text.text(of: Feed(images: sampleImages, origin: .remote)) == """
+        2 images from http://127.0.0.1:8000/feed.json
+
+        1. A "view"
+           Über\\all
+           https://url-1.com/a
+        2. (no description)
+           https://url-2.com
+
+        """)
+  }
+
+  @Test func `a saved feed says how old it is and why it is not the latest`() {
+    #expect(
+      text.headline(of: cached()) == """
+        2 images saved 3 minutes ago (2026-03-01T12:00:00Z), from the cache of http://127.0.0.1:8000/feed.json
+        Not the latest: could not connect to 127.0.0.1:8000: Connection refused; is the server running, and is the port \
+        right?
+
+        """)
+  }
+
+  @Test func `a feed without images is a headline`() {
+    #expect(text.text(of: Feed(images: [], origin: .remote)) == "0 images from http://127.0.0.1:8000/feed.json\n")
+  }
+
+  @Test func `numbers are aligned`() {
+    let images = Array(repeating: sampleImages[1], count: 10)
+    let lines = text.entries(of: images).split(separator: "\n")
+    #expect(lines[0] == " 1. (no description)")
+    #expect(lines[1] == "    https://url-2.com")
+    #expect(lines[18] == "10. (no description)")
+  }
+
+  @Test func `what would act upon a terminal is shown`() {
+    let image = FeedImage(
+      id: UUID(), description: "\u{1B}[2Jgone\nnew line", location: "\u{202E}x\u{7}", url: sampleImages[0].url)
+    let shown = text.entries(of: [image])
+    #expect(shown.contains("\\u{1B}[2Jgone\\u{A}new line\n"))
+    #expect(shown.contains("\\u{202E}x\\u{7}\n"))
+  }
+
+  @Test func `colour adds nothing but colour`() {
+    let coloured = FeedText(address: sampleURL, style: Style(hasColour: true)).text(of: cached())
+    #expect(coloured.contains("\u{1B}[1m"))
+    #expect(coloured.replacing(/\u{1B}\[\d+m/, with: "") == text.text(of: cached()))
+  }
+}
+
+@Suite struct FeedJSONTests {
+  @Test func `a remote feed is one line with its keys in order`() {
+    #expect(
+      FeedJSON.line(Feed(images: sampleImages, origin: .remote)) == #"""
+        {"origin":"remote","feed":[{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","description":"A \"view\"",\#
+        "location":"Über\\all","url":"https://url-1.com/a"},{"id":"BA298A85-6275-48D3-8315-9C8F7C1CD109",\#
+        "url":"https://url-2.com"}]}
+
+        """#)
+  }
+
+  @Test func `a saved feed says when it was saved and why it is shown`() {
+    #expect(
+      FeedJSON.line(cached([])) == #"""
+        {"origin":"cache","savedAt":"2026-03-01T12:00:00Z","reason":"could not connect to 127.0.0.1:8000: \#
+        Connection refused; is the server running, and is the port right?","feed":[]}
+
+        """#)
+  }
+
+  @Test func `any text reads back as it was, on one harmless line`() throws {
+    let text = "\u{1B}[2J \"\\/\n\r\t\u{0}\u{7F}\u{9B}\u{202E}\u{2028}\u{E0001} é 👩‍👧 \u{10FFFF}"
+    let quoted = FeedJSON.quoted(text)
+    #expect(quoted.printable == quoted)
+    #expect(try JSONDecoder().decode(String.self, from: Data(quoted.utf8)) == text)
+    #expect(FeedJSON.quoted("a/b é 👩‍👧") == "\"a/b é 👩‍👧\"")
+  }
+}
+
+@Suite struct NothingToShowTests {
+  private func text(_ saved: NothingToShow.Saved) -> String {
+    NothingToShow(address: sampleURL, error: FeedError(remote: refused), maxAge: .seconds(1), saved: saved).text(.plain)
+  }
+
+  @Test func `an expired feed is compared with the maximum age`() {
+    #expect(
+      text(.expired(age: .seconds(4), isDeleted: true)) == """
+        No feed to show for http://127.0.0.1:8000/feed.json
+          server: could not connect to 127.0.0.1:8000: Connection refused; is the server running, and is the port right?
+          cache:  the feed saved 4 seconds ago has expired (--max-age 1s) and is deleted
+          try:    again when the server can be had; a longer --max-age, or "none" for any age, keeps a saved feed for \
+        such times
+
+        """)
+  }
+
+  @Test func `an empty cache is said to be empty`() {
+    #expect(text(.nothing).contains("nothing is saved for this address"))
+  }
+
+  @Test func `a saved feed that was not wanted is pointed to`() {
+    #expect(text(.notWanted(age: .seconds(60))).contains("a feed saved 1 minute ago is there"))
+    #expect(text(.notWanted(age: .seconds(60))).contains("--fallback any"))
+  }
+
+  @Test func `an unreadable cache says why`() {
+    #expect(text(.unreadable(.retrieval(.notPermitted, place: "/x/feeds.db"))).contains("/x/feeds.db cannot be read"))
+  }
+}
+
+@Suite struct StatusTests {
+  @Test(arguments: [
+    (0, "0s"), (1, "1s"), (999, "1s"), (1001, "2s"), (30_000, "30s"), (60_000, "1m0s"), (3_725_000, "1h2m5s"),
+  ])
+  func `a countdown is rounded up`(milliseconds: Int, text: String) {
+    #expect(Pulse.countdown(.milliseconds(milliseconds)) == text)
+  }
+
+  @Test func `the status says what is being done, what was done and what is next`() {
+    #expect(Pulse.text(isChecking: true, checked: nil, wait: nil) == "checking…")
+    let checked = "checked \(sampleDate.timeOfDay), "
+    #expect(Pulse.text(isChecking: true, checked: sampleDate, wait: .zero) == checked + "checking again…")
+    #expect(Pulse.text(isChecking: false, checked: sampleDate, wait: .seconds(5)) == checked + "next in 5s")
+  }
+
+  @Test func `messages are written above the status`() {
+    var written = ""
+    let console = Console(style: .plain, showsStatus: true) { written += $0 }
+    console.setStatus("alive")
+    console.warn("bad \u{1B}[2J")
+    console.setStatus("")
+    #expect(
+      written == "\r\u{1B}[Kalive" + "\r\u{1B}[K" + "Warning: bad \\u{1B}[2J\n" + "\r\u{1B}[Kalive" + "\r\u{1B}[K")
+  }
+
+  @Test func `nothing is drawn where there is no screen`() {
+    var written = ""
+    let console = Console(style: .plain, showsStatus: false) { written += $0 }
+    console.setStatus("alive")
+    console.report("told")
+    #expect(written == "told\n")
+  }
+}

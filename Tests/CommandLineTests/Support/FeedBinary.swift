@@ -1,0 +1,34 @@
+import Foundation
+
+/// The `feed` command as it was built, run as a process of its own.
+struct FeedBinary {
+  /// How a run ended, and what it wrote.
+  struct Ending: Sendable {
+    let status: Int32
+    let output: String
+    let errors: String
+  }
+
+  /// Beside the tests, where the build puts both.
+  static let url = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    .deletingLastPathComponent().appendingPathComponent("feed")
+
+  /// Variables that would change what is tested are not handed on.
+  static func environment(_ extra: [String: String] = [:]) -> [String: String] {
+    let unwanted = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "NO_COLOR", "XDG_CACHE_HOME", "TERM"]
+    return ProcessInfo.processInfo.environment.filter { !unwanted.contains($0.key) }
+      .merging(extra) { _, new in new }
+  }
+
+  /// Runs `feed` with these arguments to its end.
+  static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Ending {
+    try await RunningFeed(arguments, environment: environment).ending()
+  }
+
+  /// Runs a line of shell script in which `$FEED` is the command.
+  static func shell(_ script: String) async throws -> Ending {
+    try await RunningFeed(
+      program: URL(fileURLWithPath: "/bin/sh"), ["-c", script], environment: ["FEED": url.path]
+    ).ending()
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Synchronization
+
+/// What arrives at the reading end of a pipe or a terminal, read by a thread of its own.
+///
+/// Not by a file handle's `readabilityHandler`: on Linux, Dispatch crashes now and then when such a handle is closed.
+final class Lines: Sendable {
+  private let state = Mutex(State())
+  private let handle: FileHandle
+
+  private struct State {
+    var bytes = Data()
+    var isOver = false
+    var isUnwanted = false
+    var waiting: [@Sendable () -> Void] = []
+  }
+
+  /// - Parameter starts: whether to read; otherwise the pipe fills up.
+  init(_ handle: FileHandle, starts: Bool = true) {
+    self.handle = handle
+    guard starts else { return }
+    Thread.detachNewThread { [self] in
+      // Short waits, to see whether anybody still wants to read.
+      while !state.withLock({ $0.isUnwanted }) {
+        var poll = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        guard Foundation.poll(&poll, 1, 20) != 0 else { continue }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = Foundation.read(handle.fileDescriptor, &buffer, buffer.count)
+        // A terminal whose other side has gone answers with an error.
+        guard count > 0 else { break }
+        arrived(buffer.prefix(count))
+      }
+      try? handle.close()
+      arrived([])
+    }
+  }
+
+  /// Closes the reading end soon, as a reader does that has seen enough.
+  func close() { state.withLock { $0.isUnwanted = true } }
+
+  /// Waits for a text; everything up to its end counts as read.
+  ///
+  /// - Returns: what was read, or `nil` when the pipe ended without it.
+  func read(upTo text: String) async -> String? {
+    await take { state -> String?? in
+      guard let range = state.bytes.range(of: Data(text.utf8)) else { return state.isOver ? .some(nil) : nil }
+      let read = String(decoding: state.bytes[..<range.upperBound], as: UTF8.self)
+      state.bytes.removeSubrange(..<range.upperBound)
+      return read
+    }
+  }
+
+  /// Waits for a whole line.
+  func line() async -> String? { await read(upTo: "\n") }
+
+  /// Waits for the end.
+  func rest() async -> String {
+    await take { state in state.isOver ? String(decoding: state.bytes, as: UTF8.self) : nil }
+  }
+
+  /// Waits until `look` finds what it looks for.
+  private func take<T: Sendable>(_ look: @Sendable (inout State) -> T?) async -> T {
+    while true {
+      let found: T? = await withCheckedContinuation { continuation in
+        let found = state.withLock { state -> T?? in
+          if let found = look(&state) { return found }
+          state.waiting.append { continuation.resume(returning: nil) }
+          return nil
+        }
+        if let found { continuation.resume(returning: found) }
+      }
+      if let found { return found }
+    }
+  }
+
+  private func arrived(_ bytes: ArraySlice<UInt8>) {
+    let waiting = state.withLock { state in
+      state.bytes += bytes
+      if bytes.isEmpty { state.isOver = true }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for wake in waiting { wake() }
+  }
+}

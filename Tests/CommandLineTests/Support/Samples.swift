@@ -1,0 +1,60 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+@testable import feed
+
+let sampleURL = URL(string: "http://127.0.0.1:8000/feed.json")!
+
+let sampleImages = [
+  FeedImage(
+    id: UUID(uuidString: "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6")!, description: "A \"view\"", location: "Über\\all",
+    url: URL(string: "https://url-1.com/a")!),
+  FeedImage(
+    id: UUID(uuidString: "BA298A85-6275-48D3-8315-9C8F7C1CD109")!, url: URL(string: "https://url-2.com")!),
+]
+
+/// 2026-03-01T12:00:00Z.
+let sampleDate = Date(timeIntervalSince1970: 1_772_366_400)
+
+let refused = RemoteFeedError.connectivity(HTTPError(.connect, origin: "127.0.0.1:8000", cause: "Connection refused"))
+
+func cached(_ images: [FeedImage] = sampleImages, age: Duration = .seconds(180)) -> Feed {
+  Feed(images: images, origin: .cache(savedAt: sampleDate, age: age, reason: refused))
+}
+
+/// A folder that is gone after `body`.
+func withFolder<R>(
+  isolation: isolated (any Actor)? = #isolation, _ body: (URL) async throws -> R
+) async throws -> R {
+  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("feed-tests-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  return try await body(folder)
+}
+
+/// An origin and a folder with a cache file to be, both gone after `body`.
+func withOrigin<R>(
+  serving document: Data, isolation: isolated (any Actor)? = #isolation,
+  _ body: (LoopbackOrigin, _ url: String, _ cache: String) async throws -> R
+) async throws -> R {
+  try await withFolder { folder in
+    let origin = LoopbackOrigin(serving: document)
+    let url = try await origin.start()
+    do {
+      let result = try await body(origin, url.absoluteString, folder.appendingPathComponent("feeds.db").path)
+      await origin.stop()
+      return result
+    } catch {
+      await origin.stop()
+      throw error
+    }
+  }
+}
+
+/// A feed with one image.
+func document(_ description: String) -> Data {
+  let id = "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6"
+  let item = ["id": id, "description": description, "image": "https://url-1.com"]
+  return try! JSONEncoder().encode(["items": [item]])
+}

@@ -1,0 +1,89 @@
+import Foundation
+import GRDB
+import Samples
+import Testing
+
+@testable import feed
+
+/// What can go wrong around a load does not take the feed from the user.
+@Suite struct TroubleTests {
+  @Test func `a feed that cannot be saved is shown with a warning and status 0`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      // A folder cannot be made where a file is; permissions would not hold back root.
+      try Data().write(to: URL(fileURLWithPath: cache))
+      let run = try await FeedBinary.run(["load", url, "--cache", "\(cache)/feeds.db"])
+      #expect(run.status == 0)
+      #expect(run.output.contains("1. A view"))
+      #expect(run.errors.hasPrefix("Warning: The feed cannot be saved in \(cache)/feeds.db:"))
+    }
+  }
+
+  @Test func `a full disk is a warning, and the saved feed stays`() async throws {
+    try await withOrigin(serving: document("First")) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.setAnswer(body: document("Second"))
+      let run = try await FeedBinary.shell("ulimit -f 0; exec \"$FEED\" load '\(url)' --cache '\(cache)'")
+      #expect(run.status == 0)
+      #expect(run.output.contains("1. Second"))
+      #expect(run.errors.contains("Warning: The feed cannot be saved in \(cache): the disk is full"))
+      #expect(try await FeedBinary.run(["cache", "show", url, "--cache", cache]).output.contains("1. First"))
+    }
+  }
+
+  @Test func `a damaged cache file is set aside and repaired by the save`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      try Data("This is no database, and it is long enough to be looked at.".utf8).write(
+        to: URL(fileURLWithPath: cache))
+      let run = try await FeedBinary.run(["load", url, "--cache", cache])
+      #expect(run.status == 0)
+      #expect(run.output.contains("1. A view"))
+      #expect(run.errors.hasPrefix("Warning: The cache file was damaged and has been set aside as \(cache).corrupt-"))
+      let shown = try await FeedBinary.run(["cache", "show", url, "--cache", cache])
+      #expect(shown.output.contains("1. A view"))
+    }
+  }
+
+  @Test func `a full standard output is an error`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let run = try await FeedBinary.shell("exec \"$FEED\" load '\(url)' --cache '\(cache)' >/dev/full")
+      #expect(run.status == 1)
+      #expect(run.errors == "Cannot write to standard output: No space left on device\n")
+    }
+  }
+
+  @Test(arguments: [">&-", "| true; exit 0"])
+  func `a closed standard output ends quietly, and the feed is saved`(redirection: String) async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let run = try await FeedBinary.shell("\"$FEED\" load '\(url)' --cache '\(cache)' \(redirection)")
+      #expect(run.errors == "")
+      let shown = try await FeedBinary.run(["cache", "show", url, "--cache", cache])
+      #expect(shown.output.contains("1. A view"))
+    }
+  }
+
+  @Test func `an interrupt waits for the save that was asked for`() async throws {
+    try await withOrigin(serving: document("First")) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.setAnswer(body: document("Second"))
+      // Keeps the save waiting, until the interrupt has been seen.
+      let other = try DatabaseQueue(path: cache)
+      let run = try RunningFeed(["load", url, "--cache", cache, "--verbose"])
+      try await other.inDatabaseHeld {
+        _ = await run.output.read(upTo: "1. Second\n")
+        run.send(SIGINT)
+        _ = await run.errors.read(upTo: "completing saves")
+      }
+      #expect(await run.status() == 130)
+      #expect(try await FeedBinary.run(["cache", "show", url, "--cache", cache]).output.contains("1. Second"))
+    }
+  }
+}
+
+extension DatabaseQueue {
+  /// Keeps everybody else from writing while `body` runs.
+  fileprivate func inDatabaseHeld(_ body: () async throws -> Void) async throws {
+    try await writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    try await body()
+    try await writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+  }
+}

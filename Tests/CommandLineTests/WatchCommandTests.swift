@@ -1,0 +1,115 @@
+import Foundation
+import Samples
+import Testing
+
+@testable import feed
+
+@Suite struct WatchCommandTests {
+  private func watch(_ url: String, _ cache: String, _ more: String...) throws -> RunningFeed {
+    try RunningFeed(["watch", url, "--every", "50ms", "--cache", cache, "--format", "json"] + more)
+  }
+
+  @Test func `watch writes a line when the feed changes, and ends after as many as asked for`() async throws {
+    try await withOrigin(serving: document("First")) { origin, url, cache in
+      let run = try watch(url, cache, "--count", "2")
+      #expect(try #require(await run.output.line()).contains("First"))
+      // Some polls that find nothing new.
+      while await origin.requestCount < 4 { await Task.yield() }
+      await origin.setAnswer(body: document("Second"))
+      let ending = await run.ending()
+      #expect(ending.output.split(separator: "\n").count == 1)
+      #expect(ending.output.contains("Second"))
+      #expect(ending.errors == "")
+      #expect(ending.status == 0)
+      let shown = try await FeedBinary.run(["cache", "show", url, "--cache", cache])
+      #expect(shown.output.contains("1. Second"))
+    }
+  }
+
+  @Test func `watch writes a line when the origin changes, there and back`() async throws {
+    try await withOrigin(serving: document("A view")) { origin, url, cache in
+      let run = try watch(url, cache, "--count", "3")
+      #expect(try #require(await run.output.line()).hasPrefix(#"{"origin":"remote""#))
+      await origin.stop()
+      #expect(try #require(await run.output.line()).hasPrefix(#"{"origin":"cache""#))
+      try await origin.start()
+      #expect(try #require(await run.output.line()).hasPrefix(#"{"origin":"remote""#))
+      #expect(await run.status() == 0)
+    }
+  }
+
+  @Test func `watch keeps going through errors, and tells them when they change`() async throws {
+    try await withOrigin(serving: document("A view")) { origin, url, cache in
+      await origin.setAnswer(status: 500, body: Data())
+      let run = try watch(url, cache, "--count", "1")
+      _ = await run.errors.read(upTo: "status 500")
+      while await origin.requestCount < 4 { await Task.yield() }
+      await origin.setAnswer(status: 404, body: Data())
+      _ = await run.errors.read(upTo: "status 404")
+      await origin.setAnswer(body: document("A view"))
+      let ending = await run.ending()
+      #expect(ending.status == 0)
+      #expect(ending.output.contains("A view"))
+      #expect(!ending.errors.contains("status"))
+    }
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `a signal ends watch at once`(signal: Int32) async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let run = try RunningFeed(["watch", url, "--every", "7d", "--cache", cache])
+      _ = await run.output.read(upTo: "https://url-1.com\n")
+      run.send(signal)
+      let ending = await run.ending()
+      #expect(ending.status == 128 + signal)
+      #expect(ending.errors == "")
+    }
+  }
+
+  @Test func `watch ends quietly when its reader is gone, even while nothing changes`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let run = try RunningFeed(["watch", url, "--every", "7d", "--cache", cache])
+      _ = await run.output.read(upTo: "https://url-1.com\n")
+      run.output.close()
+      #expect(await run.status() == 141)
+      #expect(await run.errors.rest() == "")
+    }
+  }
+
+  @Test func `a reader that does not read does not keep a signal waiting`() async throws {
+    // More than a pipe holds.
+    try await withOrigin(serving: document(String(repeating: "long ", count: 100_000))) { _, url, cache in
+      let run = try RunningFeed(["watch", url, "--every", "7d", "--cache", cache, "-v"], readsOutput: false)
+      _ = await run.errors.read(upTo: "cache saved")
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+    }
+  }
+}
+
+@Suite struct TerminalTests {
+  @Test func `on a terminal watch has colour and shows that it is alive`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let run = try RunningFeed(
+        ["watch", url, "--every", "30s", "--cache", cache], environment: ["TERM": "xterm"], terminal: true)
+      let shown = try #require(await run.output.read(upTo: "next in 30s"))
+      #expect(shown.contains("\u{1B}[1m1 image\u{1B}[0m from"))
+      #expect(shown.contains("checked "))
+      run.send(SIGINT)
+      #expect(await run.status() == 130)
+      // The status line is taken away.
+      #expect(await run.output.rest().hasSuffix("\r\u{1B}[K"))
+    }
+  }
+
+  @Test(arguments: [["TERM": "xterm", "NO_COLOR": "1"], ["TERM": "dumb"]])
+  func `a terminal without colour gets none`(environment: [String: String]) async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let run = try RunningFeed(["load", url, "--cache", cache], environment: environment, terminal: true)
+      #expect(await run.status() == 0)
+      let shown = await run.output.rest()
+      #expect(shown.contains("1 image from"))
+      #expect(!shown.contains("\u{1B}"))
+    }
+  }
+}
