@@ -1,7 +1,7 @@
 /// Feeds a subject from a publisher; both the subscriber and, for the subject, the subscription.
 @usableFromInline
-final class SubjectSubscriber<Target: Subject>: Subscriber, Subscription, CustomStringConvertible, CustomReflectable,
-  CustomPlaygroundDisplayConvertible
+final class SubjectSubscriber<Target: Subject>: Subscriber, FiniteSubscription, CustomStringConvertible,
+  CustomReflectable, CustomPlaygroundDisplayConvertible
 {
   @usableFromInline
   typealias Input = Target.Output
@@ -20,7 +20,10 @@ final class SubjectSubscriber<Target: Subject>: Subscriber, Subscription, Custom
 
   @usableFromInline
   func receive(subscription: any Subscription) {
-    guard up == nil, let target else { return }
+    guard up == nil, let target else {
+      subscription.cancel()
+      return
+    }
     up = subscription
     target.send(subscription: self)
   }
@@ -39,6 +42,9 @@ final class SubjectSubscriber<Target: Subject>: Subscriber, Subscription, Custom
     self.target = nil
     target?.send(completion: completion)
   }
+
+  @usableFromInline
+  var isOver: Bool { up == nil }
 
   @usableFromInline
   func request(_ demand: Subscribers.Demand) { up?.request(demand) }
