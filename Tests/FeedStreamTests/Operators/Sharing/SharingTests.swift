@@ -70,4 +70,28 @@ import Testing
     #expect(late.marbles == "(23|)")
     #expect(shared.record(on: time).marbles == "(23|)")
   }
+
+  @Test func `connecting again and again keeps nothing of the connections that are over`() {
+    final class Witness: Subject {
+      typealias Output = Int
+      typealias Failure = Never
+      struct Weak { weak var subscription: AnyObject? }
+      let inner = PassthroughSubject<Int, Never>()
+      var seen: [Weak] = []
+      func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+        inner.receive(subscriber: subscriber)
+      }
+      func send(_ value: Int) { inner.send(value) }
+      func send(completion: Subscribers.Completion<Never>) { inner.send(completion: completion) }
+      func send(subscription: any Subscription) {
+        seen.append(Weak(subscription: subscription as AnyObject))
+        inner.send(subscription: subscription)
+      }
+    }
+    let witness = Witness()
+    let shared = PassthroughSubject<Int, Never>().multicast(subject: witness).autoconnect()
+    for _ in 1...1_000 { shared.record(on: time).cancel() }
+    #expect(witness.seen.count == 1_000)
+    #expect(witness.seen.count { $0.subscription != nil } <= 64)
+  }
 }
