@@ -73,6 +73,7 @@ struct RuleSearch<P: Publisher> {
   ) -> RuleRun<P>.Breach? {
     // A subject drops what is not asked for.
     guard !traits.contains(.dependsOnDemand), script.source != .subject else { return nil }
+    guard !traits.contains(.failsAtOnce) || !script.fails else { return nil }
     let expected = reference.events.map(\.content)
     let actual = result.events.map(\.content)
     for (index, event) in actual.enumerated() {

@@ -26,6 +26,9 @@ public enum StreamRules {
     /// It keeps nothing back: what a source sends against the rules passes through it. Such sources are tried, but what
     /// comes of them is not judged.
     public static let passesStrays = Traits(rawValue: 1 << 3)
+    /// A failure overtakes the values that wait for demand, as documented. Deliveries before a failure are then not
+    /// compared under different demand.
+    public static let failsAtOnce = Traits(rawValue: 1 << 4)
   }
 
   /// What was checked.

@@ -54,8 +54,9 @@ final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: 
     trigger.letGo()
     guard phase == .waiting else { return stop(.finished) }
     phase = .ended
-    down.receive(subscription: Subscriptions.empty)
-    down.receive(completion: .finished)
+    let subscription = EndingSubscription()
+    down.receive(subscription: subscription)
+    if !subscription.isCancelled { down.receive(completion: .finished) }
   }
 
   @inlinable
