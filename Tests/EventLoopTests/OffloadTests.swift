@@ -125,44 +125,59 @@ import Testing
     #expect(performed.load(ordering: .relaxed) < 1_000)
   }
 
-  @Test func `work waits while the system has no threads to give, and runs when it has`() async {
-    await #expect(processExitsWith: .success) {
-      // No room for the stacks of a pool of this size.
-      setenv("UV_THREADPOOL_SIZE", "512", 1)
-      var limit = rlimit()
-      #if canImport(Glibc)
-        let addressSpace = __rlimit_resource_t(RLIMIT_AS.rawValue)
-      #else
-        let addressSpace = RLIMIT_AS
-      #endif
-      getrlimit(addressSpace, &limit)
-      let unlimited = limit
-      limit.rlim_cur = rlim_t(1) << 30
-      let loop = EventLoop()
-      let log = Log<String>()
-      precondition(setrlimit(addressSpace, &limit) == 0)
-      loop.offload {
-        "work"
-      } completion: {
-        log.note($0)
+  #if os(Linux)
+    // In a process of its own, which loses the right to start threads.
+    @Test func `work waits while the system has no threads to give, and runs when it has`() async {
+      await #expect(processExitsWith: .success) {
+        // The limit does not hold for root.
+        if getuid() == 0 { precondition(setuid(54_321) == 0) }
+        let loop = EventLoop()
+        let log = Log<String>()
+        let unlimited = limitThreads(to: 1)
+        do {
+          // Otherwise what follows would show nothing.
+          _ = try EventLoopThread()
+          fatalError("a thread could be started")
+        } catch let error as EventLoopError {
+          precondition(error.operation == .startThread && error.errno == EAGAIN, "\(error)")
+        }
+        loop.offload {
+          "work"
+        } completion: {
+          log.note($0)
+        }
+        let abandoned = loop.offload {
+          "never"
+        } completion: {
+          log.note($0)
+        }
+        abandoned.cancel()
+        loop.schedule(after: loop.now.advanced(by: .milliseconds(120))) {
+          log.note("timer")
+          _ = limitThreads(to: unlimited)
+        }
+        loop.run()
+        loop.close()
+        precondition(log.entries == ["timer", "work"], "\(log.entries)")
       }
-      let abandoned = loop.offload {
-        "never"
-      } completion: {
-        log.note($0)
-      }
-      abandoned.cancel()
-      loop.schedule(after: loop.now.advanced(by: .milliseconds(120))) {
-        log.note("timer")
-        var limit = unlimited
-        setrlimit(addressSpace, &limit)
-      }
-      loop.run()
-      loop.close()
-      precondition(log.entries == ["timer", "work"], "\(log.entries)")
     }
-  }
+  #endif
 }
+
+#if os(Linux)
+  /// Limits how many threads this user may have.
+  ///
+  /// - Returns: the limit before.
+  private func limitThreads(to count: rlim_t) -> rlim_t {
+    let resource = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
+    var limit = rlimit()
+    precondition(getrlimit(resource, &limit) == 0)
+    let before = limit.rlim_cur
+    limit.rlim_cur = count
+    precondition(setrlimit(resource, &limit) == 0)
+    return before
+  }
+#endif
 
 /// Holds threads until it is opened.
 // @unchecked: the semaphore is made for several threads, and never moves.

@@ -56,4 +56,7 @@ func openDescriptors() -> Int {
 }
 
 /// Blocks the calling thread, as a callback that takes too long does.
-func stall(milliseconds: UInt32) { usleep(milliseconds * 1000) }
+func stall(milliseconds: UInt32) { stall(microseconds: milliseconds * 1000) }
+
+/// Blocks the calling thread for less.
+func stall(microseconds: UInt32) { usleep(microseconds) }

@@ -210,6 +210,20 @@ import Testing
     }
   }
 
+  @Test func `a timer of no delay does not wait for another timer's millisecond, nor for the loop to read its clock`() {
+    withLoop { loop in
+      for _ in 0..<100 {
+        var hasFired = false
+        let timer = LoopTimer(on: loop) { hasFired = true }
+        loop.schedule(after: loop.now.advanced(by: .microseconds(100))) {}
+        stall(microseconds: 200)
+        timer.start(after: .nanoseconds(0))
+        loop.run(.oneTurn)
+        #expect(hasFired)
+      }
+    }
+  }
+
   @Test func `releasing a loop timer unsets it`() {
     withLoop { loop in
       var timer: LoopTimer? = LoopTimer(on: loop) { Issue.record("a released timer fired") }

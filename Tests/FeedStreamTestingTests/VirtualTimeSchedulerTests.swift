@@ -81,8 +81,8 @@ import Testing
     time.schedule {}
     let line = UInt(#line)
     #expect(time.pending.map(\.when) == [at(0), at(2)])
-    #expect(time.pending[0].origin == .line(fileID: #fileID, line: line))
-    #expect("\(time.pending[1])" == "2s: FeedStreamTestingTests/VirtualTimeSchedulerTests.swift:\(line - 1)")
+    #expect("\(time.pending[0].origin)".hasSuffix("VirtualTimeSchedulerTests.swift:\(line - 1)"))
+    #expect("\(time.pending[1])" == "2s: FeedStreamTestingTests/VirtualTimeSchedulerTests.swift:\(line - 2)")
   }
 
   @Test func tracesTheOperatorThatScheduledPendingWork() {

@@ -149,7 +149,7 @@ final class Conduits<Output, Failure: Error> {
 extension Conduits {
   /// Visits the subscribers, less those cancelled since and with those added since.
   @inlinable
-  func forEach(_ body: (Outlet<Output, Failure>) -> Void) {
+  func visit(_ body: (Outlet<Output, Failure>) -> Void) {
     sendings &+= 1
     var index = 0
     while index < outlets.count {

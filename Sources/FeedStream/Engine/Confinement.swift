@@ -4,6 +4,9 @@ import Glibc
 package protocol StreamDomain: AnyObject, Sendable {
   /// Whether the calling thread may touch what lives here.
   var isHere: Bool { get }
+
+  /// Runs `action` here, later. Safe from any thread.
+  func execute(_ action: @escaping @Sendable () -> Void)
 }
 
 /// Holds a stream to the domain that first touched it (`CONTRACT.md`, rule 1). Costs nothing in release builds.

@@ -6,7 +6,7 @@
 ///
 /// The stage stays live, and keeps its upstream, until the ending has been delivered: until then it can be cancelled.
 @usableFromInline
-class DeferringStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+class DeferringStage<Input, Failure: Error>: Stage<Input, Failure> {
   @usableFromInline
   let name: StaticString
   @usableFromInline
@@ -32,17 +32,16 @@ class DeferringStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
     super.init(down)
   }
 
+  /// Has `input` delivered when it is due.
   @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, isOpen else { return .none }
+  final func enqueue(_ input: Input) {
     waiting.append(input)
     schedule { [self] in deliverNext() }
-    return .none
   }
 
+  /// Has the ending delivered when it is due, after the values.
   @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, isOpen else { return }
+  final func enqueue(_ completion: Subscribers.Completion<Failure>) {
     isOpen = false
     ending = completion
     schedule { [self] in deliverNext() }
@@ -66,8 +65,6 @@ class DeferringStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
 
   @usableFromInline
   override func cancel() {
-    // Before the subscription there is nothing to cancel, and nobody who could.
-    guard isLive else { return }
     super.cancel()
     let dropped = waiting
     waiting = FIFO()
@@ -76,4 +73,20 @@ class DeferringStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
 
   @usableFromInline
   override var description: String { "\(name)" }
+}
+
+/// The stage of `receive(on:)` and `delay`. Final, as everything on the value path must be: a method that may be overridden
+/// is called through the class, and never specialized (470 against 25 ns a value).
+@usableFromInline
+final class PostponingStage<Input, Failure: Error>: DeferringStage<Input, Failure>, Subscriber {
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    if isLive, isOpen { enqueue(input) }
+    return .none
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    if isLive, isOpen { enqueue(completion) }
+  }
 }

@@ -1,26 +1,31 @@
 /// A stage that may have one value to deliver after upstream has ended: it does so as soon as the subscriber has asked
 /// for it, and then finishes.
+///
+/// As in Combine, finishing without a value waits for the request as well where one might have come.
 @usableFromInline
 class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
-  @exclusivity(unchecked)
   private var last: Output?
+  /// Upstream has ended, the subscriber has not asked yet.
+  private var isWaiting = false
 
-  /// Ends with `value`, at once when `isAsked`, and otherwise upon the next request.
+  /// Ends with `value`, if any, at once when `isAsked`, and otherwise upon the next request.
   ///
   /// - Parameter cancelling: upstream has not ended by itself.
   @usableFromInline
-  final func finish(with value: Output, isAsked: Bool, cancelling: Bool = false) {
+  final func finish(with value: Output?, isAsked: Bool, cancelling: Bool = false) {
     guard phase == .live else { return }
     phase = .draining
     let up = self.up
     self.up = nil
     if cancelling { up?.cancel() }
     guard phase == .draining else { return }
-    if isAsked { deliver(value) } else { last = value }
+    guard !isAsked else { return deliver(value) }
+    last = value
+    isWaiting = true
   }
 
-  private func deliver(_ value: Output) {
-    _ = down.next(value)
+  private func deliver(_ value: Output?) {
+    if let value { _ = down.next(value) }
     // The subscriber may have cancelled meanwhile.
     guard phase == .draining else { return }
     phase = .ended
@@ -34,9 +39,11 @@ class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
       asked(for: demand)
       return
     }
-    guard let last else { return }
-    self.last = nil
-    deliver(last)
+    guard isWaiting else { return }
+    isWaiting = false
+    let value = last
+    last = nil
+    deliver(value)
   }
 
   /// The subscriber asked for values while upstream may deliver some.

@@ -63,7 +63,7 @@ final class ReduceStage<Input, Failure: Error, RuleError: Error, Output, OutputF
   @inline(never)
   @usableFromInline
   func conclude(cancelling: Bool) {
-    guard let result else { return finish(.finished) }
+    let result = self.result
     self.result = nil
     finish(with: result, isAsked: isAsked, cancelling: cancelling)
   }

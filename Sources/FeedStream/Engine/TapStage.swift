@@ -14,24 +14,31 @@ final class TapStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
     case answer(Subscribers.Demand)
   }
 
-  private let name: StaticString
-  private let reportsAfterEnd: Bool
-  private let report: (Event) -> Void
   @usableFromInline
-  let onValue: ((Input) -> Void)?
+  let name: StaticString
+  @usableFromInline
+  let reportsAfterEnd: Bool
+  @usableFromInline
+  let report: (Event) -> Void
+  @usableFromInline
+  let reportsValues: Bool
+  // Not optional: unwrapping a closure retains it for the call.
+  @usableFromInline
+  let onValue: (Input) -> Void
   @exclusivity(unchecked)
   @usableFromInline
   private(set) var isReporting = true
 
   /// - Parameter reportsAfterEnd: whether it goes on reporting after the first ending or cancellation.
-  @usableFromInline
+  @inlinable
   init(
     _ name: StaticString, _ down: Downstream<Input, Failure>, reportsAfterEnd: Bool, onValue: ((Input) -> Void)?,
     report: @escaping (Event) -> Void
   ) {
     self.name = name
     self.reportsAfterEnd = reportsAfterEnd
-    self.onValue = onValue
+    reportsValues = onValue != nil
+    self.onValue = onValue ?? { _ in }
     self.report = report
     super.init(down)
   }
@@ -44,7 +51,7 @@ final class TapStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    if let onValue, isReporting {
+    if reportsValues, isReporting {
       let wasLive = isLive
       onValue(input)
       // Cancelled by what it reports to.

@@ -8,6 +8,7 @@ final class Ticker<Context: Scheduler> {
   private let scheduler: Context
   private let alarm: Alarm
   private let due: Due
+  private var isSetting = false
 
   /// When the next tick is due; apart, so that the alarm does not keep the ticker.
   private final class Due {
@@ -35,12 +36,13 @@ final class Ticker<Context: Scheduler> {
   func start(after delay: Context.SchedulerTimeType.Stride, _ tick: @escaping (Context.SchedulerTimeType) -> Void) {
     due.date = scheduler.now.advanced(by: delay)
     waitForNext(tick)
-    precondition(
-      alarm.isSet, "interval: this scheduler's time passes at once; use one that has time, such as an EventLoop")
   }
 
   private func waitForNext(_ tick: @escaping (Context.SchedulerTimeType) -> Void) {
+    isSetting = true
     alarm.set { [self] in
+      precondition(
+        !isSetting, "interval: this scheduler's time passes at once; use one that has time, such as an EventLoop")
       let now = scheduler.now
       let next = due.date.advanced(by: interval)
       due.date = next > now ? next : now.advanced(by: interval)
@@ -48,6 +50,7 @@ final class Ticker<Context: Scheduler> {
       waitForNext(tick)
       tick(now)
     }
+    isSetting = false
   }
 
   @usableFromInline

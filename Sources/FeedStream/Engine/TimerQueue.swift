@@ -1,23 +1,24 @@
 /// Work waiting for its time, earliest first; equal deadlines in the order they were added.
 ///
-/// A binary heap: adding and taking cost O(log n). Cancelled work stays in the heap until it surfaces or until half of the
-/// heap is cancelled, when it is swept, so cancelling costs O(1) amortized. ``EventLoop`` and the virtual time scheduler
-/// share it, and with it their order.
+/// A heap of four branches: adding and taking cost O(log n). Cancelled work stays in the heap until it surfaces or until
+/// half of the heap is cancelled, when it is swept, so cancelling costs O(1) amortized. ``EventLoop`` and the virtual time
+/// scheduler share it, and with it their order.
 package struct TimerQueue {
   /// One piece of waiting work; cancelling it releases its action at once.
   package final class Work: Cancellable {
-    package let deadline: StreamInstant
-    /// Breaks ties between equal deadlines: lower first.
-    package let order: UInt64
+    @exclusivity(unchecked)
+    package fileprivate(set) var deadline: StreamInstant
+    /// Nanoseconds from one run to the next; 0 for work that runs once.
+    fileprivate let interval: Int64
     @exclusivity(unchecked)
     package private(set) var action: (() -> Void)?
     private let onCancel: (Work) -> Void
 
     fileprivate init(
-      deadline: StreamInstant, order: UInt64, action: @escaping () -> Void, onCancel: @escaping (Work) -> Void
+      deadline: StreamInstant, interval: Int64, action: @escaping () -> Void, onCancel: @escaping (Work) -> Void
     ) {
       self.deadline = deadline
-      self.order = order
+      self.interval = interval
       self.action = action
       self.onCancel = onCancel
     }
@@ -33,14 +34,21 @@ package struct TimerQueue {
       defer { action = nil }
       return action
     }
+
+    /// Runs the action; work that runs once lets go of it.
+    package func perform() {
+      if interval == 0 { take()?() } else { action?() }
+    }
   }
 
   private struct Entry {
-    let deadline: Int64
-    let order: UInt64
+    var deadline: Int64
+    /// Breaks ties between equal deadlines: lower first.
+    var order: UInt64
     let work: Work
 
-    static func < (lhs: Entry, rhs: Entry) -> Bool {
+    @inline(__always)
+    static func < (lhs: borrowing Entry, rhs: borrowing Entry) -> Bool {
       lhs.deadline != rhs.deadline ? lhs.deadline < rhs.deadline : lhs.order < rhs.order
     }
   }
@@ -57,15 +65,15 @@ package struct TimerQueue {
   /// Adds work.
   ///
   /// - Parameters:
-  ///   - order: the place among equal deadlines; by default after everything added before.
+  ///   - interval: how long after each run the next one is due; without one, the work runs once.
   ///   - onCancel: runs when the work is cancelled; must call ``workWasCancelled()`` on this queue.
   package mutating func add(
-    at deadline: StreamInstant, order: UInt64? = nil, onCancel: @escaping (Work) -> Void,
+    at deadline: StreamInstant, every interval: StreamInstant.Stride = 0, onCancel: @escaping (Work) -> Void,
     _ action: @escaping () -> Void
   ) -> Work {
     counter += 1
-    let work = Work(deadline: deadline, order: order ?? counter, action: action, onCancel: onCancel)
-    heap.append(Entry(deadline: deadline.nanoseconds, order: work.order, work: work))
+    let work = Work(deadline: deadline, interval: interval.nanoseconds, action: action, onCancel: onCancel)
+    heap.append(Entry(deadline: deadline.nanoseconds, order: counter, work: work))
     siftUp(heap.count - 1)
     return work
   }
@@ -76,7 +84,7 @@ package struct TimerQueue {
     guard cancelled > 64, cancelled > heap.count / 2 else { return }
     heap.removeAll { $0.work.action == nil }
     cancelled = 0
-    for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(index) }
+    for index in stride(from: (heap.count + 2) / 4 - 1, through: 0, by: -1) { siftDown(index) }
   }
 
   /// When the earliest work is due.
@@ -86,15 +94,30 @@ package struct TimerQueue {
         removeFirst()
         cancelled -= 1
       }
-      return heap.first?.work.deadline
+      return heap.isEmpty ? nil : StreamInstant(nanoseconds: heap[0].deadline)
     }
   }
 
-  /// Takes the earliest work that is due at `now`.
-  package mutating func takeDue(at now: StreamInstant) -> Work? {
-    guard let deadline = nextDeadline, deadline <= now else { return nil }
-    return removeFirst()
+  /// Takes the earliest work that is due at `instant`.
+  ///
+  /// Work that repeats stays in the queue for its next run, which comes a whole number of intervals after this one and
+  /// after `now`: what was missed meanwhile is skipped.
+  package mutating func takeDue(at instant: StreamInstant, now: @autoclosure () -> StreamInstant) -> Work? {
+    guard let deadline = nextDeadline, deadline <= instant else { return nil }
+    let work = heap[0].work
+    guard work.interval > 0 else { return removeFirst() }
+    let missed = Swift.max(0, now().nanoseconds &- deadline.nanoseconds) / work.interval
+    let (next, overflow) = deadline.nanoseconds.addingReportingOverflow((missed + 1) * work.interval)
+    work.deadline = StreamInstant(nanoseconds: overflow ? .max : next)
+    counter += 1
+    heap[0].deadline = work.deadline.nanoseconds
+    heap[0].order = counter
+    siftDown(0)
+    return work
   }
+
+  /// Takes the earliest work that is due at `now`.
+  package mutating func takeDue(at now: StreamInstant) -> Work? { takeDue(at: now, now: now) }
 
   /// The waiting work, earliest first.
   package var pending: [Work] { heap.filter { $0.work.action != nil }.sorted(by: <).map(\.work) }
@@ -112,40 +135,49 @@ package struct TimerQueue {
 
   // MARK: Heap
 
+  // Entries are moved, not copied, within the array's storage, which spares a retain and a release at every level.
+
   @discardableResult
   private mutating func removeFirst() -> Work {
-    let first = heap[0].work
-    let last = heap.removeLast()
-    if !heap.isEmpty {
-      heap[0] = last
-      siftDown(0)
-    }
-    return first
+    heap.swapAt(0, heap.count - 1)
+    let work = heap.removeLast().work
+    if heap.count > 1 { siftDown(0) }
+    return work
   }
 
   private mutating func siftUp(_ start: Int) {
-    var index = start
-    let entry = heap[index]
-    while index > 0 {
-      let parent = (index - 1) / 2
-      guard entry < heap[parent] else { break }
-      heap[index] = heap[parent]
-      index = parent
+    heap.withUnsafeMutableBufferPointer { heap in
+      guard start > 0, let base = heap.baseAddress else { return }
+      let entry = (base + start).move()
+      var index = start
+      while index > 0 {
+        let parent = (index - 1) / 4
+        guard entry < base[parent] else { break }
+        (base + index).moveInitialize(from: base + parent, count: 1)
+        index = parent
+      }
+      (base + index).initialize(to: entry)
     }
-    heap[index] = entry
   }
 
   private mutating func siftDown(_ start: Int) {
-    var index = start
-    let entry = heap[index]
-    while true {
-      var child = 2 * index + 1
-      guard child < heap.count else { break }
-      if child + 1 < heap.count, heap[child + 1] < heap[child] { child += 1 }
-      guard heap[child] < entry else { break }
-      heap[index] = heap[child]
-      index = child
+    heap.withUnsafeMutableBufferPointer { heap in
+      guard let base = heap.baseAddress else { return }
+      let count = heap.count
+      let entry = (base + start).move()
+      var index = start
+      while true {
+        let first = 4 * index + 1
+        guard first < count else { break }
+        var child = first
+        for other in first + 1..<Swift.max(first + 1, Swift.min(first + 4, count)) where base[other] < base[child] {
+          child = other
+        }
+        guard base[child] < entry else { break }
+        (base + index).moveInitialize(from: base + child, count: 1)
+        index = child
+      }
+      (base + index).initialize(to: entry)
     }
-    heap[index] = entry
   }
 }

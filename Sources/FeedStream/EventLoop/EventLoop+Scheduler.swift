@@ -11,9 +11,9 @@ extension EventLoop: LoopScheduler {
   public var minimumTolerance: StreamInstant.Stride { .nanoseconds(0) }
 
   /// Runs `action` on the next turn, after what was scheduled for it before.
-  public func schedule(options: Never? = nil, _ action: @escaping () -> Void) {
+  public func schedule(options: Never? = nil, _ action: consuming @escaping () -> Void) {
     checkOwner()
-    append(.work(action))
+    append(action)
   }
 
   /// Runs `action` at `date`, never early; equal dates in the order they were scheduled.
@@ -39,45 +39,59 @@ extension EventLoop: LoopScheduler {
     checkOwner()
     precondition(
       interval.nanoseconds > 0, "EventLoop.schedule: an interval of \(interval) never ends; give it a length")
-    return Repetition(on: self, first: date, interval: interval, action)
+    // A rhythm that began before time did would have to be caught up with.
+    return addTimer(at: max(date, StreamInstant(nanoseconds: 0)), every: interval, action)
   }
 }
 
 // MARK: - The next turn
 
 extension EventLoop {
-  /// Adds work for the next turn. An active idle handle makes that turn come without waiting, and keeps the loop alive.
-  @inline(__always)
-  func append(_ item: Mailbox.Item) {
-    if ready.isEmpty {
-      guard !isClosed else { return }
-      beginIdling()
-    }
-    ready.append(item)
+  /// What waits for the next turn, and room for what the present turn runs.
+  struct Ready: ~Copyable {
+    var work = TurnQueue<Action>()
+    var jobs = TurnQueue<UnownedJob>()
+    fileprivate var running = TurnQueue<Action>()
+    fileprivate var runningJobs = TurnQueue<UnownedJob>()
+    /// Whether the idle handle is active, which makes the next turn come without waiting and keeps the loop alive.
+    fileprivate var isIdling = false
   }
 
-  private func beginIdling() {
+  @inline(__always)
+  func append(_ action: consuming @escaping () -> Void) {
+    if !ready.isIdling, !beginIdling() { return }
+    ready.work.append(Action(run: action))
+  }
+
+  func append(_ job: UnownedJob) {
+    if !ready.isIdling, !beginIdling() { return }
+    ready.jobs.append(job)
+  }
+
+  /// - Returns: whether there will be a next turn.
+  @inline(never)
+  private func beginIdling() -> Bool {
+    guard !isClosed else { return false }
+    ready.isIdling = true
     uv_idle_start(idle) { EventLoop.of($0!.pointee.loop).turn() }
+    return true
   }
 
   /// Runs what was there when the turn began.
   private func turn() {
-    if timing.isOverdue {
-      timing.isOverdue = false
-      fireTimers()
-    }
-    swap(&ready, &draining)
-    for item in draining { run(item) }
-    draining.removeAll(keepingCapacity: draining.count < 65_536)
-    if ready.isEmpty, !timing.isOverdue { uv_idle_stop(idle) }
+    if timing.isOverdue { fireTimers() }
+    swap(&ready.work, &ready.running)
+    ready.running.drain { $0.run() }
+    runReadyJobs()
+    guard ready.work.isEmpty, ready.jobs.isEmpty, !timing.isOverdue else { return }
+    uv_idle_stop(idle)
+    ready.isIdling = false
   }
 
-  @inline(__always)
-  func run(_ item: Mailbox.Item) {
-    switch item {
-    case .work(let action): action()
-    case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
-    }
+  func runReadyJobs() {
+    guard !ready.jobs.isEmpty else { return }
+    swap(&ready.jobs, &ready.runningJobs)
+    ready.runningJobs.drain(run)
   }
 }
 
@@ -86,93 +100,65 @@ extension EventLoop {
 extension EventLoop {
   /// The state of the one libuv timer that stands for the whole queue.
   struct Timing {
-    /// The deadline for which libuv's timer is set; `.max` when it is not set.
-    var armed = Int64.max
-    /// Whether timers wait for the next turn, not for libuv's timer.
-    var isOverdue = false
+    /// When timers will be looked at, in nanoseconds: a whole millisecond, for which libuv's timer is set; `.min` for the
+    /// next turn, `.max` for never.
+    var lookAt = Int64.max
     /// While timers fire: the time that they fire for.
     var firing: StreamInstant?
+
+    /// Whether timers are looked at on the next turn, whatever libuv's timer says.
+    var isOverdue: Bool { lookAt == .min }
   }
 
   /// Adds timed work.
-  func addTimer(at date: StreamInstant, _ action: @escaping () -> Void) -> TimerQueue.Work {
+  func addTimer(
+    at date: StreamInstant, every interval: StreamInstant.Stride = 0, _ action: @escaping () -> Void
+  ) -> TimerQueue.Work {
     var date = date
     // What is added while timers fire waits for the next turn, even if it is overdue.
     if let firing = timing.firing, date <= firing { date = StreamInstant(nanoseconds: firing.nanoseconds + 1) }
-    let work = timers.add(at: date, onCancel: { [unowned self] _ in timerWasCancelled() }, action)
-    if timing.firing == nil, date.nanoseconds < timing.armed { arm(for: date) }
+    let work = timers.add(at: date, every: interval, onCancel: timerWasCancelled, action)
+    if timing.firing == nil, date.nanoseconds < timing.lookAt { arm(for: date) }
     return work
   }
 
-  private func timerWasCancelled() {
+  /// Accounts for a timer that was cancelled before it fired for the last time.
+  func removeCancelledTimer() {
     checkOwner("cancel")
     timers.workWasCancelled()
     guard timers.count == 0, timing.firing == nil else { return }
     uv_timer_stop(clock)
-    timing.armed = .max
+    timing.lookAt = .max
   }
 
-  /// Sets libuv's timer for the earliest deadline, in milliseconds rounded up: it counts them from its cached time.
+  /// Sees to it that timers are looked at when `date` comes: by libuv's timer, whose milliseconds are rounded up, or, when
+  /// it has come already, on the next turn. To wait for the end of its millisecond would be late.
   private func arm(for date: StreamInstant) {
     guard !isClosed else {
       timers.removeAll()
       return
     }
-    timing.armed = date.nanoseconds
-    let cached = Int64(bitPattern: uv_now(uv))
-    let (whole, rest) = date.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
-    let due = rest > 0 ? whole + 1 : whole
-    // Only a deadline this close can have passed without libuv's timer firing on the next turn anyway.
-    if due <= cached + 1, date <= now {
-      if ready.isEmpty, !timing.isOverdue { beginIdling() }
-      timing.isOverdue = true
+    if date <= now {
+      if ready.isIdling || beginIdling() { timing.lookAt = .min }
       return
     }
-    uv_timer_start(clock, { EventLoop.of($0!.pointee.loop).fireTimers() }, UInt64(max(due - cached, 1)), 0)
+    let (whole, rest) = date.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    let due = rest > 0 ? whole + 1 : whole
+    let (lookAt, overflow) = due.multipliedReportingOverflow(by: 1_000_000)
+    guard overflow || lookAt < timing.lookAt else { return }
+    timing.lookAt = overflow ? .max : lookAt
+    // libuv counts from the time it read when the turn began. A timer of none, set by a timer, would fire in the same turn.
+    let delay = max(due - Int64(bitPattern: uv_now(uv)), 1)
+    uv_timer_start(clock, { EventLoop.of($0!.pointee.loop).fireTimers() }, UInt64(delay), 0)
   }
 
   /// Runs the timed work that is due, then sets libuv's timer for what is left.
   private func fireTimers() {
     let instant = now
     timing.firing = instant
-    while let work = timers.takeDue(at: instant) { work.take()?() }
+    while let work = timers.takeDue(at: instant, now: now) { work.perform() }
     timing.firing = nil
-    timing.armed = .max
+    timing.lookAt = .max
     if let next = timers.nextDeadline { arm(for: next) } else { uv_timer_stop(clock) }
-  }
-}
-
-/// Work that repeats; each deadline is computed from the one before.
-private final class Repetition: Cancellable {
-  private let loop: EventLoop
-  private let interval: Int64
-  private var action: (() -> Void)?
-  private var work: TimerQueue.Work?
-
-  init(on loop: EventLoop, first: StreamInstant, interval: StreamInstant.Stride, _ action: @escaping () -> Void) {
-    self.loop = loop
-    self.interval = interval.nanoseconds
-    self.action = action
-    // A rhythm that began before time did would have to be caught up with.
-    wait(until: max(first, StreamInstant(nanoseconds: 0)))
-  }
-
-  func cancel() {
-    action = nil
-    work?.cancel()
-    work = nil
-  }
-
-  private func wait(until date: StreamInstant) {
-    work = loop.addTimer(at: date) { self.tick(date) }
-  }
-
-  private func tick(_ date: StreamInstant) {
-    guard let action else { return }
-    // Before the action, so that it comes after no other work of the next deadline's that the action schedules.
-    let missed = Swift.max(0, loop.now.nanoseconds &- date.nanoseconds) / interval
-    let (next, overflow) = date.nanoseconds.addingReportingOverflow((missed + 1) * interval)
-    wait(until: StreamInstant(nanoseconds: overflow ? .max : next))
-    action()
   }
 }

@@ -34,19 +34,19 @@ public final class EventLoop: @unchecked Sendable {
   let idle: UnsafeMutablePointer<uv_idle_t>
   private let wakeUp: UnsafeMutablePointer<uv_async_t>
 
-  private let mailbox = Mailbox()
-  private let lateJobs = LateJobs()
-  private var received = ContiguousArray<Mailbox.Item>()
-  private let owner: Atomic<UInt>
-  private let runner = Atomic<UInt>(0)
+  let mailbox = Mailbox()
+  let lateJobs = LateJobs()
+  var received = Mailbox.Mail()
+  let owner: Atomic<UInt>
+  let runner = Atomic<UInt>(0)
   private var isStopping = false
-  private(set) var isClosed = false
+  var isClosed = false
 
   // The state of the other files' extensions: work for the next turn, timed work, work for the thread pool.
   @exclusivity(unchecked)
-  var ready = ContiguousArray<Mailbox.Item>()
+  var ready = Ready()
   @exclusivity(unchecked)
-  var draining = ContiguousArray<Mailbox.Item>()
+  var timerWasCancelled: (TimerQueue.Work) -> Void = { _ in }
   @exclusivity(unchecked)
   var timers = TimerQueue()
   @exclusivity(unchecked)
@@ -82,6 +82,8 @@ public final class EventLoop: @unchecked Sendable {
       handle.assumingMemoryBound(to: uv_handle_t.self).pointee.data = nil
     }
     uv_unref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
+    // One closure for all timers. A timer that can still be cancelled is in the queue of a loop that lives.
+    timerWasCancelled = { [unowned self] _ in removeCancelledTimer() }
   }
 
   deinit {
@@ -166,14 +168,14 @@ extension EventLoop {
   /// It runs when the loop does; what is posted to a loop that is not running waits for it. It does not keep the loop
   /// running before it arrives. A closed loop drops it.
   public func execute(_ action: @escaping @Sendable () -> Void) {
-    guard !isCurrent else { return append(.work(action)) }
-    _ = mailbox.post(.work(action)) { uv_async_send(wakeUp) }
+    guard !isCurrent else { return append(action) }
+    _ = mailbox.post({ $0.work.append(Action(run: action)) }, wake: { uv_async_send(wakeUp) })
   }
 
   /// Adds a task's job from any thread.
   func post(_ job: UnownedJob) {
-    if isCurrent, !isClosed { return append(.job(job)) }
-    if mailbox.post(.job(job), wake: { uv_async_send(wakeUp) }) { return }
+    if isCurrent, !isClosed { return append(job) }
+    if mailbox.post({ $0.jobs.append(job) }, wake: { uv_async_send(wakeUp) }) { return }
     if lateJobs.add(job) { runLateJobs() }
   }
 
@@ -182,98 +184,20 @@ extension EventLoop {
   /// - Returns: whether there was anything.
   @discardableResult
   private func collectMail() -> Bool {
-    if mailbox.takeStopRequest() {
+    // Empty: nobody but this function, which does not call itself, leaves anything in it.
+    mailbox.collect(into: &received)
+    if received.stopRequested {
+      received.stopRequested = false
       isStopping = true
       uv_stop(uv)
     }
-    // A nested `run` of this loop is impossible, so `received` is empty here and untouched until the end.
-    mailbox.collect(into: &received)
     guard !received.isEmpty else { return false }
-    for item in received { run(item) }
-    received.removeAll(keepingCapacity: received.count < 4096)
+    received.work.drain { $0.run() }
+    received.jobs.drain(run)
     return true
   }
-}
 
-// MARK: - Closing
-
-extension EventLoop {
-  /// Closes the loop and everything on it; what is scheduled is dropped unrun, except jobs of tasks and actors.
-  ///
-  /// Jobs that are queued run first, with those that they enqueue, so that no task waits forever. Offloaded work that has
-  /// begun is waited for, its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of libuv's
-  /// remains; ``execute(_:)`` and ``schedule(options:_:)`` are ignored. A job that comes later still runs, on the thread
-  /// that brings it, one at a time. Releasing the loop closes it too. Idempotent.
-  ///
-  /// - Precondition: called by the loop's owner, not from within ``run(_:)``.
-  public func close() {
-    guard !isClosed else { return }
-    checkOwner()
-    precondition(!isCurrent, "EventLoop.close: the loop is running; stop() it and close it after run() has returned")
-    finishJobs()
-    mailbox.close()
-    finishJobs()
-    tearDown()
-    runLateJobs()
-  }
-
-  /// Runs jobs that arrived at the closed loop, until there are none. Only for who holds `lateJobs`.
-  private func runLateJobs() {
-    let thread = UInt(clibuv_thread_self())
-    owner.store(thread, ordering: .relaxed)
-    runner.store(thread, ordering: .relaxed)
-    while let job = lateJobs.next(orLeave: { runner.store(0, ordering: .relaxed) }) {
-      job.runSynchronously(on: asUnownedSerialExecutor())
-    }
-  }
-
-  /// Runs the jobs that are queued, as the loop would.
-  private func finishJobs() {
-    runner.store(UInt(clibuv_thread_self()), ordering: .relaxed)
-    defer { runner.store(0, ordering: .releasing) }
-    var jobs: [UnownedJob]
-    repeat {
-      mailbox.collect(into: &received)
-      ready.append(contentsOf: received)
-      received.removeAll()
-      jobs = ready.compactMap { if case .job(let job) = $0 { job } else { nil } }
-      ready.removeAll { if case .job = $0 { true } else { false } }
-      for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
-    } while !jobs.isEmpty
-  }
-
-  /// Leaves nothing of libuv's behind. Nobody else uses the loop any more, or it is being released.
-  private func tearDown() {
-    isClosed = true
-    mailbox.close()
-    gate.close()
-    for offload in waitingForThreads { offload.abandon() }
-    // Released only after everything is closed: what they hold may come back here when it goes.
-    let unrun = (ready, timers.removeAll(), waitingForThreads)
-    var unread = ContiguousArray<Mailbox.Item>()
-    mailbox.collect(into: &unread)
-    for case .job in unread + ready {
-      preconditionFailure(
-        "EventLoop: released while tasks wait to run on it; close() it, or keep it for as long as they do")
-    }
-    ready = []
-    waitingForThreads = []
-
-    uv_walk(
-      uv,
-      { handle, _ in
-        guard let handle, uv_is_closing(handle) == 0 else { return }
-        if let data = handle.pointee.data {
-          Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue().close()
-        } else {
-          LoopHandle.closeAndFree(handle)
-        }
-      }, nil)
-    while uv_run(uv, UV_RUN_DEFAULT) != 0 {}
-    let code = uv_loop_close(uv)
-    precondition(
-      code == 0, "EventLoop.close: something of libuv's is still alive; close handles made outside EventLoop first")
-    uv.deallocate()
-    withExtendedLifetime((unrun, unread)) {}
-  }
+  /// Runs a job as this executor.
+  @inline(__always)
+  func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedSerialExecutor()) }
 }

@@ -5,13 +5,13 @@ internal import CLibUV
 /// Not the standard library's `Mutex`: the thread sanitizer does not see that one's operations on Linux and reports races
 /// where there are none, whereas it knows the system's mutex.
 // @unchecked: the state is reached only with the mutex held, and the initializer's caller gives it away.
-package final class Locked<State>: @unchecked Sendable {
+package final class Locked<State: ~Copyable>: @unchecked Sendable {
   @exclusivity(unchecked)
   private var state: State
   // Never moved, as the system demands.
   private let mutex = UnsafeMutablePointer<uv_mutex_t>.allocate(capacity: 1)
 
-  package init(_ state: sending State) {
+  package init(_ state: consuming sending State) {
     self.state = state
     let code = uv_mutex_init(mutex)
     precondition(code == 0, "Locked: the system has no mutex left: \(String(cString: uv_strerror(code)))")

@@ -6,14 +6,17 @@ import Synchronization
 /// outside of the lock, so that the loop does not wake up into a lock that is held; `sendersInFlight` keeps the loop's
 /// handle alive meanwhile.
 final class Mailbox: Sendable {
-  enum Item {
-    case work(() -> Void)
-    case job(UnownedJob)
+  /// What has arrived.
+  struct Mail: ~Copyable {
+    var work = TurnQueue<Action>()
+    var jobs = TurnQueue<UnownedJob>()
+    var stopRequested = false
+
+    var isEmpty: Bool { work.isEmpty && jobs.isEmpty }
   }
 
-  private struct Contents {
-    var items: ContiguousArray<Item> = []
-    var stopRequested = false
+  private struct Contents: ~Copyable {
+    var mail = Mail()
     var isClosed = false
   }
 
@@ -22,14 +25,14 @@ final class Mailbox: Sendable {
   private let state = Locked(Contents())
   private let sendersInFlight = Atomic<Int>(0)
 
-  /// Adds an item; `wake` runs when the loop must be woken for it.
+  /// Adds something; `wake` runs when the loop must be woken for it.
   ///
-  /// - Returns: whether the item was taken: a closed mailbox refuses.
-  func post(_ item: sending Item, wake: () -> Void) -> Bool {
+  /// - Returns: whether it was taken: a closed mailbox refuses.
+  func post(_ add: (inout Mail) -> Void, wake: () -> Void) -> Bool {
     let receipt = state.withLock { state -> Receipt in
       if state.isClosed { return .closed }
-      let wasEmpty = state.items.isEmpty
-      state.items.append(item)
+      let wasEmpty = state.mail.isEmpty
+      add(&state.mail)
       return wasEmpty ? departing() : .noNeed
     }
     deliver(receipt, wake)
@@ -40,22 +43,22 @@ final class Mailbox: Sendable {
   func requestStop(wake: () -> Void) {
     let receipt = state.withLock { state -> Receipt in
       if state.isClosed { return .closed }
-      state.stopRequested = true
+      state.mail.stopRequested = true
       return departing()
     }
     deliver(receipt, wake)
   }
 
-  /// Swaps the contents with `items`, which must be empty.
-  func collect(into items: inout ContiguousArray<Item>) {
-    state.withLock { swap(&$0.items, &items) }
+  /// Swaps the contents with `mail`, which must be empty.
+  func collect(into mail: inout Mail) {
+    state.withLock { swap(&$0.mail, &mail) }
   }
 
   /// Whether a stop was requested since the last call.
   func takeStopRequest() -> Bool {
     state.withLock { state in
-      defer { state.stopRequested = false }
-      return state.stopRequested
+      defer { state.mail.stopRequested = false }
+      return state.mail.stopRequested
     }
   }
 

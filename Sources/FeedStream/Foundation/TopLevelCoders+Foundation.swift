@@ -1,4 +1,4 @@
-// The one file of this module that knows of Foundation: its coders take part in `encode` and `decode`.
+// This folder alone knows of Foundation: its coders take part in `encode` and `decode`.
 import Foundation
 
 extension JSONEncoder: TopLevelEncoder {}

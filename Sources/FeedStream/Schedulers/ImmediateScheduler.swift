@@ -34,8 +34,6 @@ public struct ImmediateScheduler: Scheduler, Sendable {
 extension ImmediateScheduler {
   /// The only instant there is.
   public struct SchedulerTimeType: Strideable, Sendable {
-    init() {}
-
     public func distance(to other: SchedulerTimeType) -> Stride { 0 }
     public func advanced(by n: Stride) -> SchedulerTimeType { self }
   }

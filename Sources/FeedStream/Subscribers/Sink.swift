@@ -69,7 +69,11 @@ extension Subscribers {
     }
 
     public func cancel() {
-      guard let subscription else { return }
+      guard let subscription else {
+        // It may still be on its way, as with `subscribe(on:)`: it will be refused.
+        isOpen = false
+        return
+      }
       self.subscription = nil
       withExtendedLifetime(close()) { subscription.cancel() }
     }

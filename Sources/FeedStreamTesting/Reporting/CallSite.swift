@@ -27,3 +27,14 @@ public struct CallSite: Sendable, CustomStringConvertible {
     reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
   }
 }
+
+extension CallSite: Hashable {
+  public static func == (lhs: CallSite, rhs: CallSite) -> Bool {
+    lhs.line == rhs.line && lhs.column == rhs.column && lhs.fileID.description == rhs.fileID.description
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(line)
+    hasher.combine(column)
+  }
+}

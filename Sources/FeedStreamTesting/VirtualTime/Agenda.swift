@@ -97,6 +97,14 @@ struct Agenda {
     }
   }
 
+  /// When there is something to do next; `nil` when there is nothing, or only waits forever.
+  var nextInstant: StreamInstant? {
+    mutating get {
+      if due[first...].contains(where: { $0?.isPending ?? false }) { return now }
+      return later.nextDeadline.flatMap { $0.nanoseconds < .max ? $0 : nil }
+    }
+  }
+
   mutating func move(to instant: StreamInstant) { now = Swift.max(now, instant) }
 
   /// Takes cancelled work off.

@@ -13,7 +13,7 @@ public struct PendingWork: Sendable, CustomStringConvertible {
 /// Where a piece of work comes from.
 public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
   /// A call of the scheduler itself on this line.
-  case line(fileID: String, line: UInt)
+  case line(CallSite)
   /// A function found by walking the stack, `Debounce.receive(_:) (Debounce.swift:40)`; see
   /// ``VirtualTimeScheduler/tracesOrigins``.
   case function(String)
@@ -28,7 +28,7 @@ public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .line(let fileID, let line): "\(fileID):\(line)"
+    case .line(let site): "\(site)"
     case .function(let name): name
     case .task: "a task or an actor"
     case .sleep: "a sleeping task"

@@ -10,11 +10,11 @@ extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
   /// Traps unless called from work that runs in virtual time.
   public func checkIsolated() {
     precondition(
-      isolation.isCurrent,
+      isCurrent,
       "This code is not running on the VirtualTimeScheduler; put it in schedule { } or in a task that runs on it")
   }
 
-  public func isIsolatingCurrentContext() -> Bool? { isolation.isCurrent }
+  public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 }
 
 /// Takes the steps of actors.
@@ -27,5 +27,5 @@ final class ActorLane: SerialExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) { scheduler?.add(.actorJob(UnownedJob(job)), .task) }
   func checkIsolated() { scheduler?.checkIsolated() }
-  func isIsolatingCurrentContext() -> Bool? { scheduler?.isolation.isCurrent }
+  func isIsolatingCurrentContext() -> Bool? { scheduler?.isCurrent }
 }

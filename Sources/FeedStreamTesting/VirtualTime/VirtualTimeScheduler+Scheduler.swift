@@ -42,23 +42,30 @@ extension VirtualTimeScheduler: LoopScheduler {
 
 extension VirtualTimeScheduler {
   /// Runs `action` at this instant, after what was scheduled before; pending work shows the line of the call.
-  public func schedule(fileID: StaticString = #fileID, line: UInt = #line, _ action: @escaping () -> Void) {
-    add(.action(action), .line(fileID: "\(fileID)", line: line))
+  public func schedule(
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+    _ action: @escaping () -> Void
+  ) {
+    add(.action(action), .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)))
   }
 
   /// Runs `action` at `date`; pending work shows the line of the call.
   public func schedule(
-    after date: StreamInstant, fileID: StaticString = #fileID, line: UInt = #line, _ action: @escaping () -> Void
+    after date: StreamInstant, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column, _ action: @escaping () -> Void
   ) {
-    _ = add(at: date, .line(fileID: "\(fileID)", line: line), action)
+    _ = add(at: date, .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)), action)
   }
 
   /// Runs `action` at `date` and then every `interval`; pending work shows the line of the call.
   public func schedule(
-    after date: StreamInstant, interval: StreamInstant.Stride, fileID: StaticString = #fileID, line: UInt = #line,
+    after date: StreamInstant, interval: StreamInstant.Stride, fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ action: @escaping () -> Void
   ) -> any Cancellable {
-    Repetition(self, .line(fileID: "\(fileID)", line: line), from: date, every: interval, action)
+    Repetition(
+      self, .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)), from: date,
+      every: interval, action)
   }
 }
 

@@ -51,7 +51,8 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   private let lock = Mutex(())
   private var agenda: Agenda
-  let isolation = Isolation()
+  private let isMoving = Atomic(false)
+  let audit = Audit()
   let actors = ActorLane()
 
   /// - Parameters:
@@ -89,6 +90,18 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   var callerOrigin: WorkOrigin { tracesOrigins ? StackTrace.caller() : .untraced }
 
   // MARK: Moving time
+
+  /// Moves time on to the next work there is and runs what is due then.
+  ///
+  /// - Returns: whether there was any.
+  @discardableResult
+  public func advanceToNextWork(
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) -> Bool {
+    guard let next = withAgenda({ $0.nextInstant }) else { return false }
+    drive(to: next, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
+    return true
+  }
 
   /// Runs what is due now.
   public func advance(
@@ -134,8 +147,14 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   /// Runs what is due up to `target`, or everything.
   private func drive(to target: StreamInstant?, _ site: CallSite) {
-    isolation.enter(site)
-    defer { isolation.leave() }
+    precondition(
+      !isMoving.exchange(true, ordering: .acquiring),
+      "\(site): advance or run was called while time is moving; schedule what should happen later instead")
+    let outer = CurrentDomain.enter(self)
+    defer {
+      CurrentDomain.leave(outer)
+      isMoving.store(false, ordering: .releasing)
+    }
     var patience = Patience(limit: workLimit)
     let wasTracing = tracesOrigins
     while let item = withAgenda({ $0.next(upTo: target ?? StreamInstant(nanoseconds: .max)) }) {
@@ -145,11 +164,16 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
       case .nearly: tracesOrigins = true
       case .yes:
         tracesOrigins = wasTracing
-        return site.fail(patience.message + (order.seed.map { "\nThe order was seeded with \($0)." } ?? ""))
+        return site.fail(patience.message + seedNote)
       }
     }
     tracesOrigins = wasTracing
     if let target { withAgenda { $0.move(to: target) } }
+  }
+
+  /// What a failure says of the order, so that it can be had again.
+  var seedNote: String {
+    order.seed.map { "\nThe order was seeded with \($0): order: .seeded(\($0)) repeats it." } ?? ""
   }
 
   private func perform(_ item: Agenda.Item) {
@@ -161,4 +185,14 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     case .taskJob(let job): job.runSynchronously(on: asUnownedTaskExecutor())
     }
   }
+}
+
+extension VirtualTimeScheduler: StreamDomain {
+  /// Whether work that runs in virtual time is what calls.
+  var isCurrent: Bool { CurrentDomain.get() === self }
+
+  // While time stands still, whoever holds the test may touch its streams.
+  package var isHere: Bool { isCurrent || !isMoving.load(ordering: .acquiring) }
+
+  package func execute(_ action: @escaping @Sendable () -> Void) { add(.action(action), callerOrigin) }
 }

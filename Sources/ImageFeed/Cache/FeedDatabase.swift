@@ -105,13 +105,25 @@ struct FeedDatabase {
   }
 
   /// Creates the schema in an empty file. Call it under the exclusive folder lock: no one else changes the journal then.
-  func initialize() throws {
+  func initialize(patience: Duration) throws {
     try perform { db in
-      let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+      let mode = try Self.startLog(db, until: .now + patience)
       try db.execute(sql: "PRAGMA synchronous = \(mode == "wal" ? "NORMAL" : "FULL")")
       try db.inTransaction(.immediate) {
         if try !Self.isInitialized(db) { try db.execute(sql: Self.schema) }
         return .commit
+      }
+    }
+  }
+
+  /// - Returns: the journal mode that the file has then.
+  private static func startLog(_ db: Database, until deadline: ContinuousClock.Instant) throws -> String? {
+    while true {
+      do {
+        return try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline {
+        // For this one statement SQLite does not wait, however short the others' transactions are.
+        usleep(2000)
       }
     }
   }

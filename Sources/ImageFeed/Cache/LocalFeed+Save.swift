@@ -19,9 +19,10 @@ extension LocalFeed {
     let (address, store, now) = (address, cache.store, cache.now)
     let feed = CachedFeed(images: images, timestamp: asked ?? now())
     return Future { promise in
-      cache.worker.perform({ () throws(FeedStoreError) -> FeedReplacement in
-        try store.replace(for: address, with: feed, now: now())
-      }, completion: promise)
+      cache.worker.perform(
+        { () throws(FeedStoreError) -> FeedReplacement in
+          try store.replace(for: address, with: feed, now: now())
+        }, completion: promise)
     }
   }
 }

@@ -48,7 +48,9 @@ struct SharedDatabase: Sendable {
         opened = connection.identity
         if let result = try connection.write(body) { return result }
         guard creating else { return nil }
-        try file.withFolderLock(exclusively: true, patience: busyTimeout) { try connection.initialize() }
+        try file.withFolderLock(exclusively: true, patience: busyTimeout) {
+          try connection.initialize(patience: busyTimeout)
+        }
         return try connection.write(body)
       } catch {
         let failure = FeedDatabaseFailure(error)

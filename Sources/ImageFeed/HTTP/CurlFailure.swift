@@ -15,9 +15,10 @@ struct CurlFailure {
   var kind: HTTPError.Kind {
     switch code {
     case CURLE_UNSUPPORTED_PROTOCOL:
-      // The same code for a scheme that is not followed and for an answer that is not HTTP/1.0 or later.
-      sentence.contains("HTTP/0.9") ? .notHTTP : redirects > 0 ? .redirectRefused : .invalidRequest
-    case CURLE_URL_MALFORMAT: redirects > 0 ? .redirectRefused : .invalidRequest
+      // The same code for a scheme that is not followed ("Protocol \"ftp\" not supported …") and for an answer in no known
+      // version of HTTP.
+      isAfterRedirect && isAboutScheme ? .redirectRefused : isAboutScheme ? .invalidRequest : .notHTTP
+    case CURLE_URL_MALFORMAT: isAfterRedirect ? .redirectRefused : .invalidRequest
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: .nameResolution
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY: .connect
     case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_WRITE_ERROR: .notHTTP
@@ -36,6 +37,9 @@ struct CurlFailure {
     default: .receive
     }
   }
+
+  private var isAboutScheme: Bool { sentence.hasPrefix("Protocol") || sentence.contains("URL scheme") }
+  private var isAfterRedirect: Bool { redirects > 0 || sentence.contains("redirect target") }
 
   /// The system's reason where there is one, and libcurl's otherwise.
   var cause: String {

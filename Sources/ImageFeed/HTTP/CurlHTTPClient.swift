@@ -41,8 +41,11 @@ public final class CurlHTTPClient: HTTPClient {
   private let multi: CurlMulti
   private let configuration: Configuration
   let loop: EventLoop
+  @exclusivity(unchecked)  // As below: one thread, and nothing of it is held across a call that may come back.
   private var admission: Admission<HTTPExchange>
+  @exclusivity(unchecked)
   private var running: [CurlTransfer] = []
+  @exclusivity(unchecked)
   private var spare: [CurlTransfer] = []
   private var retry: LoopTimer?
   private var isClosed = false
@@ -66,6 +69,9 @@ public final class CurlHTTPClient: HTTPClient {
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     AnyPublisher(HTTPGet(client: self, request: request))
   }
+
+  /// How many connections are open, idle ones included.
+  var openConnections: Int { multi.sockets.count }
 
   /// Closes all connections; requests that run or wait fail, and so do those made later. Idempotent.
   public func close() {
@@ -103,7 +109,7 @@ extension CurlHTTPClient {
       release(exchange.host)
       return exchange.fail(.resources, "out of memory")
     }
-    transfer.prepare(exchange.request)
+    transfer.prepare(exchange.request, at: exchange.address)
     transfer.exchange = exchange
     transfer.index = running.count
     running.append(transfer)

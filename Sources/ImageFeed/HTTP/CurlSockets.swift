@@ -15,7 +15,10 @@ final class CurlSockets {
     init(_ watch: PollHandle) { self.watch = watch }
   }
 
-  /// Called on the loop when a socket is ready: `CURL_CSELECT_…` says for what.
+  /// How many connections are open.
+  var count: Int { connections.count }
+
+  /// Called on the loop when a socket is ready: `CURL_CSELECT_…` says for what; 0, that libcurl has to look.
   var onReady: ((Int32, Int32) -> Void)?
 
   private let loop: EventLoop
@@ -31,6 +34,8 @@ final class CurlSockets {
     ccurl_set_pointer(easy, CURLOPT_SOCKOPTDATA, this)
     ccurl_set_sockopt(easy) { this, descriptor, _ in
       Unmanaged<CurlSockets>.fromOpaque(this!).takeUnretainedValue().connections.insert(descriptor)
+      // A program that this process starts must not hold its connections open.
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       return CURL_SOCKOPT_OK
     }
     ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, this)
@@ -87,7 +92,8 @@ final class CurlSockets {
     var ready: Int32 = 0
     if events.contains(.readable) { ready |= CURL_CSELECT_IN }
     if events.contains(.writable) { ready |= CURL_CSELECT_OUT }
-    if failed { ready |= CURL_CSELECT_ERR }
+    // On an error, 0: libcurl looks for itself and finds which. Told `CURL_CSELECT_ERR`, it gives up without looking, even
+    // where the server has merely closed an idle connection and the request can be sent over another.
     onReady?(descriptor, ready)
     // An error stops the watch; libcurl, which does not know that, may want to go on.
     if failed, let socket = sockets[descriptor], !socket.wanted.isEmpty { try? socket.watch.start(socket.wanted) }

@@ -6,9 +6,11 @@ final class CurlTransfer {
   /// The handle, owned by this object and of use to its multi handle while the request runs.
   let easy: UnsafeMutableRawPointer
   /// The request it is used for.
+  @exclusivity(unchecked)  // Here and below: touched for every line and every piece of a body, on one thread.
   var exchange: HTTPExchange?
   /// Its place among those that run.
   var index = -1
+  @exclusivity(unchecked)
   private(set) var reader: ResponseReader
   private let maxRedirects: Int
   // libcurl writes a sentence here when a request fails; it keeps the address as long as the handle.
@@ -83,10 +85,11 @@ final class CurlTransfer {
 // MARK: - One request
 
 extension CurlTransfer {
-  func prepare(_ request: HTTPRequest) {
+  /// Readies the handle for `request`, whose URL is `address`.
+  func prepare(_ request: HTTPRequest, at address: String) {
     reader.begin(maxBodyBytes: request.maxBodyBytes)
     sentence.pointee = 0
-    ccurl_set_pointer(easy, CURLOPT_URL, request.url.absoluteString)
+    ccurl_set_pointer(easy, CURLOPT_URL, address)
     // libcurl takes 0 for its own default of five minutes.
     let connect = max(1, min(request.connectTimeout.nanoseconds / 1_000_000, Int64(Int32.max)))
     ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connect))
@@ -146,8 +149,8 @@ extension CurlTransfer {
   /// How far the request is.
   var phase: HTTPError.Phase {
     if number(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .nameResolution }
-    if number(CURLINFO_CONNECT_TIME_T) == 0 { return .connect }
-    if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return .tls }
+    // CONNECT_TIME says when the handshake was done, too; the socket has a port of its own once it is connected.
+    if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return integer(CURLINFO_LOCAL_PORT) == 0 ? .connect : .tls }
     return number(CURLINFO_STARTTRANSFER_TIME_T) == 0 ? .response : .receive
   }
 

@@ -35,27 +35,33 @@ final class HTTPExchange: Subscription {
   }
 
   let request: HTTPRequest
+  /// Its URL as libcurl takes it.
+  let address: String
   /// Stands for the host in the client's books.
   let host: UInt64
+  @exclusivity(unchecked)  // As below: changed a few times in a request's life, on one thread.
   var state = State.idle
   /// Whether it has found the process out of descriptors or threads.
   var isStarved = false
   private let client: CurlHTTPClient
+  @exclusivity(unchecked)
   private var receiver: Receiver?
+  @exclusivity(unchecked)
   private var deadline: LoopTimer?
 
   init(_ client: CurlHTTPClient, _ request: HTTPRequest, _ receiver: Receiver) {
     self.client = client
     self.request = request
     self.receiver = receiver
-    host = request.url.hostKey
+    address = request.url.absoluteString
+    host = address.hostKey
   }
 
   func request(_ demand: Subscribers.Demand) {
     precondition(
       demand > 0, "HTTP: request(.none) asks for nothing; request at least one value, or do not call request")
     guard case .idle = state, receiver != nil else { return }
-    if let problem = request.problem { return fail(.invalidRequest, problem) }
+    if let problem = request.problem(at: address) { return fail(.invalidRequest, problem) }
     let deadline = LoopTimer(on: client.loop) { [unowned self] in timeIsOver() }
     deadline.start(after: request.timeout)
     self.deadline = deadline
@@ -109,10 +115,11 @@ final class HTTPExchange: Subscription {
 
 extension HTTPRequest {
   /// Why it cannot be sent, if so.
-  fileprivate var problem: String? {
-    guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
-      return "\(url.absoluteString) is neither http nor https"
-    }
+  fileprivate func problem(at address: String) -> String? {
+    let scheme = address.utf8.prefix { $0 != UInt8(ascii: ":") }.map { $0 | 0x20 }
+    guard scheme.elementsEqual("http".utf8) || scheme.elementsEqual("https".utf8),
+      address.utf8.contains(UInt8(ascii: "/"))
+    else { return "\(address) is neither http nor https" }
     let isToken: (UInt8) -> Bool = { $0 > 0x20 && $0 < 0x7F && !"()<>@,;:\\\"/[]?={}".utf8.contains($0) }
     for header in headers {
       guard !header.name.isEmpty, header.name.utf8.allSatisfy(isToken),
@@ -123,12 +130,12 @@ extension HTTPRequest {
   }
 }
 
-extension URL {
-  /// A hash of scheme, host and port: everything before the path.
+extension String {
+  /// A hash of a URL's scheme, host and port: of everything before the path.
   fileprivate var hostKey: UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a
     var slashes = 0
-    for byte in absoluteString.utf8 {
+    for byte in utf8 {
       if byte == UInt8(ascii: "/") { slashes += 1 }
       if slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
       hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3

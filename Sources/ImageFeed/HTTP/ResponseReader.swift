@@ -12,6 +12,7 @@ struct ResponseReader: ~Copyable {
   private var lines: [UInt8] = []
   private var headerBytes = 0
   private var headerLines = 0
+  private var isHeaderWhole = false
   private var coding = ""
   private var decoder: (any ContentDecoder)?
   private var received = 0
@@ -39,6 +40,7 @@ struct ResponseReader: ~Copyable {
     lines = []
     headerBytes = 0
     headerLines = 0
+    isHeaderWhole = false
     coding = ""
     decoder = nil
     received = 0
@@ -53,11 +55,12 @@ struct ResponseReader: ~Copyable {
     (HTTPHeaders(lines: lines), body.takeData())
   }
 
-  /// Records that the answer is over as far as HTTP can tell; compressed data must be, too.
+  /// Records that the answer is over as far as libcurl can tell, which takes a connection that closes for the end of a
+  /// header, and the end of what HTTP transports for the end of compressed data.
   mutating func end() {
-    guard failure == nil, let decoder, !decoder.isComplete else { return }
-    failure = .truncated
-    cause = "the \(coding) data stops before its end"
+    guard failure == nil else { return }
+    if !isHeaderWhole { _ = fail(.truncated, "its header stops before its end") }
+    if let decoder, !decoder.isComplete { _ = fail(.truncated, "the \(coding) data stops before its end") }
   }
 }
 
@@ -77,13 +80,15 @@ extension ResponseReader {
     }
     // What follows the body comes too late to say anything about it.
     guard received == 0 else { return true }
-    if line.starts(with: "HTTP/".utf8) {
+    if line.begins(with: "http/") {
       lines.removeAll(keepingCapacity: true)
       coding = ""
+      isHeaderWhole = false
       return true
     }
+    if line.first == 0x0D || line.first == 0x0A { isHeaderWhole = true }
     if let first = line.first, first == 0x20 || first == 0x09 { unfold() }
-    if line.hasName("content-encoding:") { note(coding: line.dropFirst(17)) }
+    if line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
     lines.append(contentsOf: line)
     return true
   }
@@ -166,8 +171,8 @@ extension ResponseReader {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether this line begins with `name`, which is in lower case and ends with a colon, in whatever case.
-  fileprivate func hasName(_ name: StaticString) -> Bool {
-    count >= name.utf8CodeUnitCount && strncasecmp(baseAddress!, name.utf8Start, name.utf8CodeUnitCount) == 0
+  /// Whether this line begins with `text`, in whatever case.
+  fileprivate func begins(with text: StaticString) -> Bool {
+    count >= text.utf8CodeUnitCount && strncasecmp(baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0
   }
 }

@@ -35,7 +35,8 @@ extension Publisher where Output == [FeedImage], Failure == RemoteFeedError {
         guard policy.applies(to: reason) else {
           return Fail<Feed, FeedError>(error: FeedError(remote: reason)).eraseToAnyPublisher()
         }
-        return saved
+        return
+          saved
           .map { feed in
             let age = FeedCachePolicy.age(of: feed.timestamp, now: now())
             return Feed(images: feed.images, origin: .cache(savedAt: feed.timestamp, age: age, reason: reason))

@@ -42,9 +42,26 @@ import Testing
   }
 
   @Test func `an interval of nothing traps`() async {
-    await #expect(processExitsWith: .failure) {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Publishers.Interval(every: 0, scheduler: ImmediateScheduler.shared)
     }
+    #expect(result?.says("use more than 0") == true)
+  }
+
+  @Test func `an interval needs a scheduler with time`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Publishers.Interval(every: 5, scheduler: ImmediateScheduler.shared).sink { _ in }
+    }
+    #expect(result?.says("use one that has time") == true)
+  }
+
+  @Test func `a timer with autoconnect runs from its first subscriber to its last cancellation`() {
+    let recorder = time.timer(every: 2).autoconnect().map { _ in "x" }.record(on: time)
+    time.advance(by: 4)
+    recorder.cancel()
+    time.advance(by: 4)
+    #expect(recorder.marbles == "--x-x")
+    #expect(time.waiting == 0)
   }
 
   @Test func `a timer ticks for all its subscribers while connected`() {

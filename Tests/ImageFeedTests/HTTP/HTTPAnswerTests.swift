@@ -159,7 +159,10 @@ extension HTTPAnswerTests {
     let origin = RawOrigin.sending(RawOrigin.answer("200 OK", [], Data("once".utf8)))
     defer { origin.stop() }
     let bench = HTTPBench()
-    for _ in 0..<5 { #expect(bench.run(origin.url()).response?.body == Data("once".utf8)) }
+    for _ in 0..<5 {
+      let probe = bench.run(origin.url())
+      #expect(probe.response?.body == Data("once".utf8), "\(String(describing: probe.error))")
+    }
     #expect(origin.accepted == 5)
   }
 
@@ -218,7 +221,8 @@ extension HTTPAnswerTests {
   func refusesARedirectToAnythingElse(target: String) {
     let origin = redirecting("302 Found") { _ in target }
     defer { origin.stop() }
-    #expect(HTTPBench().run(origin.url()).error?.kind == .redirectRefused)
+    let error = HTTPBench().run(origin.url()).error
+    #expect(error?.kind == .redirectRefused, "\(String(describing: error))")
   }
 
   @Test func takesNoCredentialsToAnotherHost() throws {

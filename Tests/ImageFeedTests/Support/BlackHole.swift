@@ -6,7 +6,7 @@ final class BlackHole {
   private let descriptors: [Int32]
 
   init() {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = inet_addr("127.0.0.1")
@@ -19,7 +19,7 @@ final class BlackHole {
         getsockname(listener, $0, &length)
         // Fills the queue; what does not fit hangs, as the client's connection will.
         for _ in 0..<4 {
-          let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+          let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
           _ = connect(filler, $0, length)
           descriptors.append(filler)
         }

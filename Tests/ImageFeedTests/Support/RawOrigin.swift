@@ -29,6 +29,8 @@ final class RawOrigin: Sendable {
       while true {
         let descriptor = accept(listener, nil, nil)
         guard descriptor >= 0 else { break }
+        // A process that a test starts must not hold the connection open.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         serve(descriptor, script)
       }
       threads.leave()
@@ -73,7 +75,7 @@ final class RawOrigin: Sendable {
   }
 
   private static func listen(_ backlog: Int32) -> (Int32, UInt16) {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = inet_addr("127.0.0.1")

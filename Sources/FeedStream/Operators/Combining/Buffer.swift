@@ -75,6 +75,8 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @usableFromInline
   let prefetch: Publishers.PrefetchStrategy
   private let whenFull: Publishers.BufferingStrategy<Failure>
+  /// Whether an ending waits for demand as a value does; so it is in Combine's buffer.
+  private let endingWaits: Bool
   @exclusivity(unchecked)
   @usableFromInline
   var values = FIFO<Input>()
@@ -95,8 +97,9 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @usableFromInline
   init(
     _ down: Downstream<Input, Failure>, _ size: Int, _ prefetch: Publishers.PrefetchStrategy,
-    _ whenFull: Publishers.BufferingStrategy<Failure>
+    _ whenFull: Publishers.BufferingStrategy<Failure>, endingWaits: Bool = true
   ) {
+    self.endingWaits = endingWaits
     self.size = size
     self.prefetch = prefetch
     self.whenFull = whenFull
@@ -191,7 +194,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     guard isLive, let ending else { return }
     // Values that nobody has asked for do not hold a failure back.
     switch ending {
-    case .finished: if values.isEmpty, demand > .none { finish(ending) }
+    case .finished: if values.isEmpty, demand > .none || !endingWaits { finish(ending) }
     case .failure:
       guard values.isEmpty || demand == .none else { return }
       while let value = values.popFirst() { StreamDiagnostics.dropped(value, "Buffer", .noDemand) }

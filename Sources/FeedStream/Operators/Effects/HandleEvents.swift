@@ -31,6 +31,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/handleEvents(receiveSubscription:receiveOutput:receiveCompletion:receiveCancel:receiveRequest:)``.
+  @frozen
   public struct HandleEvents<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
@@ -42,6 +43,7 @@ extension Publishers {
     public var receiveCancel: (() -> Void)?
     public var receiveRequest: ((Subscribers.Demand) -> Void)?
 
+    @inlinable
     public init(
       upstream: Upstream,
       receiveSubscription: ((any Subscription) -> Void)? = nil,
@@ -60,18 +62,18 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: stage(Downstream(subscriber)))
+      upstream.receive(
+        subscriber: TapStage<Output, Failure>(
+          "HandleEvents", Downstream(subscriber), reportsAfterEnd: false, onValue: receiveOutput, report: report))
     }
 
     @usableFromInline
-    func stage(_ down: Downstream<Output, Failure>) -> TapStage<Output, Failure> {
-      TapStage("HandleEvents", down, reportsAfterEnd: false, onValue: receiveOutput) { event in
-        switch event {
-        case .subscription(let subscription): receiveSubscription?(subscription)
-        case .completion(let completion): receiveCompletion?(completion)
-        case .cancel: receiveCancel?()
-        case .request(let demand), .answer(let demand): receiveRequest?(demand)
-        }
+    func report(_ event: TapStage<Output, Failure>.Event) {
+      switch event {
+      case .subscription(let subscription): receiveSubscription?(subscription)
+      case .completion(let completion): receiveCompletion?(completion)
+      case .cancel: receiveCancel?()
+      case .request(let demand), .answer(let demand): receiveRequest?(demand)
       }
     }
   }

@@ -54,6 +54,7 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
   @exclusivity(unchecked)
   @usableFromInline
   var demand = Subscribers.Demand.none
+  private weak var handle: RetrySubscription?
   private var isSubscribing = false
   private var isToSubscribe = false
 
@@ -74,6 +75,13 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
     if demand > .none { subscription.request(demand) }
   }
 
+  @usableFromInline
+  override func began() {
+    let handle = RetrySubscription(self)
+    self.handle = handle
+    down.receive(subscription: handle)
+  }
+
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive || takesStray() else { return .none }
@@ -89,6 +97,7 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
     guard case .failure = completion, retriesLeft != 0 else {
       phase = .ended
       up = nil
+      handle?.stage = nil
       down.receive(completion: completion)
       return
     }
@@ -116,4 +125,25 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
 
   @usableFromInline
   override var strays: Strays { .earlyTraps }
+}
+
+/// What the subscriber holds. It lets the stage go at the ending, and the stage its subscriber, which upstream may have
+/// subscribed many times over.
+private final class RetrySubscription: Subscription, CustomStringConvertible {
+  var stage: (any Subscription)?
+
+  init(_ stage: any Subscription) { self.stage = stage }
+
+  func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    stage?.request(demand)
+  }
+
+  func cancel() {
+    let stage = self.stage
+    self.stage = nil
+    stage?.cancel()
+  }
+
+  var description: String { "Retry" }
 }

@@ -67,9 +67,12 @@ final class OutputStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @exclusivity(unchecked)
   @usableFromInline
   var toDeliver: Int
+  private let isNothing: Bool
+  private var isDeliveringLast = false
 
-  @inlinable
+  @usableFromInline
   init(_ down: Downstream<Input, Failure>, _ range: CountableRange<Int>) {
+    isNothing = range.isEmpty
     toDrop = range.lowerBound
     toDeliver = range.count
     super.init(down)
@@ -78,12 +81,12 @@ final class OutputStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @usableFromInline
   override func began() {
     super.began()
-    if toDeliver == 0 { stop(.finished) }
+    if isNothing { stop(.finished) }
   }
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard isLive || takesStray() else { return .none }
     if toDrop > 0 {
       toDrop &-= 1
       return .max(1)
@@ -91,17 +94,27 @@ final class OutputStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     // Counted down first: the value may come back here.
     toDeliver &-= 1
     if toDeliver > 0 { return down.next(input) }
-    if toDeliver == 0 { deliverLast(input) }
-    return .none
+    return deliverLast(input)
   }
 
   @inline(never)
   @usableFromInline
-  func deliverLast(_ input: Input) {
-    _ = down.next(input)
+  func deliverLast(_ input: Input) -> Subscribers.Demand {
+    guard toDeliver == 0 else {
+      // Nothing is left to deliver: the rest came before the subscription, or this while the last is being delivered.
+      if !isDeliveringLast { stop(.finished) }
+      return .none
+    }
+    isDeliveringLast = true
+    let more = down.next(input)
+    isDeliveringLast = false
     stop(.finished)
+    return more
   }
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+
+  @usableFromInline
+  override var strays: Strays { .valuesPass }
 }

@@ -33,7 +33,8 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(Downstream(subscriber))
       stage.trigger.start(other)
-      upstream.receive(subscriber: stage)
+      // It may have ended already.
+      if stage.phase == .waiting { upstream.receive(subscriber: stage) }
     }
   }
 }

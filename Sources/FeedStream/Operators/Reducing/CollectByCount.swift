@@ -66,6 +66,7 @@ final class CollectByCountStage<Input, Failure: Error>: Stage<[Input], Failure>,
   func deliver() -> Subscribers.Demand {
     let full = collected
     collected = []
+    collected.reserveCapacity(Swift.min(count, 64))
     return down.next(full) * count
   }
 

@@ -64,130 +64,20 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let down = Downstream(subscriber)
       switch strategy {
       case .byTime(let scheduler, let interval):
-        upstream.receive(
-          subscriber: CollectByTimeStage<Upstream.Output, Failure, Context>(
-            down, interval, scheduler, options, count: nil))
+        attach(subscriber, count: nil, Interval(every: interval, scheduler: scheduler, options: options))
       case .byTimeOrCount(let scheduler, let interval, let count):
-        upstream.receive(
-          subscriber: CollectByTimeStage<Upstream.Output, Failure, Context>(
-            down, interval, scheduler, options, count: count))
+        attach(subscriber, count: count, Interval(every: interval, scheduler: scheduler, options: options))
       }
     }
-  }
-}
 
-@usableFromInline
-final class CollectByTimeStage<Input, Failure: Error, Context: Scheduler>: Stage<[Input], Failure>, Subscriber {
-  private let interval: Context.SchedulerTimeType.Stride
-  private let ticker: Ticker<Context>
-  private let count: Int?
-  @exclusivity(unchecked)
-  private var collected: [Input] = []
-  @exclusivity(unchecked)
-  private var demand = Subscribers.Demand.none
-  /// Whether a stretch has ended and what was collected in it has not been delivered.
-  @exclusivity(unchecked)
-  private var isDue = false
-  /// Whether upstream has finished: what is left is due, and the ending after it.
-  @exclusivity(unchecked)
-  private var isFinished = false
-  @exclusivity(unchecked)
-  private var isDelivering = false
-
-  @usableFromInline
-  init(
-    _ down: Downstream<[Input], Failure>, _ interval: Context.SchedulerTimeType.Stride, _ scheduler: Context,
-    _ options: Context.SchedulerOptions?, count: Int?
-  ) {
-    self.interval = interval
-    self.count = count
-    ticker = Ticker(interval, nil, scheduler, options)
-    super.init(down)
-  }
-
-  @usableFromInline
-  override func began() {
-    ticker.start(after: interval) { [self] _ in
-      isDue = true
-      request(upstream: deliver())
+    @inlinable
+    func attach<S: Subscriber>(_ subscriber: S, count: Int?, _ interval: Interval<Context>)
+    where S.Input == Output, S.Failure == Failure {
+      let stage = CollectOnStage<Upstream.Output, Failure>("CollectByTime", Downstream(subscriber), count: count)
+      upstream.receive(subscriber: stage)
+      stage.start(interval)
     }
-    super.began()
-    if count == nil { up?.request(.unlimited) }
-  }
-
-  @usableFromInline
-  func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, !isFinished else { return .none }
-    collected.append(input)
-    return collected.count == count ? upstreamDemand(for: deliver()) : .none
-  }
-
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, !isFinished else { return }
-    ticker.stop()
-    guard case .finished = completion else {
-      for input in collected { StreamDiagnostics.dropped(input, "CollectByTime", .terminated) }
-      return finish(completion)
-    }
-    isFinished = true
-    _ = deliver()
-  }
-
-  /// Delivers the arrays that are due or full, as far as they are asked for, and returns what was asked for meanwhile.
-  private func deliver() -> Subscribers.Demand {
-    guard !isDelivering else { return .none }
-    isDelivering = true
-    var asked = Subscribers.Demand.none
-    while isLive, demand > .none, !collected.isEmpty, isDue || isFinished || collected.count >= count ?? .max {
-      let array: [Input]
-      if let count, collected.count > count {
-        array = Array(collected.prefix(count))
-        collected.removeFirst(count)
-      } else {
-        array = collected
-        collected = []
-        isDue = false
-      }
-      demand -= 1
-      let more = down.next(array)
-      demand += more
-      asked += more
-    }
-    isDelivering = false
-    if collected.isEmpty {
-      isDue = false
-      if isFinished { finish(.finished) }
-    }
-    return asked
-  }
-
-  private func upstreamDemand(for arrays: Subscribers.Demand) -> Subscribers.Demand {
-    count.map { arrays * $0 } ?? .none
-  }
-
-  private func request(upstream arrays: Subscribers.Demand) {
-    let more = upstreamDemand(for: arrays)
-    if more > .none, isLive, !isFinished { up?.request(more) }
-  }
-
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
-    guard isLive else { return }
-    self.demand += demand
-    request(upstream: demand + deliver())
-  }
-
-  @usableFromInline
-  override func cancel() {
-    super.cancel()
-    ticker.stop()
-    let dropped = collected
-    collected = []
-    withExtendedLifetime(dropped) {}
   }
 }

@@ -53,7 +53,7 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: DeferringStage<Output, Failure>("Delay", Downstream(subscriber)) {
+        subscriber: PostponingStage<Output, Failure>("Delay", Downstream(subscriber)) {
           [interval, tolerance, scheduler, options] in
           scheduler.schedule(
             after: scheduler.now.advanced(by: interval), tolerance: tolerance, options: options, $0)

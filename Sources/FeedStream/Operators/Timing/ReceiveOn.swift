@@ -39,7 +39,7 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: DeferringStage<Output, Failure>("ReceiveOn", Downstream(subscriber)) { [scheduler, options] in
+        subscriber: PostponingStage<Output, Failure>("ReceiveOn", Downstream(subscriber)) { [scheduler, options] in
           scheduler.schedule(options: options, $0)
         })
     }

@@ -59,17 +59,15 @@ extension Publishers {
 extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equatable {}
 
 @usableFromInline
-final class SampleStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
-  @exclusivity(unchecked)
-  private var trigger: Trigger<Never>?
+final class SampleStage<Input, Failure: Error>: TriggeredStage<Input, Failure>, Subscriber {
   @exclusivity(unchecked)
   @usableFromInline
   var latest: Input?
   @exclusivity(unchecked)
   private var demand = Subscribers.Demand.none
 
-  @inlinable
-  override init(_ down: Downstream<Input, Failure>) { super.init(down) }
+  @usableFromInline
+  init(_ down: Downstream<Input, Failure>) { super.init("Sample", down) }
 
   @usableFromInline
   override func began() {
@@ -78,32 +76,23 @@ final class SampleStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   }
 
   @inlinable
-  func start<P: Publisher>(_ publisher: P) where P.Failure == Never { newTrigger()?.start(publisher) }
-
-  @usableFromInline
-  func newTrigger() -> Trigger<Never>? {
-    // Upstream may have ended, or have been cancelled, in the meantime.
-    guard phase != .ended else { return nil }
-    trigger = Trigger(
-      "Sample", asking: .unlimited, fired: { [self] in deliver() },
-      ended: { [self] _ in
-        reportLatest()
-        stop(.finished)
-      })
-    return trigger
-  }
-
-  @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
     if isLive { latest = input }
     return .none
   }
 
-  private func deliver() {
+  @usableFromInline
+  override func triggered() {
     guard isLive, demand > .none, let input = latest else { return }
     latest = nil
     demand -= 1
     demand += down.next(input)
+  }
+
+  @usableFromInline
+  override func triggerEnded() {
+    reportLatest()
+    super.triggerEnded()
   }
 
   @usableFromInline
@@ -129,7 +118,6 @@ final class SampleStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @usableFromInline
   override func cancel() {
     super.cancel()
-    trigger?.cancel()
     let dropped = latest
     latest = nil
     withExtendedLifetime(dropped) {}

@@ -142,6 +142,8 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   @usableFromInline
   override func cancel() {
     super.cancel()
+    // Before the subscription too, as Combine's: a subscription that comes then is refused.
+    phase = .ended
     let dropped = waiting
     waiting = nil
     withExtendedLifetime(dropped) {}

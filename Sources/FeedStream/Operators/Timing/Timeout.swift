@@ -62,7 +62,7 @@ extension Publishers {
 }
 
 @usableFromInline
-final class TimeoutStage<Input, Failure: Error>: DeferringStage<Input, Failure> {
+final class TimeoutStage<Input, Failure: Error>: DeferringStage<Input, Failure>, Subscriber {
   private let alarm: Alarm
   private let expired: (TimeoutStage) -> Void
   @exclusivity(unchecked)
@@ -85,24 +85,26 @@ final class TimeoutStage<Input, Failure: Error>: DeferringStage<Input, Failure> 
     super.began()
   }
 
-  private func startTime() {
+  @usableFromInline
+  func startTime() {
     alarm.set { [self] in expire() }
     precondition(
       alarm.isSet, "timeout: this scheduler's time passes at once; use one that has time, such as an EventLoop")
   }
 
-  @usableFromInline
-  override func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, isOpen else { return .none }
     startTime()
-    return super.receive(input)
+    enqueue(input)
+    return .none
   }
 
   @usableFromInline
-  override func receive(completion: Subscribers.Completion<Failure>) {
+  func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive, isOpen else { return }
     alarm.cancel()
-    super.receive(completion: completion)
+    enqueue(completion)
   }
 
   private func expire() {

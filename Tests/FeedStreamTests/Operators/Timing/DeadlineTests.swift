@@ -47,10 +47,11 @@ import Testing
   }
 
   @Test func `timeout needs a scheduler with time`() async {
-    await #expect(processExitsWith: .failure) {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let never = PassthroughSubject<Int, Never>().timeout(.seconds(1), scheduler: ImmediateScheduler.shared)
       _ = never.sink { _ in }
     }
+    #expect(result?.says("use one that has time") == true)
   }
 
   @Test func `debounce delivers what stands long enough`() {

@@ -92,6 +92,14 @@ import Testing
     #expect(log == ["subscribed", "cancelled"])
   }
 
+  @Test func `a sink cancelled before its subscription has come receives nothing`() {
+    var values: [Int] = []
+    let sink = Just(1).subscribe(on: time).sink { values.append($0) }
+    sink.cancel()
+    time.advance(by: 1)
+    #expect(values == [])
+  }
+
   @Test func `delaySubscription subscribes later and asks for what was asked meanwhile`() {
     let recorder = time.cold("-a-b-|").delaySubscription(for: 3, scheduler: time).record(on: time, asking: .max(1))
     recorder.request(.max(1))

@@ -1,0 +1,128 @@
+extension AsyncSequence where Self: Sendable, Element: Sendable {
+  /// A publisher of this sequence's elements, which asks for an element when a value has been asked for.
+  ///
+  /// Subscribed to on an ``EventLoop``, it delivers there; elsewhere, on whatever thread its elements arrive.
+  ///
+  /// **Demand:** passed on: the next element is awaited when the one before has been delivered and another is asked for.
+  /// **Failure:** what the sequence throws. **Cancellation:** cancels the task that iterates.
+  public var publisher: Publishers.AsyncElements<Self> { Publishers.AsyncElements(elements: self) }
+}
+
+extension Publishers {
+  /// See ``_Concurrency/AsyncSequence/publisher``.
+  public struct AsyncElements<Elements: AsyncSequence & Sendable>: Publisher where Elements.Element: Sendable {
+    public typealias Output = Elements.Element
+    public typealias Failure = Elements.Failure
+
+    public let elements: Elements
+
+    public init(elements: Elements) { self.elements = elements }
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      subscriber.receive(subscription: AsyncElementsSource(elements, Downstream(subscriber)))
+    }
+  }
+}
+
+/// Iterates in a task of its own, which waits for demand before it asks for an element.
+// @unchecked: `down` and `task` are touched at the stream's home only, the demand under its lock.
+private final class AsyncElementsSource<Elements: AsyncSequence & Sendable>: Subscription, CustomStringConvertible,
+  @unchecked Sendable
+where Elements.Element: Sendable {
+  private let elements: Elements
+  private let home = StreamHome.current
+  private let gate = DemandGate()
+  private var down: Downstream<Elements.Element, Elements.Failure>?
+  private var task: Task<Void, Never>?
+
+  init(_ elements: Elements, _ down: Downstream<Elements.Element, Elements.Failure>) {
+    self.elements = elements
+    self.down = down
+  }
+
+  func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard down != nil else { return }
+    gate.add(demand)
+    if task == nil { task = Task { await iterate() } }
+  }
+
+  func cancel() {
+    down = nil
+    gate.close()
+    task?.cancel()
+  }
+
+  private func iterate() async {
+    var iterator = elements.makeAsyncIterator()
+    do throws(Elements.Failure) {
+      while await gate.pass() {
+        guard let element = try await iterator.next(isolation: nil) else { return await end(.finished) }
+        await home.perform { self.deliver(element) }
+      }
+    } catch {
+      await end(.failure(error))
+    }
+  }
+
+  private func deliver(_ element: Elements.Element) {
+    guard let down else { return }
+    let more = down.next(element)
+    if more > .none { gate.add(more) }
+  }
+
+  private func end(_ completion: Subscribers.Completion<Elements.Failure>) async {
+    await home.perform {
+      let down = self.down
+      self.down = nil
+      down?.receive(completion: completion)
+    }
+  }
+
+  var description: String { "AsyncElements" }
+}
+
+/// Lets one task through once for every value asked for.
+private final class DemandGate: Sendable {
+  private struct State {
+    var demand = Subscribers.Demand.none
+    var isClosed = false
+    var waiter: UnsafeContinuation<Bool, Never>?
+  }
+
+  private let state = Locked(State())
+
+  /// Waits for demand and takes one of it; `false` when the gate is closed.
+  func pass() async -> Bool {
+    await withUnsafeContinuation { continuation in
+      let answer: Bool? = state.withLock { state in
+        if state.isClosed { return false }
+        if state.demand > .none {
+          state.demand -= 1
+          return true
+        }
+        state.waiter = continuation
+        return nil
+      }
+      if let answer { continuation.resume(returning: answer) }
+    }
+  }
+
+  func add(_ demand: Subscribers.Demand) {
+    let waiter = state.withLock { state in
+      state.demand += demand
+      guard state.waiter != nil else { return nil as UnsafeContinuation<Bool, Never>? }
+      state.demand -= 1
+      return state.waiter.take()
+    }
+    waiter?.resume(returning: true)
+  }
+
+  func close() {
+    let waiter = state.withLock { state in
+      state.isClosed = true
+      return state.waiter.take()
+    }
+    waiter?.resume(returning: false)
+  }
+}

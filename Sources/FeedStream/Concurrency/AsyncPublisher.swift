@@ -1,0 +1,47 @@
+extension Publisher where Failure == Never, Output: Sendable {
+  /// The values as an asynchronous sequence.
+  ///
+  ///     for await value in publisher.values { … }
+  ///
+  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is touched on its loop only. Made elsewhere, it must
+  /// be iterated where the stream lives; see ``values(on:)``. Each iterator subscribes anew.
+  ///
+  /// **Demand:** one value for each call of `next()`. **Cancellation:** that of the task, or letting the iterator go,
+  /// cancels the subscription.
+  public var values: AsyncPublisher<Self> { AsyncPublisher(self) }
+
+  /// The values as an asynchronous sequence, of a stream that lives on `loop`.
+  ///
+  /// The same as ``values``, for streams that are set up before their loop runs.
+  public func values(on loop: EventLoop) -> AsyncPublisher<Self> {
+    AsyncPublisher(self, StreamHome(domain: loop))
+  }
+}
+
+/// The values of a publisher that cannot fail, as an asynchronous sequence; see ``Publisher/values``.
+public struct AsyncPublisher<Upstream: Publisher>: AsyncSequence, Sendable
+where Upstream.Failure == Never, Upstream.Output: Sendable {
+  public typealias Element = Upstream.Output
+  public typealias Failure = Never
+
+  private let origin: AsyncOrigin<Element, Never>
+
+  public init(_ publisher: Upstream) { self.init(publisher, .current) }
+
+  init(_ publisher: Upstream, _ home: StreamHome) {
+    origin = AsyncOrigin(publisher, home)
+  }
+
+  /// Subscribes to the publisher.
+  public func makeAsyncIterator() -> Iterator { Iterator(lease: origin.subscribe()) }
+
+  public struct Iterator: AsyncIteratorProtocol, Sendable {
+    fileprivate let lease: RelayLease<Element, Never>
+
+    public mutating func next() async -> Element? { await next(isolation: nil) }
+
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      await lease.relay.next(isolation: actor)
+    }
+  }
+}

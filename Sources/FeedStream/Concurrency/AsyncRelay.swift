@@ -1,0 +1,149 @@
+/// Between a stream and those who await its values: asks the stream for one value for each who waits.
+///
+/// The stream's side and the waiting side may be on different threads. Everything that touches the stream (subscribing,
+/// requesting, cancelling) runs at the stream's home; the two sides meet under the lock.
+final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable, Sendable {
+  typealias Answer = Result<Input?, Failure>
+  typealias Waiter = UnsafeContinuation<Answer, Never>
+
+  private enum Phase {
+    case waiting
+    case subscribed(any Subscription)
+    /// Cancelled, but the stream does not know yet.
+    case leaving(any Subscription)
+    case ended
+
+    var isOver: Bool {
+      switch self {
+      case .waiting, .subscribed: false
+      case .leaving, .ended: true
+      }
+    }
+  }
+
+  private struct State {
+    var phase = Phase.waiting
+    var waiters = FIFO<Waiter>()
+    /// How many values have been waited for but not yet requested.
+    var owed = 0
+    /// A failure that found nobody waiting.
+    var failure: Failure?
+
+    mutating func enqueue(_ waiter: Waiter) {
+      waiters.append(waiter)
+      owed += 1
+    }
+
+    mutating func takeWaiters() -> FIFO<Waiter> {
+      defer { waiters = FIFO() }
+      return waiters
+    }
+  }
+
+  private let home: StreamHome
+  private let state = Locked(State())
+
+  init(_ home: StreamHome) { self.home = home }
+
+  // MARK: The waiting side, on any thread
+
+  /// The next value; `nil` at the end and after a cancellation.
+  func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> Input? {
+    let answer: Answer = await withTaskCancellationHandler {
+      await withUnsafeContinuation(isolation: actor) { ask($0) }
+    } onCancel: {
+      cancel()
+    }
+    return try answer.get()
+  }
+
+  private func ask(_ waiter: Waiter) {
+    let answer: Answer? = state.withLock { state in
+      guard state.phase.isOver else {
+        state.enqueue(waiter)
+        return nil
+      }
+      defer { state.failure = nil }
+      return state.failure.map { .failure($0) } ?? .success(nil)
+    }
+    if let answer { waiter.resume(returning: answer) } else { home.run { self.requestOwed() } }
+  }
+
+  func cancel() {
+    let waiters = state.withLock { state in
+      switch state.phase {
+      case .subscribed(let subscription): state.phase = .leaving(subscription)
+      case .waiting: state.phase = .ended
+      case .leaving, .ended: break
+      }
+      return state.takeWaiters()
+    }
+    home.run { self.leave() }
+    waiters.dismiss()
+  }
+
+  // MARK: The stream's side, at its home
+
+  private func requestOwed() {
+    let request: (any Subscription, Int)? = state.withLock { state in
+      guard case .subscribed(let subscription) = state.phase, state.owed > 0 else { return nil }
+      defer { state.owed = 0 }
+      return (subscription, state.owed)
+    }
+    if let (subscription, count) = request { subscription.request(.max(count)) }
+  }
+
+  private func leave() {
+    let subscription: (any Subscription)? = state.withLock { state in
+      guard case .leaving(let subscription) = state.phase else { return nil }
+      state.phase = .ended
+      return subscription
+    }
+    subscription?.cancel()
+  }
+
+  func receive(subscription: any Subscription) {
+    let isFirst = state.withLock { state in
+      guard case .waiting = state.phase else { return false }
+      state.phase = .subscribed(subscription)
+      return true
+    }
+    if isFirst { requestOwed() } else { subscription.cancel() }
+  }
+
+  func receive(_ input: Input) -> Subscribers.Demand {
+    let waiter: Waiter? = state.withLock { state in
+      guard case .subscribed = state.phase else { return nil }
+      let waiter = state.waiters.popFirst()
+      precondition(waiter != nil, "values: a value arrived that nobody awaits; a publisher must not exceed its demand")
+      return waiter
+    }
+    if let waiter {
+      waiter.resume(returning: .success(input))
+    } else {
+      // A publisher that delivers before it has handed over a subscription: whoever waits would wait forever.
+      state.withLock { $0.takeWaiters() }.dismiss()
+    }
+    return .none
+  }
+
+  func receive(completion: Subscribers.Completion<Failure>) {
+    var waiters = state.withLock { state in
+      if case .failure(let error) = completion, state.waiters.isEmpty, !state.phase.isOver { state.failure = error }
+      if !state.phase.isOver { state.phase = .ended }
+      return state.takeWaiters()
+    }
+    if case .failure(let error) = completion, let first = waiters.popFirst() {
+      first.resume(returning: .failure(error))
+    }
+    waiters.dismiss()
+  }
+}
+
+extension FIFO {
+  /// Tells those who wait that there is nothing more.
+  fileprivate consuming func dismiss<Value, Failure>()
+  where Element == UnsafeContinuation<Result<Value?, Failure>, Never> {
+    while let waiter = popFirst() { waiter.resume(returning: .success(nil)) }
+  }
+}

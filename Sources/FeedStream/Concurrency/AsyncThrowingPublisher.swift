@@ -1,0 +1,50 @@
+extension Publisher where Output: Sendable {
+  /// The values as an asynchronous sequence, which throws the failure.
+  ///
+  ///     for try await value in publisher.values { … }
+  ///
+  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is touched on its loop only. Made elsewhere, it must
+  /// be iterated where the stream lives; see ``values(on:)``. Each iterator subscribes anew.
+  ///
+  /// **Demand:** one value for each call of `next()`. **Failure:** thrown once, then there are no more values.
+  /// **Cancellation:** that of the task, or letting the iterator go, cancels the subscription.
+  public var values: AsyncThrowingPublisher<Self> { AsyncThrowingPublisher(self) }
+
+  /// The values as an asynchronous sequence, of a stream that lives on `loop`.
+  ///
+  /// The same as ``values``, for streams that are set up before their loop runs.
+  public func values(on loop: EventLoop) -> AsyncThrowingPublisher<Self> {
+    AsyncThrowingPublisher(self, StreamHome(domain: loop))
+  }
+}
+
+/// The values of a publisher as an asynchronous sequence; see ``Publisher/values``.
+public struct AsyncThrowingPublisher<Upstream: Publisher>: AsyncSequence, Sendable
+where Upstream.Output: Sendable {
+  public typealias Element = Upstream.Output
+  // Untyped, as Combine's: a typed failure crashes Swift 6.3 where a caller rethrows it.
+  public typealias Failure = any Error
+
+  private let origin: AsyncOrigin<Element, Upstream.Failure>
+
+  public init(_ publisher: Upstream) { self.init(publisher, .current) }
+
+  init(_ publisher: Upstream, _ home: StreamHome) {
+    origin = AsyncOrigin(publisher, home)
+  }
+
+  /// Subscribes to the publisher.
+  public func makeAsyncIterator() -> Iterator { Iterator(lease: origin.subscribe()) }
+
+  public struct Iterator: AsyncIteratorProtocol, Sendable {
+    public typealias Failure = any Error
+
+    fileprivate let lease: RelayLease<Element, Upstream.Failure>
+
+    public mutating func next() async throws -> Element? { try await next(isolation: nil) }
+
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
+      try await lease.relay.next(isolation: actor)
+    }
+  }
+}

@@ -1,0 +1,183 @@
+/// In which order an asynchronous operator delivers its results.
+public enum AsyncOrder: Hashable, Sendable {
+  /// That of the values they were made from.
+  case preserved
+  /// That in which they are ready.
+  case unordered
+}
+
+extension Publisher where Output: Sendable {
+  /// Delivers what `transform` makes of each value in a task, several at a time.
+  ///
+  ///     upstream    --1--2--3-----|
+  ///     mapAsync(limit: 2)
+  ///     downstream  -----1---2--3-|
+  ///
+  /// On an ``EventLoop`` the results are delivered there; elsewhere the publisher must be used from one thread.
+  ///
+  /// **Demand:** upstream is asked for `limit` values, and for one more with each result delivered; results wait until they
+  /// are asked for. **Failure:** passes through after the results of the values before it. **Cancellation:** cancels the
+  /// tasks.
+  ///
+  /// - Parameters:
+  ///   - limit: how many values to work on at a time; more than zero.
+  ///   - order: whether results keep their values' order or come as they are ready.
+  public func mapAsync<T: Sendable>(
+    limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async -> T
+  ) -> Publishers.MapAsync<Self, Never, T, Failure> {
+    Publishers.MapAsync(self, limit, order, .passing, transform)
+  }
+
+  /// Delivers what `transform` makes of each value in a task, several at a time, and fails with the first error it throws.
+  ///
+  /// As ``mapAsync(limit:order:_:)``; an error thrown cancels upstream and the other tasks, and comes in its place in the
+  /// order.
+  public func tryMapAsync<T: Sendable>(
+    limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async throws -> T
+  ) -> Publishers.MapAsync<Self, any Error, T, any Error> {
+    Publishers.MapAsync(self, limit, order, .throwing, transform)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/mapAsync(limit:order:_:)``.
+  public struct MapAsync<Upstream: Publisher, RuleError: Error, Output: Sendable, Failure: Error>: Publisher
+  where Upstream.Output: Sendable {
+    private let upstream: Upstream
+    private let limit: Int
+    private let order: AsyncOrder
+    private let endings: Endings<Upstream.Failure, RuleError, Failure>
+    private let transform: @Sendable (Upstream.Output) async throws(RuleError) -> Output
+
+    init(
+      _ upstream: Upstream, _ limit: Int, _ order: AsyncOrder, _ endings: Endings<Upstream.Failure, RuleError, Failure>,
+      _ transform: @escaping @Sendable (Upstream.Output) async throws(RuleError) -> Output
+    ) {
+      precondition(limit > 0, "mapAsync(limit: \(limit)): nothing would ever be worked on; use 1 or more")
+      self.upstream = upstream
+      self.limit = limit
+      self.order = order
+      self.endings = endings
+      self.transform = transform
+    }
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: MapAsyncStage<Upstream.Output, Upstream.Failure, RuleError, Output, Failure>(
+          Downstream(subscriber), endings, limit, order, transform))
+    }
+  }
+}
+
+// @unchecked: touched at the stream's home only; tasks come back there before they touch it.
+private final class MapAsyncStage<
+  Input: Sendable, Failure: Error, RuleError: Error, Output: Sendable, OutputFailure: Error
+>:
+  Stage<Output, OutputFailure>, Subscriber, @unchecked Sendable
+{
+  /// A value's place in the order of results.
+  // @unchecked: as the stage.
+  private final class Place: @unchecked Sendable {
+    var result: Result<Output, RuleError>?
+    var task: Task<Void, Never>?
+  }
+
+  private let endings: Endings<Failure, RuleError, OutputFailure>
+  private let limit: Int
+  private let order: AsyncOrder
+  private let transform: @Sendable (Input) async throws(RuleError) -> Output
+  private let home = StreamHome.current
+  /// In order: all places; unordered: those that have a result.
+  private var places = FIFO<Place>()
+  private var working: [ObjectIdentifier: Place] = [:]
+  private var demand = Subscribers.Demand.none
+  private var ending: Subscribers.Completion<OutputFailure>?
+  private var isDraining = false
+
+  init(
+    _ down: Downstream<Output, OutputFailure>, _ endings: Endings<Failure, RuleError, OutputFailure>, _ limit: Int,
+    _ order: AsyncOrder, _ transform: @escaping @Sendable (Input) async throws(RuleError) -> Output
+  ) {
+    self.endings = endings
+    self.limit = limit
+    self.order = order
+    self.transform = transform
+    super.init(down)
+  }
+
+  override func began() {
+    super.began()
+    if isLive { up?.request(.max(limit)) }
+  }
+
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    let place = Place()
+    working[ObjectIdentifier(place)] = place
+    if order == .preserved { places.append(place) }
+    place.task = Task { [self, transform, home] in
+      let result: Result<Output, RuleError>
+      do throws(RuleError) {
+        result = .success(try await transform(input))
+      } catch {
+        result = .failure(error)
+      }
+      await home.perform { self.settle(place, result) }
+    }
+    return .none
+  }
+
+  private func settle(_ place: Place, _ result: Result<Output, RuleError>) {
+    guard working.removeValue(forKey: ObjectIdentifier(place)) != nil, isLive else { return }
+    place.result = result
+    if order == .unordered { places.append(place) }
+    drain()
+  }
+
+  override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    self.demand += demand
+    drain()
+  }
+
+  func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive else { return }
+    ending = completion.mapError(endings.upstream)
+    drain()
+  }
+
+  override func cancel() {
+    super.cancel()
+    abandon()
+  }
+
+  /// Delivers the results that are ready and asked for, in order, then the ending.
+  private func drain() {
+    guard !isDraining else { return }
+    isDraining = true
+    defer { isDraining = false }
+    while isLive, !places.isEmpty, let result = places[0].result {
+      switch result {
+      case .success(let output):
+        guard demand > .none else { return }
+        _ = places.popFirst()
+        demand -= 1
+        demand += down.next(output)
+        if isLive { up?.request(.max(1)) }
+      case .failure(let error):
+        abandon()
+        return stop(.failure(endings.rule(error)))
+      }
+    }
+    if let ending, places.isEmpty, working.isEmpty { finish(ending) }
+  }
+
+  private func abandon() {
+    let working = self.working
+    self.working = [:]
+    places.removeAll()
+    for place in working.values { place.task?.cancel() }
+  }
+
+  override var description: String { (RuleError.self == Never.self ? "" : "Try") + super.description }
+}

@@ -1,0 +1,83 @@
+internal import CLibUV
+
+extension EventLoop {
+  /// Closes the loop and everything on it; what is scheduled is dropped unrun, except jobs of tasks and actors.
+  ///
+  /// Jobs that are queued run first, with those that they enqueue, so that no task waits forever. Offloaded work that has
+  /// begun is waited for, its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of libuv's
+  /// remains; ``execute(_:)`` and ``schedule(options:_:)`` are ignored. A job that comes later still runs, on the thread
+  /// that brings it, one at a time. Releasing the loop closes it too. Idempotent.
+  ///
+  /// - Precondition: called by the loop's owner, not from within ``run(_:)``.
+  public func close() {
+    guard !isClosed else { return }
+    checkOwner()
+    precondition(!isCurrent, "EventLoop.close: the loop is running; stop() it and close it after run() has returned")
+    finishJobs()
+    mailbox.close()
+    finishJobs()
+    tearDown()
+    runLateJobs()
+  }
+
+  /// Runs jobs that arrived at the closed loop, until there are none. Only for who holds `lateJobs`.
+  func runLateJobs() {
+    let thread = UInt(clibuv_thread_self())
+    owner.store(thread, ordering: .relaxed)
+    runner.store(thread, ordering: .relaxed)
+    while let job = lateJobs.next(orLeave: { runner.store(0, ordering: .relaxed) }) {
+      run(job)
+    }
+  }
+
+  /// Runs the jobs that are queued, as the loop would.
+  private func finishJobs() {
+    runner.store(UInt(clibuv_thread_self()), ordering: .relaxed)
+    defer { runner.store(0, ordering: .releasing) }
+    var count: Int
+    repeat {
+      mailbox.collect(into: &received)
+      received.work.drain { _ in }
+      count = received.jobs.count + ready.jobs.count
+      received.jobs.drain(run)
+      runReadyJobs()
+    } while count > 0
+  }
+
+  /// Leaves nothing of libuv's behind. Nobody else uses the loop any more, or it is being released.
+  func tearDown() {
+    isClosed = true
+    mailbox.close()
+    gate.close()
+    for offload in waitingForThreads { offload.abandon() }
+    // Released only after everything is closed: what they hold may come back here when it goes.
+    let unrun = (timers.removeAll(), waitingForThreads)
+    var unread = Mailbox.Mail()
+    mailbox.collect(into: &unread)
+    var unready = Ready()
+    swap(&ready, &unready)
+    precondition(
+      unread.jobs.isEmpty && unready.jobs.isEmpty,
+      "EventLoop: released while tasks wait to run on it; close() it, or keep it for as long as they do")
+    waitingForThreads = []
+
+    uv_walk(
+      uv,
+      { handle, _ in
+        guard let handle, uv_is_closing(handle) == 0 else { return }
+        if let data = handle.pointee.data {
+          Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue().close()
+        } else {
+          LoopHandle.closeAndFree(handle)
+        }
+      }, nil)
+    while uv_run(uv, UV_RUN_DEFAULT) != 0 {}
+    let code = uv_loop_close(uv)
+    precondition(
+      code == 0, "EventLoop.close: something of libuv's is still alive; close handles made outside EventLoop first")
+    uv.deallocate()
+    withExtendedLifetime(unrun) {}
+    unread.work.drain { _ in }
+    unready.work.drain { _ in }
+  }
+}

@@ -1,0 +1,109 @@
+// Where there is Combine, Foundation brings types of these names itself.
+#if !canImport(Combine)
+  public import Foundation
+
+  /// A run loop as a scheduler, so that code written for Combine runs unchanged on a thread that runs one.
+  ///
+  /// New code has an ``EventLoop``, which is exact and an executor as well. A run loop is for its own thread only.
+  extension RunLoop: Scheduler {
+    /// An instant of the wall clock, as run loops count time.
+    public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
+      public var date: Date
+
+      public init(_ date: Date) { self.date = date }
+
+      public func distance(to other: SchedulerTimeType) -> Stride { Stride(other.date.timeIntervalSince(date)) }
+      public func advanced(by n: Stride) -> SchedulerTimeType { SchedulerTimeType(date + n.timeInterval) }
+    }
+
+    /// Where a run loop runs what is scheduled.
+    public struct SchedulerOptions: Sendable {
+      /// The mode in which the loop must run; `.default` where there are no options.
+      public var mode: RunLoop.Mode
+
+      public init(mode: RunLoop.Mode = .default) { self.mode = mode }
+    }
+
+    public var now: SchedulerTimeType { SchedulerTimeType(Date()) }
+    public var minimumTolerance: SchedulerTimeType.Stride { 0 }
+
+    public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+      let work = Work(action)
+      perform(inModes: [options?.mode ?? .default]) { work.run() }
+    }
+
+    public func schedule(
+      after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
+      _ action: @escaping () -> Void
+    ) {
+      let work = Work(action)
+      let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in work.run() }
+      add(timer, tolerance, options)
+    }
+
+    /// Runs `action` at `date` and then every `interval`.
+    ///
+    /// - Returns: stops it; dropping it does not.
+    public func schedule(
+      after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
+      options: SchedulerOptions?, _ action: @escaping () -> Void
+    ) -> any Cancellable {
+      let work = Work(action)
+      let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in work.run() }
+      add(timer, tolerance, options)
+      return Repetition(timer: timer)
+    }
+
+    private func add(_ timer: Timer, _ tolerance: SchedulerTimeType.Stride, _ options: SchedulerOptions?) {
+      timer.tolerance = tolerance.timeInterval
+      add(timer, forMode: options?.mode ?? .default)
+    }
+
+    /// An action on its way through a run loop, whose closures must be sendable. Unchecked, and right: the loop runs it on
+    /// its own thread, where the stream that scheduled it lives.
+    private final class Work: @unchecked Sendable {
+      let run: () -> Void
+      init(_ run: @escaping () -> Void) { self.run = run }
+    }
+
+    private struct Repetition: Cancellable {
+      let timer: Timer
+      func cancel() { timer.invalidate() }
+    }
+  }
+
+  extension RunLoop.SchedulerTimeType {
+    /// A length of time; a bare number counts seconds.
+    public struct Stride: SchedulerTimeIntervalConvertible, ExpressibleByFloatLiteral, Comparable, SignedNumeric,
+      Hashable,
+      Codable, Sendable
+    {
+      /// In seconds.
+      public var timeInterval: TimeInterval
+
+      public init(_ timeInterval: TimeInterval) { self.timeInterval = timeInterval }
+      public init(integerLiteral value: TimeInterval) { self.init(value) }
+      public init(floatLiteral value: TimeInterval) { self.init(value) }
+      public init?<T: BinaryInteger>(exactly source: T) {
+        guard let seconds = TimeInterval(exactly: source) else { return nil }
+        self.init(seconds)
+      }
+
+      public var magnitude: TimeInterval { timeInterval.magnitude }
+
+      public static func < (lhs: Self, rhs: Self) -> Bool { lhs.timeInterval < rhs.timeInterval }
+      public static func + (lhs: Self, rhs: Self) -> Self { Self(lhs.timeInterval + rhs.timeInterval) }
+      public static func - (lhs: Self, rhs: Self) -> Self { Self(lhs.timeInterval - rhs.timeInterval) }
+      public static func * (lhs: Self, rhs: Self) -> Self { Self(lhs.timeInterval * rhs.timeInterval) }
+      public static func += (lhs: inout Self, rhs: Self) { lhs = lhs + rhs }
+      public static func -= (lhs: inout Self, rhs: Self) { lhs = lhs - rhs }
+      public static func *= (lhs: inout Self, rhs: Self) { lhs = lhs * rhs }
+
+      public static func seconds(_ s: Int) -> Self { Self(TimeInterval(s)) }
+      public static func seconds(_ s: Double) -> Self { Self(s) }
+      public static func milliseconds(_ ms: Int) -> Self { Self(TimeInterval(ms) / 1e3) }
+      public static func microseconds(_ us: Int) -> Self { Self(TimeInterval(us) / 1e6) }
+      public static func nanoseconds(_ ns: Int) -> Self { Self(TimeInterval(ns) / 1e9) }
+    }
+  }
+#endif

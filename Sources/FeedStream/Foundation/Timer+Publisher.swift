@@ -1,0 +1,57 @@
+// Where there is Combine, Foundation brings types of these names itself.
+#if !canImport(Combine)
+  public import Foundation
+
+  extension Timer {
+    /// A timer on a run loop, in Combine's words: `Timer.publish(every: 1, on: .main, in: .common).autoconnect()`.
+    ///
+    /// On an ``EventLoop`` use ``Scheduler/timer(every:tolerance:options:)``.
+    ///
+    /// - Parameters:
+    ///   - interval: the time between ticks, in seconds.
+    ///   - tolerance: how many seconds late a tick may be.
+    ///   - runLoop: the loop of the thread on which the subscribers live.
+    ///   - mode: the mode in which that loop must run.
+    /// - Precondition: `interval` is more than zero.
+    public static func publish(
+      every interval: TimeInterval, tolerance: TimeInterval? = nil, on runLoop: RunLoop, in mode: RunLoop.Mode,
+      options: RunLoop.SchedulerOptions? = nil
+    ) -> TimerPublisher {
+      TimerPublisher(interval: interval, tolerance: tolerance, runLoop: runLoop, mode: mode, options: options)
+    }
+
+    /// Delivers the date at a regular interval while connected; see ``Publishers/Timer`` for its behaviour.
+    public final class TimerPublisher: ConnectablePublisher {
+      public typealias Output = Date
+      public typealias Failure = Never
+
+      public let interval: TimeInterval
+      public let tolerance: TimeInterval?
+      public let runLoop: RunLoop
+      public let mode: RunLoop.Mode
+      public let options: RunLoop.SchedulerOptions?
+
+      private let timer: Publishers.Timer<RunLoop>
+
+      public init(
+        interval: TimeInterval, tolerance: TimeInterval? = nil, runLoop: RunLoop, mode: RunLoop.Mode,
+        options: RunLoop.SchedulerOptions? = nil
+      ) {
+        self.interval = interval
+        self.tolerance = tolerance
+        self.runLoop = runLoop
+        self.mode = mode
+        self.options = options
+        timer = runLoop.timer(
+          every: .seconds(interval), tolerance: tolerance.map { .seconds($0) },
+          options: RunLoop.SchedulerOptions(mode: mode))
+      }
+
+      public func receive<S: Subscriber>(subscriber: S) where S.Input == Date, S.Failure == Never {
+        timer.map(\.date).receive(subscriber: subscriber)
+      }
+
+      public func connect() -> any Cancellable { timer.connect() }
+    }
+  }
+#endif

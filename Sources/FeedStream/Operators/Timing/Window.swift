@@ -1,0 +1,193 @@
+extension Publisher {
+  /// Delivers the stream in pieces, each a publisher of its own; a new one begins whenever `trigger` delivers.
+  ///
+  ///     upstream    -a-b---c-----|
+  ///     trigger     ----x----x------
+  ///     window(on: trigger)
+  ///     downstream  A---B----C---|
+  ///              A  -a-b|
+  ///              B      ---c-|
+  ///              C           ----|
+  ///
+  /// **Policy:** a window keeps its values for whoever subscribes to it, as long as anybody keeps the window; windows that
+  /// are not asked for wait. Unbounded. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the open window
+  /// and the stream; windows that still wait are dropped. When upstream or the trigger finishes, so do the open window and,
+  /// after the windows that wait, the stream. **Cancellation:** both, at once; the open window finishes.
+  ///
+  /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
+  @inlinable
+  public func window<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Window<Self, Trigger>
+  where Trigger.Failure == Never {
+    Publishers.Window(upstream: self, trigger: trigger, count: nil)
+  }
+
+  /// Delivers the stream in pieces of `interval`; see ``window(on:)``.
+  ///
+  /// - Parameters:
+  ///   - interval: the length of a window, in `scheduler`'s time.
+  ///   - scheduler: measures the time, and delivers the windows.
+  ///   - options: the scheduler's own.
+  /// - Precondition: `interval` is more than zero.
+  @inlinable
+  public func window<S: Scheduler>(
+    for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
+  ) -> Publishers.Window<Self, Publishers.Interval<S>> {
+    window(on: Publishers.Interval(every: interval, scheduler: scheduler, options: options))
+  }
+
+  /// Delivers the stream in pieces of `count` values; see ``window(on:)``. A window begins with its first value.
+  ///
+  /// - Precondition: `count` is more than zero.
+  @inlinable
+  public func window(_ count: Int) -> Publishers.Window<Self, Empty<Never, Never>> {
+    precondition(count > 0, "window(\(count)): a window of so many values never fills; use 1 or more")
+    return Publishers.Window(upstream: self, trigger: Empty(completeImmediately: false), count: count)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/window(on:)``.
+  public struct Window<Upstream: Publisher, Trigger: Publisher>: Publisher where Trigger.Failure == Never {
+    public typealias Output = AnyPublisher<Upstream.Output, Upstream.Failure>
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let trigger: Trigger
+    /// How many values fill a window; `nil` when only the trigger ends it.
+    public let count: Int?
+
+    @inlinable
+    public init(upstream: Upstream, trigger: Trigger, count: Int?) {
+      self.upstream = upstream
+      self.trigger = trigger
+      self.count = count
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = WindowStage<Upstream.Output, Failure>(Downstream(subscriber), count: count)
+      upstream.receive(subscriber: stage)
+      stage.start(trigger)
+    }
+  }
+}
+
+extension Publishers.Window: Equatable where Upstream: Equatable, Trigger: Equatable {}
+
+@usableFromInline
+final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Input, Failure>, Failure>, Subscriber {
+  private let count: Int?
+  @exclusivity(unchecked)
+  private var open: ReplaySubject<Input, Failure>?
+  /// How many values the open window has.
+  @exclusivity(unchecked)
+  private var filled = 0
+  /// Windows that nobody has asked for.
+  @exclusivity(unchecked)
+  private var waiting = FIFO<ReplaySubject<Input, Failure>>()
+  @exclusivity(unchecked)
+  private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked)
+  private var isFinished = false
+  @exclusivity(unchecked)
+  private var isDelivering = false
+
+  @usableFromInline
+  init(_ down: Downstream<AnyPublisher<Input, Failure>, Failure>, count: Int?) {
+    self.count = count
+    super.init("Window", down)
+  }
+
+  @usableFromInline
+  override func began() {
+    super.began()
+    guard isLive else { return }
+    if count == nil { _ = beginWindow() }
+    up?.request(.unlimited)
+  }
+
+  private func beginWindow() -> ReplaySubject<Input, Failure> {
+    let window = ReplaySubject<Input, Failure>(count: .max)
+    open = window
+    filled = 0
+    waiting.append(window)
+    deliver()
+    return window
+  }
+
+  private func endWindow(_ completion: Subscribers.Completion<Failure>) {
+    let window = open
+    open = nil
+    window?.send(completion: completion)
+  }
+
+  @usableFromInline
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive, !isFinished else { return .none }
+    let window = open ?? beginWindow()
+    filled += 1
+    window.send(input)
+    if filled == count, window === open { endWindow(.finished) }
+    return .none
+  }
+
+  @usableFromInline
+  override func triggered() {
+    guard isLive, !isFinished else { return }
+    endWindow(.finished)
+    if isLive { _ = beginWindow() }
+  }
+
+  @usableFromInline
+  override func triggerEnded() {
+    let up = self.up
+    self.up = nil
+    up?.cancel()
+    finishWhenDelivered()
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive, !isFinished else { return }
+    trigger?.cancel()
+    if case .finished = completion { return finishWhenDelivered() }
+    while let window = waiting.popFirst() { StreamDiagnostics.dropped(window, "Window", .terminated) }
+    endWindow(completion)
+    finish(completion)
+  }
+
+  private func finishWhenDelivered() {
+    isFinished = true
+    endWindow(.finished)
+    deliver()
+  }
+
+  @usableFromInline
+  override var needsTrigger: Bool { super.needsTrigger && !isFinished }
+
+  private func deliver() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    while isLive, demand > .none, let window = waiting.popFirst() {
+      demand -= 1
+      demand += down.next(window.eraseToAnyPublisher())
+    }
+    isDelivering = false
+    if isFinished, waiting.isEmpty { finish(.finished) }
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard isLive else { return }
+    self.demand += demand
+    deliver()
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    waiting.removeAll()
+    endWindow(.finished)
+  }
+}

@@ -1,0 +1,57 @@
+/// A class that says when it is about to change.
+///
+/// A class with ``Published`` properties need not do anything: its ``objectWillChange`` signals before any of them is set.
+public protocol ObservableObject: AnyObject {
+  associatedtype ObjectWillChangePublisher: Publisher = ObservableObjectPublisher
+  where ObjectWillChangePublisher.Failure == Never
+
+  /// Signals before the object changes.
+  var objectWillChange: ObjectWillChangePublisher { get }
+}
+
+extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
+  /// Signals before a ``Published`` property is set; one publisher for all properties, of superclasses too.
+  ///
+  /// An object without such properties gets a publisher of its own at every call.
+  public var objectWillChange: ObservableObjectPublisher {
+    var properties: [any ObservedProperty] = []
+    var mirror: Mirror? = Mirror(reflecting: self)
+    while let level = mirror {
+      properties += level.children.compactMap { $0.value as? any ObservedProperty }
+      mirror = level.superclassMirror
+    }
+    let publisher = properties.lazy.compactMap(\.objectWillChange).first ?? ObservableObjectPublisher()
+    for property in properties { property.objectWillChange = publisher }
+    return publisher
+  }
+}
+
+/// Signals that an object is about to change.
+///
+/// **Policy:** a subscriber that has not asked for a signal misses it. It never ends.
+public final class ObservableObjectPublisher: Publisher {
+  public typealias Output = Void
+  public typealias Failure = Never
+
+  private let conduits = Conduits<Void, Never>()
+
+  public init() {}
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == Never {
+    conduits.add(Downstream(subscriber), to: self, "ObservableObjectPublisher")
+  }
+
+  /// Signals to the subscribers.
+  public func send() { _ = conduits.send(()) }
+}
+
+private protocol ObservedProperty {
+  var objectWillChange: ObservableObjectPublisher? { get nonmutating set }
+}
+
+extension Published: ObservedProperty {
+  fileprivate var objectWillChange: ObservableObjectPublisher? {
+    get { state.objectWillChange }
+    nonmutating set { state.objectWillChange = newValue }
+  }
+}

@@ -1,0 +1,104 @@
+/// Publishes a property of a class: `$property` is its publisher.
+///
+///     final class Search {
+///       @Published var text = ""
+///     }
+///     search.$text.sink { print($0) }     // "", then every new text
+///
+/// The publisher delivers a new value when it is about to be set: whoever looks at the property then sees the old one.
+/// **Demand, policy:** those of ``CurrentValueSubject``. **Confinement:** not `Sendable`, and neither is the class.
+@propertyWrapper
+public struct Published<Value> {
+  let state: PublishedState<Value>
+
+  public init(wrappedValue: Value) { state = PublishedState(wrappedValue) }
+  public init(initialValue: Value) { self.init(wrappedValue: initialValue) }
+
+  /// The property's publisher.
+  public var projectedValue: Publisher {
+    get { Publisher(state: state) }
+    // `assign(to: &$property)` ends with an assignment, of the publisher that is there.
+    nonmutating set { _ = newValue }
+  }
+
+  @available(*, unavailable, message: "@Published is for properties of classes")
+  public var wrappedValue: Value {
+    get { fatalError("@Published is for properties of classes") }
+    nonmutating set { fatalError("@Published is for properties of classes") }
+  }
+
+  public static subscript<Owner: AnyObject>(
+    _enclosingInstance owner: Owner,
+    wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
+    storage storage: ReferenceWritableKeyPath<Owner, Published<Value>>
+  ) -> Value {
+    get { owner[keyPath: storage].state.value }
+    set { owner[keyPath: storage].state.set(newValue) }
+  }
+
+  /// Delivers a published property's value, and every new one when it is about to be set. It never ends.
+  public struct Publisher: FeedStream.Publisher {
+    public typealias Output = Value
+    public typealias Failure = Never
+
+    let state: PublishedState<Value>
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Value, S.Failure == Never {
+      state.subject.receive(subscriber: subscriber)
+    }
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Sets a published property to every value.
+  ///
+  ///     names.assign(to: &model.$name)
+  ///
+  /// **Demand:** unlimited, at once. **Cancellation:** when the property's owner is released; nothing to keep.
+  public func assign(to published: inout Published<Output>.Publisher) {
+    subscribe(PublishedSubscriber(published.state))
+  }
+}
+
+/// What a published property and its publisher share.
+final class PublishedState<Value> {
+  let subject: CurrentValueSubject<Value, Never>
+  private(set) var value: Value
+  private var changes = 0
+  /// The owner's, once somebody has asked for it.
+  var objectWillChange: ObservableObjectPublisher?
+
+  init(_ value: Value) {
+    self.value = value
+    subject = CurrentValueSubject(value)
+  }
+
+  func set(_ newValue: Value) {
+    changes += 1
+    let change = changes
+    objectWillChange?.send()
+    subject.send(newValue)
+    // A newer value may have been set by somebody who was told of this one.
+    if changes == change { value = newValue }
+  }
+}
+
+/// Sets a published property, which keeps the subscription and so ends it with its own life.
+private final class PublishedSubscriber<Input>: Subscriber {
+  typealias Failure = Never
+
+  private weak var state: PublishedState<Input>?
+
+  init(_ state: PublishedState<Input>) { self.state = state }
+
+  func receive(subscription: any Subscription) {
+    if let state { state.subject.send(subscription: subscription) } else { subscription.cancel() }
+  }
+
+  func receive(_ input: Input) -> Subscribers.Demand {
+    state?.set(input)
+    return .none
+  }
+
+  func receive(completion: Subscribers.Completion<Never>) {}
+}

@@ -1,0 +1,71 @@
+import FeedStream
+
+/// A stream drawn as text.
+///
+/// | text | means |
+/// | --- | --- |
+/// | `-` | one frame passes |
+/// | `a`, `7`, any other character | a value; it takes one frame too |
+/// | <code>\|</code> | the stream finishes |
+/// | `#` | the stream fails |
+/// | `(ab\|)` | these happen at one instant; a group takes one frame |
+/// | ` 100ms ` | between two characters, and set off by spaces: so much time lies between them instead of one frame. Units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` |
+/// | `^` | in a hot publisher: the test begins here; what is before it has happened already |
+/// | space | nothing; for alignment |
+///
+/// A frame is a millisecond unless said otherwise. The notation is that of ReactiveX's test schedulers, with two warts
+/// removed: a group is as long as a value, and `a 100ms b` puts `b` 100 ms after `a`.
+public struct Marbles: Equatable, Sendable {
+  /// What a character stands for.
+  public enum Symbol: Hashable, Sendable {
+    case value(Character)
+    case finished
+    case failed
+  }
+
+  /// One symbol, its time counted from the beginning of the test, and its place in the text.
+  public struct Marble: Equatable, Sendable {
+    public var time: StreamInstant.Stride
+    public var symbol: Symbol
+    /// The index of the character in the text, from 0.
+    public var offset: Int
+  }
+
+  public var marbles: [Marble]
+  /// The text, as it was written.
+  public let text: String
+
+  /// Reads a drawing.
+  ///
+  /// - Parameters:
+  ///   - text: the drawing.
+  ///   - frame: how long one character takes.
+  public init(_ text: String, frame: StreamInstant.Stride = .milliseconds(1)) throws(MarbleError) {
+    var parser = MarbleParser(text, frame: frame)
+    self.text = text
+    marbles = try parser.parse()
+  }
+
+  init(text: String, marbles: [Marble]) {
+    self.text = text
+    self.marbles = marbles
+  }
+}
+
+/// Why a drawing cannot be read, pointing at the character.
+public struct MarbleError: Error, Equatable, CustomStringConvertible {
+  /// The drawing.
+  public var text: String
+  /// The index of the offending character, from 0; the length of the text when something is missing at its end.
+  public var offset: Int
+  /// What is wrong with it and what to write instead.
+  public var reason: String
+
+  public var description: String {
+    """
+    This marble diagram cannot be read:
+      \(text)
+      \(String(repeating: " ", count: offset))^ \(reason)
+    """
+  }
+}

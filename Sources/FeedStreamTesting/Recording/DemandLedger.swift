@@ -1,0 +1,45 @@
+import FeedStream
+
+/// An account of demand: what was asked for, and what was used.
+public struct DemandLedger: CustomStringConvertible {
+  /// A line in the account.
+  public enum Entry: Equatable, Sendable {
+    /// The subscriber called `request`.
+    case requested(Subscribers.Demand)
+    /// The subscriber answered a value with this.
+    case answered(Subscribers.Demand)
+    /// A value arrived.
+    case used
+    /// A value arrived that nobody had asked for.
+    case overdrawn
+  }
+
+  public private(set) var entries: [Timed<Entry>] = []
+  /// Everything asked for so far.
+  public private(set) var asked = Subscribers.Demand.none
+  /// How many values arrived.
+  public private(set) var used = 0
+
+  /// What may still be delivered.
+  public var balance: Subscribers.Demand { asked == .unlimited ? .unlimited : asked - used }
+
+  mutating func ask(_ demand: Subscribers.Demand, at time: StreamInstant) {
+    asked += demand
+    entries.append(Timed(.requested(demand), at: time))
+  }
+
+  mutating func answer(_ demand: Subscribers.Demand, at time: StreamInstant) {
+    asked += demand
+    entries.append(Timed(.answered(demand), at: time))
+  }
+
+  /// - Returns: whether the value had been asked for.
+  mutating func use(at time: StreamInstant) -> Bool {
+    used += 1
+    let isCovered = asked == .unlimited || asked >= used
+    entries.append(Timed(isCovered ? .used : .overdrawn, at: time))
+    return isCovered
+  }
+
+  public var description: String { "asked for \(asked), received \(used)" }
+}

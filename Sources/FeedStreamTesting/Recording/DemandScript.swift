@@ -1,0 +1,56 @@
+import FeedStream
+
+/// How a ``Recorder`` asks for values: at first, in answer to each value, and after a while.
+public struct DemandScript: Sendable, CustomStringConvertible {
+  /// What is requested on subscription; with `.none` nothing is requested.
+  public var initial: Subscribers.Demand
+  /// What the recorder answers to the first value, the second and so on; the last answer is given to all that follow.
+  public var answers: [Subscribers.Demand]
+  /// What is requested later, counted from the subscription.
+  public var later: [Later]
+  private let name: String?
+
+  /// A request to come.
+  public struct Later: Sendable {
+    public var after: StreamInstant.Stride
+    public var demand: Subscribers.Demand
+
+    public init(after: StreamInstant.Stride, _ demand: Subscribers.Demand) {
+      self.after = after
+      self.demand = demand
+    }
+  }
+
+  public init(
+    initial: Subscribers.Demand = .none, answers: [Subscribers.Demand] = [], later: [Later] = []
+  ) {
+    self.init(nil, initial: initial, answers: answers, later: later)
+  }
+
+  init(
+    _ name: String?, initial: Subscribers.Demand, answers: [Subscribers.Demand] = [], later: [Later] = []
+  ) {
+    self.name = name
+    self.initial = initial
+    self.answers = answers
+    self.later = later
+  }
+
+  /// Everything at once.
+  public static let unlimited = DemandScript("unlimited", initial: .unlimited)
+  /// Nothing until the test calls ``Recorder/request(_:)``.
+  public static let none = DemandScript("nothing", initial: .none)
+  /// One value, and one more in answer to each.
+  public static let oneByOne = DemandScript("one at a time", initial: .max(1), answers: [.max(1)])
+
+  /// - Parameter index: 0 for the first value.
+  func answer(toValue index: Int) -> Subscribers.Demand {
+    index < answers.count ? answers[index] : answers.last ?? .none
+  }
+
+  public var description: String {
+    if let name { return name }
+    let later = self.later.map { ", \($0.demand) after \($0.after.nanoseconds.asTime)" }.joined()
+    return "\(initial)\(answers.map { ", then \($0)" }.joined())\(later)"
+  }
+}

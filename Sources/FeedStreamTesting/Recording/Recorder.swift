@@ -1,0 +1,183 @@
+import FeedStream
+
+/// A subscriber that keeps everything it receives, with the virtual time, and an account of the demand.
+///
+/// A value that was not asked for, and anything else the rules forbid (`CONTRACT.md`), fails the test at once, on the line
+/// where the recorder was made.
+///
+///     let recorder = subject.map { $0 * 2 }.record(on: time, demand: .oneByOne)
+public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
+  public typealias Event = StreamEvent<Input, Failure>
+
+  let time: VirtualTimeScheduler
+  let site: CallSite
+  private let script: DemandScript
+  private var subscription: (any Subscription)?
+  private var isCancelled = false
+  private var received: [Timed<Event>] = []
+  /// Called for what the rules forbid, with the rule's number.
+  var onViolation: ((_ rule: Int, _ message: String) -> Void)?
+  /// Called within each callback, once it is written down; the subscription is `nil` after the ending.
+  var onCallback: (() -> Void)?
+  /// Whether an answer to a value is given by calling `request` within the callback instead.
+  var answersByRequest = false
+
+  /// The account of demand: each request, each answer to a value, each value that used some up.
+  public private(set) var ledger = DemandLedger()
+  /// When the subscription came.
+  public private(set) var subscribedAt: StreamInstant?
+  /// When ``cancel()`` was called.
+  public private(set) var cancelledAt: StreamInstant?
+
+  /// How many events a test has looked at; the rest is unread, and a test should not end like that.
+  private(set) var readCount = 0
+
+  public init(
+    on time: VirtualTimeScheduler = VirtualTimeScheduler(), demand script: DemandScript = .unlimited,
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) {
+    self.time = time
+    self.script = script
+    site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    time.audit.add(self, site)
+  }
+
+  // MARK: What was received
+
+  /// Every event with its time. Reading them counts as looking at them all.
+  public var events: [Timed<Event>] {
+    readCount = received.count
+    return received
+  }
+
+  /// The values. Reading them counts as looking at all events.
+  public var values: [Input] {
+    events.compactMap { if case .value(let value) = $0.content { value } else { nil } }
+  }
+
+  /// How the stream ended, if it has. Reading it counts as looking at all events.
+  public var completion: Subscribers.Completion<Failure>? {
+    for event in events { if case .completion(let completion) = event.content { return completion } }
+    return nil
+  }
+
+  /// The first event nobody has looked at.
+  func readNext() -> Timed<Event>? {
+    guard readCount < received.count else { return nil }
+    defer { readCount += 1 }
+    return received[readCount]
+  }
+
+  /// The events, looked at without reading them.
+  var unreadEvents: ArraySlice<Timed<Event>> { received[readCount...] }
+  var hasEnded: Bool { received.last?.content.isCompletion ?? false }
+
+  // MARK: What it does
+
+  /// Asks for more values.
+  public func request(_ demand: Subscribers.Demand) {
+    guard let subscription else { return }
+    ledger.ask(demand, at: time.now)
+    subscription.request(demand)
+  }
+
+  /// Cancels the subscription; whatever comes after that is a violation.
+  public func cancel() {
+    guard !isCancelled else { return }
+    isCancelled = true
+    cancelledAt = time.now
+    let subscription = self.subscription
+    self.subscription = nil
+    subscription?.cancel()
+    guard onCallback != nil else { return }
+    subscription?.cancel()
+    subscription?.request(.max(1))
+  }
+
+  var isLive: Bool { subscription != nil }
+
+  // MARK: Subscriber
+
+  public func receive(subscription: any Subscription) {
+    guard subscribedAt == nil else {
+      violate(2, "a second subscription was passed on")
+      return subscription.cancel()
+    }
+    subscribedAt = time.now
+    guard !isCancelled else { return subscription.cancel() }
+    self.subscription = subscription
+    for later in script.later {
+      _ = time.add(at: time.now.advanced(by: later.after), .line(site)) {
+        [weak self] in
+        self?.request(later.demand)
+      }
+    }
+    if script.initial > .none { request(script.initial) }
+    onCallback?()
+  }
+
+  public func receive(_ input: Input) -> Subscribers.Demand {
+    checkDelivery(of: "the value \(input)")
+    let valueIndex = ledger.used
+    if !ledger.use(at: time.now) {
+      violate(4, "the value \(input) was delivered without being asked for; \(ledger)")
+    }
+    received.append(Timed(.value(input), at: time.now))
+    onCallback?()
+    let answer = isCancelled ? .none : script.answer(toValue: valueIndex)
+    guard answer > .none else { return .none }
+    guard !answersByRequest else {
+      request(answer)
+      return .none
+    }
+    ledger.answer(answer, at: time.now)
+    return answer
+  }
+
+  public func receive(completion: Subscribers.Completion<Failure>) {
+    checkDelivery(of: "the ending \(Event.completion(completion))")
+    received.append(Timed(.completion(completion), at: time.now))
+    let subscription = self.subscription
+    self.subscription = nil
+    guard let onCallback else { return }
+    onCallback()
+    // A subscriber may be slow to notice: neither of these may have an effect.
+    subscription?.request(.max(1))
+    subscription?.cancel()
+  }
+
+  private func checkDelivery(of what: @autoclosure () -> String) {
+    if subscribedAt == nil {
+      violate(2, "\(what()) was delivered before a subscription")
+    } else if hasEnded {
+      violate(5, "\(what()) was delivered after the ending \(received.last.map { "\($0.content)" } ?? "")")
+    } else if isCancelled {
+      violate(6, "\(what()) was delivered after cancel() had returned")
+    }
+  }
+
+  private func violate(_ rule: Int, _ message: String) {
+    if let onViolation {
+      onViolation(rule, message)
+    } else {
+      site.fail("At \(time.now.nanoseconds.asTime) \(message) (CONTRACT, rule \(rule)).\(time.seedNote)")
+    }
+  }
+}
+
+extension Publisher {
+  /// Subscribes a ``Recorder``.
+  public func record(
+    on time: VirtualTimeScheduler = VirtualTimeScheduler(), demand: DemandScript = .unlimited,
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) -> Recorder<Output, Failure> {
+    let recorder = Recorder<Output, Failure>(
+      on: time, demand: demand, fileID: fileID, filePath: filePath, line: line, column: column)
+    subscribe(recorder)
+    return recorder
+  }
+}
+
+extension Recorder: CustomStringConvertible {
+  public var description: String { "Recorder" }
+}

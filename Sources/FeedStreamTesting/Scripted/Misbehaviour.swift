@@ -1,0 +1,107 @@
+import FeedStream
+
+/// A way for a publisher to break the rules.
+public enum Misbehaviour: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
+  case emitsBeyondDemand = "emits values nobody asked for"
+  case emitsAfterEnding = "emits a value after its ending"
+  case completesTwice = "completes twice"
+  case ignoresCancel = "goes on after it was cancelled"
+  case subscribesTwice = "hands out two subscriptions"
+  case emitsBeforeSubscription = "emits a value before its subscription"
+  case completesBeforeSubscription = "completes before its subscription"
+
+  public var description: String { rawValue }
+}
+
+/// A publisher that breaks one rule on purpose, by name, to prove that operators survive it.
+///
+/// What a case does not name it does properly: values on request, one ending. Values that ``Misbehaviour/ignoresCancel``
+/// emits come a millisecond apart.
+public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
+  private let misbehaviour: Misbehaviour
+  private let values: [Output]
+  private let ending: Subscribers.Completion<Failure>
+  private let time: VirtualTimeScheduler
+
+  /// Whether each subscription handed out was cancelled, in order.
+  public var cancellations: [Bool] { subscriptions.map(\.isCancelled) }
+  private var subscriptions: [MisbehavingSubscription] = []
+
+  public init(
+    _ misbehaviour: Misbehaviour, values: [Output], ending: Subscribers.Completion<Failure> = .finished,
+    on time: VirtualTimeScheduler
+  ) {
+    precondition(!values.isEmpty, "MisbehavingPublisher: it misbehaves with values; give it one or more")
+    self.misbehaviour = misbehaviour
+    self.values = values
+    self.ending = ending
+    self.time = time
+  }
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    switch misbehaviour {
+    case .emitsBeforeSubscription: _ = subscriber.receive(values[0])
+    case .completesBeforeSubscription: subscriber.receive(completion: ending)
+    default: break
+    }
+    subscribe(subscriber)
+    if misbehaviour == .subscribesTwice { subscribe(subscriber) }
+  }
+
+  private func subscribe<S: Subscriber>(_ subscriber: S) where S.Input == Output, S.Failure == Failure {
+    let subscription = MisbehavingSubscription()
+    subscriptions.append(subscription)
+    var upcoming = values[...]
+    let end = { [misbehaviour, ending, values] in
+      subscription.onRequest = nil
+      subscriber.receive(completion: ending)
+      if misbehaviour == .completesTwice { subscriber.receive(completion: ending) }
+      if misbehaviour == .emitsAfterEnding { _ = subscriber.receive(values[0]) }
+    }
+    switch misbehaviour {
+    case .emitsBeyondDemand:
+      subscription.onRequest = { _ in
+        guard let value = upcoming.popFirst() else { return }
+        _ = subscriber.receive(value)
+        while !subscription.isCancelled, let value = upcoming.popFirst() { _ = subscriber.receive(value) }
+        if !subscription.isCancelled { end() }
+      }
+    case .ignoresCancel:
+      for (index, value) in values.enumerated() {
+        _ = time.add(at: time.now.advanced(by: .milliseconds(index + 1)), .untraced) { _ = subscriber.receive(value) }
+      }
+      _ = time.add(at: time.now.advanced(by: .milliseconds(values.count + 1)), .untraced, end)
+    default:
+      var demand = Subscribers.Demand.none
+      var isRunning = false
+      subscription.onRequest = {
+        demand += $0
+        guard !isRunning else { return }
+        isRunning = true
+        while !subscription.isCancelled, demand > .none, let value = upcoming.popFirst() {
+          demand -= 1
+          demand += subscriber.receive(value)
+        }
+        isRunning = false
+        if !subscription.isCancelled, upcoming.isEmpty { end() }
+      }
+    }
+    subscriber.receive(subscription: subscription)
+  }
+}
+
+private final class MisbehavingSubscription: Subscription {
+  var onRequest: ((Subscribers.Demand) -> Void)?
+  private(set) var isCancelled = false
+
+  func request(_ demand: Subscribers.Demand) {
+    // Held while it runs: the ending lets it go.
+    let serve = onRequest
+    serve?(demand)
+  }
+
+  func cancel() {
+    isCancelled = true
+    onRequest = nil
+  }
+}

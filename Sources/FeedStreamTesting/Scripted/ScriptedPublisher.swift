@@ -1,0 +1,148 @@
+import FeedStream
+
+/// A publisher that does what a script says and keeps a log of its subscribers.
+///
+/// Make one with ``VirtualTimeScheduler/cold(_:values:failure:frame:fileID:filePath:line:column:)`` or
+/// ``VirtualTimeScheduler/hot(_:values:failure:frame:fileID:filePath:line:column:)``.
+public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
+  public typealias Event = StreamEvent<Output, Failure>
+
+  /// When the events of the script happen, and what becomes of a value that was not asked for.
+  public enum Kind: Sendable {
+    /// For each subscriber afresh, counted from its subscription; a value waits until it is asked for.
+    case cold
+    /// Once, counted from when the publisher was made; a subscriber that has not asked for a value misses it, and one that
+    /// comes after the ending is told the ending at once.
+    case hot
+    /// For each subscriber afresh, in the call that asks for them; the times in the script mean nothing.
+    case synchronous
+  }
+
+  public let kind: Kind
+  private let time: VirtualTimeScheduler
+  private let site: CallSite
+  private let script: [(time: StreamInstant.Stride, event: Event)]
+  private var hotOutlets: [(subscription: ScriptedSubscription, step: (Event) -> ScriptedSubscription.Step)] = []
+  private var hotEnding: Event?
+
+  /// One record for each subscription, in the order in which they came.
+  public private(set) var subscriptions: [SubscriptionRecord] = []
+
+  /// - Parameter script: events with their times, in order.
+  public init(
+    _ kind: Kind, _ script: [(time: StreamInstant.Stride, event: Event)], on time: VirtualTimeScheduler,
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) {
+    self.kind = kind
+    self.time = time
+    site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    for (earlier, later) in Swift.zip(script, script.dropFirst()) where later.time < earlier.time {
+      site.fail(
+        "Time goes back in this script: \(later.event) at \(later.time.nanoseconds.asTime) comes after "
+          + "\(earlier.event) at \(earlier.time.nanoseconds.asTime); put the events in order.")
+    }
+    self.script = script
+    guard kind == .hot else { return }
+    for (offset, event) in script where offset.nanoseconds >= 0 {
+      // Strong: what is hot goes on without being held, as long as anything is to come.
+      _ = time.add(at: time.now.advanced(by: offset), .line(site)) { self.happen(event) }
+    }
+    hotEnding = script.last { $0.time.nanoseconds < 0 && $0.event.isCompletion }?.event
+  }
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    let record = SubscriptionRecord(subscribedAt: time.now)
+    subscriptions.append(record)
+    let subscription = ScriptedSubscription(record, time)
+    func step(_ event: Event) -> ScriptedSubscription.Step {
+      switch event {
+      case .value(let value): .value { subscriber.receive(value) }
+      case .completion(let completion): .ending { subscriber.receive(completion: completion) }
+      }
+    }
+    if kind == .synchronous { subscription.load(script.map { step($0.event) }) }
+    subscriber.receive(subscription: subscription)
+    switch kind {
+    case .cold:
+      for (offset, event) in script {
+        if offset.nanoseconds > 0 {
+          subscription.after(offset, site, step(event))
+        } else {
+          subscription.offer(step(event))
+        }
+      }
+    case .synchronous:
+      // Without values there is no request to wait for.
+      subscription.drain()
+    case .hot:
+      if let hotEnding {
+        subscription.offer(step(hotEnding))
+      } else if record.isLive {
+        subscription.onOver = { [weak self, unowned subscription] in
+          self?.hotOutlets.removeAll { $0.subscription === subscription }
+        }
+        hotOutlets.append((subscription, step))
+      }
+    }
+  }
+
+  private func happen(_ event: Event) {
+    if event.isCompletion { hotEnding = event }
+    for outlet in hotOutlets { outlet.subscription.offerOrDrop(outlet.step(event)) }
+  }
+}
+
+extension VirtualTimeScheduler {
+  /// A publisher that plays `marbles` to each subscriber from the beginning; a value waits until it is asked for.
+  ///
+  /// A diagram that cannot be read fails the test, pointing at the character, and makes a publisher that does nothing.
+  ///
+  /// - Parameters:
+  ///   - marbles: see ``Marbles``.
+  ///   - values: what the characters stand for; by default themselves, for `Character`, `String` and digits for `Int`.
+  ///   - failure: what `#` stands for.
+  ///   - frame: how long one character takes.
+  public func cold<Output, Failure: Error>(
+    _ marbles: String, values: KeyValuePairs<Character, Output> = [:], failure: Failure = MarbleFailure(),
+    frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) -> ScriptedPublisher<Output, Failure> {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    let script = site.read(marbles, MarbleKey(values: values, failure: failure), frame: frame)
+    return ScriptedPublisher(.cold, script, on: self, fileID: fileID, filePath: filePath, line: line, column: column)
+  }
+
+  /// A publisher that plays `marbles` once, from now on, whoever listens; `^` marks now. A value that was not asked for is
+  /// lost, which the ``SubscriptionRecord`` shows.
+  ///
+  /// A diagram that cannot be read fails the test, pointing at the character, and makes a publisher that does nothing.
+  ///
+  /// - Parameters:
+  ///   - marbles: see ``Marbles``.
+  ///   - values: what the characters stand for; by default themselves, for `Character`, `String` and digits for `Int`.
+  ///   - failure: what `#` stands for.
+  ///   - frame: how long one character takes.
+  public func hot<Output, Failure: Error>(
+    _ marbles: String, values: KeyValuePairs<Character, Output> = [:], failure: Failure = MarbleFailure(),
+    frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) -> ScriptedPublisher<Output, Failure> {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    let script = site.read(marbles, MarbleKey(values: values, failure: failure), frame: frame)
+    return ScriptedPublisher(.hot, script, on: self, fileID: fileID, filePath: filePath, line: line, column: column)
+  }
+}
+
+extension CallSite {
+  /// The events in a diagram; one that cannot be read fails the test and has none.
+  func read<Value, Failure>(
+    _ marbles: String, _ key: MarbleKey<Value, Failure>, frame: StreamInstant.Stride
+  ) -> [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)] {
+    do throws(MarbleError) {
+      return try key.events(in: Marbles(marbles, frame: frame))
+    } catch {
+      fail("\(error)")
+      return []
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import FeedStream
+
+/// What happened to one subscription of a ``ScriptedPublisher``, with times.
+public final class SubscriptionRecord: CustomStringConvertible {
+  /// When the subscriber came.
+  public let subscribedAt: StreamInstant
+  /// Each request.
+  public internal(set) var requests: [Timed<Subscribers.Demand>] = []
+  /// When the subscriber first cancelled, if it did.
+  public internal(set) var cancelledAt: StreamInstant?
+  /// When the ending was delivered, if it was.
+  public internal(set) var endedAt: StreamInstant?
+  /// How many values were delivered.
+  public internal(set) var delivered = 0
+  /// How many values passed the subscriber by because it had not asked for them.
+  public internal(set) var dropped = 0
+  weak var subscription: ScriptedSubscription?
+
+  init(subscribedAt: StreamInstant) { self.subscribedAt = subscribedAt }
+
+  /// Whether the subscriber neither cancelled nor was told the ending.
+  public var isLive: Bool { cancelledAt == nil && endedAt == nil }
+
+  /// Everything the subscriber asked for.
+  public var demand: Subscribers.Demand { requests.reduce(.none) { $0 + $1.content } }
+
+  public var description: String {
+    var parts = ["subscribed at \(subscribedAt.nanoseconds.asTime)"]
+    parts += requests.map { "asked for \($0.content) at \($0.time.nanoseconds.asTime)" }
+    if delivered > 0 { parts.append("received \(delivered)") }
+    if dropped > 0 { parts.append("missed \(dropped)") }
+    if let cancelledAt { parts.append("cancelled at \(cancelledAt.nanoseconds.asTime)") }
+    if let endedAt { parts.append("ended at \(endedAt.nanoseconds.asTime)") }
+    return parts.joined(separator: ", ")
+  }
+}
+
+/// The subscription a ``ScriptedPublisher`` hands out.
+final class ScriptedSubscription: Subscription, CustomStringConvertible {
+  let record: SubscriptionRecord
+  private let time: VirtualTimeScheduler
+  private var demand = Subscribers.Demand.none
+  /// What has come up and waits for demand; the ending is the last.
+  private var waiting: ArraySlice<Step> = []
+  private var isDelivering = false
+  private var isOver = false
+  private var timers: [TimerQueue.Work] = []
+  var onOver: (() -> Void)?
+
+  /// Delivers one event; a value returns the subscriber's answer.
+  enum Step {
+    case value(() -> Subscribers.Demand)
+    case ending(() -> Void)
+  }
+
+  init(_ record: SubscriptionRecord, _ time: VirtualTimeScheduler) {
+    self.record = record
+    self.time = time
+    record.subscription = self
+  }
+
+  func after(_ interval: StreamInstant.Stride, _ site: CallSite, _ step: Step) {
+    timers.append(time.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
+  }
+
+  /// Holds all there is until it is asked for.
+  func load(_ steps: [Step]) { waiting = steps[...] }
+
+  /// Delivers `step` as soon as it has been asked for.
+  func offer(_ step: Step) {
+    guard !isOver else { return }
+    waiting.append(step)
+    drain()
+  }
+
+  /// Delivers `step` now, or never if it has not been asked for.
+  func offerOrDrop(_ step: Step) {
+    guard !isOver else { return }
+    if case .value = step, demand == .none {
+      record.dropped += 1
+    } else {
+      deliver(step)
+    }
+  }
+
+  /// Delivers what waits, as far as it has been asked for; the ending comes with the last value.
+  func drain() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    defer { isDelivering = false }
+    while !isOver, let step = waiting.first {
+      if case .value = step, demand == .none { return }
+      waiting.removeFirst()
+      deliver(step)
+    }
+  }
+
+  private func deliver(_ step: Step) {
+    switch step {
+    case .value(let deliver):
+      if demand != .unlimited { demand -= 1 }
+      record.delivered += 1
+      demand += deliver()
+    case .ending(let deliver):
+      record.endedAt = time.now
+      finish()
+      deliver()
+    }
+  }
+
+  private func finish() {
+    guard !isOver else { return }
+    isOver = true
+    waiting = []
+    for timer in timers { time.cancel(timer) }
+    timers = []
+    onOver?()
+    onOver = nil
+  }
+
+  func request(_ demand: Subscribers.Demand) {
+    record.requests.append(Timed(demand, at: time.now))
+    guard !isOver else { return }
+    self.demand += demand
+    drain()
+  }
+
+  func cancel() {
+    if record.cancelledAt == nil { record.cancelledAt = time.now }
+    finish()
+  }
+
+  var description: String { "ScriptedPublisher" }
+}

@@ -1,0 +1,58 @@
+import FeedStream
+
+/// Runs a test in virtual time, and fails it for what is left over at its end: events nobody looked at, subscriptions
+/// still live, subscribers still retained, work still pending; each on the line it came from.
+///
+///     @Test func searchesOnceTypingPauses() {
+///       withVirtualTime { time in
+///         let search = time.hot("ab 500ms |")
+///         let recorder = search.debounce(for: 0.3, scheduler: time).record(on: time)
+///         time.run()
+///         recorder.expect("- 301ms b 199ms |")
+///       }
+///     }
+@discardableResult
+public func withVirtualTime<R>(
+  order: VirtualTimeScheduler.Order = .scheduled, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+  line: UInt = #line, column: UInt = #column, _ body: (VirtualTimeScheduler) throws -> R
+) rethrows -> R {
+  let time = VirtualTimeScheduler(order: order)
+  let result = try body(time)
+  time.close(CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
+  return result
+}
+
+/// Runs an asynchronous test in virtual time, and fails it for what is left over at its end.
+@discardableResult
+public func withVirtualTime<R>(
+  order: VirtualTimeScheduler.Order = .scheduled, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+  line: UInt = #line, column: UInt = #column, isolation: isolated (any Actor)? = #isolation,
+  _ body: (VirtualTimeScheduler) async throws -> R
+) async rethrows -> R {
+  let time = VirtualTimeScheduler(order: order)
+  let result = try await body(time)
+  time.close(CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
+  return result
+}
+
+/// Runs a test once for each seed, each time in another order of what is due at one instant.
+public func withVirtualTime(
+  seeds: some Sequence<UInt64>, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+  line: UInt = #line, column: UInt = #column, _ body: (VirtualTimeScheduler) throws -> Void
+) rethrows {
+  for seed in seeds {
+    try withVirtualTime(
+      order: .seeded(seed), fileID: fileID, filePath: filePath, line: line, column: column, body)
+  }
+}
+
+extension VirtualTimeScheduler {
+  fileprivate func close(_ site: CallSite) {
+    audit.close(note: seedNote)
+    for work in pending {
+      let place = if case .line(let origin) = work.origin { origin } else { site }
+      place.fail(
+        "Work due at \(work) is still pending at the end of the test: cancel it, or run() to its end.\(seedNote)")
+    }
+  }
+}

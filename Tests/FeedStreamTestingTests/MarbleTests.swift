@@ -1,0 +1,97 @@
+import FeedStream
+import Testing
+
+@testable import FeedStreamTesting
+
+@Suite struct MarbleTests {
+  private func read(_ text: String) throws -> [String] {
+    try Marbles(text).marbles.map { "\($0.time.nanoseconds.asTime) \($0.symbol)" }
+  }
+
+  @Test func aCharacterTakesOneFrame() throws {
+    #expect(try read("a-b|") == ["0s value(\"a\")", "2ms value(\"b\")", "3ms finished"])
+    #expect(try Marbles("-#", frame: 1).marbles.map(\.time) == [1])
+  }
+
+  @Test func aGroupHappensAtOnceAndTakesOneFrame() throws {
+    #expect(try read("-(ab)c") == ["1ms value(\"a\")", "1ms value(\"b\")", "2ms value(\"c\")"])
+  }
+
+  @Test func aTimeLiteralLiesBetweenTwoEvents() throws {
+    #expect(try read("a 100ms b") == ["0s value(\"a\")", "100ms value(\"b\")"])
+    #expect(try read("1.5s b 1m 30s |") == ["1.5s value(\"b\")", "91.5s finished"])
+    #expect(try read("10ms") == [])
+    #expect(try read("x10ms").count == 5)
+  }
+
+  @Test func theOriginMovesToTheCaret() throws {
+    #expect(try read("ab^c") == ["-2ms value(\"a\")", "-1ms value(\"b\")", "1ms value(\"c\")"])
+  }
+
+  @Test(arguments: [
+    ("a-(b(c))", 4, "a group in a group; close the first with ) before"),
+    ("a-b)", 3, "there is no group to close; write ( before"),
+    ("a-(bc|", 2, "this group is not closed; add a )"),
+    ("a()", 2, "an empty group; write what happens between ( and ), or - instead"),
+    ("(a-b)", 2, "no time passes in a group; close it with ) first"),
+    ("a|-b", 3, "the stream has ended at character 2 already; remove what follows"),
+    ("a 10sec b", 4, "no unit of time is called sec; use ns, us, µs, ms, s, m, h, d, or a - between values"),
+    ("a 1.2.3s b", 2, "1.2.3 is not a number"),
+    ("a^b^", 3, "the test began at the first ^ already; remove one"),
+  ])
+  func anErrorPointsAtTheCharacter(_ text: String, _ offset: Int, _ reason: String) {
+    #expect(throws: MarbleError(text: text, offset: offset, reason: reason)) { try Marbles(text) }
+  }
+
+  @Test func anErrorIsDrawnUnderTheText() {
+    let error = #expect(throws: MarbleError.self) { try Marbles("a-b)") }
+    #expect(
+      "\(error!)" == """
+        This marble diagram cannot be read:
+          a-b)
+             ^ there is no group to close; write ( before
+        """)
+  }
+
+  @Test func aDiagramThatCannotBeReadFailsTheTestOnItsLine() {
+    let time = VirtualTimeScheduler()
+    let failures = failures {
+      let _: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-x|")
+    }
+    #expect(failures.map(\.line) == [#line - 2])
+    #expect(failures[0].message.contains("  ^ say what x stands for: values: [\"x\": …], a Int"))
+  }
+
+  @Test func whatWasExpectedAndWhatHappenedAreDrawnUnderEachOther() {
+    let time = VirtualTimeScheduler()
+    let source: ScriptedPublisher<Character, MarbleFailure> = time.cold("a-b 100ms (xy)|")
+    let failures = failures { expectMarbles(source, on: time, "a-c 100ms (xy)-|") }
+    #expect(failures.map(\.line) == [#line - 1])
+    #expect(
+      failures[0].message == """
+        The stream differs from the diagram at 2ms:
+                  0s 2ms 102ms 103ms 104ms
+        expected  a--c---(xy)--------|
+        actual    a--b---(xy)--|
+                     ^
+        """)
+  }
+
+  @Test func equalStreamsPassWhateverTheirDrawing() {
+    let time = VirtualTimeScheduler()
+    let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-2(34)#")
+    expectMarbles(source.map { $0 * 10 }, on: time, "a 2ms b(cd)#", values: ["a": 10, "b": 20, "c": 30, "d": 40])
+  }
+
+  @Test func aRecordingIsDrawnAsText() {
+    let time = VirtualTimeScheduler()
+    let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-2(34)#")
+    let recorder = source.map { $0 * 5 }.record(on: time)
+    time.run()
+    #expect(
+      recorder.marbles == """
+          0s 2ms  3ms        4ms
+          5--‹10›-(‹15›‹20›)-#
+        """)
+  }
+}

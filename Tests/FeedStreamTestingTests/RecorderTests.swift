@@ -1,0 +1,66 @@
+import FeedStream
+import FeedStreamTesting
+import Testing
+
+@Suite struct RecorderTests {
+  let time = VirtualTimeScheduler()
+
+  @Test func keepsEachEventWithItsTime() {
+    let recorder = (time.cold("a-b|") as ScriptedPublisher<Character, MarbleFailure>).record(on: time)
+    time.run()
+    #expect(recorder.events.map { "\($0)" } == ["0s a", "2ms b", "3ms finished"])
+    #expect(recorder.values == ["a", "b"])
+    #expect(recorder.completion == .finished)
+  }
+
+  @Test func asksAsItsScriptSays() {
+    let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("123456|")
+    let script = DemandScript(
+      initial: .max(1), answers: [.max(1), .none], later: [.init(after: 1, .max(2)), .init(after: 2, .unlimited)])
+    let recorder = source.record(on: time, demand: script)
+    time.advance(by: 0.5)
+    #expect(recorder.values == [1, 2])
+    time.advance(by: 0.5)
+    #expect(recorder.values == [1, 2, 3, 4])
+    time.advance(by: 1)
+    #expect(recorder.values == [1, 2, 3, 4, 5, 6])
+    #expect(source.subscriptions[0].requests.map(\.content) == [.max(1), .max(2), .unlimited])
+    #expect(
+      recorder.ledger.entries.prefix(4).map(\.content) == [.requested(.max(1)), .used, .answered(.max(1)), .used])
+  }
+
+  @Test func aValueNobodyAskedForFailsAtOnceOnTheRecordersLine() {
+    let source = MisbehavingPublisher<Int, Never>(.emitsBeyondDemand, values: [1, 2], on: time)
+    let failures = failures {
+      let recorder = source.record(on: time, demand: DemandScript(initial: .max(1)))
+      _ = recorder.events
+    }
+    #expect(failures.count == 1)
+    #expect(failures.map(\.line) == [#line - 4])
+    #expect(
+      failures[0].message.contains("the value 2 was delivered without being asked for; asked for max(1), received 2"))
+  }
+
+  @Test(arguments: [
+    (Misbehaviour.emitsAfterEnding, "delivered after the ending"), (.completesTwice, "delivered after the ending"),
+    (.subscribesTwice, "second subscription"), (.emitsBeforeSubscription, "before a subscription"),
+    (.completesBeforeSubscription, "before a subscription"),
+  ])
+  func noticesEveryMisbehaviour(_ misbehaviour: Misbehaviour, _ words: String) {
+    let failures = failures {
+      let source = MisbehavingPublisher<Int, Never>(misbehaviour, values: [1, 2], on: time)
+      _ = source.record(on: time).events
+    }
+    #expect(failures.contains { $0.message.contains(words) })
+  }
+
+  @Test func noticesDeliveryAfterCancel() {
+    let source = MisbehavingPublisher<Int, Never>(.ignoresCancel, values: [1, 2], on: time)
+    let recorder = source.record(on: time)
+    time.advance(by: 0.001)
+    recorder.cancel()
+    let failures = failures { time.run() }
+    #expect(failures.count == 2)
+    #expect(failures[0].message.contains("after cancel() had returned (CONTRACT, rule 6)"))
+  }
+}

@@ -1,0 +1,54 @@
+import FeedStream
+import FeedStreamTesting
+import Testing
+
+@Suite struct ScriptedPublisherTests {
+  let time = VirtualTimeScheduler()
+
+  @Test func aColdScriptBeginsAfreshForEachSubscriberAndWaitsForDemand() {
+    let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("12|")
+    let first = source.record(on: time)
+    time.advance(by: 1)
+    let second = source.record(on: time, demand: .none)
+    time.run()
+    #expect(first.values == [1, 2])
+    #expect(second.events.isEmpty)
+    second.request(.max(2))
+    #expect(second.values == [1, 2])
+    #expect(second.completion == .finished)
+  }
+
+  @Test func aHotScriptGoesOnByItself() {
+    let source: ScriptedPublisher<Int, MarbleFailure> = time.hot("12-3|")
+    time.advance(by: 0.0005)
+    let eager = source.record(on: time)
+    let lazy = source.record(on: time, demand: DemandScript(initial: .max(1)))
+    time.run()
+    let late = source.record(on: time)
+    #expect(eager.values == [2, 3])
+    #expect(lazy.values == [2])
+    #expect(source.subscriptions[1].dropped == 1)
+    #expect(late.values.isEmpty && late.completion == .finished)
+  }
+
+  @Test func theLogShowsRequestsAndCancellationsWithTheirTimes() {
+    let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("12345|")
+    time.advance(by: 1)
+    let recorder = source.record(
+      on: time, demand: DemandScript(initial: .max(1), later: [.init(after: 0.002, .max(1))]))
+    time.advance(by: 0.003)
+    recorder.cancel()
+    #expect(
+      "\(source.subscriptions[0])"
+        == "subscribed at 1s, asked for max(1) at 1s, asked for max(1) at 1.002s, received 2, cancelled at 1.003s")
+    #expect(time.pending.isEmpty)
+  }
+
+  @Test func aScriptWhoseTimeGoesBackFails() {
+    let failures = failures {
+      _ = ScriptedPublisher<Int, Never>(.cold, [(2, .value(1)), (1, .value(2))], on: time)
+    }
+    #expect(failures.map(\.line) == [#line - 2])
+    #expect(failures[0].message.contains("Time goes back in this script: 2 at 1s comes after 1 at 2s"))
+  }
+}

@@ -1,0 +1,65 @@
+import FeedStream
+import FeedStreamTesting
+import Testing
+
+@Suite struct StepVerifierTests {
+  let time = VirtualTimeScheduler()
+  var source: ScriptedPublisher<Int, MarbleFailure> { time.cold("12 1s 3 10s #") }
+
+  @Test func takesTheStepsInOrder() {
+    source.verify(on: time, demand: DemandScript(initial: .max(1)))
+      .expectNext(1)
+      .expectNoEvent(for: 0.5)
+      .thenRequest(2)
+      .expectNext(2, 3)
+      .expectNoEvent(for: 9)
+      .expectFailure { $0 == MarbleFailure() }
+      .verify()
+  }
+
+  @Test func theFirstUnmetStepFailsOnItsOwnLine() {
+    let failures = failures {
+      source.verify(on: time)
+        .expectNext(1)
+        .expectNext(7)
+        .expectNext(8)
+        .verify()
+    }
+    #expect(failures.map(\.line) == [#line - 4])
+    #expect(failures[0].message == "Expected the value 7, but at 1ms there was 2.")
+  }
+
+  @Test func anEventTooManyFails() {
+    let failures = failures {
+      source.verify(on: time).expectNext(1).expectNoEvent(for: 1).verify()
+    }
+    #expect(failures.map(\.message) == ["Expected nothing for 1s, but there was 1ms 2."])
+  }
+
+  @Test func silenceIsExplained() {
+    let failures = failures {
+      source.verify(on: time, demand: DemandScript(initial: .max(1))).expectNext(1, 2).verify()
+      source.verify(on: time).expectNext(1, 2, 3).expectFailure().expectFinished().verify()
+    }
+    #expect(
+      failures.map(\.message) == [
+        "Expected the value 2, but nothing happened: the subscriber has asked for no more (asked for max(1), received 1).",
+        "Expected the stream to finish, but the stream had ended.",
+      ])
+  }
+
+  @Test func whatIsLeftAtTheEndFails() {
+    let failures = failures {
+      source.verify(on: time)
+        .expectNext(1)
+        .thenAdvance(by: 0.5)
+        .verify()
+      source.verify(on: time).expectNext(1).thenCancel().verify()
+    }
+    #expect(
+      failures.map(\.message) == [
+        "After the last step: Nobody looked at 1 events: 1ms 2.",
+        "After the last step: The subscription made here is still live: end the stream or cancel it.",
+      ])
+  }
+}

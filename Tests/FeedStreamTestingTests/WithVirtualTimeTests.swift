@@ -1,0 +1,73 @@
+import FeedStream
+import FeedStreamTesting
+import Testing
+
+@Suite struct WithVirtualTimeTests {
+  @Test func aTidyTestPasses() {
+    withVirtualTime { time in
+      let subject = PassthroughSubject<Int, Never>()
+      let recorder = subject.map { $0 + 1 }.record(on: time)
+      subject.send(1)
+      subject.send(completion: .finished)
+      recorder.expect("(2|)")
+    }
+  }
+
+  @Test func eventsNobodyLookedAtAndLiveSubscriptionsFailOnTheirLine() {
+    let failures = failures {
+      withVirtualTime { time in
+        let subject = PassthroughSubject<Int, Never>()
+        let recorder = subject.record(on: time)
+        subject.send(1)
+        subject.send(2)
+        #expect(recorder.ledger.used == 2)
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 6, #line - 6])
+    #expect(
+      failures.map(\.message) == [
+        "Nobody looked at 2 events: 0s 1, 0s 2.",
+        "The subscription made here is still live: end the stream or cancel it.",
+      ])
+  }
+
+  @Test func pendingWorkFailsOnTheLineThatScheduledIt() {
+    let failures = failures {
+      withVirtualTime { time in
+        time.schedule(after: time.now.advanced(by: 5)) {}
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 3])
+    #expect(failures[0].message.contains("Work due at 5s: "))
+  }
+
+  @Test func aRetainedSubscriberFailsOnItsLine() {
+    var kept: Recorder<Int, Never>?
+    let failures = failures {
+      withVirtualTime { time in
+        kept = [1].publisher.record(on: time)
+        _ = kept?.events
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 4])
+    #expect(failures[0].message.contains("still retained"))
+    #expect(kept != nil)
+  }
+
+  @Test func aFailureNamesTheSeedAndTheSeedRepeatsIt() {
+    // Two timers race: what comes out depends on the order.
+    func race(_ time: VirtualTimeScheduler) {
+      let subject = PassthroughSubject<Int, Never>()
+      let recorder = subject.record(on: time)
+      for value in 1...2 { time.schedule(after: time.now.advanced(by: 1)) { subject.send(value) } }
+      time.run()
+      recorder.expect("1s (12)")
+      recorder.cancel()
+    }
+    let failures = failures { withVirtualTime(seeds: 0..<20) { race($0) } }
+    #expect(!failures.isEmpty && failures.count < 20)
+    let seed = failures[0].message.split(separator: ".seeded(").last!.prefix { $0.isNumber }
+    let again = FeedStreamTestingTests.failures { withVirtualTime(order: .seeded(UInt64(seed)!)) { race($0) } }
+    #expect(again.map(\.message) == [failures[0].message])
+  }
+}

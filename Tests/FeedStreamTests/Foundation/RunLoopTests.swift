@@ -1,0 +1,43 @@
+import FeedStream
+import Foundation
+import Testing
+
+// A run loop has no time but the clock's: these tests wait for milliseconds of it.
+@Suite("Run loops", .serialized) struct RunLoopTests {
+  private func run(while condition: () -> Bool) {
+    let deadline = Date() + 5
+    while condition(), Date() < deadline { RunLoop.current.run(until: Date() + 0.005) }
+  }
+
+  @Test func `Combine's timer ticks on a run loop until cancelled`() {
+    var dates: [Date] = []
+    let timer = Timer.publish(every: 0.01, on: .current, in: .default).autoconnect().sink { dates.append($0) }
+    run(while: { dates.count < 3 })
+    timer.cancel()
+    let count = dates.count
+    RunLoop.current.run(until: Date() + 0.04)
+    #expect(count >= 3)
+    #expect(dates.count == count)
+    #expect(dates == dates.sorted())
+  }
+
+  @Test func `operators take a run loop for a scheduler`() {
+    let subject = PassthroughSubject<Int, Never>()
+    var values: [Int] = []
+    let debounced = subject.debounce(for: .milliseconds(5), scheduler: RunLoop.current)
+      .receive(on: RunLoop.current).sink { values.append($0) }
+    for value in 1...3 { subject.send(value) }
+    #expect(values == [])
+    run(while: { values.isEmpty })
+    #expect(values == [3])
+    debounced.cancel()
+  }
+
+  @Test func `what was delayed on a run loop and cancelled is not delivered`() {
+    var values: [Int] = []
+    let delayed = Just(1).delay(for: 0.005, scheduler: RunLoop.current).sink { values.append($0) }
+    delayed.cancel()
+    RunLoop.current.run(until: Date() + 0.02)
+    #expect(values == [])
+  }
+}

@@ -1,0 +1,31 @@
+import FeedStream
+import Testing
+
+@Suite("distinct") struct DistinctTests {
+  let time = MarbleTime()
+
+  @Test func `a value comes through once`() {
+    let recorder = time.hot("-abacb#").distinct().record(on: time)
+    time.advance(by: 10)
+    #expect(recorder.marbles == "-ab-c-#")
+  }
+
+  @Test func `what is left out is asked for again`() {
+    let recorder = [1, 1, 1, 2, 1, 3].publisher.distinct().record(on: time, asking: .max(2))
+    #expect(recorder.values == [1, 2])
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 2, 3])
+    #expect(recorder.completion == .finished)
+  }
+
+  @Test func `a key decides what is the same`() {
+    let recorder = ["one", "two", "three", "four"].publisher.distinct(by: \.count).record(on: time)
+    #expect(recorder.values == ["one", "three", "four"])
+  }
+
+  @Test func `every subscription remembers for itself`() {
+    let publisher = [1, 1].publisher.distinct()
+    #expect(publisher.record(on: time).values == [1])
+    #expect(publisher.record(on: time).values == [1])
+  }
+}

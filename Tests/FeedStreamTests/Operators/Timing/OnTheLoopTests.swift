@@ -1,0 +1,53 @@
+import FeedStream
+import Testing
+
+// The loop's own time: milliseconds of it. `run` returns once nothing waits on the loop any more, so that each of these
+// also shows that an operator which has ended leaves no timer behind.
+@Suite("What schedules, on an event loop") struct OnTheLoopTests {
+  let loop = EventLoop()
+
+  @Test func `an interval ends with its subscription`() {
+    var ticks: [Int] = []
+    let interval = Publishers.Interval(after: .zero, every: .milliseconds(1), scheduler: loop).prefix(3)
+      .sink { ticks.append($0) }
+    loop.run()
+    #expect(ticks == [0, 1, 2])
+    interval.cancel()
+  }
+
+  @Test func `the thread's stall is followed by one tick`() {
+    var ticks = 0
+    let interval = Publishers.Interval(every: .milliseconds(2), scheduler: loop)
+      .prefix(for: .milliseconds(11), scheduler: loop).sink { _ in ticks += 1 }
+    let stalled = loop.now.advanced(by: .milliseconds(10))
+    loop.schedule { [loop] in while loop.now < stalled {} }
+    loop.run()
+    #expect((1...2).contains(ticks))
+    interval.cancel()
+  }
+
+  @Test func `a deadline that is not needed any more does not keep the loop`() {
+    let start = loop.now
+    let value = Just(1).timeout(3_600, scheduler: loop).sink { _ in }
+    let waiting = PassthroughSubject<Int, Never>().debounce(for: 3_600, scheduler: loop).timeout(3_600, scheduler: loop)
+      .sink { _ in }
+    let retried = Fail<Int, Boom>(error: Boom()).retry(.constant(.seconds(3_600)), scheduler: loop)
+      .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+    loop.schedule {
+      waiting.cancel()
+      retried.cancel()
+    }
+    loop.run()
+    #expect(start.distance(to: loop.now) < 60)
+    value.cancel()
+  }
+
+  @Test func `values of a hundred thousand keep their order through receive(on:) and delay`() {
+    var values: [Int] = []
+    let sink = (0..<100_000).publisher.receive(on: loop).delay(for: .milliseconds(1), scheduler: loop)
+      .sink { values.append($0) }
+    loop.run()
+    #expect(values == Array(0..<100_000))
+    sink.cancel()
+  }
+}

@@ -1,0 +1,44 @@
+import FeedStream
+
+/// Pulls values one by one, asking for the next in the answer to each or by a request made while it is delivered.
+final class Puller<Input, Failure: Error>: Subscriber {
+  enum Way { case answering, requesting }
+
+  private let way: Way
+  private var subscription: (any Subscription)?
+  private(set) var count = 0
+  private(set) var isEnded = false
+
+  init(_ way: Way) { self.way = way }
+
+  func receive(subscription: any Subscription) {
+    self.subscription = subscription
+    subscription.request(.max(1))
+  }
+
+  func receive(_ input: Input) -> Subscribers.Demand {
+    count += 1
+    if way == .answering { return .max(1) }
+    subscription?.request(.max(1))
+    return .none
+  }
+
+  func receive(completion: Subscribers.Completion<Failure>) {
+    isEnded = true
+    subscription = nil
+  }
+}
+
+extension Publisher {
+  /// How many values come when they are pulled one by one until the ending; `nil` when there is none.
+  func pulled(_ way: Puller<Output, Failure>.Way) -> Int? {
+    let puller = Puller<Output, Failure>(way)
+    subscribe(puller)
+    return puller.isEnded ? puller.count : nil
+  }
+}
+
+extension Recorder {
+  /// What the stream failed with, if it did.
+  var error: Failure? { if case .failure(let error) = completion { error } else { nil } }
+}
