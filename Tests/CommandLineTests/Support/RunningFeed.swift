@@ -33,8 +33,13 @@ final class RunningFeed: Sendable {
     self.process = process
     let (stream, continuation) = AsyncStream<Int32>.makeStream()
     Thread.detachNewThread {
-      var status: Int32 = 0
-      while waitpid(process, &status, 0) == -1, errno == EINTR {}
+      // A minute is more than any test takes: what still runs then hangs, and is ended so that its test fails.
+      var (status, patience): (Int32, Int) = (0, 6_000)
+      while waitpid(process, &status, WNOHANG) == 0 {
+        patience -= 1
+        if patience == 0 { kill(process, SIGKILL) }
+        usleep(10_000)
+      }
       // As a shell shows it; wait(2)'s macros do not reach Swift.
       let signal = status & 0x7F
       continuation.yield(signal == 0 ? status >> 8 & 0xFF : 128 + signal)
@@ -70,7 +75,7 @@ final class RunningFeed: Sendable {
     posix_spawn_file_actions_adddup2(&actions, output, 1)
     posix_spawn_file_actions_adddup2(&actions, errors, 2)
     // Not every socket of the tests is marked to be closed; an heir would keep a stopped server listening.
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+    for descriptor in 3..<1024 as Range<Int32> { posix_spawn_file_actions_addclose(&actions, descriptor) }
     // Threads of a pool may have signals blocked, which a child would inherit.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
