@@ -9,9 +9,13 @@ struct FeedBinary {
     let errors: String
   }
 
-  /// Beside the tests, where the build puts both.
-  static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-    .deletingLastPathComponent().appendingPathComponent("feed").path
+  static let path = path(of: "feed")
+
+  /// A program of this package: beside the tests, where the build puts both.
+  static func path(of program: String) -> String {
+    URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent(program).path
+  }
 
   /// Variables that would change what is tested are not handed on.
   static func environment(_ extra: [String: String] = [:]) -> [String: String] {
