@@ -116,9 +116,21 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
     if hasEnding { if case .failure = ending { return .none } }
+    if values.isEmpty, !isDraining, demand > .none { return deliver(input) }
     if values.count >= size, !makeRoom(for: input) { return .none }
     values.append(input)
     return drain()
+  }
+
+  /// Delivers a value that need not wait, without holding it first.
+  @inlinable
+  func deliver(_ input: Input) -> Subscribers.Demand {
+    if demand != .unlimited { demand.rawValue &-= 1 }
+    isDraining = true
+    demand += down.next(input)
+    isDraining = false
+    let more = values.isEmpty && !hasEnding ? .none : drain()
+    return prefetch == .keepFull && isLive ? more + 1 : more
   }
 
   /// Whether there is room for `input` now.
@@ -157,7 +169,6 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
 
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
     guard isLive else { return }
     self.demand += demand
     let more = drain()
