@@ -45,6 +45,13 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
   @exclusivity(unchecked)
   @usableFromInline
   var isDelivering = false
+  /// Whether the subscriber has its subscription; what ends before that waits for it.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasBegun = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  var failure: Failure?
   /// What the subscriber has asked for while a value was delivered.
   @exclusivity(unchecked)
   @usableFromInline
@@ -71,8 +78,16 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
   /// The subscriber is told once both upstreams have accepted.
   @usableFromInline
   func began() {
-    guard let first, let second else { return }
-    if first.isLive || first.isEnded, second.isLive || second.isEnded { down.receive(subscription: self) }
+    guard !hasBegun, let first, let second, first.isLive || first.isEnded, second.isLive || second.isEnded else {
+      return
+    }
+    hasBegun = true
+    down.receive(subscription: self)
+    if let failure {
+      end(.failure(failure))
+    } else {
+      finishIfDone()
+    }
   }
 
   /// Delivers what there is and returns what more the subscriber wants of each upstream.
@@ -100,7 +115,7 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
 
   @inlinable
   func finishIfDone() {
-    guard !isDelivering, let rule, let first, let second else { return }
+    guard hasBegun, failure == nil, !isDelivering, let rule, let first, let second else { return }
     if first.isEnded || second.isEnded, rule.isDone(firstEnded: first.isEnded, secondEnded: second.isEnded) {
       end(.finished)
     }
@@ -110,7 +125,9 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
   func ended(_ completion: Subscribers.Completion<Failure>) {
     switch completion {
     case .finished: finishIfDone()
-    case .failure: end(completion)
+    case .failure(let error):
+      failure = error
+      if hasBegun { end(completion) }
     }
   }
 

@@ -93,6 +93,8 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @exclusivity(unchecked)
   @usableFromInline
   var hasEnding = false
+  @exclusivity(unchecked)
+  private var hasBegun = false
 
   @usableFromInline
   init(
@@ -109,7 +111,11 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @usableFromInline
   override func began() {
     up?.request(prefetch == .keepFull ? .max(size) : .unlimited)
-    if isLive { super.began() }
+    guard isLive else { return }
+    hasBegun = true
+    super.began()
+    // Upstream may have ended in the request.
+    if hasEnding { _ = drain() }
   }
 
   @inlinable
@@ -202,7 +208,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @inline(never)
   @usableFromInline
   func endIfDrained() {
-    guard isLive, let ending else { return }
+    guard isLive, hasBegun, let ending else { return }
     // Values that nobody has asked for do not hold a failure back.
     switch ending {
     case .finished: if values.isEmpty, demand > .none || !endingWaits { finish(ending) }
