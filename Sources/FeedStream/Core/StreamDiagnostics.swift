@@ -12,6 +12,8 @@ public struct DroppedValue {
     case bufferFull
     /// The stream had ended.
     case terminated
+    /// What an earlier value started was still going on.
+    case busy
   }
 
   public let value: Any

@@ -83,11 +83,7 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
     }
     hasBegun = true
     down.receive(subscription: self)
-    if let failure {
-      end(.failure(failure))
-    } else {
-      finishIfDone()
-    }
+    endIfDone()
   }
 
   /// Delivers what there is and returns what more the subscriber wants of each upstream.
@@ -109,26 +105,25 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
     isDelivering = false
     let asked = self.asked
     if asked > .none { self.asked = .none }
-    finishIfDone()
+    endIfDone()
     return rule == nil ? .none : asked
   }
 
+  /// Delivers the ending that is due, unless the subscriber is not told yet or is being served.
   @inlinable
-  func finishIfDone() {
-    guard hasBegun, failure == nil, !isDelivering, let rule, let first, let second else { return }
-    if first.isEnded || second.isEnded, rule.isDone(firstEnded: first.isEnded, secondEnded: second.isEnded) {
+  func endIfDone() {
+    guard hasBegun, !isDelivering, let rule, let first, let second, first.isEnded || second.isEnded else { return }
+    if let failure {
+      end(.failure(failure))
+    } else if rule.isDone(firstEnded: first.isEnded, secondEnded: second.isEnded) {
       end(.finished)
     }
   }
 
   @inlinable
   func ended(_ completion: Subscribers.Completion<Failure>) {
-    switch completion {
-    case .finished: finishIfDone()
-    case .failure(let error):
-      failure = error
-      if hasBegun { end(completion) }
-    }
+    if case .failure(let error) = completion { failure = failure ?? error }
+    endIfDone()
   }
 
   @inlinable
@@ -147,12 +142,18 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
     demand.assertPositive(self)
     guard rule != nil else { return }
     self.demand += demand
-    if isDelivering {
+    guard !isDelivering else {
       asked += demand
-    } else {
-      let more = demand + deliver()
+      return
+    }
+    var more = demand + deliver()
+    while rule != nil, more > .none {
+      // What comes while one is asked waits until both have been.
+      isDelivering = true
       first?.request(more)
       second?.request(more)
+      isDelivering = false
+      more = deliver()
     }
   }
 

@@ -70,75 +70,11 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = SwitchToLatestStage<NestedPublisher, Output, Failure>(Downstream(subscriber)) { nested, inlet in
-        nested.receive(subscriber: inlet)
-      }
+      let stage = SerialMapStage<NestedPublisher, Output, Failure>(
+        "SwitchToLatest", Downstream(subscriber), .replaces
+      ) { $0.receive(subscriber: $1) }
       stage.down.receive(subscription: stage)
       upstream.receive(subscriber: stage)
     }
-  }
-}
-
-@usableFromInline
-final class SwitchToLatestStage<Input, Output, Failure: Error>: SerialStage<Output, Failure>, Subscriber {
-  @usableFromInline
-  let attach: (Input, Inlet<SerialPort<Output, Failure>>) -> Void
-  @exclusivity(unchecked)
-  private var up: (any Subscription)?
-  @exclusivity(unchecked)
-  private var isFinished = false
-
-  @inlinable
-  init(
-    _ down: Downstream<Output, Failure>, _ attach: @escaping (Input, Inlet<SerialPort<Output, Failure>>) -> Void
-  ) {
-    self.attach = attach
-    super.init("SwitchToLatest", down)
-  }
-
-  @usableFromInline
-  func receive(subscription: any Subscription) {
-    guard isActive, up == nil, !isFinished else { return subscription.cancel() }
-    up = subscription
-    subscription.request(.unlimited)
-  }
-
-  @usableFromInline
-  func receive(_ input: Input) -> Subscribers.Demand {
-    if isActive, !isFinished { subscribe { [attach] in attach(input, $0) } }
-    return .none
-  }
-
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
-    guard isActive, !isFinished else { return }
-    up = nil
-    isFinished = true
-    switch completion {
-    case .finished: if current == nil { end(.finished) }
-    case .failure: end(completion)
-    }
-  }
-
-  @usableFromInline
-  override func ended(_ completion: Subscribers.Completion<Failure>) {
-    switch completion {
-    case .finished: if isFinished { end(.finished) }
-    case .failure: end(completion)
-    }
-  }
-
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
-    super.request(demand)
-  }
-
-  @usableFromInline
-  override func cancel() {
-    let up = self.up
-    self.up = nil
-    super.cancel()
-    up?.cancel()
   }
 }
