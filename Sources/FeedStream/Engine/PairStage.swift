@@ -45,6 +45,10 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
   @exclusivity(unchecked)
   @usableFromInline
   var isDelivering = false
+  /// Whether the subscriber has been told of its subscription.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasBegun = false
   /// What the subscriber has asked for while a value was delivered.
   @exclusivity(unchecked)
   @usableFromInline
@@ -72,7 +76,14 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
   @usableFromInline
   func began() {
     guard let first, let second else { return }
-    if first.isLive || first.isEnded, second.isLive || second.isEnded { down.receive(subscription: self) }
+    if first.isLive || first.isEnded, second.isLive || second.isEnded { begin() }
+  }
+
+  @usableFromInline
+  func begin() {
+    guard !hasBegun else { return }
+    hasBegun = true
+    down.receive(subscription: self)
   }
 
   /// Delivers what there is and returns what more the subscriber wants of each upstream.
@@ -116,6 +127,12 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
 
   @inlinable
   func end(_ completion: Subscribers.Completion<Failure>) {
+    if !hasBegun {
+      // An upstream that ends at once may be the only one that ever accepts. A request now must not end it otherwise.
+      isDelivering = true
+      begin()
+      isDelivering = false
+    }
     guard rule != nil else { return }
     rule = nil
     // The ending first: cancelling may come back here.

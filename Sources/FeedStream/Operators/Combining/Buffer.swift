@@ -108,8 +108,12 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
 
   @usableFromInline
   override func began() {
+    // What upstream delivers within this request, an ending too, waits until the subscriber has its subscription.
+    isDraining = true
     up?.request(prefetch == .keepFull ? .max(size) : .unlimited)
-    if isLive { super.began() }
+    isDraining = false
+    super.began()
+    if hasEnding, isLive { _ = drain() }
   }
 
   @inlinable
