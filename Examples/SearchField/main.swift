@@ -11,26 +11,26 @@ let field = PassthroughSubject<String, Never>()
 func search(for text: String) -> AnyPublisher<String, Never> {
   print("asked for \"\(text)\"")
   return Just("\(text.count * 100) images of \"\(text)\"")
-    .delay(for: .milliseconds(text.count < 4 ? 300 : 50), scheduler: loop)
+    .delay(for: .milliseconds(text.count < 4 ? 1000 : 50), scheduler: loop)
     .eraseToAnyPublisher()
 }
 
 let subscription =
   field
-  .debounce(for: .milliseconds(100), scheduler: loop)
+  .debounce(for: .milliseconds(200), scheduler: loop)
   .removeDuplicates()
   .flatMapLatest { search(for: $0) }
   .sink { print("showing \($0)") }
 
 // The typist: "sea" and a pause, on to "seagull" before the answer is there, a slip that is taken back, and the end.
 let typed: [(milliseconds: Int, text: String)] = [
-  (0, "s"), (30, "se"), (60, "sea"), (260, "seag"), (290, "seagu"), (320, "seagull"), (700, "seagulls"),
-  (730, "seagull"),
+  (0, "s"), (50, "se"), (100, "sea"), (600, "seag"), (650, "seagu"), (700, "seagull"), (1300, "seagulls"),
+  (1350, "seagull"),
 ]
 for key in typed {
   loop.schedule(after: loop.now.advanced(by: .milliseconds(key.milliseconds))) { field.send(key.text) }
 }
-loop.schedule(after: loop.now.advanced(by: .milliseconds(1000))) { field.send(completion: .finished) }
+loop.schedule(after: loop.now.advanced(by: .milliseconds(1700))) { field.send(completion: .finished) }
 
 loop.run()
 withExtendedLifetime(subscription) {}
