@@ -16,6 +16,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.9.0"),
+    // For `swift package generate-documentation`; no target depends on it.
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
@@ -49,6 +51,12 @@ let package = Package(
     .executableTarget(name: "LoadAndShow", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/LoadAndShow"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
     .executableTarget(name: "ZipTwoLoads", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/ZipTwoLoads"),
+    .executableTarget(
+      name: "CombineCountdown", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineCountdown"),
+    .executableTarget(
+      name: "CombineSearchField", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineSearchField"),
+    .executableTarget(
+      name: "CombineTwoLoads", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineTwoLoads"),
     .testTarget(name: "FeedStreamTests", dependencies: ["FeedStream", "FeedStreamTesting"]),
     .testTarget(
       name: "FeedStreamTestingTests",
@@ -68,7 +76,8 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "feed", "LoadAndShow", "SearchField", "ZipTwoLoads", "FeedStream", "ImageFeed", "Samples",
+        "feed", "LoadAndShow", "SearchField", "ZipTwoLoads",
+        "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedStream", "ImageFeed", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),

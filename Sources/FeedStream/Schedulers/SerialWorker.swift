@@ -31,7 +31,9 @@ public final class SerialWorker {
 
   /// Asks for `work` at once.
   ///
-  /// - Parameter completion: receives the result on the scheduler.
+  /// - Parameters:
+  ///   - work: runs aside, after all work asked for before.
+  ///   - completion: receives the result on the scheduler.
   /// - Returns: prevents `completion`, and `work` too if it has not begun. Dropping it does not cancel.
   @discardableResult
   public func perform<T: Sendable, E: Error>(

@@ -13,6 +13,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - size: how many values to hold; more than zero.
+  ///   - prefetch: how much to ask upstream for.
   ///   - whenFull: what to do with a value for which there is no room. What is dropped is reported to
   ///     ``StreamDiagnostics/onDrop(_:)``.
   @inlinable

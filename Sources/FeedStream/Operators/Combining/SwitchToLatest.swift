@@ -46,7 +46,7 @@ extension Publisher where Output: Publisher, Output.Failure == Never {
 extension Publisher {
   /// Makes a publisher of each value and delivers the values of the newest, cancelling the one before.
   ///
-  /// **Demand, failure, cancellation:** see ``switchToLatest()-(_)``.
+  /// **Demand, failure, cancellation:** see `switchToLatest()`.
   @inlinable
   public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -56,7 +56,7 @@ extension Publisher {
 }
 
 extension Publishers {
-  /// See ``Publisher/switchToLatest()-(_)``.
+  /// See `switchToLatest()`.
   @frozen
   public struct SwitchToLatest<NestedPublisher: Publisher, Upstream: Publisher>: Publisher
   where Upstream.Output == NestedPublisher, Upstream.Failure == NestedPublisher.Failure {
