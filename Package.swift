@@ -8,6 +8,7 @@ let package = Package(
     .library(name: "FeedStream", targets: ["FeedStream"]),
     .library(name: "FeedStreamTesting", targets: ["FeedStreamTesting"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
+    .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .executable(name: "feed", targets: ["feed"]),
   ],
   dependencies: [
@@ -36,6 +37,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    .target(name: "ImageFeedTesting", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed"]),
     .target(name: "Samples", path: "Examples/Samples"),
     .executableTarget(
       name: "feed",
