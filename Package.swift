@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .executable(name: "feed", targets: ["feed"]),
+    .executable(name: "year-of-polling", targets: ["year-of-polling"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -39,6 +40,13 @@ let package = Package(
       ]),
     .target(name: "ImageFeedTesting", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed"]),
     .target(name: "Samples", path: "Examples/Samples"),
+    .target(
+      name: "PollingWorld", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting"],
+      path: "Examples/PollingWorld"),
+    .executableTarget(
+      name: "year-of-polling",
+      dependencies: ["PollingWorld", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/year-of-polling"),
     .executableTarget(
       name: "feed",
       dependencies: [
@@ -55,6 +63,9 @@ let package = Package(
         "FeedStream", "FeedStreamTesting",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
       ]),
+    .testTarget(
+      name: "ImageFeedTestingTests",
+      dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld"]),
     .testTarget(name: "EventLoopTests", dependencies: ["FeedStream"]),
     .testTarget(
       name: "ImageFeedTests",

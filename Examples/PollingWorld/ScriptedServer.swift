@@ -29,7 +29,8 @@ final class ScriptedServer {
       let text = Bool.random(using: &random) ? "Feed \(number), \"image\" \(index), ünïcode" : nil
       return FeedImage(
         id: UUID(uuidString: String(format: "00000000-0000-0000-%04X-%012X", index, number))!, description: text,
-        location: index == 1 ? "Somewhere" : nil, url: URL(string: "https://images.example.com/\(number)/\(index).jpg")!)
+        location: index == 1 ? "Somewhere" : nil, url: URL(string: "https://images.example.com/\(number)/\(index).jpg")!
+      )
     }
     version = Version(number: number, images: images, body: FeedPayload.bytes(of: images))
   }
@@ -57,7 +58,10 @@ final class ScriptedServer {
     case 1: Data("<html>Please log in</html>".utf8)
     case 2: Data("{\"items\": 1}".utf8)
     case 3: Data("{\"items\": [{\"id\": \"no\", \"image\": \"https://example.com/a\"}]}".utf8)
-    case 4: Data("{\"items\": [{\"id\": \"\(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))\", \"image\": \"/relative\"}]}".utf8)
+    case 4:
+      Data(
+        "{\"items\": [{\"id\": \"\(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))\", \"image\": \"/relative\"}]}"
+          .utf8)
     default: version.body.dropLast(2)
     }
   }
