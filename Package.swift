@@ -8,7 +8,9 @@ let package = Package(
     .library(name: "FeedStream", targets: ["FeedStream"]),
     .library(name: "FeedStreamTesting", targets: ["FeedStreamTesting"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
+    .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .executable(name: "feed", targets: ["feed"]),
+    .executable(name: "year-of-polling", targets: ["year-of-polling"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -38,7 +40,15 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    .target(name: "ImageFeedTesting", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed"]),
     .target(name: "Samples", path: "Examples/Samples"),
+    .target(
+      name: "PollingWorld", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting"],
+      path: "Examples/PollingWorld"),
+    .executableTarget(
+      name: "year-of-polling",
+      dependencies: ["PollingWorld", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/year-of-polling"),
     .executableTarget(
       name: "feed",
       dependencies: [
@@ -64,6 +74,9 @@ let package = Package(
         "FeedStream", "FeedStreamTesting",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
       ]),
+    .testTarget(
+      name: "ImageFeedTestingTests",
+      dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld"]),
     .testTarget(name: "EventLoopTests", dependencies: ["FeedStream"]),
     .testTarget(
       name: "ImageFeedTests",
