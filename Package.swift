@@ -46,6 +46,9 @@ let package = Package(
         .product(name: "FlyingFox", package: "FlyingFox"),
       ],
       path: "Examples/feed"),
+    .executableTarget(name: "LoadAndShow", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/LoadAndShow"),
+    .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
+    .executableTarget(name: "ZipTwoLoads", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/ZipTwoLoads"),
     .testTarget(name: "FeedStreamTests", dependencies: ["FeedStream", "FeedStreamTesting"]),
     .testTarget(
       name: "FeedStreamTestingTests",
@@ -65,7 +68,7 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "feed", "FeedStream", "ImageFeed", "Samples",
+        "feed", "LoadAndShow", "SearchField", "ZipTwoLoads", "FeedStream", "ImageFeed", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),

@@ -30,7 +30,7 @@ struct WatchCommand: ParsableCommand {
     let session = Session(verbose: load.common.verbose)
     let pulse = Pulse(every: every.duration, on: session)
     let source = load.source(on: session, observer: pulse)
-    let screen = FeedScreen(load, on: session)
+    let screen = FeedScreen(load, on: session, isRepeated: true)
     let updates = source.loader.updates(every: every.duration)
       .compactMap { update in
         switch update {

@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [">&-", "| true; exit 0"])
+  @Test(arguments: [">&-", "| head -n 1"])
   func `a closed standard output ends quietly, and the feed is saved`(redirection: String) async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try await FeedBinary.shell("\"$FEED\" load '\(url)' --cache '\(cache)' \(redirection)")
@@ -66,7 +66,9 @@ import Testing
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(body: document("Second"))
       // Keeps the save waiting, until the interrupt has been seen.
-      let other = try DatabaseQueue(path: cache)
+      var configuration = Configuration()
+      configuration.allowsUnsafeTransactions = true
+      let other = try DatabaseQueue(path: cache, configuration: configuration)
       let run = try RunningFeed(["load", url, "--cache", cache, "--verbose"])
       try await other.inDatabaseHeld {
         _ = await run.output.read(upTo: "1. Second\n")

@@ -92,9 +92,9 @@ import Testing
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed(
         ["watch", url, "--every", "30s", "--cache", cache], environment: ["TERM": "xterm"], terminal: true)
-      let shown = try #require(await run.output.read(upTo: "next in 30s"))
+      let shown = try #require(await run.output.read(upTo: "https://url-1.com"))
       #expect(shown.contains("\u{1B}[1m1 image\u{1B}[0m from"))
-      #expect(shown.contains("checked "))
+      #expect(try #require(await run.output.read(upTo: "next in ")).contains("checked "))
       run.send(SIGINT)
       #expect(await run.status() == 130)
       // The status line is taken away.

@@ -14,6 +14,8 @@ struct DemoCommand: ParsableCommand {
       """)
 
   func run() throws {
+    // Whoever stops reading does not keep it from tidying up.
+    signal(SIGPIPE, SIG_IGN)
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("feedstream-demo-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }

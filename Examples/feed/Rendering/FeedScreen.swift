@@ -6,24 +6,26 @@ struct FeedScreen {
   private let format: OutputFormat
   private let feedText: FeedText
   private let errorStyle: Style
-  /// What a headline begins with.
-  private let prefix: () -> String
+  private let isRepeated: Bool
 
-  init(_ options: LoadOptions, on session: Session, prefix: @escaping () -> String = { "" }) {
+  /// - Parameter isRepeated: whether there may be several, which are then told apart by their time.
+  init(_ options: LoadOptions, on session: Session, isRepeated: Bool = false) {
     format = options.format
     feedText = FeedText(address: options.address, style: session.outputStyle)
     errorStyle = session.console.style
-    self.prefix = prefix
+    self.isRepeated = isRepeated
   }
 
   /// For standard output.
   func text(of feed: Feed) -> String {
     switch format {
-    case .text: prefix() + feedText.text(of: feed)
+    case .text: entry(feedText.text(of: feed))
     case .json: FeedJSON.line(feed)
     }
   }
 
   /// For standard error.
-  func text(of failure: NothingToShow) -> String { prefix() + failure.text(errorStyle) }
+  func text(of failure: NothingToShow) -> String { entry(failure.text(errorStyle)) }
+
+  private func entry(_ text: String) -> String { isRepeated ? "[\(Date().timeOfDay)] \(text)\n" : text }
 }

@@ -3,14 +3,15 @@ import Foundation
 /// Standard error: messages, and on a terminal one line that shows the program is alive.
 final class Console {
   let style: Style
-  /// Whether a status line is shown at all: on a terminal, never in a pipe.
+  /// Whether a status line is shown at all: on a terminal, and not beside a pipe, whose reader may write to the same one.
   let showsStatus: Bool
   private let write: (String) -> Void
   private var status = ""
 
   /// - Parameter write: where text goes; standard error by default.
   init(
-    style: Style = .suiting(STDERR_FILENO), showsStatus: Bool = Style.isScreen(STDERR_FILENO),
+    style: Style = .suiting(STDERR_FILENO),
+    showsStatus: Bool = Style.isScreen(STDERR_FILENO) && !Output.isPipe(STDOUT_FILENO),
     write: @escaping (String) -> Void = Console.writeToStandardError
   ) {
     self.style = style

@@ -78,12 +78,17 @@ extension Output {
   func watchReader() -> PollHandle? {
     // Only a pipe: opening it anew gives a description of our own, so that the one we share with other processes is not
     // made non-blocking by the watch.
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return nil }
+    guard Self.isPipe(descriptor) else { return nil }
     let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
     guard own >= 0, let watch = try? PollHandle(on: loop, fileDescriptor: own) else { return nil }
+    // The descriptor stays open until the process ends.
     watch.keepsLoopAlive = false
     try? watch.start(.disconnect) { [weak self] _, _ in self?.end(.closed) }
     return watch
+  }
+
+  static func isPipe(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 }

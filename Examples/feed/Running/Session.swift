@@ -49,8 +49,9 @@ final class Session {
     let printer = Printer<P.Output, P.Failure> { [self] value, done in
       print(text(value), then: done)
     } ended: { [self] completion in
-      ended(completion)
+      // In this order: what `ended` starts is to run to its end.
       endHelpers()
+      ended(completion)
     }
     running.append(printer)
     publisher.subscribe(printer)

@@ -31,6 +31,7 @@ extension Publisher {
   /// **Demand:** unlimited, once somebody asks the subject for values.
   ///
   /// - Returns: cancels the subscription when cancelled or released.
+  @inlinable
   public func subscribe<S: Subject>(_ subject: S) -> AnyCancellable where S.Output == Output, S.Failure == Failure {
     let subscriber = SubjectSubscriber(subject)
     receive(subscriber: subscriber)

@@ -85,6 +85,8 @@ extension Conduit: CustomStringConvertible, CustomPlaygroundDisplayConvertible, 
 final class UpstreamDemand {
   private var upstreams: [any Subscription] = []
   private var isWanted = false
+  /// When to look for upstreams that are over, so that connecting again and again costs no memory.
+  private var sweepCount = 32
 
   @usableFromInline
   init() {}
@@ -93,6 +95,10 @@ final class UpstreamDemand {
 
   @usableFromInline
   func add(_ upstream: any Subscription) {
+    if upstreams.count >= sweepCount {
+      upstreams.removeAll { ($0 as? any FiniteSubscription)?.isOver ?? false }
+      sweepCount = max(32, upstreams.count * 2)
+    }
     upstreams.append(upstream)
     if isWanted { upstream.request(.unlimited) }
   }
@@ -103,4 +109,10 @@ final class UpstreamDemand {
     isWanted = true
     for upstream in upstreams { upstream.request(.unlimited) }
   }
+}
+
+/// A subscription that knows when nothing more can come through it.
+@usableFromInline
+protocol FiniteSubscription: Subscription {
+  var isOver: Bool { get }
 }

@@ -63,8 +63,9 @@ final class Conduits<Output, Failure: Error> {
       let conduit = Conduit(name, outlet, subject, upstreams, remove: { [self] in remove($0) }, onRequest: onRequest)
       down.receive(subscription: conduit)
     } else if let completion {
-      down.receive(subscription: Subscriptions.empty)
-      down.receive(completion: completion)
+      let subscription = EndingSubscription()
+      down.receive(subscription: subscription)
+      if !subscription.isCancelled { down.receive(completion: completion) }
     }
   }
 

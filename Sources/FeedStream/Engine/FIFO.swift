@@ -1,49 +1,60 @@
-/// A queue: first in, first out, each in O(1) amortized. It keeps its storage when it runs empty.
+/// A queue: first in, first out, each in O(1) amortized.
+///
+/// A ring whose storage doubles when full and stays when empty, so that a queue that runs empty again and again does not
+/// allocate.
 @frozen
 @usableFromInline
 struct FIFO<Element> {
+  // Always a power of two of places, or none.
   @usableFromInline
   var storage: ContiguousArray<Element?> = []
   @usableFromInline
   var head = 0
+  @usableFromInline
+  var count = 0
 
   @inlinable
   init() {}
 
   @inlinable
-  var isEmpty: Bool { head == storage.count }
-  @inlinable
-  var count: Int { storage.count - head }
+  var isEmpty: Bool { count == 0 }
 
   /// The element that `index` others leave before.
   @inlinable
-  subscript(index: Int) -> Element { storage[head + index]! }
+  subscript(index: Int) -> Element {
+    get { storage[place(index)].unsafelyUnwrapped }
+    set { storage[place(index)] = newValue }
+  }
+
+  @inlinable
+  func place(_ index: Int) -> Int { (head &+ index) & (storage.count &- 1) }
 
   @inlinable
   mutating func append(_ element: Element) {
-    if head > 32, head > storage.count / 2 {
-      storage.removeFirst(head)
-      head = 0
-    }
-    storage.append(element)
+    if count == storage.count { grow() }
+    storage[place(count)] = element
+    count &+= 1
   }
 
   @inlinable
   mutating func popFirst() -> Element? {
-    guard head < storage.count else { return nil }
+    guard count > 0 else { return nil }
     let element = storage[head]
     storage[head] = nil
-    head &+= 1
-    if head == storage.count {
-      storage.removeAll(keepingCapacity: true)
-      head = 0
-    }
+    head = place(1)
+    count &-= 1
     return element
   }
 
   @inlinable
-  mutating func removeAll() {
-    storage.removeAll()
+  mutating func removeAll() { self = FIFO() }
+
+  @inline(never)
+  @usableFromInline
+  mutating func grow() {
+    var larger = ContiguousArray<Element?>(repeating: nil, count: max(8, storage.count * 2))
+    for index in 0..<count { larger[index] = storage[place(index)] }
+    storage = larger
     head = 0
   }
 }

@@ -33,6 +33,11 @@ extension FusedStage where Failure == Downstream.Failure {
 }
 
 extension Subscriber {
+  /// Whether an operator above this subscriber that does not fuse with its own kind, as `map` does with `map`, must erase
+  /// it before wrapping it: nested three times in itself, a stage is no longer specialized (250 ns a value in place of 6).
+  @inlinable
+  static var isFused: Bool { @inline(__always) get { fusedStages > 0 } }
+
   /// Whether a stateless operator above this subscriber must erase it before wrapping it.
   @inlinable
   static var isFullyFused: Bool { @inline(__always) get { fusedStages >= Subscribers.fusionLimit } }

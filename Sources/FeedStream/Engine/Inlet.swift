@@ -66,7 +66,7 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
 
   @inlinable
   func receive(_ input: P.Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard !isEnded else { return .none }
     return P.receive(input, self)
   }
 

@@ -43,7 +43,8 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   @inlinable
   final func addInlet() -> Inlet<MergePort<Output, Failure>> {
     let inlet = Inlet<MergePort<Output, Failure>>(self, index: inlets.count)
-    inlets.append(inlet)
+    // After cancellation nobody would take it off again.
+    if isActive { inlets.append(inlet) }
     return inlet
   }
 

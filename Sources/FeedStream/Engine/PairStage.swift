@@ -1,181 +1,207 @@
+/// What a stage of two upstreams keeps of their values, and when that makes something to deliver.
+///
+/// A plain value: a rule decides, the stage around it acts. Stages are generic over it, so that its calls are direct.
+@usableFromInline
+protocol PairRule {
+  associatedtype First
+  associatedtype Second
+  associatedtype Output
+
+  static var name: StaticString { get }
+  /// Whether what is delivered is counted against what was asked for. Not needed where each value delivered takes one of
+  /// either upstream, which have been asked for as many.
+  static var keepsLedger: Bool { get }
+
+  mutating func take(first value: First)
+  mutating func take(second value: Second)
+  /// Something to deliver, taken from what is kept.
+  mutating func next() -> Output?
+  /// Whether nothing more can come.
+  func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool
+}
+
 /// Two upstreams of different types into one subscriber: what `zip` and `combineLatest` share.
 ///
-/// A subclass says what it keeps of a value (`take`), when that makes something to deliver (`next`), and when nothing
-/// more can come (`isDone`). **Demand:** passes to both upstreams; what is delivered is counted against it all the same,
-/// so that an upstream that sends too much does not reach the subscriber with it.
+/// **Demand:** passes to both upstreams. A request made while a value is delivered reaches the upstream that is delivering
+/// as its answer.
 @usableFromInline
-class PairStage<A, B, Output, Failure: Error>: Subscription, CustomStringConvertible,
+final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStringConvertible,
   CustomPlaygroundDisplayConvertible, CustomReflectable
 {
   @usableFromInline
-  final let name: StaticString
-  @usableFromInline
-  final let down: Downstream<Output, Failure>
+  let down: Downstream<Rule.Output, Failure>
   @exclusivity(unchecked)
   @usableFromInline
-  final private(set) var first: Inlet<FirstPort<A, B, Output, Failure>>!
+  var rule: Rule?
   @exclusivity(unchecked)
   @usableFromInline
-  final private(set) var second: Inlet<SecondPort<A, B, Output, Failure>>!
+  var first: Inlet<FirstPort<Rule, Failure>>!
   @exclusivity(unchecked)
   @usableFromInline
-  final var demand = Subscribers.Demand.none
+  var second: Inlet<SecondPort<Rule, Failure>>!
   @exclusivity(unchecked)
   @usableFromInline
-  final var isActive = true
+  var demand = Subscribers.Demand.none
   @exclusivity(unchecked)
   @usableFromInline
-  final var isDelivering = false
+  var isDelivering = false
+  /// What the subscriber has asked for while a value was delivered.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var asked = Subscribers.Demand.none
 
-  @usableFromInline
-  init(_ name: StaticString, _ down: Downstream<Output, Failure>) {
-    self.name = name
+  @inlinable
+  init(_ down: Downstream<Rule.Output, Failure>, _ rule: Rule) {
     self.down = down
+    self.rule = rule
     first = Inlet(self)
     second = Inlet(self)
   }
 
-  // MARK: What a subclass says
-
-  @usableFromInline
-  func take(first value: A) {}
-  @usableFromInline
-  func take(second value: B) {}
-  /// Something to deliver, taken from what is kept.
-  @usableFromInline
-  func next() -> Output? { nil }
-  @usableFromInline
-  var isDone: Bool { true }
-  /// Lets go of what is kept.
-  @usableFromInline
-  func discard() {}
+  @inlinable
+  func start<A: Publisher, B: Publisher>(_ a: A, _ b: B)
+  where A.Output == Rule.First, B.Output == Rule.Second, A.Failure == Failure, B.Failure == Failure {
+    let (first, second) = (self.first!, self.second!)
+    a.receive(subscriber: first)
+    b.receive(subscriber: second)
+  }
 
   // MARK: Upstream
 
   /// The subscriber is told once both upstreams have accepted.
   @usableFromInline
-  final func began() {
-    guard isActive else { return cancelInlets() }
+  func began() {
+    guard let first, let second else { return }
     if first.isLive || first.isEnded, second.isLive || second.isEnded { down.receive(subscription: self) }
   }
 
-  /// Delivers what there is and returns what more the subscriber wants.
+  /// Delivers what there is and returns what more the subscriber wants of each upstream.
   ///
-  /// A value that arrives while another is delivered waits for the loop that is delivering; the order is kept and the
+  /// A value that arrives while another is delivered waits for the loop that is delivering: the order is kept and the
   /// stack stays flat.
   @inlinable
-  final func deliver() -> Subscribers.Demand {
+  func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true
-    var more = Subscribers.Demand.none
-    while isActive, demand > .none, let value = next() {
-      if demand != .unlimited { demand.rawValue &-= 1 }
-      let asked = down.next(value)
-      demand += asked
-      more += asked
+    while !Rule.keepsLedger || demand > .none, let value = rule?.next() {
+      if demand != .unlimited, demand > .none { demand.rawValue &-= 1 }
+      let more = down.next(value)
+      if more > .none {
+        demand += more
+        asked += more
+      }
     }
     isDelivering = false
+    let asked = self.asked
+    if asked > .none { self.asked = .none }
     finishIfDone()
-    return isActive ? more : .none
+    return rule == nil ? .none : asked
   }
 
-  @usableFromInline
-  final func finishIfDone() {
-    if isActive, !isDelivering, isDone { end(.finished) }
+  @inlinable
+  func finishIfDone() {
+    guard !isDelivering, let rule, let first, let second else { return }
+    if first.isEnded || second.isEnded, rule.isDone(firstEnded: first.isEnded, secondEnded: second.isEnded) {
+      end(.finished)
+    }
   }
 
-  @usableFromInline
-  final func ended(_ completion: Subscribers.Completion<Failure>) {
-    guard isActive else { return }
+  @inlinable
+  func ended(_ completion: Subscribers.Completion<Failure>) {
     switch completion {
     case .finished: finishIfDone()
     case .failure: end(completion)
     }
   }
 
-  @usableFromInline
-  final func end(_ completion: Subscribers.Completion<Failure>) {
-    isActive = false
-    discard()
+  @inlinable
+  func end(_ completion: Subscribers.Completion<Failure>) {
+    guard rule != nil else { return }
+    rule = nil
     // The ending first: cancelling may come back here.
     down.receive(completion: completion)
-    cancelInlets()
+    letGo()
   }
 
   // MARK: Downstream
 
   @usableFromInline
-  final func request(_ demand: Subscribers.Demand) {
+  func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
-    guard isActive else { return }
+    guard rule != nil else { return }
     self.demand += demand
-    let more = demand + deliver()
-    if isActive { first.request(more) }
-    if isActive { second.request(more) }
+    if isDelivering {
+      asked += demand
+    } else {
+      let more = demand + deliver()
+      first?.request(more)
+      second?.request(more)
+    }
   }
 
   @usableFromInline
-  final func cancel() {
-    guard isActive else { return }
-    isActive = false
-    discard()
-    cancelInlets()
-  }
-
-  private func cancelInlets() {
-    first.cancel()
-    second.cancel()
+  func cancel() {
+    guard rule != nil else { return }
+    rule = nil
+    letGo()
   }
 
   @usableFromInline
-  final var description: String { "\(name)" }
+  func letGo() {
+    let upstreams = (first, second)
+    first = nil
+    second = nil
+    upstreams.0?.cancel()
+    upstreams.1?.cancel()
+  }
+
   @usableFromInline
-  final var playgroundDescription: Any { description }
+  var description: String { "\(Rule.name)" }
   @usableFromInline
-  final var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+  var playgroundDescription: Any { description }
+  @usableFromInline
+  var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }
 
 @usableFromInline
-enum FirstPort<A, B, Output, Failure: Error>: Port {
+enum FirstPort<Rule: PairRule, Failure: Error>: Port {
   @usableFromInline
-  typealias Input = A
+  typealias Input = Rule.First
   @usableFromInline
-  typealias Owner = PairStage<A, B, Output, Failure>
+  typealias Owner = PairStage<Rule, Failure>
 
   @usableFromInline
   static func began(_ inlet: Inlet<Self>) { inlet.owner.began() }
   @inlinable
-  static func receive(_ input: A, _ inlet: Inlet<Self>) -> Subscribers.Demand {
-    let stage = inlet.owner
-    stage.take(first: input)
-    let more = stage.deliver()
-    if more > .none { stage.second.request(more) }
+  static func receive(_ input: Rule.First, _ inlet: Inlet<Self>) -> Subscribers.Demand {
+    inlet.owner.rule?.take(first: input)
+    let more = inlet.owner.deliver()
+    if more > .none { inlet.owner.second?.request(more) }
     return more
   }
-  @usableFromInline
+  @inlinable
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.ended(completion)
   }
 }
 
 @usableFromInline
-enum SecondPort<A, B, Output, Failure: Error>: Port {
+enum SecondPort<Rule: PairRule, Failure: Error>: Port {
   @usableFromInline
-  typealias Input = B
+  typealias Input = Rule.Second
   @usableFromInline
-  typealias Owner = PairStage<A, B, Output, Failure>
+  typealias Owner = PairStage<Rule, Failure>
 
   @usableFromInline
   static func began(_ inlet: Inlet<Self>) { inlet.owner.began() }
   @inlinable
-  static func receive(_ input: B, _ inlet: Inlet<Self>) -> Subscribers.Demand {
-    let stage = inlet.owner
-    stage.take(second: input)
-    let more = stage.deliver()
-    if more > .none { stage.first.request(more) }
+  static func receive(_ input: Rule.Second, _ inlet: Inlet<Self>) -> Subscribers.Demand {
+    inlet.owner.rule?.take(second: input)
+    let more = inlet.owner.deliver()
+    if more > .none { inlet.owner.first?.request(more) }
     return more
   }
-  @usableFromInline
+  @inlinable
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.ended(completion)
   }

@@ -100,7 +100,6 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
 
   @usableFromInline
   func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
     guard isActive else { return }
     self.demand += demand
     current?.request(demand)
@@ -139,4 +138,7 @@ enum SerialPort<Output, Failure: Error>: Port {
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.endedCurrent(completion, inlet)
   }
+  /// To upstream, the stage and its inlet are one subscriber.
+  @usableFromInline
+  static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { inlet.owner.combineIdentifier }
 }

@@ -58,7 +58,30 @@ extension Subscriber {
   /// Hands over a subscription that has nothing to give, and then the ending.
   @inlinable
   func attach(ending completion: Subscribers.Completion<Failure>) {
-    receive(subscription: Subscriptions.empty)
-    receive(completion: completion)
+    let subscription = EndingSubscription()
+    receive(subscription: subscription)
+    if !subscription.isCancelled { receive(completion: completion) }
   }
+}
+
+/// A subscription that has only an ending to give, which a subscriber can still refuse.
+@usableFromInline
+final class EndingSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
+  CustomReflectable
+{
+  @usableFromInline
+  private(set) var isCancelled = false
+
+  @usableFromInline
+  init() {}
+  @usableFromInline
+  func request(_ demand: Subscribers.Demand) {}
+  @usableFromInline
+  func cancel() { isCancelled = true }
+  @usableFromInline
+  var description: String { "Empty" }
+  @usableFromInline
+  var playgroundDescription: Any { description }
+  @usableFromInline
+  var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }

@@ -9,7 +9,8 @@ extension Publishers {
   /// The closure runs once per subscriber, when it subscribes, after the subscriber has its subscription.
   ///
   /// **Demand:** what is sent before it is asked for is held. **Policy:** of what does not fit in `size`, `whenFull`
-  /// decides; what is dropped is reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's, or `whenFull`'s.
+  /// decides; what is dropped is reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's, or `whenFull`'s;
+  /// at once when what is held has not been asked for.
   /// **Cancellation:** runs what the closure gave to ``Emitter/onCancel(_:)``, and discards what is held.
   public struct Create<Output, Failure: Error>: Publisher {
     private let size: Int
@@ -30,7 +31,8 @@ extension Publishers {
     }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let buffer = BufferStage<Output, Failure>(Downstream(subscriber), size, .byRequest, whenFull)
+      let buffer = BufferStage<Output, Failure>(
+        Downstream(subscriber), size, .byRequest, whenFull, endingWaits: false)
       let emitter = Emitter(buffer)
       buffer.receive(subscription: EmitterSubscription { emitter.end() })
       if emitter.isActive { body(emitter) }

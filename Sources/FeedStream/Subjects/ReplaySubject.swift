@@ -10,27 +10,48 @@
 public final class ReplaySubject<Output, Failure: Error>: Subject {
   @usableFromInline
   struct Kept {
+    @usableFromInline
     let value: Output
     /// Whether it is too old to be kept.
+    @usableFromInline
     let isExpired: (() -> Bool)?
+
+    @inlinable
+    init(value: Output, isExpired: (() -> Bool)?) {
+      self.value = value
+      self.isExpired = isExpired
+    }
   }
 
-  private let conduits = Conduits<Output, Failure>()
-  private let limit: Int
-  private let startAgeing: (() -> () -> Bool)?
-  private var kept = FIFO<Kept>()
+  @usableFromInline
+  let conduits = Conduits<Output, Failure>()
+  @usableFromInline
+  let limit: Int
+  @usableFromInline
+  let startAgeing: (() -> () -> Bool)?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var kept = FIFO<Kept>()
   /// The position, among everything ever sent, of the first value kept.
-  private var origin = 0
+  @exclusivity(unchecked)
+  @usableFromInline
+  var origin = 0
   /// The position of the next value to be sent.
-  private var end: Int { origin + kept.count }
+  @inlinable
+  var end: Int { origin + kept.count }
   /// How many deliveries are under way; while any is, nothing is given up, so that a value sent in the middle of one
   /// reaches everybody who has asked for it.
-  private var servings = 0
-  private var completion: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var servings = 0
+  @exclusivity(unchecked)
+  @usableFromInline
+  var completion: Subscribers.Completion<Failure>?
 
   /// Keeps the last `count` values.
   ///
   /// - Parameter count: 0 or more; `Int.max` keeps everything.
+  @inlinable
   public convenience init(count: Int) { self.init(limit: count, startAgeing: nil) }
 
   /// Keeps what was sent less than `maxAge` ago, and at most the last `count` values.
@@ -38,6 +59,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   /// - Parameters:
   ///   - maxAge: a value this old is given up.
   ///   - scheduler: tells the time; nothing is scheduled on it.
+  @inlinable
   public convenience init<S: Scheduler>(
     maxAge: S.SchedulerTimeType.Stride, count: Int = .max, scheduler: S
   ) {
@@ -47,12 +69,14 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     }
   }
 
-  private init(limit: Int, startAgeing: (() -> () -> Bool)?) {
+  @inlinable
+  init(limit: Int, startAgeing: (() -> () -> Bool)?) {
     precondition(limit >= 0, "ReplaySubject(count: \(limit)): a number of values cannot be negative; use 0 or more")
     self.limit = limit
     self.startAgeing = startAgeing
   }
 
+  @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     giveUp()
     let start = limit < kept.count ? end - limit : origin
@@ -66,6 +90,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   /// Keeps `value` and delivers it to the subscribers that have asked for it.
   ///
   /// - Returns: to how many it was delivered, and how many have yet to ask for it.
+  @inlinable
   @discardableResult
   public func send(_ value: Output) -> Delivery {
     guard completion == nil else {
@@ -97,7 +122,8 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   // MARK: Keeping
 
   /// Delivers what `outlet` has asked for, then the ending if it has everything.
-  private func serve(_ outlet: Outlet<Output, Failure>) {
+  @inlinable
+  func serve(_ outlet: Outlet<Output, Failure>) {
     // A request made while it is being served is served by the loop that is running: the stack stays flat.
     guard !outlet.isBeingServed else { return }
     giveUp()
@@ -116,7 +142,8 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   }
 
   /// Gives up what is too old or too much.
-  private func giveUp() {
+  @inlinable
+  func giveUp() {
     guard servings == 0 else { return }
     while kept.count > limit || (!kept.isEmpty && kept[0].isExpired?() ?? false) {
       if StreamDiagnostics.isWatched { reportFirst() }
@@ -125,7 +152,9 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     }
   }
 
-  private func reportFirst() {
+  @inline(never)
+  @usableFromInline
+  func reportFirst() {
     var isMissed = false
     conduits.visit { isMissed = isMissed || $0.position <= origin }
     if isMissed { StreamDiagnostics.dropped(kept[0].value, "ReplaySubject", .bufferFull) }

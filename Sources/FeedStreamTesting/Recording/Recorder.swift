@@ -17,6 +17,10 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   private var received: [Timed<Event>] = []
   /// Called for what the rules forbid, with the rule's number.
   var onViolation: ((_ rule: Int, _ message: String) -> Void)?
+  /// Called within each callback, once it is written down; the subscription is `nil` after the ending.
+  var onCallback: (() -> Void)?
+  /// Whether an answer to a value is given by calling `request` within the callback instead.
+  var answersByRequest = false
 
   /// The account of demand: each request, each answer to a value, each value that used some up.
   public private(set) var ledger = DemandLedger()
@@ -85,6 +89,9 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     let subscription = self.subscription
     self.subscription = nil
     subscription?.cancel()
+    guard onCallback != nil else { return }
+    subscription?.cancel()
+    subscription?.request(.max(1))
   }
 
   var isLive: Bool { subscription != nil }
@@ -106,6 +113,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
       }
     }
     if script.initial > .none { request(script.initial) }
+    onCallback?()
   }
 
   public func receive(_ input: Input) -> Subscribers.Demand {
@@ -115,15 +123,27 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
       violate(4, "the value \(input) was delivered without being asked for; \(ledger)")
     }
     received.append(Timed(.value(input), at: time.now))
+    onCallback?()
     let answer = isCancelled ? .none : script.answer(toValue: valueIndex)
-    if answer > .none { ledger.answer(answer, at: time.now) }
+    guard answer > .none else { return .none }
+    guard !answersByRequest else {
+      request(answer)
+      return .none
+    }
+    ledger.answer(answer, at: time.now)
     return answer
   }
 
   public func receive(completion: Subscribers.Completion<Failure>) {
     checkDelivery(of: "the ending \(Event.completion(completion))")
     received.append(Timed(.completion(completion), at: time.now))
-    subscription = nil
+    let subscription = self.subscription
+    self.subscription = nil
+    guard let onCallback else { return }
+    onCallback()
+    // A subscriber may be slow to notice: neither of these may have an effect.
+    subscription?.request(.max(1))
+    subscription?.cancel()
   }
 
   private func checkDelivery(of what: @autoclosure () -> String) {

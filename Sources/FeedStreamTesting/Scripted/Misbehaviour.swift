@@ -16,7 +16,7 @@ public enum Misbehaviour: String, CaseIterable, Hashable, Sendable, CustomString
 /// A publisher that breaks one rule on purpose, by name, to prove that operators survive it.
 ///
 /// What a case does not name it does properly: values on request, one ending. Values that ``Misbehaviour/ignoresCancel``
-/// emits come a millisecond apart.
+/// emits come a millisecond apart, and one that was not asked for is left out.
 public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let misbehaviour: Misbehaviour
   private let values: [Output]
@@ -67,8 +67,14 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
         if !subscription.isCancelled { end() }
       }
     case .ignoresCancel:
+      var demand = Subscribers.Demand.none
+      subscription.onRequest = { demand += $0 }
       for (index, value) in values.enumerated() {
-        _ = time.add(at: time.now.advanced(by: .milliseconds(index + 1)), .untraced) { _ = subscriber.receive(value) }
+        _ = time.add(at: time.now.advanced(by: .milliseconds(index + 1)), .untraced) {
+          guard demand > .none else { return }
+          demand -= 1
+          demand += subscriber.receive(value)
+        }
       }
       _ = time.add(at: time.now.advanced(by: .milliseconds(values.count + 1)), .untraced, end)
     default:

@@ -54,13 +54,14 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     let record = SubscriptionRecord(subscribedAt: time.now)
     subscriptions.append(record)
     let subscription = ScriptedSubscription(record, time)
-    subscriber.receive(subscription: subscription)
     func step(_ event: Event) -> ScriptedSubscription.Step {
       switch event {
       case .value(let value): .value { subscriber.receive(value) }
       case .completion(let completion): .ending { subscriber.receive(completion: completion) }
       }
     }
+    if kind == .synchronous { subscription.load(script.map { step($0.event) }) }
+    subscriber.receive(subscription: subscription)
     switch kind {
     case .cold:
       for (offset, event) in script {
@@ -71,7 +72,8 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
         }
       }
     case .synchronous:
-      for (_, event) in script { subscription.offer(step(event)) }
+      // Without values there is no request to wait for.
+      subscription.drain()
     case .hot:
       if let hotEnding {
         subscription.offer(step(hotEnding))

@@ -63,6 +63,9 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     timers.append(time.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
   }
 
+  /// Holds all there is until it is asked for.
+  func load(_ steps: [Step]) { waiting = steps[...] }
+
   /// Delivers `step` as soon as it has been asked for.
   func offer(_ step: Step) {
     guard !isOver else { return }
@@ -80,7 +83,8 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     }
   }
 
-  private func drain() {
+  /// Delivers what waits, as far as it has been asked for; the ending comes with the last value.
+  func drain() {
     guard !isDelivering else { return }
     isDelivering = true
     defer { isDelivering = false }
@@ -88,7 +92,6 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
       if case .value = step, demand == .none { return }
       waiting.removeFirst()
       deliver(step)
-      // The ending comes with the last value, not with a request after it.
     }
   }
 

@@ -9,9 +9,13 @@ struct FeedBinary {
     let errors: String
   }
 
-  /// Beside the tests, where the build puts both.
-  static let url = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-    .deletingLastPathComponent().appendingPathComponent("feed")
+  static let path = path(of: "feed")
+
+  /// A program of this package: beside the tests, where the build puts both.
+  static func path(of program: String) -> String {
+    URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent(program).path
+  }
 
   /// Variables that would change what is tested are not handed on.
   static func environment(_ extra: [String: String] = [:]) -> [String: String] {
@@ -27,8 +31,6 @@ struct FeedBinary {
 
   /// Runs a line of shell script in which `$FEED` is the command.
   static func shell(_ script: String) async throws -> Ending {
-    try await RunningFeed(
-      program: URL(fileURLWithPath: "/bin/sh"), ["-c", script], environment: ["FEED": url.path]
-    ).ending()
+    try await RunningFeed(program: "/bin/sh", ["-c", script], environment: ["FEED": path]).ending()
   }
 }

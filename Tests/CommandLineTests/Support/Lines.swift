@@ -2,11 +2,9 @@ import Foundation
 import Synchronization
 
 /// What arrives at the reading end of a pipe or a terminal, read by a thread of its own.
-///
-/// Not by a file handle's `readabilityHandler`: on Linux, Dispatch crashes now and then when such a handle is closed.
 final class Lines: Sendable {
   private let state = Mutex(State())
-  private let handle: FileHandle
+  private let descriptor: Int32
 
   private struct State {
     var bytes = Data()
@@ -16,21 +14,21 @@ final class Lines: Sendable {
   }
 
   /// - Parameter starts: whether to read; otherwise the pipe fills up.
-  init(_ handle: FileHandle, starts: Bool = true) {
-    self.handle = handle
+  init(_ descriptor: Int32, starts: Bool = true) {
+    self.descriptor = descriptor
     guard starts else { return }
     Thread.detachNewThread { [self] in
       // Short waits, to see whether anybody still wants to read.
       while !state.withLock({ $0.isUnwanted }) {
-        var poll = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard Foundation.poll(&poll, 1, 20) != 0 else { continue }
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = Foundation.read(handle.fileDescriptor, &buffer, buffer.count)
+        let count = Foundation.read(descriptor, &buffer, buffer.count)
         // A terminal whose other side has gone answers with an error.
         guard count > 0 else { break }
         arrived(buffer.prefix(count))
       }
-      try? handle.close()
+      Foundation.close(descriptor)
       arrived([])
     }
   }

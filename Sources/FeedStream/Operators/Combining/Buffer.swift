@@ -75,6 +75,8 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @usableFromInline
   let prefetch: Publishers.PrefetchStrategy
   private let whenFull: Publishers.BufferingStrategy<Failure>
+  /// Whether an ending waits for demand as a value does; so it is in Combine's buffer.
+  private let endingWaits: Bool
   @exclusivity(unchecked)
   @usableFromInline
   var values = FIFO<Input>()
@@ -95,8 +97,9 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @usableFromInline
   init(
     _ down: Downstream<Input, Failure>, _ size: Int, _ prefetch: Publishers.PrefetchStrategy,
-    _ whenFull: Publishers.BufferingStrategy<Failure>
+    _ whenFull: Publishers.BufferingStrategy<Failure>, endingWaits: Bool = true
   ) {
+    self.endingWaits = endingWaits
     self.size = size
     self.prefetch = prefetch
     self.whenFull = whenFull
@@ -113,9 +116,21 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
     if hasEnding { if case .failure = ending { return .none } }
+    if values.isEmpty, !isDraining, demand > .none { return deliver(input) }
     if values.count >= size, !makeRoom(for: input) { return .none }
     values.append(input)
     return drain()
+  }
+
+  /// Delivers a value that need not wait, without holding it first.
+  @inlinable
+  func deliver(_ input: Input) -> Subscribers.Demand {
+    if demand != .unlimited { demand.rawValue &-= 1 }
+    isDraining = true
+    demand += down.next(input)
+    isDraining = false
+    let more = values.isEmpty && !hasEnding ? .none : drain()
+    return prefetch == .keepFull && isLive ? more + 1 : more
   }
 
   /// Whether there is room for `input` now.
@@ -154,7 +169,6 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
 
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
     guard isLive else { return }
     self.demand += demand
     let more = drain()
@@ -191,7 +205,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     guard isLive, let ending else { return }
     // Values that nobody has asked for do not hold a failure back.
     switch ending {
-    case .finished: if values.isEmpty, demand > .none { finish(ending) }
+    case .finished: if values.isEmpty, demand > .none || !endingWaits { finish(ending) }
     case .failure:
       guard values.isEmpty || demand == .none else { return }
       while let value = values.popFirst() { StreamDiagnostics.dropped(value, "Buffer", .noDemand) }

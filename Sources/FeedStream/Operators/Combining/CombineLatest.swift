@@ -76,9 +76,7 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = CombineLatestStage<A.Output, B.Output, Failure>(Downstream(subscriber))
-      a.receive(subscriber: stage.first)
-      b.receive(subscriber: stage.second)
+      PairStage(Downstream(subscriber), CombineLatestRule<A.Output, B.Output>()).start(a, b)
     }
   }
 
@@ -137,50 +135,48 @@ extension Publishers.CombineLatest: Equatable where A: Equatable, B: Equatable {
 extension Publishers.CombineLatest3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
 extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
 
+/// Keeps the newest value of each.
+@frozen
 @usableFromInline
-final class CombineLatestStage<A, B, Failure: Error>: PairStage<A, B, (A, B), Failure> {
-  @exclusivity(unchecked)
+struct CombineLatestRule<First, Second>: PairRule {
   @usableFromInline
-  var latestA: A?
-  @exclusivity(unchecked)
+  var first: First?
   @usableFromInline
-  var latestB: B?
+  var second: Second?
   /// Whether the pair has changed since it was delivered.
-  @exclusivity(unchecked)
   @usableFromInline
   var isFresh = false
 
   @inlinable
-  init(_ down: Downstream<(A, B), Failure>) { super.init("CombineLatest", down) }
+  init() {}
 
   @inlinable
-  override func take(first value: A) {
-    latestA = value
+  static var name: StaticString { "CombineLatest" }
+  @inlinable
+  static var keepsLedger: Bool { true }
+
+  @inlinable
+  mutating func take(first value: First) {
+    first = value
     isFresh = true
   }
 
   @inlinable
-  override func take(second value: B) {
-    latestB = value
+  mutating func take(second value: Second) {
+    second = value
     isFresh = true
   }
 
   @inlinable
-  override func next() -> (A, B)? {
-    guard isFresh, let latestA, let latestB else { return nil }
+  mutating func next() -> (First, Second)? {
+    guard isFresh, let first, let second else { return nil }
     isFresh = false
-    return (latestA, latestB)
+    return (first, second)
   }
 
-  @usableFromInline
-  override var isDone: Bool {
-    if first.isEnded && latestA == nil || second.isEnded && latestB == nil { return true }
-    return first.isEnded && second.isEnded && !isFresh
-  }
-
-  @usableFromInline
-  override func discard() {
-    latestA = nil
-    latestB = nil
+  @inlinable
+  func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {
+    if firstEnded && first == nil || secondEnded && second == nil { return true }
+    return firstEnded && secondEnded && !isFresh
   }
 }

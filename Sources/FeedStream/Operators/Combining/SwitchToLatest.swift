@@ -129,6 +129,12 @@ final class SwitchToLatestStage<Input, Output, Failure: Error>: SerialStage<Outp
   }
 
   @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    super.request(demand)
+  }
+
+  @usableFromInline
   override func cancel() {
     let up = self.up
     self.up = nil

@@ -74,9 +74,7 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = ZipStage<A.Output, B.Output, Failure>(Downstream(subscriber))
-      a.receive(subscriber: stage.first)
-      b.receive(subscriber: stage.second)
+      PairStage(Downstream(subscriber), ZipRule<A.Output, B.Output>()).start(a, b)
     }
   }
 
@@ -135,35 +133,36 @@ extension Publishers.Zip: Equatable where A: Equatable, B: Equatable {}
 extension Publishers.Zip3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
 extension Publishers.Zip4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
 
+/// Keeps each value until it has a partner.
+@frozen
 @usableFromInline
-final class ZipStage<A, B, Failure: Error>: PairStage<A, B, (A, B), Failure> {
-  @exclusivity(unchecked)
+struct ZipRule<First, Second>: PairRule {
   @usableFromInline
-  var queueA = FIFO<A>()
-  @exclusivity(unchecked)
+  var firsts = FIFO<First>()
   @usableFromInline
-  var queueB = FIFO<B>()
+  var seconds = FIFO<Second>()
 
   @inlinable
-  init(_ down: Downstream<(A, B), Failure>) { super.init("Zip", down) }
+  init() {}
 
   @inlinable
-  override func take(first value: A) { queueA.append(value) }
+  static var name: StaticString { "Zip" }
   @inlinable
-  override func take(second value: B) { queueB.append(value) }
+  static var keepsLedger: Bool { false }
 
   @inlinable
-  override func next() -> (A, B)? {
-    guard !queueA.isEmpty, !queueB.isEmpty else { return nil }
-    return (queueA.popFirst().unsafelyUnwrapped, queueB.popFirst().unsafelyUnwrapped)
+  mutating func take(first value: First) { firsts.append(value) }
+  @inlinable
+  mutating func take(second value: Second) { seconds.append(value) }
+
+  @inlinable
+  mutating func next() -> (First, Second)? {
+    guard !firsts.isEmpty, !seconds.isEmpty else { return nil }
+    return (firsts.popFirst().unsafelyUnwrapped, seconds.popFirst().unsafelyUnwrapped)
   }
 
-  @usableFromInline
-  override var isDone: Bool { (first.isEnded && queueA.isEmpty) || (second.isEnded && queueB.isEmpty) }
-
-  @usableFromInline
-  override func discard() {
-    queueA.removeAll()
-    queueB.removeAll()
+  @inlinable
+  func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {
+    (firstEnded && firsts.isEmpty) || (secondEnded && seconds.isEmpty)
   }
 }

@@ -62,7 +62,7 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      if S.isFullyFused {
+      if S.isFused {
         upstream.receive(subscriber: BreakpointStage(subscriber.erased, self))
       } else {
         upstream.receive(subscriber: BreakpointStage(subscriber, self))

@@ -38,7 +38,7 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
-      if S.isFullyFused {
+      if S.isFused {
         upstream.receive(subscriber: AssertNoFailureStage(subscriber.erased, self))
       } else {
         upstream.receive(subscriber: AssertNoFailureStage(subscriber, self))

@@ -34,7 +34,7 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      if S.isFullyFused {
+      if S.isFused {
         upstream.receive(subscriber: MapErrorStage(subscriber.erased, transform))
       } else {
         upstream.receive(subscriber: MapErrorStage(subscriber, transform))

@@ -59,6 +59,12 @@ final class ReplaceErrorStage<Input, Failure: Error>: LastValueStage<Input, Neve
     guard isLive else { return .none }
     demand.spend(self)
     let more = down.next(input)
+    guard more > .none else { return .none }
+    // It may have failed while the value was being delivered.
+    guard isLive else {
+      request(more)
+      return .none
+    }
     demand += more
     return more
   }

@@ -21,7 +21,7 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      if S.isFullyFused {
+      if S.isFused {
         upstream.receive(subscriber: SetFailureTypeStage(subscriber.erased))
       } else {
         upstream.receive(subscriber: SetFailureTypeStage(subscriber))

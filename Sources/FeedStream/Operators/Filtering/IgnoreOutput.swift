@@ -24,7 +24,7 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == Failure {
-      if S.isFullyFused {
+      if S.isFused {
         upstream.receive(subscriber: IgnoreOutputStage<Upstream.Output, _>(subscriber.erased))
       } else {
         upstream.receive(subscriber: IgnoreOutputStage<Upstream.Output, _>(subscriber))

@@ -33,7 +33,8 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(Downstream(subscriber))
       stage.trigger.start(other)
-      upstream.receive(subscriber: stage)
+      // It may have ended already.
+      if stage.phase == .waiting { upstream.receive(subscriber: stage) }
     }
   }
 }
@@ -53,8 +54,9 @@ final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: 
     trigger.letGo()
     guard phase == .waiting else { return stop(.finished) }
     phase = .ended
-    down.receive(subscription: Subscriptions.empty)
-    down.receive(completion: .finished)
+    let subscription = EndingSubscription()
+    down.receive(subscription: subscription)
+    if !subscription.isCancelled { down.receive(completion: .finished) }
   }
 
   @inlinable

@@ -14,15 +14,19 @@ extension Publishers {
     public typealias Failure = Upstream.Failure
 
     public final let upstream: Upstream
-    private final var count = 0
-    private final var connection: (any Cancellable)?
-    private final var isConnecting = false
+    @usableFromInline
+    final var count = 0
+    @usableFromInline
+    final var connection: (any Cancellable)?
+    @usableFromInline
+    final var isConnecting = false
 
     @inlinable
     public init(upstream: Upstream) { self.upstream = upstream }
 
+    // Final: a generic method reached through a class's table is never specialized.
     @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    public final func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       add()
       let leave = { [self] in remove() }
       if S.isFullyFused {
@@ -37,7 +41,7 @@ extension Publishers {
     final func add() { count += 1 }
 
     /// Connects unless that has happened, or everybody has left meanwhile: attaching may have led to either.
-    @usableFromInline
+    @inlinable
     final func connect() {
       guard count > 0, connection == nil, !isConnecting else { return }
       isConnecting = true
@@ -52,7 +56,8 @@ extension Publishers {
       if count == 0 { disconnect() }
     }
 
-    private final func disconnect() {
+    @usableFromInline
+    final func disconnect() {
       let connection = self.connection
       self.connection = nil
       connection?.cancel()

@@ -62,6 +62,7 @@ extension Publishers {
       subject.subscribe(MulticastStage<Output, Failure>(Downstream(subscriber)))
     }
 
+    @inlinable
     public func connect() -> any Cancellable { upstream.subscribe(subject) }
   }
 
@@ -81,6 +82,7 @@ extension Publishers {
       multicast.subscribe(subscriber)
     }
 
+    @inlinable
     public func connect() -> any Cancellable { multicast.connect() }
   }
 }

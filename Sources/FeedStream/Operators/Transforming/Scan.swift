@@ -46,7 +46,7 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let result = Box(initialResult)
-      if S.isFullyFused {
+      if S.isFused {
         upstream.receive(subscriber: ScanStage(subscriber.erased, result, nextPartialResult))
       } else {
         upstream.receive(subscriber: ScanStage(subscriber, result, nextPartialResult))

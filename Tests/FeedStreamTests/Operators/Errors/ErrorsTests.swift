@@ -39,6 +39,14 @@ import Testing
     #expect(recorder.marbles == "a--(z|)")
   }
 
+  @Test func `what is asked for in the answer to a value that fails the stream is the replacement`() {
+    let subject = PassthroughSubject<Character, Boom>()
+    let recorder = subject.replaceError(with: "z").record(on: time, asking: .max(1), andThen: .max(1))
+    recorder.onValue = { if $0 == "a" { subject.send(completion: .failure(Boom())) } }
+    subject.send("a")
+    #expect(recorder.marbles == "(az|)")
+  }
+
   @Test func `replaceError does not finish for a subscriber that cancels upon its value`() {
     let recorder = time.cold("#").replaceError(with: "z").record(on: time)
     recorder.onValue = { _ in recorder.cancel() }

@@ -1,0 +1,35 @@
+// Loads a feed and shows it; without a connection it shows the one that was saved.
+//
+//     swift run LoadAndShow http://127.0.0.1:8000/case-study.json feeds.db
+
+import FeedStream
+import Foundation
+import ImageFeed
+
+guard CommandLine.arguments.count == 3, let url = URL(string: CommandLine.arguments[1]) else {
+  print("Usage: LoadAndShow <url> <cache file>")
+  exit(64)
+}
+
+let loop = EventLoop()
+let http = CurlHTTPClient(on: loop)
+let saved = FeedCache(store: SQLiteFeedStore(path: CommandLine.arguments[2]), on: loop).feed(at: url)
+
+let subscription =
+  http.get(url)
+  .mapFeed(on: loop)
+  .caching(to: saved) { print("not saved: \($0)") }
+  .fallback(to: saved.load(maxAge: .seconds(7 * 86_400), deleting: .invalid))
+  .sink { completion in
+    if case .failure(let error) = completion { print("no feed: \(error)") }
+  } receiveValue: { feed in
+    switch feed.origin {
+    case .remote: print("\(feed.images.count) images from the server")
+    case .cache(_, let age, let reason): print("\(feed.images.count) images saved \(age.ago), for \(reason)")
+    }
+    for image in feed.images { print("-", image.description?.printable ?? "(no description)", image.url) }
+  }
+
+// Returns when nothing is left to do: the feed is shown, and saved.
+loop.run()
+withExtendedLifetime(subscription) {}

@@ -1,0 +1,36 @@
+// A search field: waits until the typist pauses, asks once for each new text, and forgets answers that come too late.
+//
+//     swift run SearchField
+
+import FeedStream
+
+let loop = EventLoop()
+let field = PassthroughSubject<String, Never>()
+
+/// A server that takes its time, and the longer for shorter texts.
+func search(for text: String) -> AnyPublisher<String, Never> {
+  print("asked for \"\(text)\"")
+  return Just("\(text.count * 100) images of \"\(text)\"")
+    .delay(for: .milliseconds(text.count < 4 ? 1000 : 50), scheduler: loop)
+    .eraseToAnyPublisher()
+}
+
+let subscription =
+  field
+  .debounce(for: .milliseconds(200), scheduler: loop)
+  .removeDuplicates()
+  .flatMapLatest { search(for: $0) }
+  .sink { print("showing \($0)") }
+
+// The typist: "sea" and a pause, on to "seagull" before the answer is there, a slip that is taken back, and the end.
+let typed: [(milliseconds: Int, text: String)] = [
+  (0, "s"), (50, "se"), (100, "sea"), (600, "seag"), (650, "seagu"), (700, "seagull"), (1300, "seagulls"),
+  (1350, "seagull"),
+]
+for key in typed {
+  loop.schedule(after: loop.now.advanced(by: .milliseconds(key.milliseconds))) { field.send(key.text) }
+}
+loop.schedule(after: loop.now.advanced(by: .milliseconds(1700))) { field.send(completion: .finished) }
+
+loop.run()
+withExtendedLifetime(subscription) {}

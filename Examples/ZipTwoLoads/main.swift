@@ -1,0 +1,30 @@
+// Loads two feeds at once and shows them together when both are there, or says which one is not.
+//
+//     swift run ZipTwoLoads http://127.0.0.1:8000/case-study.json http://127.0.0.1:8000/case-study.json
+
+import FeedStream
+import Foundation
+import ImageFeed
+
+let addresses = CommandLine.arguments.dropFirst().compactMap { URL(string: $0) }
+guard addresses.count == 2 else {
+  print("Usage: ZipTwoLoads <url> <url>")
+  exit(64)
+}
+
+let loop = EventLoop()
+let http = CurlHTTPClient(on: loop)
+
+let loads = addresses.map { http.get($0).mapFeed(on: loop) }
+
+let subscription = loads[0]
+  .zip(loads[1]) { first, second in first + second }
+  .sink { completion in
+    // One that fails ends both: the other's request is closed at once.
+    if case .failure(let error) = completion { print("not both: \(error)") }
+  } receiveValue: { images in
+    print("\(images.count) images, \(Set(images.map(\.id)).count) of them different")
+  }
+
+loop.run()
+withExtendedLifetime(subscription) {}

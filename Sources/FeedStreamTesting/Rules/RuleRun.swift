@@ -1,0 +1,147 @@
+import FeedStream
+
+/// Runs an operator through one script and says which rules it broke.
+struct RuleRun<P: Publisher> {
+  typealias Build = (AnyPublisher<Int, MarbleFailure>, VirtualTimeScheduler) -> P
+
+  struct Breach {
+    let rule: StreamRule
+    let message: String
+  }
+
+  /// What one run shows.
+  struct Result {
+    var breaches: [Breach] = []
+    var events: [Timed<StreamEvent<P.Output, P.Failure>>] = []
+    var callbacks = 0
+    var steps = 0
+    var ledger = DemandLedger()
+    var upstream: [String] = []
+
+    mutating func breach(_ rule: StreamRule, _ message: String) {
+      breaches.append(Breach(rule: rule, message: message))
+    }
+  }
+
+  /// How often time is moved before a stream counts as one that goes on by itself.
+  private static var stepLimit: Int { 200 }
+
+  let build: Build
+
+  func run(_ script: RuleScript) -> Result {
+    var result = Result()
+    weak var leaked: Recorder<P.Output, P.Failure>?
+    do {
+      let time = VirtualTimeScheduler()
+      let (upstream, records, second) = source(script, time)
+      let recorder = Recorder<P.Output, P.Failure>(on: time, demand: script.demand.script)
+      leaked = recorder
+      let log = Log()
+      prepare(recorder, script, log)
+      let publisher = build(upstream, time)
+      publisher.subscribe(recorder)
+      drive(recorder, script, log, time)
+      result = log.result
+      result.events = recorder.events
+      result.ledger = recorder.ledger
+      result.upstream = records().map(\.description)
+      judge(recorder, records(), second(), script, time, &result)
+      withExtendedLifetime((publisher, upstream)) {}
+      // Ended here, so that what is left live does not pass for a leak.
+      recorder.onCallback = nil
+      if !recorder.hasEnded, recorder.cancelledAt == nil {
+        recorder.cancel()
+        settle(time)
+      }
+    }
+    if leaked != nil { result.breach(.everythingReleased, "the subscriber was still retained after it was over") }
+    return result
+  }
+
+  private final class Log {
+    var result = Result()
+  }
+
+  /// Upstream, with what it keeps of its subscriptions, and whether it has handed out a second one that lives.
+  private func source(
+    _ script: RuleScript, _ time: VirtualTimeScheduler
+  ) -> (AnyPublisher<Int, MarbleFailure>, () -> [SubscriptionRecord], () -> Bool) {
+    if case .misbehaving(let misbehaviour) = script.source {
+      let source = MisbehavingPublisher<Int, MarbleFailure>(misbehaviour, values: script.values, on: time)
+      return (
+        AnyPublisher(source), { [] },
+        { misbehaviour == .subscribesTwice && source.cancellations.count > 1 && !source.cancellations[1] }
+      )
+    }
+    var events = script.values.map {
+      (time: StreamInstant.Stride.milliseconds($0 + 1), event: StreamEvent<Int, MarbleFailure>.value($0))
+    }
+    let end: StreamEvent<Int, MarbleFailure> = .completion(script.fails ? .failure(MarbleFailure()) : .finished)
+    events.append((script.count == 0 ? 0 : .milliseconds(script.count + 1), end))
+    let kind: ScriptedPublisher<Int, MarbleFailure>.Kind =
+      switch script.source {
+      case .synchronous: .synchronous
+      case .scheduled: .cold
+      case .subject, .misbehaving: .hot
+      }
+    let source = ScriptedPublisher(kind, events, on: time)
+    return (AnyPublisher(source), { source.subscriptions }, { false })
+  }
+
+  private func prepare(_ recorder: Recorder<P.Output, P.Failure>, _ script: RuleScript, _ log: Log) {
+    recorder.answersByRequest = script.demand.byRequest
+    recorder.onViolation = { rule, message in
+      // An operator is not asked to hide that its source gave too much; only to survive it.
+      if rule == StreamRule.neverMoreThanAsked.number, script.source == .misbehaving(.emitsBeyondDemand) { return }
+      log.result.breach(StreamRule(rawValue: rule)!, message)
+    }
+    recorder.onCallback = { [unowned recorder] in
+      if script.cancellation == .within(callback: log.result.callbacks) { recorder.cancel() }
+      log.result.callbacks += 1
+    }
+  }
+
+  /// Moves time until nothing happens any more, cancelling where the script says so.
+  private func drive(
+    _ recorder: Recorder<P.Output, P.Failure>, _ script: RuleScript, _ log: Log, _ time: VirtualTimeScheduler
+  ) {
+    func move() {
+      while log.result.steps < Self.stepLimit {
+        if script.cancellation == .after(steps: log.result.steps) { recorder.cancel() }
+        guard time.advanceToNextWork() else { return }
+        log.result.steps += 1
+      }
+    }
+    move()
+    guard script.demand.late > .none, recorder.isLive else { return }
+    recorder.request(script.demand.late)
+    move()
+  }
+
+  private func settle(_ time: VirtualTimeScheduler) {
+    for _ in 0..<Self.stepLimit { guard time.advanceToNextWork() else { return } }
+  }
+
+  private func judge(
+    _ recorder: Recorder<P.Output, P.Failure>, _ records: [SubscriptionRecord], _ second: Bool, _ script: RuleScript,
+    _ time: VirtualTimeScheduler, _ result: inout Result
+  ) {
+    if recorder.subscribedAt == nil { result.breach(.oneSubscription, "the subscriber received no subscription") }
+    if second { result.breach(.oneSubscription, "the second subscription was not cancelled") }
+    if records.contains(where: { $0.requests.contains { $0.content == .none } }) {
+      result.breach(.demandAddsUp, "upstream was asked for no values")
+    }
+    let isCancelled = recorder.cancelledAt != nil
+    guard recorder.hasEnded || isCancelled else { return }
+    let how = isCancelled && !recorder.hasEnded ? "cancellation" : "the ending"
+    if records.contains(where: \.isLive) {
+      result.breach(
+        isCancelled ? .cancelIsFinal : .everythingReleased, "upstream was not cancelled by \(how)")
+    } else if records.contains(where: { $0.subscription != nil }) {
+      result.breach(.everythingReleased, "the subscription of upstream was still held after \(how)")
+    }
+    if result.steps >= Self.stepLimit, !time.pending.isEmpty {
+      result.breach(.everythingReleased, "work was still being scheduled long after \(how)")
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import FeedStream
+
+/// One way to use an operator: what comes from above, how it is asked for, and when it is cancelled.
+struct RuleScript: CustomStringConvertible {
+  enum Source: Hashable {
+    /// Delivers in the call that asks.
+    case synchronous
+    /// Delivers at its own times, and drops what was not asked for.
+    case subject
+    /// Delivers at its own times, and waits until asked.
+    case scheduled
+    case misbehaving(Misbehaviour)
+  }
+
+  enum Cancellation: Equatable {
+    case never
+    /// Within the callback with this number: 0 is the subscription.
+    case within(callback: Int)
+    /// From outside, after time has been moved this often.
+    case after(steps: Int)
+  }
+
+  struct Demand {
+    let script: DemandScript
+    /// Whether the answer to a value is a call of `request`.
+    var byRequest = false
+    /// What is requested once nothing moves any more.
+    var late: Subscribers.Demand = .none
+
+    /// Whether everything is asked for in the end.
+    var isComplete: Bool {
+      late == .unlimited || script.initial == .unlimited || (script.answers.last ?? .none) > .none
+    }
+
+    static let all = [
+      Demand(script: .unlimited),
+      Demand(script: .oneByOne),
+      Demand(script: DemandScript("one at a time, by request", initial: .max(1), answers: [.max(1)]), byRequest: true),
+      Demand(script: DemandScript("nothing, everything late", initial: .none), late: .unlimited),
+      Demand(script: DemandScript("3, then 2", initial: .max(3), answers: [.none, .none, .max(2), .none])),
+      Demand(script: DemandScript("1, then unlimited", initial: .max(1), answers: [.unlimited])),
+    ]
+  }
+
+  let source: Source
+  let count: Int
+  let fails: Bool
+  let demand: Demand
+  var cancellation = Cancellation.never
+
+  /// The values from above.
+  var values: [Int] { Array(0..<count) }
+
+  var description: String {
+    let kind =
+      switch source {
+      case .synchronous: count == 0 ? "a source that ends at once" : "a synchronous source"
+      case .subject: "a subject"
+      case .scheduled: "a scheduled source"
+      case .misbehaving(let misbehaviour): "a source that \(misbehaviour)"
+      }
+    let cancel =
+      switch cancellation {
+      case .never: "never cancelled"
+      case .within(callback: 0): "cancelled on subscription"
+      case .within(let callback): "cancelled within event \(callback)"
+      case .after(let steps): "cancelled after \(steps) steps in time"
+      }
+    return "\(kind), \(count) values, then it \(fails ? "fails" : "finishes"); demand: \(demand.script); \(cancel)"
+  }
+
+  /// Every script without cancellation in which a rule-abiding source gives `count` values. Those that differ in demand
+  /// alone follow one another, unlimited first.
+  static func plain(count: Int) -> [RuleScript] {
+    [false, true].flatMap { fails in
+      [Source.synchronous, .scheduled, .subject].flatMap { source in
+        Demand.all.map { RuleScript(source: source, count: count, fails: fails, demand: $0) }
+      }
+    }
+  }
+
+  /// Scripts with a source that breaks the rules.
+  static func misbehaving(_ misbehaviours: Set<Misbehaviour>) -> [RuleScript] {
+    Misbehaviour.allCases.filter(misbehaviours.contains).flatMap { misbehaviour in
+      [1, 3].flatMap { count in
+        Demand.all.prefix(2).flatMap { demand in
+          ([.never] + (0...2).map { Cancellation.within(callback: $0) }).map {
+            RuleScript(
+              source: .misbehaving(misbehaviour), count: count, fails: false, demand: demand, cancellation: $0)
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import FeedStream
+
+/// Looks for the shortest script that breaks a rule.
+struct RuleSearch<P: Publisher> {
+  let run: RuleRun<P>
+  let traits: StreamRules.Traits
+  private(set) var summary = StreamRules.Summary()
+
+  init(run: RuleRun<P>, traits: StreamRules.Traits) {
+    self.run = run
+    self.traits = traits
+  }
+
+  /// - Returns: the message, beginning after the operator's name.
+  mutating func shortestBreach(survives: Set<Misbehaviour>) -> String? {
+    for count in 0...4 {
+      let scripts = RuleScript.plain(count: count)
+      var runs: [(script: RuleScript, result: RuleRun<P>.Result, reference: RuleRun<P>.Result)] = []
+      for script in scripts {
+        let result = run(script)
+        let reference = script.demand.script.initial == .unlimited ? result : runs.last!.reference
+        if let found = breach(in: result, of: script, reference) { return found }
+        runs.append((script, result, reference))
+      }
+      // Only now, so that a script without cancellation counts as the shorter one.
+      for run in runs {
+        if let found = cancelledBreach(of: run.script, like: run.result, run.reference) { return found }
+      }
+    }
+    for script in RuleScript.misbehaving(survives) {
+      let result = run(script)
+      if !traits.contains(.passesStrays), let breach = result.breaches.first { return report(breach, script, result) }
+    }
+    guard !traits.contains(.isShort), let breach = StackProbe(build: run.build).breach else { return nil }
+    summary.broken = breach.rule
+    return "breaks rule \(breach.rule.number), \(breach.rule.title.lowercased()): \(breach.message)."
+  }
+
+  /// Runs a script cancelled at every point that its plain run has.
+  private mutating func cancelledBreach(
+    of script: RuleScript, like plain: RuleRun<P>.Result, _ reference: RuleRun<P>.Result
+  ) -> String? {
+    let points =
+      (0..<plain.callbacks).map { RuleScript.Cancellation.within(callback: $0) }
+      + (0..<Swift.min(plain.steps, 6)).map { .after(steps: $0) }
+    for point in points {
+      var cancelled = script
+      cancelled.cancellation = point
+      if let found = breach(in: run(cancelled), of: cancelled, reference) { return found }
+    }
+    return nil
+  }
+
+  private mutating func breach(
+    in result: RuleRun<P>.Result, of script: RuleScript, _ reference: RuleRun<P>.Result
+  ) -> String? {
+    let breach = result.breaches.first(where: isJudged) ?? difference(of: result, from: reference, script)
+    return breach.map { report($0, script, result) }
+  }
+
+  private mutating func run(_ script: RuleScript) -> RuleRun<P>.Result {
+    summary.scripts += 1
+    return run.run(script)
+  }
+
+  private func isJudged(_ breach: RuleRun<P>.Breach) -> Bool {
+    !(traits.contains(.sharesUpstream) && breach.message.contains("upstream"))
+  }
+
+  /// How a run's events differ from those of the run with unlimited demand: less demand may only mean fewer or later.
+  private func difference(
+    of result: RuleRun<P>.Result, from reference: RuleRun<P>.Result, _ script: RuleScript
+  ) -> RuleRun<P>.Breach? {
+    // A subject drops what is not asked for.
+    guard !traits.contains(.dependsOnDemand), script.source != .subject else { return nil }
+    guard !traits.contains(.failsAtOnce) || !script.fails else { return nil }
+    let expected = reference.events.map(\.content)
+    let actual = result.events.map(\.content)
+    for (index, event) in actual.enumerated() {
+      guard index < expected.count else {
+        return RuleRun<P>.Breach(
+          rule: .orderIsKept, message: "\(event) was delivered, which unlimited demand does not bring")
+      }
+      if !isSame(expected[index], event) {
+        return RuleRun<P>.Breach(
+          rule: .orderIsKept, message: "\(event) was delivered where unlimited demand brings \(expected[index])")
+      }
+    }
+    guard actual.count < expected.count, script.cancellation == .never,
+      script.demand.isComplete || expected.filter({ !$0.isCompletion }).count <= 5
+    else { return nil }
+    return RuleRun<P>.Breach(
+      rule: .nothingLostInSilence, message: "\(expected[actual.count]) was asked for and not delivered")
+  }
+
+  private mutating func report(
+    _ breach: RuleRun<P>.Breach, _ script: RuleScript, _ result: RuleRun<P>.Result
+  ) -> String {
+    summary.broken = breach.rule
+    let key = MarbleKey<P.Output, P.Failure>(values: [:], failure: nil)
+    let start = StreamInstant(nanoseconds: 0)
+    let lane = MarbleText.Lane(
+      title: "received", events: result.events.map { (start.distance(to: $0.time), key.token(for: $0.content)) })
+    return """
+      breaks rule \(breach.rule.number), \(breach.rule.title.lowercased()): \(breach.message).
+      The shortest script that shows it: \(script).
+      \(MarbleText([lane]).draw())
+      downstream: \(result.ledger)
+      upstream:   \(result.upstream.isEmpty ? "-" : result.upstream.joined(separator: "\n            "))
+      """
+  }
+}

@@ -1,0 +1,79 @@
+/// The rules of a stream, as `CONTRACT.md` numbers them.
+public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
+  case oneThread = 1
+  case oneSubscription
+  case demandAddsUp
+  case neverMoreThanAsked
+  case oneEnding
+  case cancelIsFinal
+  case orderIsKept
+  case nothingLostInSilence
+  case everythingReleased
+  case flatStack
+
+  /// The rule's number.
+  public var number: Int { rawValue }
+
+  /// The rule in a few words.
+  public var title: String {
+    switch self {
+    case .oneThread: "A stream lives on one thread"
+    case .oneSubscription: "One subscription"
+    case .demandAddsUp: "Demand adds up"
+    case .neverMoreThanAsked: "Never more than asked"
+    case .oneEnding: "One ending"
+    case .cancelIsFinal: "Cancelling is final"
+    case .orderIsKept: "Order is kept"
+    case .nothingLostInSilence: "Nothing is lost in silence"
+    case .everythingReleased: "Everything is released"
+    case .flatStack: "The stack stays flat"
+    }
+  }
+
+  /// The rule in full.
+  public var text: String {
+    switch self {
+    case .oneThread:
+      "Subscribing, requesting, delivering and cancelling happen on the thread of the stream's loop."
+    case .oneSubscription:
+      "A subscriber receives exactly one subscription, before anything else; an operator keeps the first it is given and "
+        + "cancels every other."
+    case .demandAddsUp:
+      "Requests, and answers to values, add up and saturate at unlimited. A request asks for one value or more."
+    case .neverMoreThanAsked: "No more values are delivered than were asked for."
+    case .oneEnding: "There is at most one ending, finished or failed, and nothing after it."
+    case .cancelIsFinal:
+      "After cancel() has returned, nothing is delivered: no value and no ending, not even one already scheduled. "
+        + "Cancelling reaches upstream. Cancelling again, or asking for more, has no effect."
+    case .orderIsKept:
+      "Values are delivered in the order in which the operator's rule produces them, also when requests, values or "
+        + "cancellations arrive within a delivery."
+    case .nothingLostInSilence:
+      "What was asked for and produced is delivered, however late it was asked for; an operator that drops says so."
+    case .everythingReleased:
+      "After the ending, or cancellation, the operator lets its upstream and its subscriber go and schedules nothing more."
+    case .flatStack: "Values pulled one by one do not deepen the stack."
+    }
+  }
+
+  /// What happens when the rule is broken.
+  public var violation: String {
+    switch self {
+    case .oneThread: "Debug builds trap; sending a stream to another thread does not compile."
+    case .oneSubscription: "The second subscription is cancelled; a value before the first is ignored, or traps."
+    case .demandAddsUp: "A request for none traps, naming the operator."
+    case .neverMoreThanAsked: "Operators that keep account of demand trap; others pass the value on."
+    case .oneEnding: "What follows the ending is ignored; operators without state pass it on."
+    case .cancelIsFinal:
+      "What a publisher delivers in spite of cancel() is ignored; operators without state pass it on."
+    case .orderIsKept, .nothingLostInSilence, .everythingReleased, .flatStack:
+      "A defect of the operator; the conformance kit finds it."
+    }
+  }
+
+  /// The rules as a table in Markdown, as it stands in `CONTRACT.md`.
+  public static var table: String {
+    (["| # | Rule | In full | When it is broken |", "| --- | --- | --- | --- |"]
+      + allCases.map { "| \($0.number) | \($0.title) | \($0.text) | \($0.violation) |" }).joined(separator: "\n")
+  }
+}

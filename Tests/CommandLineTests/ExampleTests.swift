@@ -1,0 +1,45 @@
+import Foundation
+import Samples
+import Testing
+
+@testable import feed
+
+@Suite struct ExampleTests {
+  private func run(_ example: String, _ arguments: String...) async throws -> FeedBinary.Ending {
+    try await RunningFeed(program: FeedBinary.path(of: example), arguments).ending()
+  }
+
+  @Test func `LoadAndShow shows the server's feed, and the saved one without the server`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
+      let remote = try await run("LoadAndShow", url, cache)
+      #expect(remote.output.hasPrefix("8 images from the server\n- Description 1 https://url-1.com\n"))
+      await origin.stop()
+      let saved = try await run("LoadAndShow", url, cache)
+      #expect(saved.output.hasPrefix("8 images saved "))
+      #expect(saved.output.contains("for could not connect to 127.0.0.1:"))
+      #expect(remote.status == 0 && saved.status == 0)
+    }
+  }
+
+  @Test func `SearchField asks when the typist pauses, and shows the latest answer only`() async throws {
+    let run = try await run("SearchField")
+    #expect(
+      run.output == """
+        asked for "sea"
+        asked for "seagull"
+        showing 700 images of "seagull"
+
+        """)
+    #expect(run.status == 0)
+  }
+
+  @Test func `ZipTwoLoads shows both feeds together, or neither`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { origin, url, _ in
+      let both = try await run("ZipTwoLoads", url, url + "?2")
+      #expect(both.output == "16 images, 8 of them different\n")
+      await origin.stop()
+      let neither = try await run("ZipTwoLoads", url, url + "?2")
+      #expect(neither.output.hasPrefix("not both: could not connect"))
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import FeedStream
+import FeedStreamTesting
+import Testing
+
+@Suite struct StreamRulesTests {
+  @Test func anOperatorThatKeepsTheRulesPasses() {
+    let summary = StreamRules.verify { $0.prefix(3) }
+    #expect(summary.broken == nil)
+    #expect(summary.scripts > 500)
+  }
+
+  @Test(arguments: Fault.allCases)
+  func findsTheRuleThatIsBroken(_ fault: Fault) {
+    var summary: StreamRules.Summary?
+    let failures = failures {
+      summary = StreamRules.verify("faulty()") { Faulty(upstream: $0, fault: fault, time: $1) }
+    }
+    #expect(failures.map(\.line) == [#line - 2])
+    #expect(summary?.broken == fault.rule)
+    #expect(failures.first?.message.hasPrefix("faulty() breaks rule \(fault.rule.number), ") ?? false)
+  }
+
+  @Test func reportsTheShortestScript() {
+    let failures = failures {
+      StreamRules.verify("faulty()") { Faulty(upstream: $0, fault: .repeatsValues, time: $1) }
+    }
+    #expect(
+      failures.first?.message == """
+        faulty() breaks rule 4, never more than asked: the value 2 was delivered without being asked for; \
+        asked for max(5), received 6.
+        The shortest script that shows it: a synchronous source, 3 values, then it finishes; demand: 3, then 2; \
+        never cancelled.
+                  0s
+        received  (001122|)
+        downstream: asked for max(5), received 6
+        upstream:   subscribed at 0s, asked for max(3) at 0s, received 3, ended at 0s
+        """)
+  }
+
+  @Test func theTableNamesEveryRule() {
+    let lines = StreamRule.table.split(separator: "\n")
+    #expect(lines.count == StreamRule.allCases.count + 2)
+    #expect(lines[2].hasPrefix("| 1 | A stream lives on one thread |"))
+  }
+}
+
+/// A defect, and the rule it breaks.
+enum Fault: CaseIterable {
+  case repeatsValues, completesTwice, forgetsToCancelUpstream, deliversAfterCancel, swallowsEveryThird, asksForNone
+  case passesSecondSubscription, holdsUpstream, holdsSubscriber, recurses, swapsUnderDemand, keepsScheduling
+
+  var rule: StreamRule {
+    switch self {
+    case .repeatsValues: .neverMoreThanAsked
+    case .completesTwice: .oneEnding
+    case .forgetsToCancelUpstream, .deliversAfterCancel: .cancelIsFinal
+    case .swallowsEveryThird: .nothingLostInSilence
+    case .asksForNone: .demandAddsUp
+    case .passesSecondSubscription: .oneSubscription
+    case .holdsUpstream, .holdsSubscriber, .keepsScheduling: .everythingReleased
+    case .recurses: .flatStack
+    case .swapsUnderDemand: .orderIsKept
+    }
+  }
+}
+
+/// Passes everything on, with one defect.
+private struct Faulty<Upstream: Publisher>: Publisher where Upstream.Output == Int {
+  typealias Output = Int
+  typealias Failure = Upstream.Failure
+  let upstream: Upstream
+  let fault: Fault
+  let time: VirtualTimeScheduler
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Failure {
+    upstream.subscribe(Stage(fault, time, subscriber))
+  }
+
+  final class Stage<Down: Subscriber>: Subscriber, Subscription where Down.Input == Int, Down.Failure == Failure {
+    typealias Input = Int
+    typealias Failure = Down.Failure
+    let fault: Fault
+    let time: VirtualTimeScheduler
+    var down: Down?
+    var up: (any Subscription)?
+    var held: AnyObject?
+    var count = 0
+    var isSubscribed = false
+    var timer: (any Cancellable)?
+
+    init(_ fault: Fault, _ time: VirtualTimeScheduler, _ down: Down) {
+      self.fault = fault
+      self.time = time
+      self.down = down
+    }
+
+    func receive(subscription: any Subscription) {
+      guard !isSubscribed || fault == .passesSecondSubscription else { return subscription.cancel() }
+      isSubscribed = true
+      up = subscription
+      down?.receive(subscription: self)
+    }
+
+    func receive(_ input: Int) -> Subscribers.Demand {
+      guard up != nil, let down else { return .none }
+      count += 1
+      switch fault {
+      case .repeatsValues:
+        let demand = down.receive(input)
+        return up == nil ? .none : demand + down.receive(input)
+      case .swallowsEveryThird where count.isMultiple(of: 3):
+        return .none
+      case .recurses:
+        queue.append(input)
+        pull(.none)
+        return .none
+      default:
+        return down.receive(fault == .swapsUnderDemand && asked != .unlimited ? -input : input)
+      }
+    }
+
+    func receive(completion: Subscribers.Completion<Failure>) {
+      guard up != nil, let down else { return }
+      if fault == .recurses {
+        ending = completion
+        return pull(.none)
+      }
+      if fault == .holdsUpstream { held = up as AnyObject }
+      if fault == .holdsUpstream { Keeper.keep(self, until: time) }
+      up = nil
+      self.down = fault == .holdsSubscriber ? down : nil
+      if fault == .holdsSubscriber { held = self }
+      if fault == .keepsScheduling { repeatForever() }
+      if fault == .deliversAfterCancel {
+        return time.schedule { down.receive(completion: completion) }
+      }
+      down.receive(completion: completion)
+      if fault == .completesTwice { down.receive(completion: completion) }
+    }
+
+    var queue: [Int] = []
+    var credit = Subscribers.Demand.none
+    var ending: Subscribers.Completion<Failure>?
+
+    func pull(_ demand: Subscribers.Demand) {
+      credit += demand
+      while credit > .none, up != nil, !queue.isEmpty {
+        credit -= 1
+        pull(down?.receive(queue.removeFirst()) ?? .none)
+      }
+      guard queue.isEmpty, up != nil, let ending else { return }
+      up = nil
+      let down = self.down
+      self.down = nil
+      down?.receive(completion: ending)
+    }
+
+    func repeatForever() { time.schedule(after: time.now.advanced(by: 1)) { self.repeatForever() } }
+
+    var asked = Subscribers.Demand.none
+
+    func request(_ demand: Subscribers.Demand) {
+      if fault == .recurses {
+        if asked == .none { up?.request(.unlimited) }
+        asked = .unlimited
+        return pull(demand)
+      }
+      asked += demand
+      up?.request(demand)
+      if fault == .asksForNone { up?.request(.none) }
+    }
+
+    func cancel() {
+      let up = self.up
+      self.up = nil
+      if fault != .holdsSubscriber { down = nil }
+      if fault != .forgetsToCancelUpstream { up?.cancel() }
+    }
+  }
+}
+
+/// Keeps something as long as a scheduler.
+private enum Keeper {
+  static func keep(_ object: AnyObject, until time: VirtualTimeScheduler) {
+    time.schedule(after: StreamInstant(nanoseconds: .max)) { withExtendedLifetime(object) {} }
+  }
+}

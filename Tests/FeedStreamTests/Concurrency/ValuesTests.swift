@@ -1,0 +1,172 @@
+import FeedStream
+import Testing
+
+@Suite struct ValuesTests {
+  @Test func `each call of next asks for one value`() async {
+    let asked = Journal<Int?>()
+    let values = [1, 2, 3].publisher.handleEvents(receiveRequest: { asked.note($0.max) }).values
+    var iterator = values.makeAsyncIterator()
+    #expect(asked.entries.isEmpty)
+    #expect(await iterator.next() == 1)
+    #expect(asked.entries == [1])
+    #expect(await iterator.next() == 2)
+    #expect(await iterator.next() == 3)
+    #expect(await iterator.next() == nil)
+    #expect(asked.entries == [1, 1, 1])
+  }
+
+  @Test func `a failure is thrown once, after the values before it`() async throws {
+    var iterator = Record<Int, Boom>(output: [1], completion: .failure(Boom())).values.makeAsyncIterator()
+    #expect(try await iterator.next() == 1)
+    await #expect(throws: Boom.self) { try await iterator.next() }
+    #expect(try await iterator.next() == nil)
+  }
+
+  @Test func `leaving the loop early cancels the subscription`() async {
+    let cancelled = Journal<String>()
+    let publisher = Publishers.Generate(state: 0) { state -> Int? in
+      state += 1
+      return state
+    }
+    .handleEvents(receiveCancel: { cancelled.note("cancelled") })
+    for await value in publisher.values where value == 3 { break }
+    #expect(cancelled.entries == ["cancelled"])
+  }
+
+  @Test func `values made on a loop are taken anywhere, and touch the stream on its loop only`() async throws {
+    let thread = try EventLoopThread()
+    defer { thread.shutdown() }
+    let loop = thread.loop
+    let offLoop = Journal<String>()
+    let values = await withCheckedContinuation { continuation in
+      loop.execute {
+        let publisher = (1...3).publisher.handleEvents(
+          receiveSubscription: { _ in if !loop.isCurrent { offLoop.note("subscription") } },
+          receiveOutput: { _ in if !loop.isCurrent { offLoop.note("value") } },
+          receiveRequest: { _ in if !loop.isCurrent { offLoop.note("request") } })
+        continuation.resume(returning: publisher.values)
+      }
+    }
+    var received: [Int] = []
+    for await value in values { received.append(value) }
+    #expect(received == [1, 2, 3])
+    #expect(offLoop.entries.isEmpty)
+  }
+
+  @Test func `cancelling the task that waits cancels the subscription on the loop`() async throws {
+    let thread = try EventLoopThread()
+    defer { thread.shutdown() }
+    let loop = thread.loop
+    let cancelled = Journal<Bool>()
+    let (waiting, isWaiting) = AsyncStream<Void>.makeStream()
+    let values = Empty<Int, Never>(completeImmediately: false)
+      .handleEvents(receiveCancel: { cancelled.note(loop.isCurrent) }, receiveRequest: { _ in isWaiting.yield() })
+      .values(on: loop)
+    let task = Task {
+      for await _ in values {}
+    }
+    for await _ in waiting { break }
+    task.cancel()
+    await task.value
+    await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
+    #expect(cancelled.entries == [true])
+  }
+
+  @Test func `an actor that lives on the loop iterates where its streams live`() async throws {
+    actor Reader {
+      let loop: EventLoop
+      nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+      private let subject = CurrentValueSubject<Int, Never>(1)
+      init(_ loop: EventLoop) { self.loop = loop }
+
+      func first() async -> Int? {
+        for await value in subject.values { return value }
+        return nil
+      }
+    }
+    let thread = try EventLoopThread()
+    defer { thread.shutdown() }
+    #expect(await Reader(thread.loop).first() == 1)
+  }
+}
+
+@Suite struct AsyncElementsTests {
+  @Test func `an element is awaited only when a value has been asked for`() async {
+    let (elements, continuation) = AsyncStream<Int>.makeStream()
+    for value in 1...3 { continuation.yield(value) }
+    continuation.finish()
+    var received: [Int] = []
+    for await value in elements.publisher.prefix(2).values { received.append(value) }
+    #expect(received == [1, 2])
+  }
+
+  @Test func `what the sequence throws is the failure`() async throws {
+    let failing = AsyncThrowingStream<Int, any Error> { continuation in
+      continuation.yield(1)
+      continuation.finish(throwing: Boom())
+    }
+    var iterator = failing.publisher.values.makeAsyncIterator()
+    #expect(try await iterator.next() == 1)
+    await #expect(throws: Boom.self) { try await iterator.next() }
+  }
+}
+
+@Suite struct MapAsyncTests {
+  @Test func `results keep their values' order, whichever is ready first`() async throws {
+    let thread = try EventLoopThread()
+    defer { thread.shutdown() }
+    let (gate, opening) = AsyncStream<Void>.makeStream()
+    let values = [1, 2].publisher.mapAsync(limit: 2) { value in
+      if value == 1 { for await _ in gate { break } } else { opening.yield() }
+      return value * 10
+    }
+    .values(on: thread.loop)
+    var received: [Int] = []
+    for await value in values { received.append(value) }
+    #expect(received == [10, 20])
+  }
+
+  @Test func `unordered results come as they are ready`() async throws {
+    let thread = try EventLoopThread()
+    defer { thread.shutdown() }
+    let (gate, opening) = AsyncStream<Void>.makeStream()
+    let values = [1, 2].publisher.mapAsync(limit: 2, order: .unordered) { value in
+      if value == 1 { for await _ in gate { break } }
+      return value * 10
+    }
+    .values(on: thread.loop)
+    var received: [Int] = []
+    for await value in values {
+      received.append(value)
+      opening.yield()
+    }
+    #expect(received == [20, 10])
+  }
+
+  @Test func `upstream is asked for no more than the limit until results are delivered`() async throws {
+    let thread = try EventLoopThread()
+    defer { thread.shutdown() }
+    let asked = Journal<Int?>()
+    let values = (1...4).publisher.handleEvents(receiveRequest: { asked.note($0.max) })
+      .mapAsync(limit: 3) { $0 }
+      .values(on: thread.loop)
+    var received: [Int] = []
+    for await value in values { received.append(value) }
+    #expect(received == [1, 2, 3, 4])
+    #expect(asked.entries.first == 3)
+    #expect(asked.entries.dropFirst().allSatisfy { $0 == 1 })
+  }
+
+  @Test func `the first error thrown ends the stream in its place`() async throws {
+    let thread = try EventLoopThread()
+    defer { thread.shutdown() }
+    let values = [1, 2, 3].publisher.tryMapAsync(limit: 3) { value in
+      if value == 2 { throw Boom() }
+      return value
+    }
+    .values(on: thread.loop)
+    var iterator = values.makeAsyncIterator()
+    #expect(try await iterator.next() == 1)
+    await #expect(throws: Boom.self) { try await iterator.next() }
+  }
+}

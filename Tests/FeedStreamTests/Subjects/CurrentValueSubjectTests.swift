@@ -1,0 +1,53 @@
+import FeedStream
+import Testing
+
+@Suite struct CurrentValueSubjectTests {
+  private let time = MarbleTime()
+
+  @Test func `a subscriber begins with the present value and sees every one that follows`() {
+    let subject = CurrentValueSubject<Int, Boom>(0)
+    subject.send(1)
+    let recorder = subject.record(on: time)
+    subject.value += 1
+    subject.send(completion: .failure(Boom()))
+    #expect(recorder.marbles == "(12#)")
+  }
+
+  @Test func `a value not asked for waits, and a newer one takes its place`() {
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let recorder = subject.record(on: time, asking: .max(1))
+    #expect(subject.send(1) == Delivery(dropped: 1))
+    #expect(subject.send(2) == Delivery(dropped: 1))
+    #expect(recorder.values == [0])
+    recorder.request(.max(2))
+    #expect(recorder.values == [0, 2])
+    #expect(subject.send(3) == Delivery(delivered: 1))
+    #expect(recorder.values == [0, 2, 3])
+  }
+
+  @Test func `asking again does not repeat a value that was seen`() {
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let recorder = subject.record(on: time, asking: .max(1))
+    recorder.request(.max(1))
+    recorder.request(.max(1))
+    #expect(recorder.values == [0])
+  }
+
+  @Test func `after the ending nothing is sent, and who comes then is told`() {
+    let subject = CurrentValueSubject<Int, Never>(0)
+    subject.send(completion: .finished)
+    #expect(subject.send(1).isTerminated)
+    #expect(subject.value == 0)
+    #expect(subject.record(on: time, asking: .none).marbles == "|")
+  }
+
+  @Test func `a subscriber cancelled while a value is delivered does not receive it`() {
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let first = subject.record(on: time)
+    let second = subject.record(on: time)
+    first.onValue = { _ in second.cancel() }
+    subject.send(1)
+    #expect(first.values == [0, 1])
+    #expect(second.values == [0])
+  }
+}

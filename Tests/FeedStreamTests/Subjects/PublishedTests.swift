@@ -1,0 +1,55 @@
+import FeedStream
+import Testing
+
+@Suite struct PublishedTests {
+  private class Model: ObservableObject {
+    @Published var count = 0
+    @Published var name = ""
+  }
+  private final class SpecialModel: Model {
+    @Published var isSpecial = false
+  }
+
+  private let time = MarbleTime()
+
+  @Test func `the publisher delivers the value, and a new one before it is set`() {
+    let model = Model()
+    var seen: [[Int]] = []
+    let subscription = model.$count.sink { seen.append([$0, model.count]) }
+    model.count = 1
+    model.count += 1
+    #expect(seen == [[0, 0], [1, 0], [2, 1]])
+    #expect(model.count == 2)
+    subscription.cancel()
+  }
+
+  @Test func `a value set by one who is told of another is the newer`() {
+    let model = Model()
+    let subscription = model.$count.sink { if $0 == 1 { model.count = 2 } }
+    model.count = 1
+    #expect(model.count == 2)
+    subscription.cancel()
+  }
+
+  @Test func `the object signals before any of its properties changes`() {
+    let model = SpecialModel()
+    var signals: [Int] = []
+    let subscription = model.objectWillChange.sink { signals.append(model.count) }
+    model.count = 1
+    model.isSpecial = true
+    #expect(signals == [0, 1])
+    #expect(model.objectWillChange === model.objectWillChange)
+    subscription.cancel()
+  }
+
+  @Test func `assign(to:) sets the property until its owner is released`() {
+    let subject = PassthroughSubject<Int, Never>()
+    do {
+      let model = Model()
+      subject.assign(to: &model.$count)
+      #expect(subject.send(3).delivered == 1)
+      #expect(model.count == 3)
+    }
+    #expect(subject.send(4) == Delivery())
+  }
+}
