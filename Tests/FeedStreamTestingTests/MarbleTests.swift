@@ -53,13 +53,25 @@ import Testing
         """)
   }
 
+  @Test func anErrorIsDrawnUnderItsOwnLine() {
+    let error = #expect(throws: MarbleError.self) { try Marbles("a-b\n-c)\n-d") }
+    #expect(
+      "\(error!)" == """
+        This marble diagram cannot be read:
+          a-b
+          -c)
+            ^ there is no group to close; write ( before
+          -d
+        """)
+  }
+
   @Test func aDiagramThatCannotBeReadFailsTheTestOnItsLine() {
     let time = VirtualTimeScheduler()
     let failures = failures {
       let _: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-x|")
     }
     #expect(failures.map(\.line) == [#line - 2])
-    #expect(failures[0].message.contains("  ^ say what x stands for: values: [\"x\": …], a Int"))
+    #expect(failures[0].message.contains("  ^ say what x stands for: values: [\"x\": …], of type Int"))
   }
 
   @Test func whatWasExpectedAndWhatHappenedAreDrawnUnderEachOther() {

@@ -38,7 +38,7 @@ import Testing
     #expect(failures.count == 1)
     #expect(failures.map(\.line) == [#line - 4])
     #expect(
-      failures[0].message.contains("the value 2 was delivered without being asked for; asked for max(1), received 2"))
+      failures[0].message.contains("the value 2 was delivered without being asked for; asked for 1, received 2"))
   }
 
   @Test(arguments: [

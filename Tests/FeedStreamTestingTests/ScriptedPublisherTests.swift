@@ -40,7 +40,7 @@ import Testing
     recorder.cancel()
     #expect(
       "\(source.subscriptions[0])"
-        == "subscribed at 1s, asked for max(1) at 1s, asked for max(1) at 1.002s, received 2, cancelled at 1.003s")
+        == "subscribed at 1s, asked for 1 at 1s, asked for 1 at 1.002s, received 2, cancelled at 1.003s")
     #expect(time.pending.isEmpty)
   }
 

@@ -26,14 +26,14 @@ import Testing
         .verify()
     }
     #expect(failures.map(\.line) == [#line - 4])
-    #expect(failures[0].message == "Expected the value 7, but at 1ms there was 2.")
+    #expect(failures[0].message == "Expected the value ‹7›, but at 1ms there was ‹2›.")
   }
 
   @Test func anEventTooManyFails() {
     let failures = failures {
       source.verify(on: time).expectNext(1).expectNoEvent(for: 1).verify()
     }
-    #expect(failures.map(\.message) == ["Expected nothing for 1s, but there was 1ms 2."])
+    #expect(failures.map(\.message) == ["Expected nothing for 1s, but at 1ms there was ‹2›."])
   }
 
   @Test func silenceIsExplained() {
@@ -43,8 +43,8 @@ import Testing
     }
     #expect(
       failures.map(\.message) == [
-        "Expected the value 2, but nothing happened: the subscriber has asked for no more (asked for max(1), received 1).",
-        "Expected the stream to finish, but the stream had ended.",
+        "Expected the value ‹2›, but nothing happened: the subscriber has asked for no more (asked for 1, received 1).",
+        "Expected the stream to finish, but the stream failed at 22.002s with # already.",
       ])
   }
 
@@ -58,7 +58,7 @@ import Testing
     }
     #expect(
       failures.map(\.message) == [
-        "After the last step: Nobody looked at 1 events: 1ms 2.",
+        "After the last step: Nobody looked at an event: 1ms 2.",
         "After the last step: The subscription made here is still live: end the stream or cancel it.",
       ])
   }

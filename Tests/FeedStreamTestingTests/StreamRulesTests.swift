@@ -27,13 +27,13 @@ import Testing
     #expect(
       failures.first?.message == """
         faulty() breaks rule 4, never more than asked: the value 2 was delivered without being asked for; \
-        asked for max(5), received 6.
+        asked for 5, received 6.
         The shortest script that shows it: a synchronous source, 3 values, then it finishes; demand: 3, then 2; \
         never cancelled.
                   0s
         received  (001122|)
-        downstream: asked for max(5), received 6
-        upstream:   subscribed at 0s, asked for max(3) at 0s, received 3, ended at 0s
+        downstream: asked for 5, received 6
+        upstream:   subscribed at 0s, asked for 3 at 0s, received 3, ended at 0s
         """)
   }
 

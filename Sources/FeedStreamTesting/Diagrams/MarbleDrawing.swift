@@ -25,7 +25,8 @@ struct MarbleDrawing {
   init(_ diagram: MarbleDiagram) {
     self.diagram = diagram
     let lanes = diagram.inputs + [diagram.output] + (diagram.demand.map { [$0] } ?? [])
-    layout = MarbleLayout(lanes: lanes, showsTimes: diagram.showsTimes)
+    let caption = diagram.caption.isEmpty ? 0 : MarbleLayout.textWidth(diagram.caption, size: 14) + 32
+    layout = MarbleLayout(lanes: lanes, showsTimes: diagram.showsTimes, least: caption)
     let title = lanes.map { MarbleLayout.textWidth($0.title, size: 13) }.max()!
     margin = title > 0 ? title + 18 : 8
     for lane in lanes {
@@ -41,8 +42,7 @@ struct MarbleDrawing {
   }
 
   private mutating func draw() -> String {
-    let captionWidth = MarbleLayout.textWidth(diagram.caption, size: 14) + 32
-    let lanesWidth = max(layout.width, diagram.caption.isEmpty ? 0 : captionWidth)
+    let lanesWidth = layout.width
     let boxTop = 4 + Double(diagram.inputs.count) * MarbleDrawing.laneHeight + 2
     let outputTop = diagram.caption.isEmpty ? boxTop : boxTop + MarbleDrawing.boxHeight + 4
     var bottom = outputTop + MarbleDrawing.laneHeight
@@ -110,8 +110,20 @@ struct MarbleDrawing {
     for instant in Set(lane.marks.map(\.time)).sorted() {
       let kinds = lane.marks.filter { $0.time == instant }.map(\.kind)
       let offsets = MarbleLayout.offsets(kinds)
+      if kinds.count > 1 { drawBand(kinds, offsets, x: x(instant), y: y) }
       for (kind, offset) in Swift.zip(kinds, offsets) { draw(kind, x: x(instant) + offset, y: y) }
     }
+  }
+
+  /// Lies behind what happens at one instant.
+  private mutating func drawBand(_ kinds: [MarbleDiagram.Mark.Kind], _ offsets: [Double], x: Double, y: Double) {
+    let left = x - MarbleLayout.width(kinds[0]) / 2 - 4
+    let right = x + offsets.last! + MarbleLayout.width(kinds.last!) / 2 + 4
+    add(
+      """
+      <rect x="\(n(left))" y="\(n(y - 19))" width="\(n(right - left))" height="38" rx="19" fill="\(MarbleDrawing.ink)" \
+      fill-opacity="0.3"/>
+      """)
   }
 
   private mutating func drawTitle(_ title: String, at y: Double) {

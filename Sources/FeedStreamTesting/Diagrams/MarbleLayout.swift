@@ -20,7 +20,8 @@ struct MarbleLayout {
   /// How long the lanes are.
   private(set) var width = 0.0
 
-  init(lanes: [MarbleDiagram.Lane], showsTimes: Bool) {
+  /// - Parameter least: how long the lanes are to be at least; what is missing is added to the waits.
+  init(lanes: [MarbleDiagram.Lane], showsTimes: Bool, least: Double) {
     instants = Set(lanes.flatMap { $0.marks.map(\.time) } + [0]).sorted()
     let extents = instants.map { instant in
       var left = 0.0
@@ -40,19 +41,25 @@ struct MarbleLayout {
     }
     let waits = Swift.zip(instants, instants.dropFirst()).map { ($1 - $0).seconds }
     let shortest = waits.min() ?? 1
-    var x = 12 + extents[0].left
+    let lengths = waits.enumerated().map { index, wait in
+      let room = extents[index].right + extents[index + 1].left + MarbleLayout.gap
+      return max(min(wait / shortest, MarbleLayout.longest) * MarbleLayout.step, room)
+    }
+    let margins = (left: 12 + extents[0].left, right: extents.last!.right + 26)
+    let sum = lengths.reduce(0, +)
+    let stretch = max(1, (least - margins.left - margins.right) / max(sum, 1))
+    var x = margins.left
     positions = [x]
     for (index, wait) in waits.enumerated() {
       let length = wait / shortest
-      let room = extents[index].right + extents[index + 1].left + MarbleLayout.gap
-      let next = x + max(min(length, MarbleLayout.longest) * MarbleLayout.step, room)
+      let next = x + lengths[index] * stretch
       if length > MarbleLayout.longest {
         breaks.append((x + extents[index].right + next - extents[index + 1].left) / 2)
       }
       x = next
       positions.append(x)
     }
-    width = x + max(extents.last!.right, MarbleLayout.marble / 2) + 30
+    width = max(x + margins.right, least)
   }
 
   func position(of instant: StreamInstant.Stride) -> Double {

@@ -21,6 +21,8 @@ extension Recorder {
     do throws(MarbleError) {
       expected = try key.events(in: Marbles(marbles, frame: frame))
     } catch {
+      // What happened has been looked at, though there is nothing to compare it with.
+      _ = events
       return site.fail("\(error)")
     }
     let start = subscribedAt ?? time.now
@@ -38,7 +40,8 @@ extension Recorder {
     let hint = subscribedAt == nil ? "\nThere was no subscription." : ""
     site.fail(
       "The stream differs from the diagram at \(mark?.nanoseconds.asTime ?? "?"):\n"
-        + MarbleText(lanes).draw(mark: mark) + hint + time.seedNote)
+        + MarbleText(lanes).draw(mark: mark) + key.legend(for: lanes.flatMap(\.events).map(\.token)) + hint
+        + time.seedNote)
   }
 
   /// The recording as text, times above, events below.

@@ -54,7 +54,7 @@ struct MarbleKey<Value, Failure: Error> {
     case .finished: return .success(.completion(.finished))
     case .failed:
       guard let failure = failure ?? MarbleFailure() as? Failure else {
-        return .failure(Reason(text: "say what # stands for: failure: …, a \(Failure.self)"))
+        return .failure(Reason(text: "say what # stands for: failure: …, of type \(Failure.self)"))
       }
       return .success(.completion(.failure(failure)))
     case .value(let character):
@@ -64,8 +64,15 @@ struct MarbleKey<Value, Failure: Error> {
       {
         return .success(.value(value))
       }
-      return .failure(Reason(text: "say what \(character) stands for: values: [\"\(character)\": …], a \(Value.self)"))
+      return .failure(
+        Reason(text: "say what \(character) stands for: values: [\"\(character)\": …], of type \(Value.self)"))
     }
+  }
+
+  /// What the characters among `tokens` stand for, in lines of their own, as far as a test has said so.
+  func legend(for tokens: [String]) -> String {
+    values.filter { tokens.contains(String($0.key)) && String($0.key) != "\($0.value)" }
+      .map { "\n\($0.key) is \($0.value)" }.joined()
   }
 
   /// How an event is drawn: as its character if it has one.

@@ -62,10 +62,16 @@ public struct MarbleError: Error, Equatable, CustomStringConvertible {
   public var reason: String
 
   public var description: String {
-    """
-    This marble diagram cannot be read:
-      \(text)
-      \(String(repeating: " ", count: offset))^ \(reason)
-    """
+    var lines = ["This marble diagram cannot be read:"]
+    var start = 0
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      lines.append("  \(line)")
+      // The character in its own line: a drawing may take several.
+      if start...(start + line.count) ~= offset {
+        lines.append("  \(String(repeating: " ", count: offset - start))^ \(reason)")
+      }
+      start += line.count + 1
+    }
+    return lines.joined(separator: "\n")
   }
 }

@@ -51,7 +51,8 @@ extension Recorder: Auditable {
     let unread = unreadEvents
     if !unread.isEmpty {
       let list = unread.prefix(5).map { "\($0)" }.joined(separator: ", ")
-      leftovers.append("Nobody looked at \(unread.count) events: \(list)\(unread.count > 5 ? ", …" : "").")
+      let what = unread.count == 1 ? "an event" : "\(unread.count) events"
+      leftovers.append("Nobody looked at \(what): \(list)\(unread.count > 5 ? ", …" : "").")
     }
     if isLive { leftovers.append("The subscription made here is still live: end the stream or cancel it.") }
     return leftovers

@@ -41,5 +41,10 @@ public struct DemandLedger: CustomStringConvertible {
     return isCovered
   }
 
-  public var description: String { "asked for \(asked), received \(used)" }
+  public var description: String { "asked for \(asked.inWords), received \(used)" }
+}
+
+extension Subscribers.Demand {
+  /// As a sentence has it: `3` or `unlimited`.
+  var inWords: String { max.map(String.init) ?? "unlimited" }
 }

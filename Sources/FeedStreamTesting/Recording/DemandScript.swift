@@ -50,7 +50,7 @@ public struct DemandScript: Sendable, CustomStringConvertible {
 
   public var description: String {
     if let name { return name }
-    let later = self.later.map { ", \($0.demand) after \($0.after.nanoseconds.asTime)" }.joined()
-    return "\(initial)\(answers.map { ", then \($0)" }.joined())\(later)"
+    let later = self.later.map { ", \($0.demand.inWords) after \($0.after.nanoseconds.asTime)" }.joined()
+    return "\(initial.inWords)\(answers.map { ", then \($0.inWords)" }.joined())\(later)"
   }
 }

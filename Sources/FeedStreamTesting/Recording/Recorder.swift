@@ -71,6 +71,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   /// The events, looked at without reading them.
   var unreadEvents: ArraySlice<Timed<Event>> { received[readCount...] }
   var hasEnded: Bool { received.last?.content.isCompletion ?? false }
+  /// How the stream ended, looked at without reading it.
+  var ending: Timed<Event>? { received.last { $0.content.isCompletion } }
 
   // MARK: What it does
 

@@ -122,6 +122,12 @@ struct RuleRun<P: Publisher> {
     for _ in 0..<Self.stepLimit { guard time.advanceToNextWork() else { return } }
   }
 
+  /// Whether upstream was let go only later, perhaps by its own end.
+  private func wentOn(_ records: [SubscriptionRecord], after cancelledAt: StreamInstant?) -> Bool {
+    guard let cancelledAt else { return false }
+    return records.contains { ($0.cancelledAt ?? $0.endedAt ?? cancelledAt) > cancelledAt }
+  }
+
   private func judge(
     _ recorder: Recorder<P.Output, P.Failure>, _ records: [SubscriptionRecord], _ second: Bool, _ script: RuleScript,
     _ time: VirtualTimeScheduler, _ result: inout Result
@@ -133,10 +139,9 @@ struct RuleRun<P: Publisher> {
     }
     let isCancelled = recorder.cancelledAt != nil
     guard recorder.hasEnded || isCancelled else { return }
-    let how = isCancelled && !recorder.hasEnded ? "cancellation" : "the ending"
-    if records.contains(where: \.isLive) {
-      result.breach(
-        isCancelled ? .cancelIsFinal : .everythingReleased, "upstream was not cancelled by \(how)")
+    let how = isCancelled && !recorder.hasEnded ? "the subscriber had cancelled" : "the ending"
+    if records.contains(where: \.isLive) || wentOn(records, after: recorder.cancelledAt) {
+      result.breach(isCancelled ? .cancelIsFinal : .everythingReleased, "upstream went on after \(how)")
     } else if records.contains(where: { $0.subscription != nil }) {
       result.breach(.everythingReleased, "the subscription of upstream was still held after \(how)")
     }

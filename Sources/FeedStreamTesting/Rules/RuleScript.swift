@@ -64,9 +64,10 @@ struct RuleScript: CustomStringConvertible {
       case .never: "never cancelled"
       case .within(callback: 0): "cancelled on subscription"
       case .within(let callback): "cancelled within event \(callback)"
-      case .after(let steps): "cancelled after \(steps) steps in time"
+      case .after(let steps): "cancelled after \(steps) \(steps == 1 ? "step" : "steps") in time"
       }
-    return "\(kind), \(count) values, then it \(fails ? "fails" : "finishes"); demand: \(demand.script); \(cancel)"
+    return
+      "\(kind), \(count) \(count == 1 ? "value" : "values"), then it \(fails ? "fails" : "finishes"); demand: \(demand.script); \(cancel)"
   }
 
   /// Every script without cancellation in which a rule-abiding source gives `count` values. Those that differ in demand

@@ -104,7 +104,7 @@ struct RuleSearch<P: Publisher> {
     return """
       breaks rule \(breach.rule.number), \(breach.rule.title.lowercased()): \(breach.message).
       The shortest script that shows it: \(script).
-      \(MarbleText([lane]).draw())
+      \(lane.events.isEmpty ? "received  nothing" : MarbleText([lane]).draw())
       downstream: \(result.ledger)
       upstream:   \(result.upstream.isEmpty ? "-" : result.upstream.joined(separator: "\n            "))
       """

@@ -26,7 +26,7 @@ public final class SubscriptionRecord: CustomStringConvertible {
 
   public var description: String {
     var parts = ["subscribed at \(subscribedAt.nanoseconds.asTime)"]
-    parts += requests.map { "asked for \($0.content) at \($0.time.nanoseconds.asTime)" }
+    parts += requests.map { "asked for \($0.content.inWords) at \($0.time.nanoseconds.asTime)" }
     if delivered > 0 { parts.append("received \(delivered)") }
     if dropped > 0 { parts.append("missed \(dropped)") }
     if let cancelledAt { parts.append("cancelled at \(cancelledAt.nanoseconds.asTime)") }

@@ -66,7 +66,7 @@ public struct StepVerifier<Output, Failure: Error> {
     var verifier = self
     for value in values {
       verifier = verifier.expectNext(
-        "the value \(value)", fileID: fileID, filePath: filePath, line: line, column: column
+        "the value ‹\(value)›", fileID: fileID, filePath: filePath, line: line, column: column
       ) { $0 == value }
     }
     return verifier
@@ -114,7 +114,8 @@ public struct StepVerifier<Output, Failure: Error> {
       time.advance(
         by: interval, fileID: site.fileID, filePath: site.filePath, line: site.line, column: site.column)
       guard let event = recorder.unreadEvents.first else { return .met }
-      return .unmet("Expected nothing for \(interval.nanoseconds.asTime), but there was \(event).")
+      return .unmet(
+        "Expected nothing for \(interval.nanoseconds.asTime), but \(event.inWords()).")
     }
   }
 
@@ -134,7 +135,7 @@ public struct StepVerifier<Output, Failure: Error> {
       }
       return isExpected(event.content)
         ? .met
-        : .unmet("Expected \(what), but at \(event.time.nanoseconds.asTime) there was \(event.content).")
+        : .unmet("Expected \(what), but \(event.inWords()).")
     }
   }
 
@@ -181,11 +182,23 @@ public struct StepVerifier<Output, Failure: Error> {
   }
 }
 
+extension Timed {
+  /// As a sentence has it: `at 5ms there was ‹a›`, `the stream finished at 5ms`.
+  fileprivate func inWords<Value, Failure>() -> String where Content == StreamEvent<Value, Failure> {
+    let when = time.nanoseconds.asTime
+    return switch content {
+    case .value(let value): "at \(when) there was ‹\(value)›"
+    case .completion(.finished): "the stream finished at \(when)"
+    case .completion(.failure(let error)): "the stream failed at \(when) with \(error)"
+    }
+  }
+}
+
 extension Recorder {
   /// Why there is no event, as far as can be told.
   fileprivate var silence: String {
     if subscribedAt == nil { return "there was no subscription" }
-    if hasEnded { return "the stream had ended" }
+    if let ending { return ending.inWords() + " already" }
     if cancelledAt != nil { return "the subscription had been cancelled" }
     if ledger.balance == .none { return "nothing happened: the subscriber has asked for no more (\(ledger))" }
     return "nothing happened, and nothing is left to do at \(time.now.nanoseconds.asTime)"

@@ -131,7 +131,8 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     let now = self.now
     guard instant >= now else {
       return site.fail(
-        "advance(to: \(instant.nanoseconds.asTime)): it is \(now.nanoseconds.asTime) already and time cannot go back")
+        "advance(to: \(instant.nanoseconds.asTime)): time cannot go back, and it is \(now.nanoseconds.asTime) already; "
+          + "advance to a later instant, or by an interval with advance(by:)")
     }
     drive(to: instant, site)
   }

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+/// Runs the tests of `Examples/TestingASearch` in a process of their own, with what they test broken.
+@Suite struct BrokenSearchTests {
+  #if os(Linux)
+    @Test func aBrokenSearchFailsInFourWaysWithMessagesThatSayWhatIsWrong() throws {
+      let (status, output) = try runSearchTests(["SEARCH": "broken"])
+      #expect(status != 0)
+      for message in messages { #expect(output.contains(message), "\(output)") }
+      #expect(output.contains("with 4 tests in 1 suite failed"))
+    }
+
+    @Test func aRightSearchPassesThem() throws {
+      let (status, output) = try runSearchTests(["SEARCH": ""])
+      #expect(status == 0)
+      #expect(output.contains("with 4 tests in 1 suite passed"), "\(output)")
+    }
+
+    /// This executable holds the tests of the whole package.
+    private func runSearchTests(_ variables: [String: String]) throws -> (status: Int32, output: String) {
+      let process = Process()
+      process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+      process.arguments = ["--testing-library", "swift-testing", "--filter", "^TestingASearchTests\\."]
+      process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+      let pipe = Pipe()
+      process.standardOutput = pipe
+      process.standardError = pipe
+      try process.run()
+      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+  #endif
+
+  private let messages = [
+    // Marbles.
+    """
+    The stream differs from the diagram at 800ms:
+                0s 800ms 2.4s
+      expected  ---A-----|
+      actual    ---(SA)--|
+                   ^
+      S is answer to s
+      A is answer to sea
+    """,
+    // The step verifier.
+    "Expected the value ‹answer to sea›, but at 800ms there was ‹answer to s›.",
+    // The recorder.
+    "the text field is let go: [subscribed at 0s, asked for unlimited at 0s, received 2]",
+    // The kit.
+    """
+    searchResults breaks rule 6, cancelling is final: upstream went on after the subscriber had cancelled.
+      The shortest script that shows it: a scheduled source, 1 value, then it finishes; demand: unlimited; \
+    cancelled on subscription.
+      received  nothing
+      downstream: asked for unlimited, received 0
+      upstream:   subscribed at 0s, asked for unlimited at 0s, received 1, ended at 2ms
+    """,
+  ]
+}
