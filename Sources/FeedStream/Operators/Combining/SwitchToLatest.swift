@@ -87,6 +87,9 @@ final class SwitchToLatestStage<Input, Output, Failure: Error>: SerialStage<Outp
   private var up: (any Subscription)?
   @exclusivity(unchecked)
   private var isFinished = false
+  /// Whether upstream's ending was this stream's, and nobody has cancelled since.
+  @exclusivity(unchecked)
+  private var endsWithUpstream = false
 
   @inlinable
   init(
@@ -111,13 +114,15 @@ final class SwitchToLatestStage<Input, Output, Failure: Error>: SerialStage<Outp
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
+    // As in Combine, an upstream that ends again after its ending was passed on is not corrected.
+    if endsWithUpstream { return down.receive(completion: completion) }
     guard isActive, !isFinished else { return }
     up = nil
     isFinished = true
-    switch completion {
-    case .finished: if current == nil { end(.finished) }
-    case .failure: end(completion)
-    }
+    if case .finished = completion, current != nil { return }
+    cancel()
+    endsWithUpstream = true
+    down.receive(completion: completion)
   }
 
   @usableFromInline
@@ -136,6 +141,7 @@ final class SwitchToLatestStage<Input, Output, Failure: Error>: SerialStage<Outp
 
   @usableFromInline
   override func cancel() {
+    endsWithUpstream = false
     let up = self.up
     self.up = nil
     super.cancel()
