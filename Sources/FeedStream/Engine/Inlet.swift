@@ -48,9 +48,10 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
   @exclusivity(unchecked)
   @usableFromInline
   var isEnded = false
-  /// Whether it was the owner who ended this.
+  /// For the owner's use: whether a subscription that comes after the ending is neither used nor refused.
   @exclusivity(unchecked)
-  private var isClosed = false
+  @usableFromInline
+  var leavesLate = false
   @exclusivity(unchecked)
   @usableFromInline
   var up: (any Subscription)?
@@ -64,8 +65,7 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
   @usableFromInline
   func receive(subscription: any Subscription) {
     guard !isLive, !isEnded else {
-      // As in Combine, one that comes after the ending is neither used nor refused.
-      if isLive || isClosed { subscription.cancel() }
+      if isLive || !leavesLate { subscription.cancel() }
       return
     }
     isLive = true
@@ -110,7 +110,7 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
 
   @usableFromInline
   func close() {
-    isClosed = true
+    leavesLate = false
     isLive = false
     isEnded = true
     up = nil

@@ -133,6 +133,10 @@ final class SwitchToLatestStage<Input, Output, Failure: Error>: SerialStage<Outp
     }
   }
 
+  /// As in Combine.
+  @usableFromInline
+  override var leavesLate: Bool { true }
+
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
