@@ -187,7 +187,8 @@ extension Subscribers.Demand {
   mutating func spend(_ subscription: @autoclosure () -> some CustomStringConvertible) {
     precondition(
       rawValue > 0,
-      "\(placed(subscription())): upstream delivered a value that was not asked for; deliver at most what was requested")
+      "\(placed(subscription())): upstream delivered a value that was not asked for; deliver at most what was requested"
+    )
     if self != .unlimited { rawValue &-= 1 }
   }
 
