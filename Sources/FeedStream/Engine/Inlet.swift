@@ -10,11 +10,15 @@ protocol Port {
   static func began(_ inlet: Inlet<Self>)
   static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>)
+  /// Whether a value passes that comes before the subscription, or after the ending.
+  static func takesStray(afterEnding: Bool) -> Bool
   /// What the inlet goes by; itself, unless it stands for its owner.
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier
 }
 
 extension Port {
+  @inlinable
+  static func takesStray(afterEnding: Bool) -> Bool { false }
   @usableFromInline
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { CombineIdentifier(inlet) }
 }
@@ -40,12 +44,13 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
   var isUnlimited = false
   @exclusivity(unchecked)
   @usableFromInline
-  private(set) var isLive = false
+  var isLive = false
   @exclusivity(unchecked)
   @usableFromInline
-  private(set) var isEnded = false
+  var isEnded = false
   @exclusivity(unchecked)
-  private var up: (any Subscription)?
+  @usableFromInline
+  var up: (any Subscription)?
 
   @usableFromInline
   init(_ owner: P.Owner, index: Int = 0) {
@@ -66,15 +71,19 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
 
   @inlinable
   func receive(_ input: P.Input) -> Subscribers.Demand {
-    guard !isEnded else { return .none }
+    guard isLive || P.takesStray(afterEnding: isEnded) else { return .none }
     return P.receive(input, self)
   }
 
   @inlinable
   func receive(completion: Subscribers.Completion<P.Failure>) {
-    guard isLive else { return }
-    close()
+    guard isLive || isEnded && P.takesStray(afterEnding: true) else { return }
+    isLive = false
+    isEnded = true
+    if case .finished = completion { up = nil }
+    // One that fails is still there to be cancelled with the others.
     P.ended(completion, self)
+    up = nil
   }
 
   @usableFromInline
@@ -86,6 +95,13 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
     let up = self.up
     close()
     up?.cancel()
+  }
+
+  /// Lets the subscription go, not the publisher: should it send another, that begins anew.
+  @usableFromInline
+  func reset() {
+    isLive = false
+    up = nil
   }
 
   @usableFromInline

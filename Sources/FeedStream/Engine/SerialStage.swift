@@ -138,6 +138,8 @@ enum SerialPort<Output, Failure: Error>: Port {
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.endedCurrent(completion, inlet)
   }
+  @inlinable
+  static func takesStray(afterEnding: Bool) -> Bool { !afterEnding }
   /// To upstream, the stage and its inlet are one subscriber.
   @usableFromInline
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { inlet.owner.combineIdentifier }

@@ -31,9 +31,16 @@ final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any E
     do {
       return try body(input)
     } catch {
-      stop(.failure(error))
+      fail(error)
       return .none
     }
+  }
+
+  /// An error thrown for a stray value that passes is not hidden either.
+  @inline(never)
+  @usableFromInline
+  func fail(_ error: any Error) {
+    if isLive { stop(.failure(error)) } else if policy == .valuesPass { down.receive(completion: .failure(error)) }
   }
 
   @usableFromInline
