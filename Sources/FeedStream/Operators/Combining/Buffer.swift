@@ -136,6 +136,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
       StreamDiagnostics.dropped(oldest, "Buffer", .bufferFull)
       return true
     case .customError(let makeError):
+      StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
       ending = .failure(makeError())
       hasEnding = true
       let up = self.up
