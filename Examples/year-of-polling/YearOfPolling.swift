@@ -11,8 +11,13 @@ struct YearOfPolling: ParsableCommand {
   @Option(help: "How many seeds.") var seeds: UInt64 = 1
   @Option(help: "The first seed.") var firstSeed: UInt64 = 1
   @Option(help: "How many days each.") var days = 365
+  @Option(help: "When saved feeds expire, in seconds.") var maxAge = 604_800
+  @Option(help: "How much faster than usual trouble comes.") var haste = 1
 
   func validate() throws {
+    guard maxAge > 0, (1...1000).contains(haste) else {
+      throw ValidationError("--max-age must be 1 or more, and --haste from 1 to 1000")
+    }
     guard days > 0 else { throw ValidationError("--days must be 1 or more") }
   }
 
@@ -20,11 +25,11 @@ struct YearOfPolling: ParsableCommand {
     var failures = 0
     for seed in firstSeed..<(firstSeed + seeds) {
       let start = ContinuousClock.now
-      let report = PollingSimulation(seed: seed, days: days).run()
+      let report = PollingSimulation(seed: seed, days: days, maxAge: maxAge, haste: haste).run()
       print(report.summary(spent: .now - start))
-      if let violation = report.violation {
+      if let failure = report.failure {
         failures += 1
-        print("FAILED: \(violation)")
+        print("FAILED: \(failure)")
       }
     }
     if failures > 0 { throw ExitCode.failure }
