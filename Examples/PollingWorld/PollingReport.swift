@@ -10,8 +10,8 @@ public struct PollingReport: Sendable, Equatable {
   }
 
   public var seed: UInt64
-  /// How many days were asked for.
-  public var days: Int
+  /// How many hours were asked for.
+  public var hours: Int
   /// When saved feeds expired, in seconds.
   public var maxAge: Int
   /// How much faster than usual trouble came.
@@ -56,6 +56,6 @@ extension PollingReport {
     let seconds = violation.time.nanoseconds / 1_000_000_000
     let place = "day \(seconds / 86_400), second \(Double(violation.time.nanoseconds % 86_400_000_000_000) / 1e9)"
     return "seed \(seed), \(place): \(violation.message)\nHave it again: swift run -c release year-of-polling "
-      + "--first-seed \(seed) --seeds 1 --days \(days) --max-age \(maxAge) --haste \(haste)"
+      + "--first-seed \(seed) --seeds 1 --hours \(hours) --max-age \(maxAge) --haste \(haste)"
   }
 }

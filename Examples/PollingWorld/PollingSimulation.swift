@@ -35,24 +35,24 @@ public final class PollingSimulation {
 
   /// - Parameters:
   ///   - seed: determines everything.
-  ///   - days: how long to simulate.
+  ///   - hours: how long to simulate.
   ///   - maxAge: when saved feeds expire, in seconds.
   ///   - haste: how much faster than in the world at its most usual trouble comes.
   ///   - sabotage: something wrong to put in.
   public init(
-    seed: UInt64, days: Int, maxAge: Int = 604_800, haste: Int = 1,
+    seed: UInt64, hours: Int, maxAge: Int = 604_800, haste: Int = 1,
     sabotage: Sabotage? = nil
   ) {
     self.sabotage = sabotage
     self.haste = haste
     self.maxAge = .seconds(maxAge)
-    end = time.now.advanced(by: .seconds(days * 86_400))
+    end = time.now.advanced(by: .seconds(hours * 3600))
     random = SeededGenerator(seed: seed)
     clock = WallClock(on: time)
     network = VirtualNetwork(on: time, seed: random.next())
     disk = VirtualDisk(on: time, seed: random.next())
     oracle = Oracle(
-      time: time, clock: clock, report: PollingReport(seed: seed, days: days, maxAge: maxAge, haste: haste))
+      time: time, clock: clock, report: PollingReport(seed: seed, hours: hours, maxAge: maxAge, haste: haste))
     time.offloadLatency = Self.latency
     disk.keepsLog = false
   }
@@ -151,7 +151,6 @@ public final class PollingSimulation {
     let process = self.process
     oracle.processBegan(
       finding: disk.committed(for: Self.address), isDamaged: disk.isDamaged(at: Self.address))
-    isUp = true
     eventsToLive = Int.random(in: 1...(20_000 / haste), using: &random)
     let store: any FeedStore = sabotage == .savesNothing ? LyingStore(store: disk) : disk
     let cache = FeedCache(store: store, on: time, now: { [clock] in clock.now })
@@ -174,6 +173,8 @@ public final class PollingSimulation {
         countEvent()
       }
       .store(in: &subscriptions)
+    // Only now can it crash: what has begun must be there to be dropped.
+    isUp = true
   }
 
   /// Brings the end of this process an event nearer. It may come in the middle of one: the rest is the old process's.

@@ -8,7 +8,7 @@ struct YearOfPollingTests {
 
   private func simulate(_ seed: UInt64, _ sabotage: Sabotage? = nil) -> PollingReport {
     PollingSimulation(
-      seed: seed, days: 1, maxAge: Self.ages[Int(seed % 3)], haste: 40, sabotage: sabotage
+      seed: seed, hours: 6, maxAge: Self.ages[Int(seed % 3)], haste: 40, sabotage: sabotage
     ).run()
   }
 
@@ -22,7 +22,7 @@ struct YearOfPollingTests {
 
   @Test("The simulations see everything happen that they are about")
   func coverage() {
-    let reports = (1000..<1006).map { simulate($0) }
+    let reports = (1000..<1012).map { simulate($0) }
     for count in [
       \PollingReport.feeds, \.savedFeeds, \.errors, \.saves, \.superseded, \.deletions, \.diskFailures, \.crashes,
       \.outages, \.clockJumps, \.changes,
@@ -39,7 +39,7 @@ struct YearOfPollingTests {
 
   @Test("Something wrong is found, named by its seed, and found again in the same place", arguments: Sabotage.allCases)
   func sabotage(sabotage: Sabotage) throws {
-    let reports = (0..<10).lazy.map { simulate($0, sabotage) }
+    let reports = (0..<30).lazy.map { simulate($0, sabotage) }
     let report = try #require(reports.first { $0.violation != nil }, "\(sabotage) was not found")
     #expect(simulate(report.seed, sabotage) == report)
     #expect(try #require(report.failure).contains("--first-seed \(report.seed)"))
