@@ -25,6 +25,8 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
     case ignored
     /// Values pass; endings do not.
     case valuesPass
+    /// Values pass, and the errors that an operator's closure throws for them; upstream's endings do not.
+    case valuesAndErrorsPass
     /// Everything passes before the subscription, nothing after the ending.
     case earlyPass
     /// Everything passes.
@@ -79,7 +81,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   final func takesStray() -> Bool {
     trapIfEarly("a value arrived")
     switch strays {
-    case .valuesPass, .allPass: return phase != .draining
+    case .valuesPass, .valuesAndErrorsPass, .allPass: return phase != .draining
     case .earlyPass: return phase == .waiting
     case .ignored, .earlyTraps: return false
     }
