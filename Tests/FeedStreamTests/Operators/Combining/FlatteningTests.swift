@@ -10,18 +10,6 @@ import Testing
     #expect(recorder.marbles == "--a-a--c-c|")
   }
 
-  @Test func `flatMapFirst reports what it drops`() {
-    let drops = Journal<String>()
-    StreamDiagnostics.onDrop { if $0.source == "FlatMapFirst" { drops.note("\($0.value) \($0.reason)") } }
-    defer { StreamDiagnostics.onDrop(nil) }
-    let subject = PassthroughSubject<Int, Never>()
-    let recorder = subject.flatMapFirst { _ in Empty<Int, Never>(completeImmediately: false) }.record(on: time)
-    subject.send(1)
-    subject.send(2)
-    #expect(drops.entries == ["2 busy"])
-    recorder.cancel()
-  }
-
   @Test func `flatMapFirst finishes when upstream and the publisher that runs have`() {
     let recorder = time.hot("a-|").flatMapFirst { [time] in time.cold("----\($0)|") }.record(on: time)
     time.advance(by: 4)

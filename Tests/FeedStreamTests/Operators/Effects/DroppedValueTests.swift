@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-/// The hook is the process's: each test listens to a value type that no other test sends.
+/// The hook is the process's: only the tests here set it, one at a time, and they listen to values that no other sends.
 @Suite("what is dropped is reported", .serialized) struct DroppedValueTests {
   private struct Probe: Equatable { let number: Int }
 
@@ -83,6 +83,14 @@ import Testing
       withExtendedLifetime((created, future)) {}
     }
     #expect(dropped == ["Create 1 terminated", "Future 3 terminated"])
+  }
+
+  @Test func `what arrives while flatMapFirst is busy`() {
+    let subject = PassthroughSubject<Probe, Never>()
+    let recorder = subject.flatMapFirst { _ in Empty<Int, Never>(completeImmediately: false) }.record(on: time)
+    let dropped = drops { for number in 1...2 { subject.send(Probe(number: number)) } }
+    #expect(dropped == ["FlatMapFirst 2 busy"])
+    recorder.cancel()
   }
 
   @Test func `onBackpressure tells its handler and the hook`() {
