@@ -70,17 +70,17 @@ final class Oracle {
   private var isRunning = false
   private var openRequests = 0
 
-  init(time: VirtualTimeScheduler, clock: WallClock, maxAge: Duration, report: PollingReport) {
+  init(time: VirtualTimeScheduler, clock: WallClock, report: PollingReport) {
     self.time = time
     self.clock = clock
-    self.maxAge = Double(maxAge.components.seconds)
+    maxAge = Double(report.maxAge)
     self.report = report
   }
 
   func require(_ condition: Bool, _ message: @autoclosure () -> String) {
     report.checks += 1
     guard !condition, report.violation == nil else { return }
-    report.violation = .init(seed: report.seed, days: report.days, time: time.now, message: message())
+    report.violation = .init(time: time.now, message: message())
   }
 
   /// Whether a feed may be shown, by an arithmetic of our own.

@@ -48,6 +48,9 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
   @exclusivity(unchecked)
   @usableFromInline
   var isEnded = false
+  /// Whether it was the owner who ended this.
+  @exclusivity(unchecked)
+  private var isClosed = false
   @exclusivity(unchecked)
   @usableFromInline
   var up: (any Subscription)?
@@ -61,7 +64,8 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
   @usableFromInline
   func receive(subscription: any Subscription) {
     guard !isLive, !isEnded else {
-      subscription.cancel()
+      // As in Combine, one that comes after the ending is neither used nor refused.
+      if isLive || isClosed { subscription.cancel() }
       return
     }
     isLive = true
@@ -106,6 +110,7 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
 
   @usableFromInline
   func close() {
+    isClosed = true
     isLive = false
     isEnded = true
     up = nil

@@ -86,6 +86,8 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
     guard isActive, inlet === current else { return }
     current = nil
     ended(completion)
+    // Replaced, or the last: what it is sent from now on is refused.
+    if current != nil || !isActive { inlet.close() }
   }
 
   /// Delivers the ending, once.

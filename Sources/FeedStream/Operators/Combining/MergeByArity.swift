@@ -11,14 +11,18 @@ extension Publishers {
     B.Output == C.Output, B.Failure == C.Failure,
     C.Output == D.Output, C.Failure == D.Failure
 
-  public typealias Merge5<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher> = Merge<Merge4<A, B, C, D>, E>
+  public typealias Merge5<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher> = Merge<
+    Merge4<A, B, C, D>, E
+  >
   where
     A.Output == B.Output, A.Failure == B.Failure,
     B.Output == C.Output, B.Failure == C.Failure,
     C.Output == D.Output, C.Failure == D.Failure,
     D.Output == E.Output, D.Failure == E.Failure
 
-  public typealias Merge6<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher> = Merge<Merge5<A, B, C, D, E>, F>
+  public typealias Merge6<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher> = Merge<
+    Merge5<A, B, C, D, E>, F
+  >
   where
     A.Output == B.Output, A.Failure == B.Failure,
     B.Output == C.Output, B.Failure == C.Failure,
@@ -26,7 +30,9 @@ extension Publishers {
     D.Output == E.Output, D.Failure == E.Failure,
     E.Output == F.Output, E.Failure == F.Failure
 
-  public typealias Merge7<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher> = Merge<Merge6<A, B, C, D, E, F>, G>
+  public typealias Merge7<
+    A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher
+  > = Merge<Merge6<A, B, C, D, E, F>, G>
   where
     A.Output == B.Output, A.Failure == B.Failure,
     B.Output == C.Output, B.Failure == C.Failure,
@@ -35,7 +41,9 @@ extension Publishers {
     E.Output == F.Output, E.Failure == F.Failure,
     F.Output == G.Output, F.Failure == G.Failure
 
-  public typealias Merge8<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher, H: Publisher> = Merge<Merge7<A, B, C, D, E, F, G>, H>
+  public typealias Merge8<
+    A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher, H: Publisher
+  > = Merge<Merge7<A, B, C, D, E, F, G>, H>
   where
     A.Output == B.Output, A.Failure == B.Failure,
     B.Output == C.Output, B.Failure == C.Failure,
