@@ -56,7 +56,7 @@ extension Publishers {
 }
 
 extension Publisher {
-  /// Delivers the values of this publisher and of two others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of two others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher>(
     with b: B, _ c: C
@@ -68,7 +68,7 @@ extension Publisher {
     merge(with: b).merge(with: c)
   }
 
-  /// Delivers the values of this publisher and of three others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of three others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher>(
     with b: B, _ c: C, _ d: D
@@ -81,7 +81,7 @@ extension Publisher {
     merge(with: b, c).merge(with: d)
   }
 
-  /// Delivers the values of this publisher and of four others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of four others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E
@@ -95,7 +95,7 @@ extension Publisher {
     merge(with: b, c, d).merge(with: e)
   }
 
-  /// Delivers the values of this publisher and of five others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of five others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F
@@ -110,7 +110,7 @@ extension Publisher {
     merge(with: b, c, d, e).merge(with: f)
   }
 
-  /// Delivers the values of this publisher and of six others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of six others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G
@@ -126,7 +126,7 @@ extension Publisher {
     merge(with: b, c, d, e, f).merge(with: g)
   }
 
-  /// Delivers the values of this publisher and of seven others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of seven others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher, H: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G, _ h: H
