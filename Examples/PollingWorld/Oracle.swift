@@ -59,8 +59,8 @@ final class Oracle {
   var phase = Phase.idle
   /// What is committed, by our own account.
   var saved: CachedFeed?
-  /// Whether the validation that a process begins with is still to come.
-  var isValidationDue = false
+  /// How many of the validations that a process begins with are still to come.
+  var validationsDue = 0
   /// The call of the store that a deletion may follow.
   var lastLook: (time: StreamInstant, wall: Date, hasFailed: Bool, isValidation: Bool)?
   var lastCall: StreamInstant?
@@ -96,7 +96,7 @@ final class Oracle {
       isDamaged ? committed == nil : committed == saved,
       "what was saved is not there after the crash: \(describe(committed)) instead of \(describe(saved))")
     isRunning = true
-    isValidationDue = true
+    validationsDue = 2
     opened = nil
     lastCall = nil
     lastLook = nil

@@ -163,10 +163,12 @@ public final class PollingSimulation {
     let client: any HTTPClient = sabotage == .showsOldAnswers ? ForgetfulClient(network) : network
     let loader = FeedLoader(Self.address, client: client, cache: cache, on: time, options: options)
     let other = sabotage == .twoCaches ? FeedCache(store: disk, on: time, now: { [clock] in clock.now }) : cache
-    // As an application does when it begins; the validation is asked for first.
-    other.feed(at: Self.address).validate(maxAge: maxAge)
-      .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
-      .store(in: &subscriptions)
+    // As an application does when it begins, in two places; both are asked for before the first poll.
+    for cache in [cache, other] {
+      cache.feed(at: Self.address).validate(maxAge: maxAge)
+        .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+        .store(in: &subscriptions)
+    }
     loader.updates(every: .seconds(60))
       .sink { [unowned self] result in
         oracle.delivered(result)
