@@ -8,7 +8,9 @@ let package = Package(
     .library(name: "FeedStream", targets: ["FeedStream"]),
     .library(name: "FeedStreamTesting", targets: ["FeedStreamTesting"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
+    .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .executable(name: "feed", targets: ["feed"]),
+    .executable(name: "year-of-polling", targets: ["year-of-polling"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -16,6 +18,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.9.0"),
+    // For `swift package generate-documentation`; no target depends on it.
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
@@ -36,7 +40,15 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    .target(name: "ImageFeedTesting", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed"]),
     .target(name: "Samples", path: "Examples/Samples"),
+    .target(
+      name: "PollingWorld", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting"],
+      path: "Examples/PollingWorld"),
+    .executableTarget(
+      name: "year-of-polling",
+      dependencies: ["PollingWorld", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/year-of-polling"),
     .executableTarget(
       name: "feed",
       dependencies: [
@@ -48,7 +60,17 @@ let package = Package(
       path: "Examples/feed"),
     .executableTarget(name: "LoadAndShow", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/LoadAndShow"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
+    .target(name: "TestingASearch", dependencies: ["FeedStream"], path: "Examples/TestingASearch/Sources"),
+    .testTarget(
+      name: "TestingASearchTests", dependencies: ["FeedStream", "FeedStreamTesting", "TestingASearch"],
+      path: "Examples/TestingASearch/TestingASearchTests"),
     .executableTarget(name: "ZipTwoLoads", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/ZipTwoLoads"),
+    .executableTarget(
+      name: "CombineCountdown", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineCountdown"),
+    .executableTarget(
+      name: "CombineSearchField", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineSearchField"),
+    .executableTarget(
+      name: "CombineTwoLoads", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineTwoLoads"),
     .testTarget(name: "FeedStreamTests", dependencies: ["FeedStream", "FeedStreamTesting"]),
     .testTarget(
       name: "FeedStreamTestingTests",
@@ -56,11 +78,15 @@ let package = Package(
         "FeedStream", "FeedStreamTesting",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
       ]),
+    .testTarget(name: "DiagramTests", dependencies: ["FeedStream", "FeedStreamTesting"]),
+    .testTarget(
+      name: "ImageFeedTestingTests",
+      dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld"]),
     .testTarget(name: "EventLoopTests", dependencies: ["FeedStream"]),
     .testTarget(
       name: "ImageFeedTests",
       dependencies: [
-        "ImageFeed", "FeedStream", "FeedStreamTesting", "Samples",
+        "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "Samples",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       // The tests put a look-up of names of their own before the system's (`StuckNames`).
@@ -68,7 +94,8 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "feed", "LoadAndShow", "SearchField", "ZipTwoLoads", "FeedStream", "ImageFeed", "Samples",
+        "feed", "LoadAndShow", "SearchField", "ZipTwoLoads",
+        "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedStream", "ImageFeed", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct StreamRulesTests {
   @Test func anOperatorThatKeepsTheRulesPasses() {
-    let summary = StreamRules.verify { $0.prefix(3) }
+    let summary = StreamRules.verify { $0.removeDuplicates() }
     #expect(summary.broken == nil)
     #expect(summary.scripts > 500)
   }

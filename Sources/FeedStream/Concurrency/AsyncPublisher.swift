@@ -4,7 +4,7 @@ extension Publisher where Failure == Never, Output: Sendable {
   ///     for await value in publisher.values { … }
   ///
   /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is touched on its loop only. Made elsewhere, it must
-  /// be iterated where the stream lives; see ``values(on:)``. Each iterator subscribes anew.
+  /// be iterated where the stream lives; see `values(on:)`. Each iterator subscribes anew.
   ///
   /// **Demand:** one value for each call of `next()`. **Cancellation:** that of the task, or letting the iterator go,
   /// cancels the subscription.
@@ -12,13 +12,13 @@ extension Publisher where Failure == Never, Output: Sendable {
 
   /// The values as an asynchronous sequence, of a stream that lives on `loop`.
   ///
-  /// The same as ``values``, for streams that are set up before their loop runs.
+  /// The same as `values`, for streams that are set up before their loop runs.
   public func values(on loop: EventLoop) -> AsyncPublisher<Self> {
     AsyncPublisher(self, StreamHome(domain: loop))
   }
 }
 
-/// The values of a publisher that cannot fail, as an asynchronous sequence; see ``Publisher/values``.
+/// The values of a publisher that cannot fail, as an asynchronous sequence; see `values`.
 public struct AsyncPublisher<Upstream: Publisher>: AsyncSequence, Sendable
 where Upstream.Failure == Never, Upstream.Output: Sendable {
   public typealias Element = Upstream.Output

@@ -4,7 +4,7 @@ extension Publisher where Output: Sendable {
   ///     for try await value in publisher.values { … }
   ///
   /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is touched on its loop only. Made elsewhere, it must
-  /// be iterated where the stream lives; see ``values(on:)``. Each iterator subscribes anew.
+  /// be iterated where the stream lives; see `values(on:)`. Each iterator subscribes anew.
   ///
   /// **Demand:** one value for each call of `next()`. **Failure:** thrown once, then there are no more values.
   /// **Cancellation:** that of the task, or letting the iterator go, cancels the subscription.
@@ -12,13 +12,13 @@ extension Publisher where Output: Sendable {
 
   /// The values as an asynchronous sequence, of a stream that lives on `loop`.
   ///
-  /// The same as ``values``, for streams that are set up before their loop runs.
+  /// The same as `values`, for streams that are set up before their loop runs.
   public func values(on loop: EventLoop) -> AsyncThrowingPublisher<Self> {
     AsyncThrowingPublisher(self, StreamHome(domain: loop))
   }
 }
 
-/// The values of a publisher as an asynchronous sequence; see ``Publisher/values``.
+/// The values of a publisher as an asynchronous sequence; see `values`.
 public struct AsyncThrowingPublisher<Upstream: Publisher>: AsyncSequence, Sendable
 where Upstream.Output: Sendable {
   public typealias Element = Upstream.Output

@@ -22,6 +22,7 @@ extension Publisher where Output: Sendable {
   /// - Parameters:
   ///   - limit: how many values to work on at a time; more than zero.
   ///   - order: whether results keep their values' order or come as they are ready.
+  ///   - transform: runs in a task of its own for each value.
   public func mapAsync<T: Sendable>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async -> T
   ) -> Publishers.MapAsync<Self, Never, T, Failure> {

@@ -13,7 +13,7 @@ public protocol Publisher<Output, Failure> {
   /// The errors it can end with; `Never` for one that cannot fail.
   associatedtype Failure: Error
 
-  /// Attaches a subscriber. Called by ``subscribe(_:)-(S)``; call that instead.
+  /// Attaches a subscriber. Called by `subscribe(_:)`; call that instead.
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure
 }
 

@@ -45,6 +45,13 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
   @exclusivity(unchecked)
   @usableFromInline
   var isDelivering = false
+  /// Whether the subscriber has its subscription; what ends before that waits for it.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasBegun = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  var failure: Failure?
   /// What the subscriber has asked for while a value was delivered.
   @exclusivity(unchecked)
   @usableFromInline
@@ -71,8 +78,12 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
   /// The subscriber is told once both upstreams have accepted.
   @usableFromInline
   func began() {
-    guard let first, let second else { return }
-    if first.isLive || first.isEnded, second.isLive || second.isEnded { down.receive(subscription: self) }
+    guard !hasBegun, let first, let second, first.isLive || first.isEnded, second.isLive || second.isEnded else {
+      return
+    }
+    hasBegun = true
+    down.receive(subscription: self)
+    endIfDone()
   }
 
   /// Delivers what there is and returns what more the subscriber wants of each upstream.
@@ -94,24 +105,25 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
     isDelivering = false
     let asked = self.asked
     if asked > .none { self.asked = .none }
-    finishIfDone()
+    endIfDone()
     return rule == nil ? .none : asked
   }
 
+  /// Delivers the ending that is due, unless the subscriber is not told yet or is being served.
   @inlinable
-  func finishIfDone() {
-    guard !isDelivering, let rule, let first, let second else { return }
-    if first.isEnded || second.isEnded, rule.isDone(firstEnded: first.isEnded, secondEnded: second.isEnded) {
+  func endIfDone() {
+    guard hasBegun, !isDelivering, let rule, let first, let second, first.isEnded || second.isEnded else { return }
+    if let failure {
+      end(.failure(failure))
+    } else if rule.isDone(firstEnded: first.isEnded, secondEnded: second.isEnded) {
       end(.finished)
     }
   }
 
   @inlinable
   func ended(_ completion: Subscribers.Completion<Failure>) {
-    switch completion {
-    case .finished: finishIfDone()
-    case .failure: end(completion)
-    }
+    if case .failure(let error) = completion { failure = failure ?? error }
+    endIfDone()
   }
 
   @inlinable
@@ -130,12 +142,18 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
     demand.assertPositive(self)
     guard rule != nil else { return }
     self.demand += demand
-    if isDelivering {
+    guard !isDelivering else {
       asked += demand
-    } else {
-      let more = demand + deliver()
+      return
+    }
+    var more = demand + deliver()
+    while rule != nil, more > .none {
+      // What comes while one is asked waits until both have been.
+      isDelivering = true
       first?.request(more)
       second?.request(more)
+      isDelivering = false
+      more = deliver()
     }
   }
 

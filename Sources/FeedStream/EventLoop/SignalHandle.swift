@@ -28,7 +28,10 @@ extension EventLoop {
   ///
   /// Signals that arrive faster than the loop turns may be told once. Several watches of one signal are all told.
   ///
-  /// - Parameter keepsLoopAlive: whether the loop runs on only to wait for the signal.
+  /// - Parameters:
+  ///   - number: such as `SIGINT`.
+  ///   - keepsLoopAlive: whether the loop runs on only to wait for the signal.
+  ///   - handler: runs on the loop.
   /// - Returns: ends the watch when cancelled or released.
   /// - Throws: when the signal cannot be caught (`SIGKILL`, `SIGSTOP`) or does not exist.
   public func signal(

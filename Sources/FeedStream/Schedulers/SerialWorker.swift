@@ -21,17 +21,14 @@ public final class SerialWorker {
   public func publisher<T: Sendable, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T
   ) -> AnyPublisher<T, E> {
-    Deferred { [self] in
-      var job: (any Cancellable)?
-      return Future { [self] in job = perform(work, completion: $0) }
-        .handleEvents(receiveCancel: { job?.cancel() })
-    }
-    .eraseToAnyPublisher()
+    AsideWork(self, work).eraseToAnyPublisher()
   }
 
   /// Asks for `work` at once.
   ///
-  /// - Parameter completion: receives the result on the scheduler.
+  /// - Parameters:
+  ///   - work: runs aside, after all work asked for before.
+  ///   - completion: receives the result on the scheduler.
   /// - Returns: prevents `completion`, and `work` too if it has not begun. Dropping it does not cancel.
   @discardableResult
   public func perform<T: Sendable, E: Error>(

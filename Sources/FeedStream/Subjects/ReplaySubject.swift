@@ -58,6 +58,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   ///
   /// - Parameters:
   ///   - maxAge: a value this old is given up.
+  ///   - count: 0 or more; `Int.max` keeps everything that is young enough.
   ///   - scheduler: tells the time; nothing is scheduled on it.
   @inlinable
   public convenience init<S: Scheduler>(

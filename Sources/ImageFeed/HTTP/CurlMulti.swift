@@ -13,8 +13,10 @@ final class CurlMulti {
   let sockets: CurlSockets
   // Owned: made in `init`, cleaned up in `close()`.
   private let multi: UnsafeMutableRawPointer
-  private let timer: LoopTimer
+  private let timer: CurlTimer
   private var isClosed = false
+  // Whether libcurl has been called and what is done is being collected.
+  private var isActing = false
 
   init(on loop: EventLoop, maxConnections: Int, maxConnectionsPerHost: Int) {
     CurlLibrary.start()
@@ -23,11 +25,9 @@ final class CurlMulti {
     }
     self.multi = multi
     sockets = CurlSockets(on: loop)
-    // The closure needs the object that is being made: it finds it here.
-    let target = Target()
-    timer = LoopTimer(on: loop) { target.multi?.act(on: CURL_SOCKET_BAD, 0) }
-    target.multi = self
-    sockets.onReady = { target.multi?.act(on: $0, $1) }
+    timer = CurlTimer(on: loop)
+    timer.onTime = { [weak self] in self?.act(on: CURL_SOCKET_BAD, 0) }
+    sockets.onReady = { [weak self] in self?.act(on: $0, $1) }
 
     // The callbacks run only within calls made here, and so while both objects live.
     ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
@@ -37,10 +37,7 @@ final class CurlMulti {
     }
     ccurl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, Unmanaged.passUnretained(timer).toOpaque())
     ccurl_multi_set_timer(multi) { _, milliseconds, timer in
-      let timer = Unmanaged<LoopTimer>.fromOpaque(timer!).takeUnretainedValue()
-      // 0 means the next turn: acting here would enter libcurl from its own callback, and a millisecond later would
-      // make every request a millisecond longer.
-      if milliseconds < 0 { timer.stop() } else { timer.start(after: .milliseconds(milliseconds)) }
+      Unmanaged<CurlTimer>.fromOpaque(timer!).takeUnretainedValue().want(milliseconds)
       return 0
     }
     ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, maxConnections)
@@ -53,10 +50,16 @@ final class CurlMulti {
   /// Starts a request on the next turn.
   ///
   /// - Returns: whether libcurl has taken it; it has not when it is out of memory.
-  func add(_ transfer: CurlTransfer) -> Bool { curl_multi_add_handle(multi, transfer.easy) == CURLM_OK }
+  func add(_ transfer: CurlTransfer) -> Bool {
+    defer { if !isActing { timer.settle() } }
+    return curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
+  }
 
   /// Stops a request; a connection in the middle of it is closed before this returns.
-  func remove(_ transfer: CurlTransfer) { curl_multi_remove_handle(multi, transfer.easy) }
+  func remove(_ transfer: CurlTransfer) {
+    curl_multi_remove_handle(multi, transfer.easy)
+    if !isActing { timer.settle() }
+  }
 
   /// Closes all connections. No request may be left.
   func close() {
@@ -69,6 +72,7 @@ final class CurlMulti {
 
   private func act(on descriptor: curl_socket_t, _ ready: Int32) {
     var running: Int32 = 0
+    isActing = true
     curl_multi_socket_action(multi, descriptor, ready, &running)
     var left: Int32 = 0
     // Whoever is told may close the client.
@@ -79,9 +83,7 @@ final class CurlMulti {
       remove(transfer)
       onDone?(transfer, code)
     }
-  }
-
-  private final class Target {
-    weak var multi: CurlMulti?
+    isActing = false
+    if !isClosed { timer.settle() }
   }
 }

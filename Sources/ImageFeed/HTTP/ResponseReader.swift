@@ -2,7 +2,7 @@ import Foundation
 
 /// Takes an answer in as it arrives, within the request's limits.
 ///
-/// A class of its own so that what arrives from libcurl reaches plain Swift at once, and can be tested without it.
+/// Knows nothing of libcurl, which only brings it lines and bytes.
 struct ResponseReader: ~Copyable {
   /// What is wrong with the answer, as soon as something is.
   private(set) var failure: HTTPError.Kind?

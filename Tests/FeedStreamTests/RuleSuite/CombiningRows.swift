@@ -34,8 +34,8 @@ let combiningRows: [RuleRow] = [
   RuleRow("Operators/Combining/SwitchToLatest", "switchToLatest", timed: .dependsOnDemand) { upstream, time in
     upstream.map { _ in other(time) }.switchToLatest()
   },
-  RuleRow("Operators/Combining/Zip", "zip", timed: []) { $0.zip(other($1)) },
-  RuleRow("Operators/Combining/Zip", "zip of three", timed: []) { $0.zip(other($1), $0) },
+  RuleRow("Operators/Combining/Zip", "zip", timed: .failsAtOnce) { $0.zip(other($1)) },
+  RuleRow("Operators/Combining/Zip", "zip of three", timed: .failsAtOnce) { $0.zip(other($1), $0) },
 ]
 
 let errorRows: [RuleRow] = [

@@ -13,6 +13,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - size: how many values to hold; more than zero.
+  ///   - prefetch: how much to ask upstream for.
   ///   - whenFull: what to do with a value for which there is no room. What is dropped is reported to
   ///     ``StreamDiagnostics/onDrop(_:)``.
   @inlinable
@@ -93,6 +94,8 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @exclusivity(unchecked)
   @usableFromInline
   var hasEnding = false
+  @exclusivity(unchecked)
+  private var hasBegun = false
 
   @usableFromInline
   init(
@@ -109,7 +112,11 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @usableFromInline
   override func began() {
     up?.request(prefetch == .keepFull ? .max(size) : .unlimited)
-    if isLive { super.began() }
+    guard isLive else { return }
+    hasBegun = true
+    super.began()
+    // Upstream may have ended in the request.
+    if hasEnding { _ = drain() }
   }
 
   @inlinable
@@ -148,6 +155,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
       StreamDiagnostics.dropped(oldest, "Buffer", .bufferFull)
       return true
     case .customError(let makeError):
+      StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
       ending = .failure(makeError())
       hasEnding = true
       // Kept, though it is cancelled: what has been delivered is still asked for again, as in Combine.
@@ -202,7 +210,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @inline(never)
   @usableFromInline
   func endIfDrained() {
-    guard isLive, let ending else { return }
+    guard isLive, hasBegun, let ending else { return }
     // Values that nobody has asked for do not hold a failure back.
     switch ending {
     case .finished: if values.isEmpty, demand > .none || !endingWaits { finish(ending) }

@@ -50,7 +50,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Publishers {
-  /// See ``Publisher/flatMap(maxPublishers:_:)``.
+  /// See `flatMap(maxPublishers:_:)`.
   @frozen
   public struct FlatMap<NewPublisher: Publisher, Upstream: Publisher>: Publisher
   where NewPublisher.Failure == Upstream.Failure {

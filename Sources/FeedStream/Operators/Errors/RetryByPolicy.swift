@@ -12,6 +12,7 @@ extension Publisher {
   /// - Parameters:
   ///   - policy: how often, and after what pauses. Without a pause upstream is subscribed again at once, with a flat stack.
   ///   - scheduler: measures the pauses, and subscribes after them.
+  ///   - options: passed on to `scheduler`.
   ///   - generator: chooses within the policy's jitter; each subscription starts with a copy, so that one
   ///     made with a seed repeats itself.
   ///   - isWorthIt: whether to try again after this error.

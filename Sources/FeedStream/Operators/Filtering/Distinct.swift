@@ -6,7 +6,7 @@ extension Publisher where Output: Hashable {
   ///     downstream  --a--b-----c-----|
   ///
   /// Remembers every value delivered, for as long as the subscription lives; where only neighbours repeat,
-  /// ``removeDuplicates()`` remembers one.
+  /// `removeDuplicates()` remembers one.
   ///
   /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
   @inlinable

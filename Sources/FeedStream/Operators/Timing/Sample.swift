@@ -24,6 +24,7 @@ extension Publisher {
   /// - Parameters:
   ///   - interval: the time between samples, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
+  ///   - options: passed on to `scheduler`.
   @inlinable
   public func sample<S: Scheduler>(
     every interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil

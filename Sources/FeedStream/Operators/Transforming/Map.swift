@@ -37,7 +37,7 @@ extension Publisher {
 }
 
 extension Publishers {
-  /// See ``Publisher/map(_:)-(_)``.
+  /// See `map(_:)`.
   @frozen
   public struct Map<Upstream: Publisher, Output>: Publisher {
     public typealias Failure = Upstream.Failure

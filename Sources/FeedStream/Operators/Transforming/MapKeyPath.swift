@@ -33,7 +33,7 @@ extension Publisher {
 }
 
 extension Publishers {
-  /// See ``Publisher/map(_:)-(KeyPath<Output,T>)``.
+  /// See `map(_:)`.
   @frozen
   public struct MapKeyPath<Upstream: Publisher, Output>: Publisher {
     public typealias Failure = Upstream.Failure

@@ -1,0 +1,102 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+
+extension Oracle {
+  /// Accounts for a call of the store, and checks that it was due.
+  func disk(_ event: DiskEvent, latency: StreamInstant.Stride) {
+    report.diskCalls += 1
+    if case .failed = event.outcome { report.diskFailures += 1 }
+    report.note(event.time.nanoseconds, 3)
+    switch event.call {
+    case .retrieve:
+      checkOrder(latency)
+      retrieved(event.outcome)
+    case .replace(_, let feed):
+      checkOrder(latency)
+      replaced(by: feed, event.outcome)
+    case .delete(_, let condition): deleted(if: condition, event.outcome)
+    case .summaries, .deleteAll: break
+    }
+  }
+
+  /// A call begins only when the result of the one before has come back.
+  private func checkOrder(_ latency: StreamInstant.Stride) {
+    if let lastCall { require(lastCall.distance(to: time.now) >= latency, "two calls of the store overlap") }
+    lastCall = time.now
+  }
+
+  private func retrieved(_ outcome: DiskEvent.Outcome) {
+    let isValidation = validationsDue > 0
+    if isValidation { validationsDue -= 1 }
+    var hasFailed = false
+    if case .failed = outcome { hasFailed = true }
+    lastLook = (time.now, clock.now, hasFailed, isValidation)
+    if case .retrieved(let feed) = outcome {
+      require(feed == saved, "the store gave \(describe(feed)) and should have given \(describe(saved))")
+    }
+    guard !isValidation else { return }
+    guard case .refused(let refusal) = phase else {
+      return require(false, "the cache was read though the server had not failed")
+    }
+    switch outcome {
+    case .retrieved(let feed?) where isFresh(feed.timestamp, at: clock.now):
+      phase = .looked(.saved(feed, because: refusal))
+    case .failed(let error): phase = .looked(.error(refusal, cache: error))
+    default: phase = .looked(.error(refusal, cache: nil))
+    }
+  }
+
+  private func deleted(if condition: FeedDeletionCondition, _ outcome: DiskEvent.Outcome) {
+    guard let look = lastLook, look.time == time.now else {
+      return require(false, "something was deleted that nobody had looked at")
+    }
+    switch condition {
+    case .always: require(false, "something was deleted without a condition")
+    case .unreadable: require(look.hasFailed, "a feed that can be read was deleted as unreadable")
+    case .timestamp(let timestamp):
+      require(!isFresh(timestamp, at: look.wall), "a feed that had not expired was deleted")
+    }
+    switch outcome {
+    case .deleted(true):
+      report.deletions += 1
+      saved = nil
+    case .crashed(committed: true): saved = nil
+    case .failed(let error):
+      if !look.isValidation, case .looked(.error(let refusal, _)) = phase {
+        phase = .looked(.error(refusal, cache: error))
+      }
+    default: break
+    }
+  }
+
+  private func replaced(by feed: CachedFeed, _ outcome: DiskEvent.Outcome) {
+    guard case .given(let version, let asked, isSaved: false) = phase else {
+      return require(false, "a feed was saved that the server had not just given")
+    }
+    require(feed.images == version.images, "what is saved is not feed \(version.number)")
+    require(
+      feed.timestamp == asked, "feed \(version.number) was asked for at \(asked) but saved as of \(feed.timestamp)")
+    require(isShown(.remote(version)), "feed \(version.number) is saved before it is shown")
+    phase = .given(version, asked: asked, isSaved: true)
+    switch outcome {
+    case .replaced(.superseded(by: let other)):
+      report.superseded += 1
+      let lead = other.timeIntervalSince(clock.now)
+      require(other == saved?.timestamp && other > asked && lead <= 300, "a newer feed gave way to an older one")
+    case .replaced:
+      report.saves += 1
+      saved = feed
+    case .crashed(committed: true): saved = feed
+    case .failed: unreported += 1
+    default: break
+    }
+  }
+
+  /// The pipeline told of a save that failed.
+  func reported(_ error: FeedStoreError) {
+    require(unreported > 0, "a failed save was reported that had not failed: \(error)")
+    unreported -= 1
+  }
+}

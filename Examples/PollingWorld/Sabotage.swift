@@ -1,0 +1,57 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// A way to be wrong, put in on purpose to see that it is found.
+public enum Sabotage: String, Sendable, CaseIterable {
+  /// The loader shows saved feeds of any age.
+  case showsExpired
+  /// The process loses the saved feed when it starts again.
+  case forgetsAtCrash
+  /// Every so often, the feed is an earlier answer's.
+  case showsOldAnswers
+  /// Two caches on one store, so that nothing keeps their side effects apart.
+  case twoCaches
+  /// Saves that say they succeeded and did nothing.
+  case savesNothing
+  /// Nobody hears of a save that failed.
+  case hidesFailedSaves
+  /// The subscription outlives its process.
+  case staysSubscribed
+}
+
+/// Gives an answer a second time, in place of each twentieth.
+final class ForgetfulClient: HTTPClient {
+  private let client: any HTTPClient
+  private var last: Data?
+  private var answers = 0
+
+  init(_ client: any HTTPClient) { self.client = client }
+
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    client.get(request)
+      .map { [self] response in
+        answers += 1
+        var response = response
+        if answers % 20 == 0, let last { response.body = last }
+        if answers % 20 == 1 { last = response.body }
+        return response
+      }
+      .eraseToAnyPublisher()
+  }
+}
+
+/// Lies about saving.
+struct LyingStore: FeedStore {
+  let store: any FeedStore
+
+  func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? { try store.retrieve(for: address) }
+  func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement {
+    .replaced
+  }
+  func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool {
+    try store.delete(for: address, if: condition)
+  }
+  func summaries() throws(FeedStoreError) -> [CachedFeedSummary] { try store.summaries() }
+  func deleteAll() throws(FeedStoreError) { try store.deleteAll() }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import PollingWorld
+
+/// Simulates a year of polling a feed every minute, once for each seed, and says how fast that was.
+@main
+struct YearOfPolling: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "year-of-polling",
+    abstract: "A year of polling every minute, with outages, errors, clock jumps and crashes, in virtual time.")
+
+  @Option(help: "How many seeds.") var seeds: UInt64 = 1
+  @Option(help: "The first seed.") var firstSeed: UInt64 = 1
+  @Option(help: "How many days each.") var days = 365
+  @Option(help: "How many hours each, in place of days.") var hours: Int?
+  @Option(help: "When saved feeds expire, in seconds.") var maxAge = 604_800
+  @Option(help: "How much faster than usual trouble comes.") var haste = 1
+
+  func validate() throws {
+    guard maxAge > 0, (1...1000).contains(haste) else {
+      throw ValidationError("--max-age must be 1 or more, and --haste from 1 to 1000")
+    }
+    guard days > 0, hours ?? 1 > 0 else { throw ValidationError("--days and --hours must be 1 or more") }
+  }
+
+  func run() throws {
+    var failures = 0
+    for seed in firstSeed..<(firstSeed + seeds) {
+      let start = ContinuousClock.now
+      let report = PollingSimulation(seed: seed, hours: hours ?? days * 24, maxAge: maxAge, haste: haste).run()
+      print(report.summary(spent: .now - start))
+      if let failure = report.failure {
+        failures += 1
+        print("FAILED: \(failure)")
+      }
+    }
+    if failures > 0 { throw ExitCode.failure }
+  }
+}
+
+extension PollingReport {
+  fileprivate func summary(spent: Duration) -> String {
+    let seconds = Double(spent.components.seconds) + Double(spent.components.attoseconds) / 1e18
+    let days = Double(hours) / 24
+    let rate = Int(days / seconds)
+    return """
+      seed \(seed): \(days) days in \((seconds * 100).rounded() / 100) s, \(rate) simulated days a second
+        \(polls) polls, \(feeds) feeds from the server, \(saves) saved, \(superseded) superseded, \(changes) changes
+        \(deliveries) deliveries: \(savedFeeds) saved feeds, \(errors) errors; \(deletions) deletions
+        \(crashes) crashes, \(outages) outages, \(clockJumps) clock jumps, \(diskFailures) disk failures
+        \(checks) checks, fingerprint \(String(fingerprint, radix: 16))
+      """
+  }
+}

@@ -1,0 +1,74 @@
+extension Publisher {
+  /// Makes a publisher of each value and delivers what they deliver, one publisher after the other.
+  ///
+  ///     upstream    --a--b-------------|
+  ///     concatMap { Timer… }
+  ///       a           --1----2--|
+  ///       b                     --3--4|
+  ///     downstream  ----1----2----3--4|
+  ///
+  /// Finishes when upstream and the publishers of all its values have. **Demand:** upstream is asked for one value at a
+  /// time; what one publisher left unused is asked of the next. **Failure:** the first, upstream's or a publisher's, at
+  /// once; values that wait are not mapped. **Cancellation:** cancels both. Policy: a value from an upstream that does not
+  /// wait to be asked is held until its turn, unbounded: nothing is lost.
+  @inlinable
+  public func concatMap<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.ConcatMap<P, Self> where P.Failure == Failure {
+    Publishers.ConcatMap(upstream: self, transform: transform)
+  }
+
+  /// Makes a publisher of each value, one after the other, that cannot fail.
+  @inlinable
+  public func concatMap<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.ConcatMap<Publishers.SetFailureType<P, Failure>, Self> where P.Failure == Never {
+    concatMap { transform($0).setFailureType(to: Failure.self) }
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Makes a publisher of each value, one after the other, that may fail.
+  @inlinable
+  public func concatMap<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.ConcatMap<P, Publishers.SetFailureType<Self, P.Failure>> {
+    setFailureType(to: P.Failure.self).concatMap(transform)
+  }
+
+  /// Makes a publisher of each value, one after the other, that cannot fail.
+  @inlinable
+  public func concatMap<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.ConcatMap<P, Self> where P.Failure == Never {
+    Publishers.ConcatMap(upstream: self, transform: transform)
+  }
+}
+
+extension Publishers {
+  /// See `concatMap(_:)`.
+  @frozen
+  public struct ConcatMap<NewPublisher: Publisher, Upstream: Publisher>: Publisher
+  where NewPublisher.Failure == Upstream.Failure {
+    public typealias Output = NewPublisher.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let transform: (Upstream.Output) -> NewPublisher
+
+    @inlinable
+    public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> NewPublisher) {
+      self.upstream = upstream
+      self.transform = transform
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = SerialMapStage<Upstream.Output, Output, Failure>(
+        "ConcatMap", Downstream(subscriber), .waits
+      ) { [transform] in transform($0).receive(subscriber: $1) }
+      stage.down.receive(subscription: stage)
+      upstream.receive(subscriber: stage)
+    }
+  }
+}

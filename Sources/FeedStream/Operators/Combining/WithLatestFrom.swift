@@ -1,0 +1,138 @@
+extension Publisher {
+  /// Pairs each value with the newest value of another publisher.
+  ///
+  ///     upstream    --a-----b--c----|
+  ///     other       -----1-------2---
+  ///     withLatestFrom(other)
+  ///     downstream  --------b1-c1---|
+  ///
+  /// Finishes when upstream does, and when `other` finishes without a value; otherwise the last value of `other` stays
+  /// in use. **Demand:** passes through to upstream, a value left out being asked for again; `other` is asked for
+  /// everything, before upstream is subscribed. **Failure:** the first, of either. **Cancellation:** cancels both.
+  /// Policy: drops what arrives before `other` has delivered, by design.
+  @inlinable
+  public func withLatestFrom<P: Publisher>(_ other: P) -> Publishers.WithLatestFrom<Self, P, (Output, P.Output)>
+  where P.Failure == Failure {
+    withLatestFrom(other) { ($0, $1) }
+  }
+
+  /// Combines each value with the newest value of another publisher by `transform`; see ``withLatestFrom(_:)``.
+  @inlinable
+  public func withLatestFrom<P: Publisher, T>(
+    _ other: P, _ transform: @escaping (Output, P.Output) -> T
+  ) -> Publishers.WithLatestFrom<Self, P, T> where P.Failure == Failure {
+    Publishers.WithLatestFrom(upstream: self, other: other, transform: transform)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/withLatestFrom(_:)``.
+  @frozen
+  public struct WithLatestFrom<Upstream: Publisher, Other: Publisher, Output>: Publisher
+  where Upstream.Failure == Other.Failure {
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let other: Other
+    public let transform: (Upstream.Output, Other.Output) -> Output
+
+    @inlinable
+    public init(
+      upstream: Upstream, other: Other, transform: @escaping (Upstream.Output, Other.Output) -> Output
+    ) {
+      self.upstream = upstream
+      self.other = other
+      self.transform = transform
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = WithLatestFromStage<Upstream.Output, Other.Output, Output, Failure>(
+        Downstream(subscriber), transform)
+      other.receive(subscriber: stage.newOther())
+      upstream.receive(subscriber: stage)
+    }
+  }
+}
+
+@usableFromInline
+final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Output, Failure>, Subscriber {
+  @usableFromInline
+  let transform: (Input, Other) -> Output
+  @exclusivity(unchecked)
+  @usableFromInline
+  var latest: Other?
+  @exclusivity(unchecked)
+  private var other: Inlet<LatestPort<Input, Other, Output, Failure>>?
+  /// How the other publisher ended the stream before upstream accepted.
+  @exclusivity(unchecked)
+  private var early: Subscribers.Completion<Failure>?
+
+  @usableFromInline
+  init(_ down: Downstream<Output, Failure>, _ transform: @escaping (Input, Other) -> Output) {
+    self.transform = transform
+    super.init(down)
+  }
+
+  @usableFromInline
+  func newOther() -> Inlet<LatestPort<Input, Other, Output, Failure>> {
+    let inlet = Inlet<LatestPort<Input, Other, Output, Failure>>(self)
+    other = inlet
+    return inlet
+  }
+
+  @usableFromInline
+  override func began() {
+    super.began()
+    if let early { stop(early) }
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    guard let latest else { return .max(1) }
+    return down.next(transform(input, latest))
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<Failure>) {
+    letGoOfOther()
+    finish(completion)
+  }
+
+  fileprivate func otherEnded(_ completion: Subscribers.Completion<Failure>) {
+    other = nil
+    if case .finished = completion, latest != nil { return }
+    if phase == .waiting { early = completion } else { stop(completion) }
+  }
+
+  private func letGoOfOther() {
+    let other = self.other
+    self.other = nil
+    other?.cancel()
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    letGoOfOther()
+  }
+}
+
+@usableFromInline
+enum LatestPort<Input, Other, Output, Failure: Error>: Port {
+  @usableFromInline
+  typealias Owner = WithLatestFromStage<Input, Other, Output, Failure>
+
+  @usableFromInline
+  static func began(_ inlet: Inlet<Self>) { inlet.request(.unlimited) }
+  @inlinable
+  static func receive(_ input: Other, _ inlet: Inlet<Self>) -> Subscribers.Demand {
+    inlet.owner.latest = input
+    return .none
+  }
+  @usableFromInline
+  static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
+    inlet.owner.otherEnded(completion)
+  }
+}

@@ -1,0 +1,72 @@
+import FeedStream
+
+/// The timer that libcurl sets: it says when it wants to be called next, several times for each request.
+///
+/// Mostly it wants to be called at once and then moves a far deadline further away. So the loop's timer is set only when
+/// it would come too late, and when it comes too early it is set again.
+final class CurlTimer {
+  /// Called on the loop when libcurl's time has come.
+  var onTime: (() -> Void)?
+
+  private let loop: EventLoop
+  private var timer: LoopTimer?
+  private var wanted: StreamInstant?
+  // When `timer` fires.
+  private var set: StreamInstant?
+  private var isSoon = false
+  private var soon: () -> Void = {}
+
+  init(on loop: EventLoop) {
+    self.loop = loop
+    timer = LoopTimer(on: loop) { [unowned self] in isDue() }
+    soon = { [weak self] in
+      guard let self else { return }
+      isSoon = false
+      onTime?()
+    }
+  }
+
+  /// libcurl's callback: wants to be called in so many milliseconds, or, if negative, no more.
+  ///
+  /// 0 means the next turn: acting here would enter libcurl from its own callback, and a millisecond later would make every
+  /// request a millisecond longer.
+  func want(_ milliseconds: Int) {
+    guard milliseconds != 0 else {
+      wanted = nil
+      if !isSoon { loop.schedule(soon) }
+      isSoon = true
+      return
+    }
+    wanted = milliseconds < 0 ? nil : loop.now.advanced(by: .milliseconds(milliseconds))
+  }
+
+  /// Sets the loop's timer for what libcurl wants by now. To be called after every call of libcurl's.
+  func settle() {
+    guard let wanted else {
+      // Nothing to wait for: a timer would keep the loop running.
+      if set != nil, !isSoon { unset() }
+      return
+    }
+    guard set.map({ $0 > wanted }) ?? true else { return }
+    set = wanted
+    timer?.start(after: loop.now.distance(to: wanted))
+  }
+
+  func close() {
+    unset()
+    timer?.close()
+    onTime = nil
+  }
+
+  private func unset() {
+    set = nil
+    timer?.stop()
+  }
+
+  private func isDue() {
+    set = nil
+    guard let wanted, wanted <= loop.now else { return settle() }
+    self.wanted = nil
+    onTime?()
+  }
+}

@@ -1,0 +1,75 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+
+/// What survives a crash, and what a process knows beside it.
+struct Platter {
+  struct Record {
+    var feed: CachedFeed
+    var isDamaged = false
+
+    /// Roughly what it takes up, in bytes.
+    var size: Int {
+      feed.images.reduce(64) { sum, image in
+        sum + 64 + (image.description?.utf8.count ?? 0) + (image.location?.utf8.count ?? 0)
+          + image.url.absoluteString.utf8.count
+      }
+    }
+  }
+
+  /// Stops the call that was under way when the machine did.
+  struct Crash: Error { var committed: Bool }
+
+  /// What is committed.
+  var durable: [URL: Record] = [:]
+  /// The transaction under way; gone with a crash.
+  var working: [URL: Record]?
+  var capacity: Int?
+  var faults: @Sendable (DiskStep, inout SeededGenerator) -> DiskFault? = { _, _ in nil }
+  var random: SeededGenerator
+  var isDown = false
+
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+  var size: Int { (working ?? durable).values.reduce(0) { $0 + $1.size } }
+
+  /// Goes through `step`, where something may go wrong with the feed of `address`.
+  mutating func pass(_ step: DiskStep, _ error: FeedStoreError.Step, at address: URL?) throws {
+    switch faults(step, &random) {
+    case nil: return
+    case .fail(let cause):
+      guard step != .afterCommit else { return }
+      throw FeedStoreError(error, cause, place: VirtualDisk.place)
+    case .crash:
+      let committed = step == .afterCommit
+      crash()
+      throw Crash(committed: committed)
+    case .corrupt: address.map { corrupt($0) }
+    }
+  }
+
+  mutating func corrupt(_ address: URL) {
+    durable[address]?.isDamaged = true
+    working?[address]?.isDamaged = true
+  }
+
+  mutating func crash() {
+    isDown = true
+    working = nil
+  }
+
+  /// Makes a change in a transaction: all of it becomes durable, or nothing.
+  mutating func transaction<T>(
+    _ error: FeedStoreError.Step, at address: URL?, _ change: (inout Platter) throws -> T
+  ) throws -> T {
+    working = durable
+    defer { working = nil }
+    let result = try change(&self)
+    try pass(.beforeCommit, error, at: address)
+    if let working { durable = working }
+    working = nil
+    try pass(.afterCommit, error, at: address)
+    return result
+  }
+}

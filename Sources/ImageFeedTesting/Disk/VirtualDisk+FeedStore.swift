@@ -1,0 +1,97 @@
+public import Foundation
+public import ImageFeed
+
+extension VirtualDisk {
+  public func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? {
+    let address = address.absoluteURL
+    return try serve(.retrieve(address), .retrieval, DiskEvent.Outcome.retrieved) { platter in
+      try platter.pass(.read, .retrieval, at: address)
+      guard let record = platter.durable[address] else { return nil }
+      guard !record.isDamaged else { throw Self.damage }
+      return record.feed
+    }
+  }
+
+  public func replace(
+    for address: URL, with feed: CachedFeed, now: Date
+  ) throws(FeedStoreError) -> FeedReplacement {
+    let address = address.absoluteURL
+    return try serve(.replace(address, feed), .insertion, DiskEvent.Outcome.replaced) { platter in
+      try platter.pass(.read, .insertion, at: address)
+      // A feed that cannot be read is in nobody's way.
+      let saved = platter.durable[address].flatMap { $0.isDamaged ? nil : $0.feed }
+      if let saved, FeedCachePolicy.isSuperseded(feed.timestamp, by: saved.timestamp, now: now) {
+        return .superseded(by: saved.timestamp)
+      }
+      let isSame = saved?.images == feed.images
+      return try platter.transaction(.insertion, at: address) { platter in
+        if platter.durable[address] != nil, !isSame {
+          try platter.pass(.remove, .deletion, at: address)
+          platter.working?[address] = nil
+        }
+        try platter.pass(.write, .insertion, at: address)
+        platter.working?[address] = Platter.Record(feed: feed)
+        if !isSame, let capacity = platter.capacity, platter.size > capacity {
+          throw FeedStoreError(.insertion, .diskFull, place: Self.place)
+        }
+        return isSame ? .renewed : .replaced
+      }
+    }
+  }
+
+  @discardableResult
+  public func delete(
+    for address: URL, if condition: FeedDeletionCondition
+  ) throws(FeedStoreError) -> Bool {
+    let address = address.absoluteURL
+    return try serve(.delete(address, condition), .deletion, DiskEvent.Outcome.deleted) { platter in
+      guard let record = platter.durable[address] else { return false }
+      switch condition {
+      case .always: break
+      case .timestamp(let timestamp):
+        guard !record.isDamaged, record.feed.timestamp == timestamp else { return false }
+      case .unreadable: guard try isUnreadable(record, &platter, at: address) else { return false }
+      }
+      return try platter.transaction(.deletion, at: address) { platter in
+        try platter.pass(.remove, .deletion, at: address)
+        platter.working?[address] = nil
+        return true
+      }
+    }
+  }
+
+  public func summaries() throws(FeedStoreError) -> [CachedFeedSummary] {
+    let listed: ([CachedFeedSummary]) -> DiskEvent.Outcome = { _ in .listed }
+    return try serve(.summaries, .retrieval, listed) { platter in
+      try platter.pass(.read, .retrieval, at: nil)
+      return platter.durable.map {
+        CachedFeedSummary(address: $0.key, timestamp: $0.value.feed.timestamp, imageCount: $0.value.feed.images.count)
+      }.sorted { $0.address.absoluteString < $1.address.absoluteString }
+    }
+  }
+
+  public func deleteAll() throws(FeedStoreError) {
+    let emptied: (()) -> DiskEvent.Outcome = { _ in .emptied }
+    return try serve(.deleteAll, .deletion, emptied) { platter in
+      try platter.transaction(.deletion, at: nil) { platter in
+        try platter.pass(.remove, .deletion, at: nil)
+        platter.working = [:]
+      }
+    }
+  }
+
+  private static var damage: FeedStoreError {
+    FeedStoreError(.retrieval, .damaged("its checksum is wrong"), place: place)
+  }
+
+  /// Whether reading fails this time too.
+  private func isUnreadable(_ record: Platter.Record, _ platter: inout Platter, at address: URL) throws -> Bool {
+    if record.isDamaged { return true }
+    do {
+      try platter.pass(.read, .retrieval, at: address)
+      return platter.durable[address]?.isDamaged ?? false
+    } catch is FeedStoreError {
+      return true
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import FeedStream
+public import FeedStreamTesting
+public import Foundation
+public import ImageFeed
+import Synchronization
+
+/// The disk of a virtual world: a `FeedStore` that can fail, fill up, go bad or stop with the machine at any step.
+///
+///     let disk = VirtualDisk(on: time, seed: 7)
+///     disk.setFaults { step, random in
+///       step == .beforeCommit && Int.random(in: 0..<100, using: &random) == 0 ? .crash : nil
+///     }
+///     …
+///     if disk.isDown { disk = disk.restarted() }      // and make everything that lived in the old process anew
+///
+/// A change is made in a transaction: it becomes durable whole, at the commit, or not at all. When the machine stops, by
+/// a fault or by ``crash()``, what is not committed is lost, and this disk is of no more use to whoever still holds it:
+/// its calls fail and change nothing. ``restarted()`` is the disk as the next process finds it.
+///
+/// Calls take no virtual time of their own; `VirtualTimeScheduler.offloadLatency` is what a call takes, as seen from the
+/// loop. Any thread may call.
+public final class VirtualDisk: FeedStore {
+  /// What this disk's errors call their place.
+  static let place = "the virtual disk"
+
+  private let time: VirtualTimeScheduler
+  private let state: Mutex<State>
+
+  // Unchecked because the closures in it are called, and everything in it is touched, under the disk's lock alone.
+  private struct State: @unchecked Sendable {
+    var platter: Platter
+    var observer: (DiskEvent) -> Void = { _ in }
+    var log: [DiskEvent] = []
+    var keepsLog = true
+  }
+
+  /// - Parameters:
+  ///   - time: the virtual time that the log is kept in.
+  ///   - seed: determines what the faults draw.
+  public init(on time: VirtualTimeScheduler, seed: UInt64 = 0) {
+    self.time = time
+    state = Mutex(State(platter: Platter(seed: seed)))
+  }
+
+  private init(_ time: VirtualTimeScheduler, _ state: State) {
+    self.time = time
+    self.state = Mutex(state)
+  }
+
+  // MARK: What goes wrong
+
+  /// Asks `faults` at every step of every call from now on. It must be quick and must not call the disk.
+  public func setFaults(_ faults: @escaping @Sendable (DiskStep, inout SeededGenerator) -> DiskFault?) {
+    state.withLock { $0.platter.faults = faults }
+  }
+
+  /// How many bytes there is room for, or `nil` for as many as are asked for. What does not fit fails with
+  /// `FeedStoreError.Cause.diskFull`; what is there already stays, however large.
+  public var capacity: Int? {
+    get { state.withLock { $0.platter.capacity } }
+    set { state.withLock { $0.platter.capacity = newValue } }
+  }
+
+  /// How many bytes are taken up.
+  public var size: Int { state.withLock { $0.platter.size } }
+
+  /// Lets the saved feed of `address` go bad where it lies.
+  public func corrupt(_ address: URL) { state.withLock { $0.platter.corrupt(address.absoluteURL) } }
+
+  /// Stops the machine: whatever is called afterwards fails and changes nothing.
+  public func crash() { state.withLock { $0.platter.crash() } }
+
+  /// Whether the machine has stopped.
+  public var isDown: Bool { state.withLock { $0.platter.isDown } }
+
+  /// The disk as the next process finds it: what was committed, with the same faults, capacity, log and observer.
+  ///
+  /// Stops the machine if it has not stopped: two processes on one disk are two calls away from each other here, and a
+  /// call never sees another's transaction.
+  public func restarted() -> VirtualDisk {
+    var next = state.withLock { state in
+      defer { state.log = [] }
+      state.platter.crash()
+      return state
+    }
+    next.platter.isDown = false
+    return VirtualDisk(time, next)
+  }
+
+  // MARK: What can be seen
+
+  /// What is committed for `address`, read by nobody's leave: no fault, no line in the log. `nil` if there is nothing,
+  /// or if it has gone bad.
+  public func committed(for address: URL) -> CachedFeed? {
+    state.withLock { state in
+      state.platter.durable[address.absoluteURL].flatMap { $0.isDamaged ? nil : $0.feed }
+    }
+  }
+
+  /// Whether what is committed for `address` has gone bad.
+  public func isDamaged(at address: URL) -> Bool {
+    state.withLock { $0.platter.durable[address.absoluteURL]?.isDamaged ?? false }
+  }
+
+  /// Every call there was, in the order served; see ``keepsLog``.
+  public var log: [DiskEvent] { state.withLock { $0.log } }
+
+  /// Whether calls are kept in ``log``. They are, unless changed.
+  public var keepsLog: Bool {
+    get { state.withLock { $0.keepsLog } }
+    set { state.withLock { $0.keepsLog = newValue } }
+  }
+
+  /// Tells `observer` of every call once it has ended, before the caller knows. It must not call the disk.
+  public func setObserver(_ observer: @escaping @Sendable (DiskEvent) -> Void) {
+    state.withLock { $0.observer = observer }
+  }
+
+  // MARK: Serving
+
+  /// Serves one call, whatever goes wrong, and tells what happened.
+  func serve<T>(
+    _ call: DiskCall, _ step: FeedStoreError.Step, _ outcome: (T) -> DiskEvent.Outcome,
+    _ body: (inout Platter) throws -> T
+  ) throws(FeedStoreError) -> T {
+    try state.withLock { state throws(FeedStoreError) in
+      let stopped = FeedStoreError(step, .inputOutput("the machine has stopped"), place: Self.place)
+      guard !state.platter.isDown else { throw stopped }
+      func tell(_ outcome: DiskEvent.Outcome) {
+        let event = DiskEvent(call: call, time: time.now, outcome: outcome)
+        if state.keepsLog { state.log.append(event) }
+        state.observer(event)
+      }
+      do {
+        let result = try body(&state.platter)
+        tell(outcome(result))
+        return result
+      } catch let error as FeedStoreError {
+        tell(.failed(error))
+        throw error
+      } catch let crash as Platter.Crash {
+        tell(.crashed(committed: crash.committed))
+        throw stopped
+      } catch {
+        preconditionFailure("VirtualDisk: \(error) is no error of a disk; throw a FeedStoreError or a Crash")
+      }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+public import Foundation
+public import ImageFeed
+
+/// Writes what a feed's server would send: the other side of `FeedImagesMapper`.
+public enum FeedPayload {
+  /// The body of an answer, in UTF-8; an absent description or location is left out.
+  public static func bytes(of images: [FeedImage]) -> Data {
+    let items = images.map {
+      Item(id: $0.id, description: $0.description, location: $0.location, image: $0.url.absoluteString)
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return try encoder.encode(["items": items])
+    } catch {
+      preconditionFailure("FeedPayload: images that cannot be written as JSON (\(error)); look at their texts")
+    }
+  }
+
+  private struct Item: Encodable {
+    let id: UUID
+    let description: String?
+    let location: String?
+    let image: String
+  }
+}

@@ -1,0 +1,135 @@
+public import FeedStream
+public import FeedStreamTesting
+import Foundation
+public import ImageFeed
+
+/// The network of a virtual world: an `HTTPClient` whose origins are scripts that live in virtual time.
+///
+///     let time = VirtualTimeScheduler()
+///     let network = VirtualNetwork(on: time, seed: 7)
+///     network.serve("example.com") { _, random in
+///       Bool.random(using: &random) ? .feed(images) : .drop(after: 0.2)
+///     }
+///     network.fail(Outage(time.now.advanced(by: 60)..<time.now.advanced(by: 90)))
+///
+/// A host that nobody serves is not found. What a script draws from its generator is determined by the seed and by the
+/// requests made before. Lives on its scheduler's thread, as streams do.
+public final class VirtualNetwork {
+  /// Every request since the log was last cleared, in the order sent, with its virtual times.
+  public private(set) var log: [VirtualExchange] = []
+  /// Told of each request when it is sent, and again when it has ended, before its subscriber is.
+  public var observer: (VirtualExchange) -> Void = { _ in }
+  /// How long a request takes to find out that its host cannot be reached: 20 milliseconds unless changed.
+  public var failureLatency: StreamInstant.Stride = .milliseconds(20)
+  /// How many requests were made.
+  public private(set) var requests = 0
+
+  let time: VirtualTimeScheduler
+  private var random: SeededGenerator
+  private var origins: [String: (script: VirtualOrigin, requests: Int)] = [:]
+  private var outages: [Outage] = []
+  private var transfers: [Int: VirtualTransfer] = [:]
+  private var firstInLog = 0
+
+  /// - Parameters:
+  ///   - time: when things happen.
+  ///   - seed: determines what the scripts draw.
+  public init(on time: VirtualTimeScheduler, seed: UInt64 = 0) {
+    self.time = time
+    random = SeededGenerator(seed: seed)
+  }
+
+  /// The requests that have not ended.
+  public var open: [VirtualExchange] { transfers.keys.sorted().map { log[$0 - firstInLog] } }
+
+  /// Forgets the requests that have ended and those before them: for tests that run for years.
+  public func clearLog() {
+    let kept = transfers.keys.min() ?? requests
+    log.removeFirst(kept - firstInLog)
+    firstInLog = kept
+  }
+
+  // MARK: Origins and outages
+
+  /// Puts `script` in charge of every request to `host` that is sent from now on, whatever its scheme and port.
+  public func serve(_ host: String, _ script: @escaping VirtualOrigin) {
+    origins[host] = (script, origins[host]?.requests ?? 0)
+  }
+
+  /// Makes hosts unreachable for a time; requests to them that are open when it begins, or now, are cut.
+  public func fail(_ outage: Outage) {
+    outages.removeAll { $0.times.upperBound <= time.now }
+    guard outage.times.upperBound > time.now, !outage.times.isEmpty else { return }
+    outages.append(outage)
+    for (_, transfer) in transfers.sorted(by: { $0.key < $1.key }) where outage.concerns(transfer.host) {
+      transfer.cut(at: max(outage.times.lowerBound, time.now))
+    }
+  }
+
+  /// Makes every host unreachable, from now until ``reconnect()``.
+  public func disconnect(failure: HTTPError.Kind = .connect) {
+    fail(Outage(time.now..<StreamInstant(nanoseconds: .max), failure: failure))
+  }
+
+  /// Ends every outage there is, and those that were to come.
+  public func reconnect() { outages = [] }
+
+  // MARK: Requests
+
+  /// Sends a request: decides when and how it ends.
+  func send(_ request: HTTPRequest, _ transfer: VirtualTransfer) {
+    let number = requests
+    requests += 1
+    let exchange = VirtualExchange(number: number, request: request, sent: time.now)
+    log.append(exchange)
+    transfers[number] = transfer
+    transfer.begin(number)
+    observer(exchange)
+    // The observer may have ended it.
+    guard transfers[number] != nil else { return }
+    let (ending, latency) = outcome(of: request, transfer)
+    transfer.end(with: ending, after: latency)
+    for outage in outages where outage.concerns(transfer.host) && outage.times.lowerBound > time.now {
+      transfer.cut(at: outage.times.lowerBound)
+    }
+  }
+
+  func end(_ number: Int, _ ending: VirtualExchange.Ending) {
+    transfers[number] = nil
+    let index = number - firstInLog
+    log[index].ended = time.now
+    log[index].ending = ending
+    observer(log[index])
+  }
+
+  private func outcome(
+    of request: HTTPRequest, _ transfer: VirtualTransfer
+  ) -> (VirtualExchange.Ending, after: StreamInstant.Stride) {
+    let host = transfer.host
+    if let outage = outages.first(where: { $0.concerns(host) && $0.times.contains(time.now) }) {
+      return (.failed(transfer.error(outage.failure)), failureLatency)
+    }
+    guard let origin = origins[host] else { return (.failed(transfer.error(.nameResolution)), failureLatency) }
+    let reply = origin.script(VirtualRequest(request: request, number: origin.requests, time: time.now), &random)
+    // The script may have been replaced by itself.
+    origins[host]?.requests += 1
+    let isLate = reply.latency >= request.timeout
+    switch reply.ending {
+    case .answer(_, _, let body) where !isLate && body.count > request.maxBodyBytes:
+      return (.failed(transfer.error(.tooLarge(limit: request.maxBodyBytes))), reply.latency)
+    case .answer(let status, let headers, let body) where !isLate:
+      let response = HTTPResponse(status: status, headers: headers, body: body, url: request.url)
+      return (.answered(response), reply.latency)
+    case .drop(let kind) where !isLate:
+      return (.failed(transfer.error(kind)), reply.latency)
+    case .answer, .drop, .silence:
+      return (.failed(transfer.error(.timedOut(.response))), request.timeout)
+    }
+  }
+}
+
+extension VirtualNetwork: HTTPClient {
+  public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    VirtualGet(network: self, request: request).eraseToAnyPublisher()
+  }
+}

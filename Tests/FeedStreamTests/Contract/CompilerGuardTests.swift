@@ -1,0 +1,174 @@
+import Foundation
+import Testing
+
+/// The compiler holds streams to their thread (`CONTRACT.md`, rule 1): code is compiled against the module under test.
+@Suite struct CompilerGuardTests {
+  @Test(arguments: Snippet.refused)
+  private func `a stream that would be touched on another thread does not compile`(_ snippet: Snippet) async throws {
+    let errors = try await snippet.errors()
+    #expect(errors.contains { $0.contains(snippet.error) }, "got: \(errors)")
+  }
+
+  @Test(arguments: Snippet.accepted)
+  private func `what stays on its loop, or takes values off it, compiles without a warning`(
+    _ snippet: Snippet
+  ) async throws {
+    #expect(try await snippet.compile() == "")
+  }
+}
+
+/// A piece of code, and what the compiler is to say of it.
+private struct Snippet: CustomTestStringConvertible, Sendable {
+  let testDescription: String
+  let code: String
+  var error = ""
+
+  func errors() async throws -> [String] {
+    try await compile().split(separator: "\n").map(String.init)
+      .filter { $0.hasPrefix(Self.fileName) && $0.contains(": error: ") }
+  }
+
+  /// Compiles in the Swift 6 language mode, far enough for the data race checks, and writes nothing.
+  ///
+  /// - Returns: the compiler's diagnostics.
+  func compile() async throws -> String {
+    let folder = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("snippet-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try "import FeedStream\n\(code)\n".write(
+      to: folder.appendingPathComponent(Self.fileName), atomically: false, encoding: .utf8)
+    let products = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+    let project = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+    // The module of the running build, and the map that tells it where libuv's header is.
+    let output = try await shell(
+      """
+      cd '\(folder.path)' && swiftc -emit-sil -o /dev/null -swift-version 6 \
+      -module-cache-path '\(products.path)/ModuleCache' -I '\(products.path)/Modules' -Xcc '-fmodule-map-file=\(project.path)/Sources/CLibUV/module.modulemap' \
+      \(Self.fileName) 2>&1
+      """)
+    #expect(!output.contains("no such module") && !output.contains("missing required module"), "\(output)")
+    return output
+  }
+
+  private static let fileName = "snippet.swift"
+
+  /// Everything that a line of shell script writes.
+  private func shell(_ script: String) async throws -> String {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread {
+        guard let pipe = popen(script, "re") else {
+          return continuation.resume(throwing: POSIXError(.init(rawValue: errno) ?? .EIO))
+        }
+        var bytes: [UInt8] = []
+        while case let byte = getc(pipe), byte != EOF { bytes.append(UInt8(byte)) }
+        pclose(pipe)
+        continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+      }
+    }
+  }
+
+  static let refused = [
+    Snippet(
+      testDescription: "sending to a subject from work posted to a loop",
+      code: """
+        func post(_ subject: PassthroughSubject<Int, Never>, to loop: EventLoop) {
+          loop.execute { subject.send(1) }
+        }
+        """,
+      error: "capture of 'subject' with non-Sendable type"),
+    Snippet(
+      testDescription: "sending to a subject from a detached task",
+      code: """
+        func detach(_ subject: CurrentValueSubject<Int, Never>) {
+          Task.detached { subject.send(1) }
+        }
+        """,
+      error: "risks causing data races"),
+    Snippet(
+      testDescription: "handing a publisher to another actor",
+      code: """
+        actor Other {
+          func subscribe(to publisher: AnyPublisher<Int, Never>) {}
+        }
+        func hand(_ publisher: AnyPublisher<Int, Never>, to other: Other) async {
+          await other.subscribe(to: publisher)
+        }
+        """,
+      error: "sending 'publisher' risks causing data races"),
+    Snippet(
+      testDescription: "cancelling from work aside",
+      code: """
+        func aside(_ subscription: AnyCancellable, _ loop: EventLoop) {
+          loop.offload({ subscription.cancel() }, completion: {})
+        }
+        """,
+      error: "capture of 'subscription' with non-Sendable type"),
+    Snippet(
+      testDescription: "taking values that are not sendable off their loop",
+      code: """
+        final class Box {}
+        @MainActor func first(_ subject: sending CurrentValueSubject<Box, Never>) async -> Box? {
+          let values = subject.values
+          return await Task.detached { for await box in values { return box }; return nil }.value
+        }
+        """,
+      error: "'Box'"),
+  ]
+
+  static let accepted = [
+    Snippet(
+      testDescription: "an actor that lives on a loop and owns streams",
+      code: """
+        actor Reader {
+          private let loop: EventLoop
+          private let subject = PassthroughSubject<Int, Never>()
+          private var seen: [Int] = []
+          private var subscription: AnyCancellable?
+          nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+          init(on loop: EventLoop) { self.loop = loop }
+
+          func listen() {
+            subscription = subject.map { $0 + 1 }.sink { [unowned self] value in
+              assumeIsolated { $0.seen.append(value) }
+            }
+          }
+
+          func send(_ value: Int) { subject.send(value) }
+        }
+        """),
+    Snippet(
+      testDescription: "values that cross isolation",
+      code: """
+        @MainActor func first(of subject: CurrentValueSubject<Int, Never>) async -> Int? {
+          let values = subject.values
+          return await Task.detached {
+            for await value in values { return value }
+            return nil
+          }.value
+        }
+
+        actor Source {
+          private let subject = PassthroughSubject<Int, any Error>()
+          var numbers: AsyncThrowingPublisher<AnyPublisher<Int, any Error>> { subject.eraseToAnyPublisher().values }
+        }
+        @MainActor func total(_ source: Source) async throws -> Int {
+          var total = 0
+          for try await number in await source.numbers { total += number }
+          return total
+        }
+        """),
+    Snippet(
+      testDescription: "a stream built on its loop by whoever gets onto it",
+      code: """
+        func listen(on loop: EventLoop) {
+          loop.execute {
+            let subject = PassthroughSubject<Int, Never>()
+            let subscription = subject.sink { print($0) }
+            subject.send(1)
+            subscription.cancel()
+          }
+        }
+        """),
+  ]
+}

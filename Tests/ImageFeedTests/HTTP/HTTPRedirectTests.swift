@@ -1,0 +1,79 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ImageFeed
+
+@Suite struct HTTPRedirectTests {
+  private func redirecting(_ status: String, to place: @escaping @Sendable (String) -> String?) -> RawOrigin {
+    .answering { request in
+      guard let target = place(request.path) else { return RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
+      return RawOrigin.answer(status, ["Location: \(target)"], Data("<p>moved</p>".utf8))
+    }
+  }
+
+  @Test(arguments: ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
+  func followsARedirect(status: String) {
+    let origin = redirecting(status) { $0 == "/feed" ? "/moved" : nil }
+    defer { origin.stop() }
+    let response = HTTPBench().run(origin.url()).response
+    #expect(response?.body == Data("/moved".utf8))
+    #expect(response?.url == origin.url("/moved"))
+    #expect(response?.headers["Location"] == nil)
+  }
+
+  @Test func followsTenRedirectsAndNoMore() {
+    let origin = redirecting("302 Found") { path in
+      let step = Int(path.dropFirst()) ?? 0
+      return step == 0 ? nil : "/\(step - 1)"
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    #expect(bench.run(origin.url("/10")).response?.body == Data("/0".utf8))
+    #expect(bench.run(origin.url("/11")).error?.kind == .tooManyRedirects(limit: 10))
+  }
+
+  @Test func stopsARedirectLoop() {
+    let origin = redirecting("302 Found") { $0 }
+    defer { origin.stop() }
+    #expect(HTTPBench().run(origin.url()).error?.kind == .tooManyRedirects(limit: 10))
+  }
+
+  @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/feed", "gopher://127.0.0.1:70/1", "data:,feed", "http://"])
+  func refusesARedirectToAnythingElse(target: String) {
+    let origin = redirecting("302 Found") { _ in target }
+    defer { origin.stop() }
+    let error = HTTPBench().run(origin.url()).error
+    #expect(error?.kind == .redirectRefused, "\(String(describing: error))")
+  }
+
+  @Test func takesNoCredentialsToAnotherHost() throws {
+    let seen = Mutex<RawOrigin.Request?>(nil)
+    let other = RawOrigin.answering { request in
+      seen.withLock { $0 = request }
+      return RawOrigin.answer()
+    }
+    defer { other.stop() }
+    let first = Mutex<RawOrigin.Request?>(nil)
+    let target = "http://localhost:\(other.port)/feed"
+    let origin = RawOrigin.answering { request in
+      first.withLock { $0 = request }
+      return RawOrigin.answer("302 Found", ["Location: \(target)"])
+    }
+    defer { origin.stop() }
+    let url = URL(string: "http://user:secret@127.0.0.1:\(origin.port)/feed")!
+    let bench = HTTPBench()
+    #expect(bench.run(url).response?.status == 200)
+    #expect(first.withLock { $0?["Authorization"] } != nil)
+    #expect(try #require(seen.withLock { $0 })["Authorization"] == nil)
+
+    let fields = [
+      HTTPRequest.Header(name: "Authorization", value: "Bearer x"), HTTPRequest.Header(name: "Cookie", value: "id=1"),
+    ]
+    #expect(bench.run(HTTPRequest(origin.url(), headers: fields)).response?.status == 200)
+    #expect(first.withLock { $0?["Cookie"] } == "id=1")
+    let request = try #require(seen.withLock { $0 })
+    #expect(request["Authorization"] == nil)
+    #expect(request["Cookie"] == nil)
+  }
+}
