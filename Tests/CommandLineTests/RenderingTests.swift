@@ -94,7 +94,7 @@ import Testing
 
   @Test func `an expired feed is compared with the maximum age`() {
     #expect(
-      text(.expired(age: .seconds(4), isDeleted: true)) == """
+      text(.expired(age: .seconds(4), .deleted)) == """
         No feed to show for http://127.0.0.1:8000/feed.json
           server: could not connect to 127.0.0.1:8000: Connection refused; is the server running, and is the port right?
           cache:  the feed saved 4 seconds ago has expired (--max-age 1s) and is deleted
