@@ -60,6 +60,10 @@ let package = Package(
       path: "Examples/feed"),
     .executableTarget(name: "LoadAndShow", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/LoadAndShow"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
+    .target(name: "TestingASearch", dependencies: ["FeedStream"], path: "Examples/TestingASearch/Sources"),
+    .testTarget(
+      name: "TestingASearchTests", dependencies: ["FeedStream", "FeedStreamTesting", "TestingASearch"],
+      path: "Examples/TestingASearch/TestingASearchTests"),
     .executableTarget(name: "ZipTwoLoads", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/ZipTwoLoads"),
     .executableTarget(
       name: "CombineCountdown", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineCountdown"),
@@ -74,6 +78,7 @@ let package = Package(
         "FeedStream", "FeedStreamTesting",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
       ]),
+    .testTarget(name: "DiagramTests", dependencies: ["FeedStream", "FeedStreamTesting"]),
     .testTarget(
       name: "ImageFeedTestingTests",
       dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld"]),
@@ -81,7 +86,7 @@ let package = Package(
     .testTarget(
       name: "ImageFeedTests",
       dependencies: [
-        "ImageFeed", "FeedStream", "FeedStreamTesting", "Samples",
+        "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "Samples",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       // The tests put a look-up of names of their own before the system's (`StuckNames`).

@@ -11,9 +11,8 @@ extension Publisher {
 public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConvertible,
   CustomPlaygroundDisplayConvertible
 {
-  // Formed where the concrete publisher is known, so that everything above it is specialized.
   @usableFromInline
-  let attach: (Downstream<Output, Failure>) -> Void
+  let box: PublisherBox<Output, Failure>
 
   /// Wraps `publisher`.
   @inlinable
@@ -21,15 +20,27 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
     if let erased = publisher as? AnyPublisher<Output, Failure> {
       self = erased
     } else {
-      attach = { publisher.receive(subscriber: Link($0)) }
+      box = PublisherBox { publisher.receive(subscriber: Link($0)) }
     }
   }
 
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    attach(Downstream(subscriber))
+    box.attach(Downstream(subscriber))
   }
 
   public var description: String { "AnyPublisher" }
   public var playgroundDescription: Any { description }
+}
+
+/// A publisher of which nothing is left but how to attach to it. One object, so that what is erased is one word and is
+/// passed around with one retain.
+@usableFromInline
+final class PublisherBox<Output, Failure: Error> {
+  // Formed where the concrete publisher is known, so that everything above it is specialized.
+  @usableFromInline
+  let attach: (Downstream<Output, Failure>) -> Void
+
+  @inlinable
+  init(_ attach: @escaping (Downstream<Output, Failure>) -> Void) { self.attach = attach }
 }

@@ -23,7 +23,7 @@ extension Publisher {
   /// **Demand:** what the subscriber asks of the subscription it receives; nothing is delivered before.
   @inlinable
   public func subscribe<S: Subscriber>(_ subscriber: S) where S.Input == Output, S.Failure == Failure {
-    receive(subscriber: subscriber)
+    if Introspection.isWatched { attachWatched(subscriber) } else { receive(subscriber: subscriber) }
   }
 
   /// Feeds `subject` with everything this publisher delivers.
@@ -34,7 +34,7 @@ extension Publisher {
   @inlinable
   public func subscribe<S: Subject>(_ subject: S) -> AnyCancellable where S.Output == Output, S.Failure == Failure {
     let subscriber = SubjectSubscriber(subject)
-    receive(subscriber: subscriber)
+    subscribe(subscriber)
     return AnyCancellable(subscriber)
   }
 }

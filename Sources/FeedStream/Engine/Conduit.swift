@@ -64,6 +64,12 @@ final class Conduit: Subscription {
   }
 }
 
+extension Conduit {
+  /// The subscriber it serves, while it does.
+  @usableFromInline
+  var subscriber: Any { ledger?.subscriber ?? () }
+}
+
 extension Conduit: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
   @usableFromInline
   var description: String { "\(name)" }

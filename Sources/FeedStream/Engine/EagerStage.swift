@@ -22,9 +22,9 @@ class EagerStage<Output, Failure: Error>: Stage<Output, Failure> {
   override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     switch phase {
-    case .waiting: pending += demand
+    case .waiting, .ended: pending += demand
     case .live: up?.request(demand)
-    case .draining, .ended: break
+    case .draining: break
     }
   }
 

@@ -3,7 +3,7 @@
 /// The subscription passes through untouched, so demand, cancellation and the rules are between the upstream and the
 /// subscriber below. Where `Failure` differs from the downstream's, the stage has `receive(completion:)` of its own.
 @usableFromInline
-protocol FusedStage<Downstream>: Subscriber, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
+protocol FusedStage<Downstream>: Subscriber, Traceable, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
   CustomReflectable
 {
   associatedtype Downstream: Subscriber

@@ -10,11 +10,15 @@ protocol Port {
   static func began(_ inlet: Inlet<Self>)
   static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>)
+  /// Whether a value passes that comes before the subscription, or after the ending.
+  static func takesStray(afterEnding: Bool) -> Bool
   /// What the inlet goes by; itself, unless it stands for its owner.
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier
 }
 
 extension Port {
+  @inlinable
+  static func takesStray(afterEnding: Bool) -> Bool { false }
   @usableFromInline
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { CombineIdentifier(inlet) }
 }
@@ -40,12 +44,17 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
   var isUnlimited = false
   @exclusivity(unchecked)
   @usableFromInline
-  private(set) var isLive = false
+  var isLive = false
   @exclusivity(unchecked)
   @usableFromInline
-  private(set) var isEnded = false
+  var isEnded = false
+  /// For the owner's use: whether a subscription that comes after the ending is neither used nor refused.
   @exclusivity(unchecked)
-  private var up: (any Subscription)?
+  @usableFromInline
+  var leavesLate = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  var up: (any Subscription)?
 
   @usableFromInline
   init(_ owner: P.Owner, index: Int = 0) {
@@ -56,7 +65,7 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
   @usableFromInline
   func receive(subscription: any Subscription) {
     guard !isLive, !isEnded else {
-      subscription.cancel()
+      if isLive || !leavesLate { subscription.cancel() }
       return
     }
     isLive = true
@@ -66,15 +75,19 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
 
   @inlinable
   func receive(_ input: P.Input) -> Subscribers.Demand {
-    guard !isEnded else { return .none }
+    guard isLive || P.takesStray(afterEnding: isEnded) else { return .none }
     return P.receive(input, self)
   }
 
   @inlinable
   func receive(completion: Subscribers.Completion<P.Failure>) {
-    guard isLive else { return }
-    close()
+    guard isLive || isEnded && P.takesStray(afterEnding: true) else { return }
+    isLive = false
+    isEnded = true
+    if case .finished = completion { up = nil }
+    // One that fails is still there to be cancelled with the others.
     P.ended(completion, self)
+    up = nil
   }
 
   @usableFromInline
@@ -88,8 +101,16 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
     up?.cancel()
   }
 
+  /// Lets the subscription go, not the publisher: should it send another, that begins anew.
+  @usableFromInline
+  func reset() {
+    isLive = false
+    up = nil
+  }
+
   @usableFromInline
   func close() {
+    leavesLate = false
     isLive = false
     isEnded = true
     up = nil

@@ -93,11 +93,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
 
   @usableFromInline
   final func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<MergePort<Output, Failure>>) {
-    let last = inlets.removeLast()
-    if last !== inlet {
-      last.index = inlet.index
-      inlets[inlet.index] = last
-    }
+    remove(inlet)
     switch completion {
     case .finished:
       finishIfDone()
@@ -105,6 +101,15 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
     case .failure:
       end(completion)
     }
+  }
+
+  /// Takes `inlet` off the list, unless that has been done.
+  private final func remove(_ inlet: Inlet<MergePort<Output, Failure>>) {
+    guard inlet.index < inlets.count, inlets[inlet.index] === inlet else { return }
+    let last = inlets.removeLast()
+    guard last !== inlet else { return }
+    last.index = inlet.index
+    inlets[inlet.index] = last
   }
 
   // MARK: Downstream
@@ -183,6 +188,9 @@ enum MergePort<Output, Failure: Error>: Port {
   static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
     inlet.owner.receive(input, inlet)
   }
+  /// As in Combine, an upstream that goes on after its ending is heard as long as the others are.
+  @inlinable
+  static func takesStray(afterEnding: Bool) -> Bool { true }
   @usableFromInline
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.ended(completion, inlet)

@@ -81,11 +81,16 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
   @usableFromInline
   func ended(_ completion: Subscribers.Completion<Failure>) { end(completion) }
 
+  /// Whether an upstream that sends a subscription after its ending is left alone, not cancelled, while this goes on.
+  @usableFromInline
+  var leavesLate: Bool { false }
+
   @usableFromInline
   final func endedCurrent(_ completion: Subscribers.Completion<Failure>, _ inlet: Upstream) {
     guard isActive, inlet === current else { return }
     current = nil
     ended(completion)
+    inlet.leavesLate = isActive && leavesLate
   }
 
   /// Delivers the ending, once.
@@ -138,6 +143,8 @@ enum SerialPort<Output, Failure: Error>: Port {
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.endedCurrent(completion, inlet)
   }
+  @inlinable
+  static func takesStray(afterEnding: Bool) -> Bool { !afterEnding }
   /// To upstream, the stage and its inlet are one subscriber.
   @usableFromInline
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { inlet.owner.combineIdentifier }

@@ -25,6 +25,8 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
     case ignored
     /// Values pass; endings do not.
     case valuesPass
+    /// Values pass, and the errors that an operator's closure throws for them; upstream's endings do not.
+    case valuesAndErrorsPass
     /// Everything passes before the subscription, nothing after the ending.
     case earlyPass
     /// Everything passes.
@@ -79,7 +81,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   final func takesStray() -> Bool {
     trapIfEarly("a value arrived")
     switch strays {
-    case .valuesPass, .allPass: return phase != .draining
+    case .valuesPass, .valuesAndErrorsPass, .allPass: return phase != .draining
     case .earlyPass: return phase == .waiting
     case .ignored, .earlyTraps: return false
     }
@@ -89,7 +91,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   final func trapIfEarly(_ what: String) {
     precondition(
       phase != .waiting || strays != .earlyTraps,
-      "\(self): \(what) before the subscription; a publisher calls receive(subscription:) before anything else")
+      "\(placed(self)): \(what) before the subscription; a publisher calls receive(subscription:) before anything else")
   }
 
   /// Whether an ending is in order, or passes all the same.
@@ -123,6 +125,22 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
     self.up = nil
     up?.cancel()
     down.receive(completion: completion)
+  }
+
+  /// Delivers a last value and finishes. Upstream is cancelled first, so that nothing comes between them.
+  @inline(never)
+  @usableFromInline
+  final func stop(after value: Output) {
+    phase = .draining
+    let up = self.up
+    self.up = nil
+    up?.cancel()
+    guard phase == .draining else { return }
+    _ = down.next(value)
+    // The subscriber may have cancelled meanwhile.
+    guard phase == .draining else { return }
+    phase = .ended
+    down.receive(completion: .finished)
   }
 
   // MARK: Downstream's side
@@ -171,7 +189,8 @@ extension Subscribers.Demand {
   mutating func spend(_ subscription: @autoclosure () -> some CustomStringConvertible) {
     precondition(
       rawValue > 0,
-      "\(subscription()): upstream delivered a value that was not asked for; deliver at most what was requested")
+      "\(placed(subscription())): upstream delivered a value that was not asked for; deliver at most what was requested"
+    )
     if self != .unlimited { rawValue &-= 1 }
   }
 
@@ -180,6 +199,6 @@ extension Subscribers.Demand {
   func assertPositive(_ subscription: @autoclosure () -> some CustomStringConvertible) {
     precondition(
       rawValue > 0,
-      "\(subscription()): request(.none) asks for nothing; request at least one value, or do not call request")
+      "\(placed(subscription())): request(.none) asks for nothing; request at least one value, or do not call request")
   }
 }

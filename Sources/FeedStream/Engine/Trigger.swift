@@ -13,6 +13,8 @@ final class Trigger<Failure: Error>: CustomStringConvertible {
   private var ask: ((Subscribers.Demand) -> Void)?
   @exclusivity(unchecked)
   private var stop: (() -> Void)?
+  @exclusivity(unchecked)
+  private var reset: (() -> Void)?
 
   /// - Parameters:
   ///   - demand: what to ask for at once.
@@ -41,6 +43,7 @@ final class Trigger<Failure: Error>: CustomStringConvertible {
     let inlet = Inlet<TriggerPort<T, Failure>>(self)
     ask = { [unowned inlet] in inlet.request($0) }
     stop = { inlet.cancel() }
+    reset = { [unowned inlet] in inlet.reset() }
     if fired == nil { inlet.close() }
     return inlet
   }
@@ -62,7 +65,12 @@ final class Trigger<Failure: Error>: CustomStringConvertible {
     ended = nil
     ask = nil
     stop = nil
+    reset = nil
   }
+
+  /// Lets the subscription go, which has said what it had to say, but not the publisher.
+  @usableFromInline
+  func rest() { reset?() }
 
   fileprivate func fire() { fired?() }
 

@@ -31,9 +31,19 @@ final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any E
     do {
       return try body(input)
     } catch {
-      stop(.failure(error))
-      return .none
+      return fail(error)
     }
+  }
+
+  @inline(never)
+  @usableFromInline
+  func fail(_ error: any Error) -> Subscribers.Demand {
+    if policy == .valuesAndErrorsPass, !isLive {
+      down.receive(completion: .failure(error))
+    } else {
+      stop(.failure(error))
+    }
+    return .none
   }
 
   @usableFromInline

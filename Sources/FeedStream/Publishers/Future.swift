@@ -3,7 +3,7 @@
 ///     promise(.success(1))    ----1|
 ///
 /// The work starts when the future is made, not when somebody subscribes (wrap it in ``Deferred`` for that), and its
-/// result is kept. The first call of the promise counts, later ones are ignored.
+/// result is kept. The first call of the promise counts, later ones are dropped, and reported.
 ///
 /// **Demand:** a value waits for the first request; a failure waits for nothing. **Cancellation:** the subscriber's own;
 /// the work goes on. **Confinement:** not `Sendable`; keep the promise on the stream's thread.
@@ -27,11 +27,11 @@ public final class Future<Output, Failure: Error>: Publisher {
   }
 
   private func fulfill(_ result: Result<Output, Failure>) {
-    guard self.result == nil else { return }
+    guard self.result == nil else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
     self.result = result
     let waiting = self.waiting
     self.waiting = []
-    for subscription in waiting { subscription.settle() }
+    for subscription in waiting { subscription.settle(keepingFuture: false) }
   }
 
   fileprivate func remove(_ subscription: FutureSubscription<Output, Failure>) {
@@ -101,7 +101,10 @@ private final class FutureSubscription<Output, Failure: Error>: Subscription {
   }
 
   /// Delivers the result if there is one and it may be delivered.
-  func settle() {
+  ///
+  /// - Parameter keepingFuture: whether the mirror goes on showing the future, as Combine's does where the result was there
+  ///   before it could be delivered.
+  func settle(keepingFuture: Bool = true) {
     guard !isSettled, let down, let result = future?.result else { return }
     switch result {
     case .success(let output):
@@ -114,15 +117,12 @@ private final class FutureSubscription<Output, Failure: Error>: Subscription {
       isSettled = true
       down.receive(completion: .failure(error))
     }
-    release()
+    self.down = nil
+    if !keepingFuture { future = nil }
   }
 
   func cancel() {
     future?.remove(self)
-    release()
-  }
-
-  private func release() {
     down = nil
     future = nil
   }

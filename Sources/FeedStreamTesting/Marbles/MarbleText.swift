@@ -6,6 +6,8 @@ struct MarbleText {
   struct Lane {
     let title: String
     let events: [(time: StreamInstant.Stride, token: String)]
+    /// Whether a line is drawn from event to event.
+    var isStream = true
   }
 
   private let lanes: [Lane]
@@ -29,7 +31,7 @@ struct MarbleText {
     var lines = ["".padded(to: titleWidth) + zip(times, widths).map { $0.padded(to: $1) }.joined()]
     for (lane, row) in zip(lanes, cells) {
       let end = row.lastIndex { $0.contains("|") || $0.contains("#") } ?? row.count
-      let drawn = row.indices.map { row[$0].padded(to: widths[$0], with: $0 < end ? "-" : " ") }
+      let drawn = row.indices.map { row[$0].padded(to: widths[$0], with: lane.isStream && $0 < end ? "-" : " ") }
       lines.append(lane.title.padded(to: titleWidth) + drawn.joined())
     }
     if let mark, let column = instants.firstIndex(of: mark) {

@@ -5,10 +5,10 @@ import FeedStream
 ///
 ///     @Test func searchesOnceTypingPauses() {
 ///       withVirtualTime { time in
-///         let search = time.hot("ab 500ms |")
+///         let search: ScriptedPublisher<String, MarbleFailure> = time.hot("ab 500ms |")
 ///         let recorder = search.debounce(for: 0.3, scheduler: time).record(on: time)
 ///         time.run()
-///         recorder.expect("- 301ms b 199ms |")
+///         recorder.expect("- 301ms b 200ms |")
 ///       }
 ///     }
 @discardableResult

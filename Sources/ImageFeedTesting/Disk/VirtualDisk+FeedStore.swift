@@ -61,7 +61,8 @@ extension VirtualDisk {
   }
 
   public func summaries() throws(FeedStoreError) -> [CachedFeedSummary] {
-    try serve(.summaries, .retrieval, always(.listed)) { platter in
+    let listed: ([CachedFeedSummary]) -> DiskEvent.Outcome = { _ in .listed }
+    return try serve(.summaries, .retrieval, listed) { platter in
       try platter.pass(.read, .retrieval, at: nil)
       return platter.durable.map {
         CachedFeedSummary(address: $0.key, timestamp: $0.value.feed.timestamp, imageCount: $0.value.feed.images.count)
@@ -70,15 +71,14 @@ extension VirtualDisk {
   }
 
   public func deleteAll() throws(FeedStoreError) {
-    try serve(.deleteAll, .deletion, always(.emptied)) { platter in
+    let emptied: (()) -> DiskEvent.Outcome = { _ in .emptied }
+    return try serve(.deleteAll, .deletion, emptied) { platter in
       try platter.transaction(.deletion, at: nil) { platter in
         try platter.pass(.remove, .deletion, at: nil)
         platter.working = [:]
       }
     }
   }
-
-  private func always<T>(_ outcome: DiskEvent.Outcome) -> (T) -> DiskEvent.Outcome { { _ in outcome } }
 
   private static var damage: FeedStoreError {
     FeedStoreError(.retrieval, .damaged("its checksum is wrong"), place: place)

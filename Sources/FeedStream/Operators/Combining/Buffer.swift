@@ -155,10 +155,10 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
       StreamDiagnostics.dropped(oldest, "Buffer", .bufferFull)
       return true
     case .customError(let makeError):
+      StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
       ending = .failure(makeError())
       hasEnding = true
-      let up = self.up
-      self.up = nil
+      // Kept, though it is cancelled: what has been delivered is still asked for again, as in Combine.
       up?.cancel()
       // What is held comes first: the failure follows it when it is asked for.
       return false
@@ -178,6 +178,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   override func request(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     self.demand += demand
+    let up = self.up
     let more = drain()
     if more > .none { up?.request(more) }
   }
@@ -203,7 +204,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     }
     isDraining = false
     if hasEnding { endIfDrained() }
-    return prefetch == .keepFull && isLive ? .max(delivered) : .none
+    return prefetch == .keepFull && (isLive || hasEnding) ? .max(delivered) : .none
   }
 
   @inline(never)

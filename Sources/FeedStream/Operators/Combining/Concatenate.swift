@@ -72,7 +72,7 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = ConcatenateStage<Output, Failure>("Concatenate", Downstream(subscriber)) { [suffix] in
-        suffix.receive(subscriber: $0)
+        suffix.receive(subscriber: SuffixStage(downstream: $0))
       }
       stage.subscribe { [prefix] in prefix.receive(subscriber: $0) }
     }
@@ -80,6 +80,30 @@ extension Publishers {
 }
 
 extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equatable {}
+
+/// What the suffix sees of the stage: a type of its own, so that it is told from the prefix's.
+@frozen
+@usableFromInline
+struct SuffixStage<Downstream: Subscriber>: FusedStage {
+  @usableFromInline
+  typealias Input = Downstream.Input
+  @usableFromInline
+  typealias Failure = Downstream.Failure
+
+  @usableFromInline
+  let downstream: Downstream
+
+  @inlinable
+  init(downstream: Downstream) { self.downstream = downstream }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
+  // Adds nothing to what the operators above must count.
+  @inlinable
+  static var fusedStages: Int { @inline(__always) get { Downstream.fusedStages } }
+  @usableFromInline
+  var description: String { "\(downstream)" }
+}
 
 /// One publisher after another; with `onlyIfEmpty`, after one that delivered nothing.
 @usableFromInline

@@ -48,9 +48,11 @@ extension Publishers {
     @inline(never)
     @usableFromInline
     func trap(_ error: Upstream.Failure) -> Never {
+      StreamDiagnostics.unhandled(error, "AssertNoFailure")
       let start = prefix.isEmpty ? "" : "\(prefix): "
+      let places = StreamDiagnostics.passed.map { ", checkpoint \($0)" }.joined()
       fatalError(
-        "\(start)assertNoFailure: the stream failed with \(error); handle the error with catch or replaceError",
+        "\(start)assertNoFailure\(places): the stream failed with \(error); handle the error with catch or replaceError",
         file: file, line: line)
     }
   }

@@ -48,12 +48,31 @@ final class DropStage<Input, Failure: Error>: EagerStage<Input, Failure>, Subscr
   @exclusivity(unchecked)
   @usableFromInline
   var toDrop: Int
+  /// Whether it is a cancellation that ended this.
+  @exclusivity(unchecked)
+  private var isCancelled = false
 
   @usableFromInline
   init(_ down: Downstream<Input, Failure>, _ count: Int) {
     toDrop = count
     super.init(down)
     pending = .max(count)
+  }
+
+  /// A subscription that comes after upstream's ending begins anew, as in Combine; after a cancellation it is refused.
+  @usableFromInline
+  override func receive(subscription: any Subscription) {
+    if phase == .ended, !isCancelled {
+      phase = .waiting
+      pending += .max(toDrop)
+    }
+    super.receive(subscription: subscription)
+  }
+
+  @usableFromInline
+  override func cancel() {
+    if phase != .ended { isCancelled = true }
+    super.cancel()
   }
 
   @inlinable

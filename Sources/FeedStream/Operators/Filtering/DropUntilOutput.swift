@@ -55,6 +55,9 @@ final class DropUntilOutputStage<Input, Failure: Error>: EagerStage<Input, Failu
   @exclusivity(unchecked)
   @usableFromInline
   private(set) var isOpen = false
+  /// Whether the ending has been delivered before upstream accepted.
+  @exclusivity(unchecked)
+  private var isOver = false
   /// Asked for in all and not yet received, while values are dropped.
   @exclusivity(unchecked)
   @usableFromInline
@@ -65,15 +68,16 @@ final class DropUntilOutputStage<Input, Failure: Error>: EagerStage<Input, Failu
 
   private func open() {
     isOpen = true
-    trigger.letGo()
+    trigger.rest()
   }
 
-  /// Nothing will ever be delivered.
+  /// Nothing will ever be delivered. An upstream that has not accepted yet is left waiting, as in Combine: when it does, it
+  /// is asked for what the subscriber wanted and can be cancelled.
   private func ended(_ completion: Subscribers.Completion<Failure>) {
     if isLive {
       stop(completion)
-    } else if phase == .waiting {
-      phase = .ended
+    } else if phase == .waiting, !isOver {
+      isOver = true
       down.receive(completion: completion)
     }
   }
@@ -89,10 +93,18 @@ final class DropUntilOutputStage<Input, Failure: Error>: EagerStage<Input, Failu
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive else { return }
     trigger.cancel()
-    finish(completion)
+    if isOver, isLive {
+      phase = .ended
+      up = nil
+    } else {
+      finish(completion)
+    }
   }
+
+  /// An ending passes before the subscription.
+  @usableFromInline
+  override var strays: Strays { .earlyPass }
 
   /// Asking for nothing passes here, as in Combine.
   @usableFromInline

@@ -11,6 +11,20 @@ extension Publisher {
     Publishers.PrefixWhile(upstream: self, predicate: predicate)
   }
 
+  /// Delivers values as long as `predicate` holds, and when `isInclusive` the first for which it does not, then finishes.
+  ///
+  ///     upstream    --1--2--9--3--|
+  ///     prefix(while: { $0 < 5 }, inclusive: true)
+  ///     downstream  --1--2--9|
+  ///
+  /// **Demand, failure, cancellation:** as ``prefix(while:)``; upstream is cancelled before the last value is delivered.
+  @inlinable
+  public func prefix(
+    while predicate: @escaping (Output) -> Bool, inclusive isInclusive: Bool
+  ) -> Publishers.PrefixWhile<Self> {
+    Publishers.PrefixWhile(upstream: self, isInclusive: isInclusive, predicate: predicate)
+  }
+
   /// Delivers values as long as `predicate` holds, and fails with the first error it throws.
   ///
   /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream. Policy: forwards.
@@ -28,11 +42,14 @@ extension Publishers {
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
+    /// Whether the first value for which `predicate` does not hold is delivered.
+    public let isInclusive: Bool
     public let predicate: (Upstream.Output) -> Bool
 
     @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
+    public init(upstream: Upstream, isInclusive: Bool = false, predicate: @escaping (Upstream.Output) -> Bool) {
       self.upstream = upstream
+      self.isInclusive = isInclusive
       self.predicate = predicate
     }
 
@@ -40,7 +57,7 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: PrefixWhileStage<Output, Failure, Never, Failure>(
-          Downstream(subscriber), .passing, predicate))
+          Downstream(subscriber), .passing, isInclusive: isInclusive, predicate))
     }
   }
 
@@ -74,12 +91,15 @@ final class PrefixWhileStage<Input, Failure: Error, RuleError: Error, OutputFail
 {
   @usableFromInline
   let predicate: (Input) throws(RuleError) -> Bool
+  @usableFromInline
+  let isInclusive: Bool
 
   @inlinable
   init(
     _ down: Downstream<Input, OutputFailure>, _ endings: Endings<Failure, RuleError, OutputFailure>,
-    _ predicate: @escaping (Input) throws(RuleError) -> Bool
+    isInclusive: Bool = false, _ predicate: @escaping (Input) throws(RuleError) -> Bool
   ) {
+    self.isInclusive = isInclusive
     self.predicate = predicate
     super.init(down, endings)
   }
@@ -92,7 +112,7 @@ final class PrefixWhileStage<Input, Failure: Error, RuleError: Error, OutputFail
     } catch {
       return fail(error)
     }
-    stop(.finished)
+    if isInclusive { stop(after: input) } else { stop(.finished) }
     return .none
   }
 

@@ -14,6 +14,21 @@ extension Publisher {
     Publishers.Reduce(upstream: self, initial: initialResult, nextPartialResult: nextPartialResult)
   }
 
+  /// Delivers the result of taking all values into account, changed in place; `initialResult` if there are none.
+  ///
+  ///     upstream    --1--2--3--|
+  ///     reduce(into: []) { $0.append($1) }
+  ///     downstream  -----------[1,2,3]|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a result.
+  /// **Cancellation:** passes through. Policy: keeps the result so far.
+  @inlinable
+  public func reduce<T>(
+    into initialResult: T, _ updateResult: @escaping (inout T, Output) -> Void
+  ) -> Publishers.ReduceInto<Self, T> {
+    Publishers.ReduceInto(upstream: self, initial: initialResult, updateResult: updateResult)
+  }
+
   /// Delivers the result of combining all values, and fails with the first error that combining throws.
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
@@ -50,6 +65,36 @@ extension Publishers {
           "Reduce", Downstream(subscriber), .passing, initial
         ) { [nextPartialResult] result, value in
           result = nextPartialResult(result!, value)
+          return false
+        })
+    }
+  }
+
+  /// See ``Publisher/reduce(into:_:)``.
+  @frozen
+  public struct ReduceInto<Upstream: Publisher, Output>: Publisher {
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let initial: Output
+    public let updateResult: (inout Output, Upstream.Output) -> Void
+
+    @inlinable
+    public init(
+      upstream: Upstream, initial: Output, updateResult: @escaping (inout Output, Upstream.Output) -> Void
+    ) {
+      self.upstream = upstream
+      self.initial = initial
+      self.updateResult = updateResult
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
+          "ReduceInto", Downstream(subscriber), .passing, initial
+        ) { [updateResult] result, value in
+          updateResult(&result!, value)
           return false
         })
     }

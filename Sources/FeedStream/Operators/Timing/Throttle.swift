@@ -70,6 +70,8 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   /// The time of the last event.
   @exclusivity(unchecked)
   private var time: Context.SchedulerTimeType
+  /// What the subscriber holds; weak, for it holds this.
+  private weak var leash: Leash?
 
   @usableFromInline
   init(
@@ -86,7 +88,9 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   @usableFromInline
   override func began() {
     time = scheduler.now
-    super.began()
+    let leash = Leash("Throttle", self)
+    self.leash = leash
+    down.receive(subscription: leash)
     up?.request(.unlimited)
   }
 
@@ -131,7 +135,10 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
       if ending == nil { lastDelivery = scheduler.now }
       demand += down.next(input)
     }
-    if let ending { finish(ending) }
+    if let ending {
+      finish(ending)
+      leash?.release()
+    }
   }
 
   @usableFromInline

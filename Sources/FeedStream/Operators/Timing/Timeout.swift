@@ -26,6 +26,44 @@ extension Publisher {
   }
 }
 
+/// Nothing arrived in time. Made by `timeout` for its `customError`.
+public struct TimedOut: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Where `timeout` was called.
+  public let place: Place
+  /// The nearest checkpoint below.
+  public let checkpoint: Place?
+
+  public var description: String {
+    "timeout \(place): nothing arrived in time" + (checkpoint.map { ", checkpoint \($0)" } ?? "")
+  }
+}
+
+extension Publisher {
+  /// Fails when nothing arrives for `interval`, with an error that can say where.
+  ///
+  ///     .timeout(.seconds(5), scheduler: loop) { LoadError.tooSlow($0) }
+  ///
+  /// **Policy, demand, failure, cancellation:** as in ``timeout(_:scheduler:options:customError:)``.
+  ///
+  /// - Parameters:
+  ///   - interval: how long a silence may last.
+  ///   - scheduler: measures it, and delivers the failure.
+  ///   - options: passed on to `scheduler`.
+  ///   - file: where the pipeline was assembled.
+  ///   - line: where the pipeline was assembled.
+  ///   - customError: makes the error to fail with; what it is handed names the place of this call and the nearest
+  ///     ``checkpoint(_:file:line:)`` below.
+  @inlinable
+  public func timeout<S: Scheduler>(
+    _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil,
+    file: StaticString = #fileID, line: UInt = #line, customError: @escaping (TimedOut) -> Failure
+  ) -> Publishers.Timeout<Self, S> {
+    Publishers.Timeout(
+      upstream: self, interval: interval, scheduler: scheduler, options: options,
+      timedOut: (Place(file: "\(file)", line: line), customError))
+  }
+}
+
 extension Publishers {
   /// See ``Publisher/timeout(_:scheduler:options:customError:)``.
   public struct Timeout<Upstream: Publisher, Context: Scheduler>: Publisher {
@@ -37,6 +75,22 @@ extension Publishers {
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
     public let customError: (() -> Upstream.Failure)?
+    /// Where it was assembled, when the error wants to know.
+    @usableFromInline
+    let timedOut: (place: Place, makeError: (TimedOut) -> Upstream.Failure)?
+
+    @usableFromInline
+    init(
+      upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
+      options: Context.SchedulerOptions?, timedOut: (Place, (TimedOut) -> Upstream.Failure)
+    ) {
+      self.upstream = upstream
+      self.interval = interval
+      self.scheduler = scheduler
+      self.options = options
+      self.customError = nil
+      self.timedOut = timedOut
+    }
 
     @inlinable
     public init(
@@ -48,6 +102,7 @@ extension Publishers {
       self.scheduler = scheduler
       self.options = options
       self.customError = customError
+      timedOut = nil
     }
 
     @inlinable
@@ -56,7 +111,15 @@ extension Publishers {
         subscriber: TimeoutStage<Output, Failure>(
           Downstream(subscriber), Alarm(interval, scheduler, options),
           schedule: { [scheduler, options] in scheduler.schedule(options: options, $0) },
-          expired: { [customError] stage in stage.finish(customError.map { .failure($0()) } ?? .finished) }))
+          expired: { stage in stage.finish(ending(at: stage)) }))
+    }
+
+    @usableFromInline
+    func ending(at stage: TimeoutStage<Output, Failure>) -> Subscribers.Completion<Failure> {
+      if let (place, makeError) = timedOut {
+        return .failure(makeError(TimedOut(place: place, checkpoint: nearestCheckpoint(below: stage))))
+      }
+      return customError.map { .failure($0()) } ?? .finished
     }
   }
 }

@@ -1,0 +1,49 @@
+import FeedStream
+import FeedStreamTesting
+import Testing
+
+/// One search, tested in four ways. In each, "s" is typed, then "sea" after a pause, before the answer to "s" is there.
+@Suite struct SearchTests {
+  /// Marbles: when the whole story fits in a line.
+  @Test func anAnswerToAnOlderTextIsNotShown() {
+    withVirtualTime { time in
+      let typing: ScriptedPublisher<String, MarbleFailure> = time.cold(
+        "s 400ms a 2s |", values: ["s": "s", "a": "sea"])
+      expectMarbles(
+        typing.search(on: time), on: time, "800ms A 1600ms |", values: ["S": "answer to s", "A": "answer to sea"])
+    }
+  }
+
+  /// The step verifier: when the test acts and looks in turn.
+  @Test func aSearchWaitsForAPauseAndShowsTheNewestAnswer() {
+    withVirtualTime { time in
+      let typing = PassthroughSubject<String, MarbleFailure>()
+      typing.search(on: time).verify(on: time)
+        .then { typing.send("s") }
+        .expectNoEvent(for: .milliseconds(400))
+        .then { typing.send("sea") }
+        .expectNext("answer to sea")
+        .then { typing.send(completion: .finished) }
+        .expectFinished()
+        .verify()
+    }
+  }
+
+  /// The recorder: when the test is about demand, cancellation, or what upstream was told.
+  @Test func leavingTheScreenStopsTheSearch() {
+    withVirtualTime { time in
+      let typing: ScriptedPublisher<String, MarbleFailure> = time.hot("s 400ms a", values: ["s": "s", "a": "sea"])
+      let recorder = typing.search(on: time).record(on: time)
+      time.advance(by: .milliseconds(450))
+      recorder.cancel()
+      time.advance(by: 2)
+      #expect(recorder.values == [])
+      #expect(typing.subscriptions.map(\.isLive) == [false], "the text field is let go: \(typing.subscriptions)")
+    }
+  }
+
+  /// The kit: when the operator is for others, who will ask for values one by one, cancel anywhere, and more.
+  @Test func aSearchKeepsTheRulesOfAStream() {
+    StreamRules.verify("searchResults", traits: .dependsOnDemand) { upstream, time in upstream.search(on: time) }
+  }
+}

@@ -1,0 +1,107 @@
+extension Publisher {
+  /// Names this place of the pipeline, for the message of whatever goes wrong above it.
+  ///
+  ///     http.get(url).tryMap(decode).timeout(…).checkpoint("load feed")
+  ///
+  /// The name, the file and the line appear in
+  /// - the message when an operator above traps,
+  /// - the ``TimedOut`` that a `timeout` above hands to its `customError`,
+  /// - what ``StreamDiagnostics/onUnhandledFailure(_:)`` is told, and the message of `assertNoFailure`, when a failure that
+  ///   came through here is handled by nobody below.
+  ///
+  /// Nothing is looked for before something goes wrong: an operator then looks down its chain of subscribers for the next
+  /// checkpoint; a failure notes the checkpoints it passes. A subject, `share` and a scheduler are where that search, or
+  /// that note, ends: put a checkpoint on both sides.
+  ///
+  /// **Demand, failure, cancellation:** pass through, values at no cost. Policy: forwards.
+  ///
+  /// - Parameters:
+  ///   - name: what to call the place.
+  ///   - file: where the pipeline was assembled.
+  ///   - line: where the pipeline was assembled.
+  @inlinable
+  public func checkpoint(
+    _ name: String = "", file: StaticString = #fileID, line: UInt = #line
+  ) -> Publishers.Checkpoint<Self> {
+    Publishers.Checkpoint(upstream: self, place: Place(name: name, file: "\(file)", line: line))
+  }
+}
+
+/// Where in the code a pipeline was assembled.
+public struct Place: Hashable, Sendable, CustomStringConvertible {
+  /// What it was called; may be empty.
+  public let name: String
+  /// The module and the file.
+  public let file: String
+  public let line: UInt
+
+  public init(name: String = "", file: String, line: UInt) {
+    self.name = name
+    self.file = file
+    self.line = line
+  }
+
+  /// `"load feed" at App/Feed.swift:12`
+  public var description: String { (name.isEmpty ? "" : "\"\(name)\" ") + "at \(file):\(line)" }
+}
+
+extension Publishers {
+  /// See ``Publisher/checkpoint(_:file:line:)``.
+  @frozen
+  public struct Checkpoint<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let place: Place
+
+    @inlinable
+    public init(upstream: Upstream, place: Place) {
+      self.upstream = upstream
+      self.place = place
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if S.isFused {
+        upstream.receive(subscriber: CheckpointStage(subscriber.erased, place))
+      } else {
+        upstream.receive(subscriber: CheckpointStage(subscriber, place))
+      }
+    }
+  }
+}
+
+extension Publishers.Checkpoint: Equatable where Upstream: Equatable {}
+
+@frozen
+@usableFromInline
+struct CheckpointStage<Downstream: Subscriber>: FusedStage {
+  @usableFromInline
+  typealias Input = Downstream.Input
+  @usableFromInline
+  typealias Failure = Downstream.Failure
+
+  @usableFromInline
+  let downstream: Downstream
+  @usableFromInline
+  let place: Place
+
+  @inlinable
+  init(_ downstream: Downstream, _ place: Place) {
+    self.downstream = downstream
+    self.place = place
+  }
+
+  @inlinable
+  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
+
+  @inlinable
+  func receive(completion: Subscribers.Completion<Failure>) {
+    guard case .failure = completion else { return downstream.receive(completion: completion) }
+    StreamDiagnostics.passing(place) { downstream.receive(completion: completion) }
+  }
+
+  @usableFromInline
+  var checkpoint: Place? { place }
+}

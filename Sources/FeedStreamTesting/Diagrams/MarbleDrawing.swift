@@ -1,0 +1,214 @@
+import FeedStream
+
+/// Draws a diagram as SVG.
+///
+/// Attributes only, no style sheet: a document that is put into a page must not change the page, nor be changed by it.
+struct MarbleDrawing {
+  /// Grey enough to be read on white and on black.
+  private static let ink = "#768390"
+  private static let red = "#d1344b"
+  private static let box = "#475063"
+  /// Each reads under white text, and on white and black.
+  private static let palette = [
+    "#3b6fd4", "#b8541f", "#2c7f57", "#8f4bb0", "#b93a63", "#1f7a8c", "#86691d", "#5f6673",
+  ]
+  private static let laneHeight = 46.0
+  private static let boxHeight = 40.0
+  private static let font = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+  private let diagram: MarbleDiagram
+  private let layout: MarbleLayout
+  private let margin: Double
+  private var colours: [String: String] = [:]
+  private var lines: [String] = []
+
+  init(_ diagram: MarbleDiagram) {
+    self.diagram = diagram
+    let lanes = diagram.inputs + [diagram.output] + (diagram.demand.map { [$0] } ?? [])
+    layout = MarbleLayout(lanes: lanes, showsTimes: diagram.showsTimes)
+    let title = lanes.map { MarbleLayout.textWidth($0.title, size: 13) }.max()!
+    margin = title > 0 ? title + 18 : 8
+    for lane in lanes {
+      for case .value(let label) in lane.marks.map(\.kind) where colours[label] == nil {
+        colours[label] = MarbleDrawing.palette[colours.count % MarbleDrawing.palette.count]
+      }
+    }
+  }
+
+  var svg: String {
+    var drawing = self
+    return drawing.draw()
+  }
+
+  private mutating func draw() -> String {
+    let captionWidth = MarbleLayout.textWidth(diagram.caption, size: 14) + 32
+    let lanesWidth = max(layout.width, diagram.caption.isEmpty ? 0 : captionWidth)
+    let boxTop = 4 + Double(diagram.inputs.count) * MarbleDrawing.laneHeight + 2
+    let outputTop = diagram.caption.isEmpty ? boxTop : boxTop + MarbleDrawing.boxHeight + 4
+    var bottom = outputTop + MarbleDrawing.laneHeight
+    let demandTop = bottom - 2
+    if diagram.demand != nil { bottom += 38 }
+    let size = (width: margin + lanesWidth + 8, height: bottom + (diagram.showsTimes ? 22 : 4))
+
+    drawGuides(boxTop: boxTop, outputTop: outputTop)
+    for (index, lane) in diagram.inputs.enumerated() {
+      draw(lane, at: 4 + (Double(index) + 0.5) * MarbleDrawing.laneHeight, to: lanesWidth)
+    }
+    if !diagram.caption.isEmpty {
+      let middle = boxTop + MarbleDrawing.boxHeight / 2
+      add(
+        """
+        <rect x="\(n(margin))" y="\(n(boxTop))" width="\(n(lanesWidth))" height="\(n(MarbleDrawing.boxHeight))" rx="8" \
+        fill="\(MarbleDrawing.box)"/>
+        """)
+      addText(diagram.caption, x: margin + lanesWidth / 2, y: middle, size: 14, fill: "#fff")
+    }
+    draw(diagram.output, at: outputTop + MarbleDrawing.laneHeight / 2, to: lanesWidth)
+    if let demand = diagram.demand { drawDemand(demand, at: demandTop, to: lanesWidth) }
+    if diagram.showsTimes {
+      for instant in layout.instants {
+        addText(
+          instant.nanoseconds.asTime, x: x(instant), y: bottom + 8, size: 11, fill: MarbleDrawing.ink)
+      }
+    }
+    return """
+      <svg xmlns="http://www.w3.org/2000/svg" width="\(n(size.width))" height="\(n(size.height))" \
+      viewBox="0 0 \(n(size.width)) \(n(size.height))" role="img" font-family="\(MarbleDrawing.font)">
+      <title>\(escaped(diagram.caption.isEmpty ? "A marble diagram" : diagram.caption))</title>
+      <desc>
+      \(escaped(diagram.text))
+      </desc>
+      \(lines.joined(separator: "\n"))
+      </svg>
+
+      """
+  }
+
+  // MARK: Parts
+
+  /// Faint lines that lead from what goes in to the box, and from the box to what comes out.
+  private mutating func drawGuides(boxTop: Double, outputTop: Double) {
+    guard !diagram.caption.isEmpty else { return }
+    var guides: [(x: Double, from: Double, to: Double)] = []
+    for (index, lane) in diagram.inputs.enumerated() {
+      let middle = 4 + (Double(index) + 0.5) * MarbleDrawing.laneHeight
+      for instant in Set(lane.marks.map(\.time)).sorted() { guides.append((x(instant), middle, boxTop)) }
+    }
+    for instant in Set(diagram.output.marks.map(\.time)).sorted() {
+      guides.append((x(instant), boxTop + MarbleDrawing.boxHeight, outputTop + MarbleDrawing.laneHeight / 2))
+    }
+    add("<g stroke=\"\(MarbleDrawing.ink)\" stroke-opacity=\"0.6\" stroke-dasharray=\"2 3\">")
+    for guide in guides { addLine(guide.x, guide.from, guide.x, guide.to) }
+    add("</g>")
+  }
+
+  private mutating func draw(_ lane: MarbleDiagram.Lane, at y: Double, to width: Double) {
+    drawTitle(lane.title, at: y)
+    let ending = lane.marks.last { $0.kind == .finished || $0.kind.isFailure }
+    let end = ending.map { place(of: $0, in: lane) } ?? margin + width - 2
+    drawLine(at: y, to: end, isLive: ending == nil)
+    for instant in Set(lane.marks.map(\.time)).sorted() {
+      let kinds = lane.marks.filter { $0.time == instant }.map(\.kind)
+      let offsets = MarbleLayout.offsets(kinds)
+      for (kind, offset) in Swift.zip(kinds, offsets) { draw(kind, x: x(instant) + offset, y: y) }
+    }
+  }
+
+  private mutating func drawTitle(_ title: String, at y: Double) {
+    guard !title.isEmpty else { return }
+    addText(title, x: margin - 10, y: y, size: 13, fill: MarbleDrawing.ink, anchor: "end")
+  }
+
+  private mutating func drawLine(at y: Double, to end: Double, isLive: Bool, dashes: String = "") {
+    add("<g stroke=\"\(MarbleDrawing.ink)\" stroke-width=\"2\" fill=\"none\" stroke-linecap=\"round\"\(dashes)>")
+    var start = margin
+    for gap in layout.breaks.map({ margin + $0 }) where gap + 9 < end {
+      addLine(start, y, gap - 9, y)
+      add("<path d=\"M\(n(gap - 4)) \(n(y))h0m4 0h0m4 0h0\" stroke-width=\"2.5\"/>")
+      start = gap + 9
+    }
+    addLine(start, y, end, y)
+    if isLive { add("<path d=\"M\(n(end - 6)) \(n(y - 5))l6 5l-6 5\"/>") }
+    add("</g>")
+  }
+
+  private mutating func draw(_ kind: MarbleDiagram.Mark.Kind, x: Double, y: Double) {
+    switch kind {
+    case .value(let label):
+      let width = MarbleLayout.width(kind)
+      let height = MarbleLayout.marble
+      add(
+        """
+        <rect x="\(n(x - width / 2))" y="\(n(y - height / 2))" width="\(n(width))" height="\(n(height))" \
+        rx="\(n(height / 2))" fill="\(colours[label]!)"/>
+        """)
+      addText(label, x: x, y: y, size: 14, fill: "#fff")
+    case .finished:
+      add("<g stroke=\"\(MarbleDrawing.ink)\" stroke-width=\"3\" stroke-linecap=\"round\">")
+      addLine(x, y - 13, x, y + 13)
+      add("</g>")
+    case .failed(let label):
+      add("<g stroke=\"\(MarbleDrawing.red)\" stroke-width=\"3\" stroke-linecap=\"round\">")
+      addLine(x - 7, y - 7, x + 7, y + 7)
+      addLine(x - 7, y + 7, x + 7, y - 7)
+      add("</g>")
+      if !label.isEmpty { addText(label, x: x, y: y + 17, size: 11, fill: MarbleDrawing.red) }
+    case .requested(let label):
+      add("<path d=\"M\(n(x - 5)) \(n(y + 6))l5 -8l5 8z\" fill=\"\(MarbleDrawing.ink)\"/>")
+      addText("+\(label)", x: x, y: y + 15, size: 12, fill: MarbleDrawing.ink)
+    }
+  }
+
+  /// Requests point up, to the operator they are sent to.
+  private mutating func drawDemand(_ lane: MarbleDiagram.Lane, at y: Double, to width: Double) {
+    drawTitle(lane.title, at: y + 8)
+    for mark in lane.marks { draw(mark.kind, x: x(mark.time), y: y + 6) }
+  }
+
+  // MARK: Pieces
+
+  private func x(_ instant: StreamInstant.Stride) -> Double { margin + layout.position(of: instant) }
+
+  private func place(of mark: MarbleDiagram.Mark, in lane: MarbleDiagram.Lane) -> Double {
+    x(mark.time) + MarbleLayout.offsets(lane.marks.filter { $0.time == mark.time }.map(\.kind)).last!
+  }
+
+  private mutating func add(_ line: String) { lines.append(line) }
+
+  private mutating func addLine(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) {
+    add("<line x1=\"\(n(x1))\" y1=\"\(n(y1))\" x2=\"\(n(x2))\" y2=\"\(n(y2))\"/>")
+  }
+
+  private mutating func addText(
+    _ text: String, x: Double, y: Double, size: Int, fill: String, anchor: String = "middle"
+  ) {
+    // A third of the size below the middle is where letters of that size are centred.
+    add(
+      """
+      <text x="\(n(x))" y="\(n(y + Double(size) * 0.35))" font-size="\(size)" fill="\(fill)" text-anchor="\(anchor)" \
+      xml:space="preserve">\(escaped(text))</text>
+      """)
+  }
+
+  /// A coordinate with at most one decimal.
+  private func n(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
+  }
+
+  private func escaped(_ text: String) -> String {
+    text.map { character in
+      switch character {
+      case "&": "&amp;"
+      case "<": "&lt;"
+      case ">": "&gt;"
+      case "\"": "&quot;"
+      default: String(character)
+      }
+    }.joined()
+  }
+}
+
+extension MarbleDiagram.Mark.Kind {
+  fileprivate var isFailure: Bool { if case .failed = self { true } else { false } }
+}

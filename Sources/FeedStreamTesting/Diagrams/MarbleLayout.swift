@@ -1,0 +1,82 @@
+import FeedStream
+
+/// Where the instants of a diagram lie from left to right, so that nothing overlaps and distances tell time.
+struct MarbleLayout {
+  typealias Kind = MarbleDiagram.Mark.Kind
+
+  /// How wide the shortest distance in time is, at least.
+  static let step = 42.0
+  /// A wait is not drawn longer than so many of the shortest.
+  static let longest = 5.0
+  static let marble = 30.0
+  private static let gap = 8.0
+
+  /// The instants at which something happens, in order.
+  let instants: [StreamInstant.Stride]
+  /// Where each lies, counted from the beginning of the lanes.
+  private(set) var positions: [Double] = []
+  /// The places of waits that are drawn shorter than they are.
+  private(set) var breaks: [Double] = []
+  /// How long the lanes are.
+  private(set) var width = 0.0
+
+  init(lanes: [MarbleDiagram.Lane], showsTimes: Bool) {
+    instants = Set(lanes.flatMap { $0.marks.map(\.time) } + [0]).sorted()
+    let extents = instants.map { instant in
+      var left = 0.0
+      var right = 0.0
+      if showsTimes {
+        left = MarbleLayout.textWidth(instant.nanoseconds.asTime, size: 11) / 2
+        right = left
+      }
+      for lane in lanes {
+        let kinds = lane.marks.filter { $0.time == instant }.map(\.kind)
+        guard let first = kinds.first else { continue }
+        let offsets = MarbleLayout.offsets(kinds)
+        left = max(left, MarbleLayout.width(first) / 2)
+        right = max(right, offsets.last! + MarbleLayout.width(kinds.last!) / 2)
+      }
+      return (left: left, right: right)
+    }
+    let waits = Swift.zip(instants, instants.dropFirst()).map { ($1 - $0).seconds }
+    let shortest = waits.min() ?? 1
+    var x = 12 + extents[0].left
+    positions = [x]
+    for (index, wait) in waits.enumerated() {
+      let length = wait / shortest
+      let room = extents[index].right + extents[index + 1].left + MarbleLayout.gap
+      let next = x + max(min(length, MarbleLayout.longest) * MarbleLayout.step, room)
+      if length > MarbleLayout.longest {
+        breaks.append((x + extents[index].right + next - extents[index + 1].left) / 2)
+      }
+      x = next
+      positions.append(x)
+    }
+    width = x + max(extents.last!.right, MarbleLayout.marble / 2) + 30
+  }
+
+  func position(of instant: StreamInstant.Stride) -> Double {
+    positions[instants.firstIndex(of: instant)!]
+  }
+
+  /// How far the marks that share an instant lie from it: the first on it, the others beside one another.
+  static func offsets(_ kinds: [Kind]) -> [Double] {
+    var offsets = [0.0]
+    for (left, right) in Swift.zip(kinds, kinds.dropFirst()) {
+      offsets.append(offsets.last! + (width(left) + width(right)) / 2 + 3)
+    }
+    return offsets
+  }
+
+  static func width(_ kind: Kind) -> Double {
+    switch kind {
+    case .value(let label): max(marble, textWidth(label, size: 14) + 16)
+    case .finished: 8
+    case .failed(let label): max(18, textWidth(label, size: 11))
+    case .requested(let label): max(16, textWidth("+\(label)", size: 12))
+    }
+  }
+
+  /// Monospaced fonts are 0.6 of their size wide, near enough.
+  static func textWidth(_ text: String, size: Double) -> Double { Double(text.count) * size * 0.6 }
+}

@@ -1,0 +1,66 @@
+import FeedStreamTesting
+import Foundation
+import Testing
+
+/// The diagrams of the documentation are recordings of the operators; `Scripts/diagrams` writes them anew.
+@Suite struct DiagramTests {
+  private static let rows = diagramRows.flatMap(\.rows)
+  private static let isWriting = ProcessInfo.processInfo.environment["WRITE_DIAGRAMS"] == "1"
+  private static let here = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+  private static let catalog = here.appending(path: "../../Sources/FeedStream/FeedStream.docc").standardized
+
+  @Test(arguments: rows) func theOperatorDrawsItsDiagram(_ row: DiagramRow) throws {
+    try check("Resources/marbles-\(row.name).svg", is: row.draw().svg)
+  }
+
+  @Test func theArticleShowsThemAll() throws {
+    var article = """
+      # Marble diagrams
+
+      What operators do, drawn by the operators themselves.
+
+      ## Overview
+
+      Time runs from left to right, a second for the shortest distance; what goes in is above the operator, what comes out
+      below it. A bar is the end, a cross a failure. `time` is a scheduler.
+
+      Each picture is a recording of the operator in a test that passes, written by `Scripts/diagrams`.
+
+      """
+    for (family, rows) in diagramRows {
+      article += "\n## \(family)\n"
+      for row in rows { article += "\n![\(row.code)](marbles-\(row.name).svg)\n" }
+    }
+    try check("Marbles.md", is: article)
+  }
+
+  @Test func thereIsNoPictureWithoutItsOperator() throws {
+    let files = try FileManager.default.contentsOfDirectory(
+      atPath: DiagramTests.catalog.appending(path: "Resources").path)
+    let orphans = files.filter { $0.hasPrefix("marbles-") }.filter { file in
+      !DiagramTests.rows.contains { file == "marbles-\($0.name).svg" }
+    }
+    #expect(orphans == [], "remove these files, or give each a row in DiagramRows.swift")
+    #expect(Set(DiagramTests.rows.map(\.name)).count == DiagramTests.rows.count, "two rows write one file")
+  }
+
+  /// What the box says is what was run: it stands in the row a second time, as code.
+  @Test(arguments: rows) func theBoxShowsTheCode(_ row: DiagramRow) throws {
+    let lines = try String(contentsOf: DiagramTests.here.appending(path: "DiagramRows.swift"), encoding: .utf8)
+      .split(separator: "\n", omittingEmptySubsequences: false)
+    let rest = lines[Int(row.site.line)...]
+    let closure = (lines[Int(row.site.line) - 1] + "\n" + rest.prefix { !$0.contains("DiagramRow(") }.joined())
+    #expect(closure.filter { !$0.isWhitespace }.contains("source.\(row.code)".filter { !$0.isWhitespace }))
+  }
+
+  private func check(_ path: String, is text: String) throws {
+    let file = DiagramTests.catalog.appending(path: path)
+    if DiagramTests.isWriting {
+      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: file)
+    } else {
+      let stored = try? String(contentsOf: file, encoding: .utf8)
+      #expect(stored == text, "\(path) is not what the operators draw now; run Scripts/diagrams and look at it")
+    }
+  }
+}

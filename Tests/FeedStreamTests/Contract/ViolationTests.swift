@@ -1,0 +1,138 @@
+import FeedStream
+import FeedStreamTesting
+import Testing
+
+/// What breaking a rule of `CONTRACT.md` does. That no operator breaks one is `RuleSuite`'s to show.
+@Suite struct ViolationTests {
+  @Test func `rule 1: touching a stream on a thread that does not run its loop traps in debug builds`() async {
+    let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let (home, other) = (try EventLoopThread(), try EventLoopThread())
+      let stray = Stray()
+      await withCheckedContinuation { done in
+        home.loop.execute {
+          stray.subscription = PassthroughSubject<Int, Never>().scan(0, +).sink { _ in }
+          done.resume()
+        }
+      }
+      await withCheckedContinuation { done in
+        other.loop.execute {
+          stray.subscription?.cancel()
+          done.resume()
+        }
+      }
+    }
+    #expect(ending?.says("CONTRACT, rule 1") == true)
+  }
+
+  @Test func `rule 2: a second subscription is cancelled`() {
+    let time = VirtualTimeScheduler()
+    let twice = MisbehavingPublisher<Int, Never>(.subscribesTwice, values: [1], on: time)
+    let sink = twice.sink { _ in }
+    #expect(twice.cancellations == [false, true])
+    sink.cancel()
+  }
+
+  @Test func `rule 3: demand adds up and saturates`() {
+    #expect(Subscribers.Demand.max(2) + .max(3) == .max(5))
+    #expect(Subscribers.Demand.max(.max) + .max(.max) == .unlimited)
+    #expect(Subscribers.Demand.unlimited + .max(1) == .unlimited)
+    #expect(Subscribers.Demand.max(1) - .max(2) == .none)
+  }
+
+  @Test func `rule 3: a request for none traps and names the subscription`() async {
+    let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      Just(1).subscribe(Asker(.none))
+    }
+    #expect(ending?.says("Just: request(.none) asks for nothing") == true)
+  }
+
+  @Test func `rule 3: a request for none does nothing at a sequence, a record, a buffer and in appending`() {
+    let buffer = PassthroughSubject<Int, Never>().buffer(size: 1, prefetch: .keepFull, whenFull: .dropOldest)
+    for publisher in [
+      [1].publisher.eraseToAnyPublisher(), Record<Int, Never>(output: [1], completion: .finished).eraseToAnyPublisher(),
+      buffer.eraseToAnyPublisher(), [1].publisher.append([2]).eraseToAnyPublisher(),
+    ] {
+      let asker = Asker(.none)
+      publisher.subscribe(asker)
+      #expect(asker.received == [])
+    }
+  }
+
+  @Test func `rule 4: an operator that keeps account of demand traps when it is sent too much`() async {
+    let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let excess = MisbehavingPublisher<Int, Never>(.emitsBeyondDemand, values: [1, 2, 3], on: VirtualTimeScheduler())
+      excess.replaceError(with: 0).subscribe(Asker(.max(1)))
+    }
+    #expect(ending?.says("upstream delivered a value that was not asked for") == true)
+  }
+
+  @Test func `rule 5: what follows the ending is ignored`() {
+    let late = MisbehavingPublisher<Int, Never>(.emitsAfterEnding, values: [1], on: VirtualTimeScheduler())
+    let asker = Asker(.unlimited)
+    late.dropFirst(0).removeDuplicates().subscribe(asker)
+    #expect(asker.received == ["1", "finished"])
+    let twice = MisbehavingPublisher<Int, Never>(.completesTwice, values: [1], on: VirtualTimeScheduler())
+    let other = Asker(.unlimited)
+    twice.removeDuplicates().subscribe(other)
+    #expect(other.received == ["1", "finished"])
+  }
+
+  @Test func `rule 6: an ending already scheduled is not delivered after cancel`() {
+    let time = VirtualTimeScheduler()
+    let asker = Asker(.unlimited)
+    Empty<Int, Never>().receive(on: time).subscribe(asker)
+    asker.subscription?.cancel()
+    asker.subscription?.cancel()
+    asker.subscription?.request(.unlimited)
+    time.run()
+    #expect(asker.received == [])
+  }
+
+  @Test func `rule 8: send says what became of a value, and the hook is told of what was dropped`() {
+    let dropped = Journal<String>()
+    StreamDiagnostics.onDrop { if $0.value is Marked { dropped.note("\($0.source): \($0.reason)") } }
+    defer { StreamDiagnostics.onDrop(nil) }
+    let subject = PassthroughSubject<Marked, Never>()
+    #expect(subject.send(Marked()).isLost)
+    let patient = subject.sink { _ in }
+    subject.subscribe(AnySubscriber<Marked, Never>(receiveSubscription: { _ in }))
+    let delivery = subject.send(Marked())
+    #expect(delivery.delivered == 1)
+    #expect(delivery.dropped == 1)
+    subject.send(completion: .finished)
+    #expect(subject.send(Marked()).isTerminated)
+    #expect(
+      dropped.entries == [
+        "PassthroughSubject: noSubscriber", "PassthroughSubject: noDemand", "PassthroughSubject: terminated",
+      ])
+    patient.cancel()
+  }
+
+  private struct Marked {}
+}
+
+/// Takes a subscription to another thread, past the compiler. Unchecked: the test waits for each thread in turn.
+private final class Stray: @unchecked Sendable {
+  var subscription: AnyCancellable?
+}
+
+/// Asks once and writes down what it receives.
+private final class Asker: Subscriber {
+  private let demand: Subscribers.Demand
+  private(set) var received: [String] = []
+  private(set) var subscription: (any Subscription)?
+
+  init(_ demand: Subscribers.Demand) { self.demand = demand }
+
+  func receive(subscription: any Subscription) {
+    self.subscription = subscription
+    subscription.request(demand)
+  }
+
+  func receive(_ input: Int) -> Subscribers.Demand {
+    received.append("\(input)")
+    return .none
+  }
+
+  func receive(completion: Subscribers.Completion<Never>) { received.append("finished") }
+}
