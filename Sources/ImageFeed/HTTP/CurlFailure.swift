@@ -41,8 +41,14 @@ struct CurlFailure {
   private var isAboutScheme: Bool { sentence.hasPrefix("Protocol") || sentence.contains("URL scheme") }
   private var isAfterRedirect: Bool { redirects > 0 || sentence.contains("redirect target") }
 
-  /// The system's reason where there is one, and libcurl's otherwise.
+  /// The system's reason where there is one, and libcurl's otherwise; nothing where libcurl's is about something else.
   var cause: String {
+    switch kind {
+    // What stands in the buffer is how an earlier connection ended.
+    case .tooManyRedirects: return ""
+    case .headersTooLarge: return "one of them is longer than 100 KiB"
+    default: break
+    }
     if code == CURLE_COULDNT_CONNECT, systemError != 0 { return String(cString: strerror(systemError)).lowercasedFirst }
     return (sentence.isEmpty ? String(cString: curl_easy_strerror(code)) : sentence).lowercasedFirst
   }

@@ -159,7 +159,9 @@ extension CurlTransfer {
     let origin = (effectiveURL ?? request.url).origin
     if let kind = reader.failure { return HTTPError(kind, origin: origin, cause: reader.cause) }
     let failure = failure(code)
-    return HTTPError(failure.kind, origin: origin, cause: failure.cause)
+    // libcurl's address is then the one that it did not go to.
+    let isRefused = failure.kind == .redirectRefused
+    return HTTPError(failure.kind, origin: isRefused ? request.url.origin : origin, cause: failure.cause)
   }
 
   /// Whether a request that ended with `code` did so for lack of descriptors or threads.

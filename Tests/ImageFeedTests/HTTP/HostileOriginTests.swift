@@ -101,7 +101,9 @@ import Testing
       try connection.send("HTTP/1.1 200 OK\r\nX: ")
       while true { try connection.send(String(repeating: "y", count: 10_000)) }
     }
-    #expect(error(inSize)?.kind == .headersTooLarge)
+    let tooLong = error(inSize)
+    #expect(tooLong?.kind == .headersTooLarge)
+    #expect(tooLong?.cause.contains("memory") == false)
     let trailers = RawOrigin { connection in
       try connection.readRequest()
       try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n")
