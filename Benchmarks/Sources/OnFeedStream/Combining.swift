@@ -51,7 +51,7 @@ func addCombining(to all: inout Pipelines) {
   #endif
   all.add(
     "buffer", .combining,
-    numbers { source, _, add in
-      source.buffer(size: 10, prefetch: .byRequest, whenFull: .dropOldest).sink(receiveValue: add)
+    numbers { source, count, add in
+      source.buffer(size: count, prefetch: .byRequest, whenFull: .dropOldest).sink(receiveValue: add)
     })
 }

@@ -31,7 +31,7 @@ func measure(_ pipeline: Pipeline) throws -> Row {
   let expected = pipeline.prepare(20_000)()
   for peer in peers.compactMap({ $0 }) {
     let found = peer.prepare(20_000)()
-    precondition(found == expected, "\(pipeline.name): the contenders disagree, \(expected) and \(found)")
+    if found != expected { fatalError("\(pipeline.name): the contenders disagree, \(expected) and \(found)") }
   }
   let contenders = [pipeline] + peers.compactMap { $0 }
   let counts = contenders.map { $0.calibrate(slice) }

@@ -26,6 +26,10 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   @exclusivity(unchecked)
   @usableFromInline
   final var inlets: ContiguousArray<Inlet<MergePort<Output, Failure>>> = []
+  /// How many values are being delivered that came through no inlet; the ending waits for them.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var directDeliveries = 0
   /// Whether upstreams may still be added.
   @exclusivity(unchecked)
   @usableFromInline
@@ -146,7 +150,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
 
   @usableFromInline
   final func finishIfDone() {
-    if isActive, !isOpen, inlets.isEmpty, waiting.isEmpty { end(.finished) }
+    if isActive, !isOpen, inlets.isEmpty, waiting.isEmpty, directDeliveries == 0 { end(.finished) }
   }
 
   /// Delivers the ending, once, and cancels what still runs.
