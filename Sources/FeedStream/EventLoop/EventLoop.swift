@@ -8,8 +8,8 @@ import Synchronization
 ///     loop.run()
 ///
 /// It is a ``Scheduler``, so that operators of time run on it, and a Swift `SerialExecutor`, so that an actor can live on
-/// it. Everything except ``execute(_:)``, ``enqueue(_:)`` and ``stop()`` belongs to one thread, and traps on any other: the
-/// thread that created the loop until it runs, the thread that runs it from then on.
+/// it. Everything except ``execute(_:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent`` belongs to one thread, and
+/// traps on any other: the thread that created the loop until it runs, the thread that runs it from then on.
 ///
 /// Each turn of the loop fires the timers that are due, runs the work that was scheduled before the turn began, and then
 /// waits for I/O. Work scheduled during a turn waits for the next one, so that I/O and timers never starve.

@@ -88,6 +88,7 @@ class Offload: Cancellable, @unchecked Sendable {
 }
 
 /// The work with its types, specialized where it is asked for.
+// @unchecked: as `Offload`, whose owner, pool thread and libuv's locks between them are the same for what is added here.
 @usableFromInline
 final class OffloadOf<T: Sendable>: Offload, @unchecked Sendable {
   @exclusivity(unchecked)
