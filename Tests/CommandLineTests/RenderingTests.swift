@@ -21,6 +21,13 @@ import Testing
         """)
   }
 
+  @Test func `a password in the address is not shown`() throws {
+    #expect(
+      try #require(URL(string: "http://user:secret@example.com/feed?a=b")).shown == "http://user:…@example.com/feed?a=b"
+    )
+    #expect(sampleURL.shown == sampleURL.absoluteString)
+  }
+
   @Test func `a saved feed says how old it is and why it is not the latest`() {
     #expect(
       text.headline(of: cached()) == """

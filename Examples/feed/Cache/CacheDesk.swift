@@ -44,7 +44,7 @@ struct CacheDesk {
         .eraseToAnyPublisher()
     }
     return worker.publisher { [store] () throws(FeedStoreError) in try store.delete(for: address) }
-      .map { $0 ? "Cleared \(address.absoluteString.printable)\n" : nothing(for: address) }
+      .map { $0 ? "Cleared \(address.shown)\n" : nothing(for: address) }
       .eraseToAnyPublisher()
   }
 }
@@ -67,7 +67,7 @@ extension CacheDesk {
   private func validate(one address: URL) -> AnyPublisher<String, FeedStoreError> {
     cache.feed(at: address).validate(maxAge: maxAge)
       .map { found in
-        found == .empty ? nothing(for: address) : "\(address.absoluteString.printable): \(words(for: found))\n"
+        found == .empty ? nothing(for: address) : "\(address.shown): \(words(for: found))\n"
       }
       .eraseToAnyPublisher()
   }
@@ -123,12 +123,12 @@ extension CacheDesk {
     let now = now()
     let isValid = FeedCachePolicy(maxAge: maxAge).isValid(timestamp, now: now)
     let age = FeedCachePolicy.age(of: timestamp, now: now).ago
-    return "\(address.absoluteString.printable): \(style.bold(FeedText.count(imageCount))), saved \(age) "
+    return "\(address.shown): \(style.bold(FeedText.count(imageCount))), saved \(age) "
       + "(\(timestamp.stamp))\(isValid ? "" : style.warning(", expired"))\n"
   }
 
   private func nothing(for address: URL? = nil) -> String {
     guard let address else { return "Nothing is saved in \(path.printable)\n" }
-    return "Nothing is saved for \(address.absoluteString.printable) in \(path.printable)\n"
+    return "Nothing is saved for \(address.shown) in \(path.printable)\n"
   }
 }

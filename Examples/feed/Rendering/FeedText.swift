@@ -16,7 +16,7 @@ struct FeedText {
   /// Where the feed came from; from the cache, also how old it is and why it is not the latest.
   func headline(of feed: Feed) -> String {
     let count = style.bold(Self.count(feed.images.count))
-    let place = address.absoluteString.printable
+    let place = address.shown
     switch feed.origin {
     case .remote:
       return "\(count) from \(place)\n"

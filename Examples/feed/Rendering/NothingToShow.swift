@@ -30,7 +30,7 @@ extension NothingToShow {
   /// What happened, on both sides, and what to try.
   func text(_ style: Style) -> String {
     """
-    \(style.bad("No feed to show")) for \(address.absoluteString.printable)
+    \(style.bad("No feed to show")) for \(address.shown)
       server: \("\(error.remote)".printable)
       cache:  \(cacheLine.printable)
       try:    \(advice)

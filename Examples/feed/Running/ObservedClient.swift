@@ -16,7 +16,7 @@ struct ObservedClient: HTTPClient {
   let log: Logger
 
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    let place = request.url.absoluteString.printable
+    let place = request.url.shown
     return client.get(request)
       .handleEvents(
         receiveSubscription: { [log, observer] _ in

@@ -1,0 +1,13 @@
+import Foundation
+import ImageFeed
+
+extension URL {
+  /// The address as a person may see it: harmless to a terminal, and without a password.
+  var shown: String {
+    guard password() != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else {
+      return absoluteString.printable
+    }
+    parts.password = "…"
+    return (parts.string?.replacingOccurrences(of: "%E2%80%A6", with: "…") ?? "\(scheme ?? ""):…").printable
+  }
+}
