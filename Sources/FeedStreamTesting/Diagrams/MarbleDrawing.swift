@@ -110,15 +110,16 @@ struct MarbleDrawing {
     for instant in Set(lane.marks.map(\.time)).sorted() {
       let kinds = lane.marks.filter { $0.time == instant }.map(\.kind)
       let offsets = MarbleLayout.offsets(kinds)
-      if kinds.count > 1 { drawBand(kinds, offsets, x: x(instant), y: y) }
+      let values = kinds.prefix { $0.isValue }
+      if values.count > 1 { drawBand(Array(values), offsets, x: x(instant), y: y) }
       for (kind, offset) in Swift.zip(kinds, offsets) { draw(kind, x: x(instant) + offset, y: y) }
     }
   }
 
-  /// Lies behind what happens at one instant.
+  /// Lies behind values of one instant.
   private mutating func drawBand(_ kinds: [MarbleDiagram.Mark.Kind], _ offsets: [Double], x: Double, y: Double) {
     let left = x - MarbleLayout.width(kinds[0]) / 2 - 4
-    let right = x + offsets.last! + MarbleLayout.width(kinds.last!) / 2 + 4
+    let right = x + offsets[kinds.count - 1] + MarbleLayout.width(kinds.last!) / 2 + 4
     add(
       """
       <rect x="\(n(left))" y="\(n(y - 19))" width="\(n(right - left))" height="38" rx="19" fill="\(MarbleDrawing.ink)" \
@@ -222,5 +223,6 @@ struct MarbleDrawing {
 }
 
 extension MarbleDiagram.Mark.Kind {
+  fileprivate var isValue: Bool { if case .value = self { true } else { false } }
   fileprivate var isFailure: Bool { if case .failed = self { true } else { false } }
 }
