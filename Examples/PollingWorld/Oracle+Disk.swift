@@ -28,8 +28,8 @@ extension Oracle {
   }
 
   private func retrieved(_ outcome: DiskEvent.Outcome) {
-    let isValidation = isValidationDue
-    isValidationDue = false
+    let isValidation = validationsDue > 0
+    if isValidation { validationsDue -= 1 }
     var hasFailed = false
     if case .failed = outcome { hasFailed = true }
     lastLook = (time.now, clock.now, hasFailed, isValidation)

@@ -59,8 +59,8 @@ final class Oracle {
   var phase = Phase.idle
   /// What is committed, by our own account.
   var saved: CachedFeed?
-  /// Whether the validation that a process begins with is still to come.
-  var isValidationDue = false
+  /// How many of the validations that a process begins with are still to come.
+  var validationsDue = 0
   /// The call of the store that a deletion may follow.
   var lastLook: (time: StreamInstant, wall: Date, hasFailed: Bool, isValidation: Bool)?
   var lastCall: StreamInstant?
@@ -70,17 +70,17 @@ final class Oracle {
   private var isRunning = false
   private var openRequests = 0
 
-  init(time: VirtualTimeScheduler, clock: WallClock, maxAge: Duration, report: PollingReport) {
+  init(time: VirtualTimeScheduler, clock: WallClock, report: PollingReport) {
     self.time = time
     self.clock = clock
-    self.maxAge = Double(maxAge.components.seconds)
+    maxAge = Double(report.maxAge)
     self.report = report
   }
 
   func require(_ condition: Bool, _ message: @autoclosure () -> String) {
     report.checks += 1
     guard !condition, report.violation == nil else { return }
-    report.violation = .init(seed: report.seed, days: report.days, time: time.now, message: message())
+    report.violation = .init(time: time.now, message: message())
   }
 
   /// Whether a feed may be shown, by an arithmetic of our own.
@@ -96,7 +96,7 @@ final class Oracle {
       isDamaged ? committed == nil : committed == saved,
       "what was saved is not there after the crash: \(describe(committed)) instead of \(describe(saved))")
     isRunning = true
-    isValidationDue = true
+    validationsDue = 2
     opened = nil
     lastCall = nil
     lastLook = nil

@@ -4,23 +4,18 @@ import FeedStreamTesting
 /// What a simulation came to.
 public struct PollingReport: Sendable, Equatable {
   /// What did not hold, and when.
-  public struct Violation: Sendable, Equatable, CustomStringConvertible {
-    public var seed: UInt64
-    public var days: Int
+  public struct Violation: Sendable, Equatable {
     public var time: StreamInstant
     public var message: String
-
-    public var description: String {
-      let seconds = time.nanoseconds / 1_000_000_000
-      let place = "day \(seconds / 86_400), second \(Double(time.nanoseconds % 86_400_000_000_000) / 1e9)"
-      return "seed \(seed), \(place): \(message)\nHave it again: "
-        + "swift run -c release year-of-polling --first-seed \(seed) --seeds 1 --days \(days)"
-    }
   }
 
   public var seed: UInt64
-  /// How many days were asked for.
-  public var days: Int
+  /// How many hours were asked for.
+  public var hours: Int
+  /// When saved feeds expired, in seconds.
+  public var maxAge: Int
+  /// How much faster than usual trouble came.
+  public var haste: Int
   /// The first thing that did not hold, after which nothing was simulated.
   public var violation: Violation?
   /// Made of everything that happened, in order: the same for the same seed, always.
@@ -51,5 +46,16 @@ public struct PollingReport: Sendable, Equatable {
     for value in values {
       fingerprint = (fingerprint ^ UInt64(bitPattern: value)) &* 0x0000_0100_0000_01B3
     }
+  }
+}
+
+extension PollingReport {
+  /// What did not hold, when, and how to see it again; `nil` if everything held.
+  public var failure: String? {
+    guard let violation else { return nil }
+    let seconds = violation.time.nanoseconds / 1_000_000_000
+    let place = "day \(seconds / 86_400), second \(Double(violation.time.nanoseconds % 86_400_000_000_000) / 1e9)"
+    return "seed \(seed), \(place): \(violation.message)\nHave it again: swift run -c release year-of-polling "
+      + "--first-seed \(seed) --seeds 1 --hours \(hours) --max-age \(maxAge) --haste \(haste)"
   }
 }

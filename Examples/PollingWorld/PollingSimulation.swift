@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 import Foundation
-public import ImageFeed
+import ImageFeed
 import ImageFeedTesting
 
 /// An application that polls a feed every minute, in a world where everything goes wrong that can.
@@ -14,6 +14,7 @@ public final class PollingSimulation {
   private static let latency: StreamInstant.Stride = .milliseconds(3)
 
   private let sabotage: Sabotage?
+  private let haste: Int
   private let maxAge: Duration
   private let end: StreamInstant
   private let time = VirtualTimeScheduler()
@@ -34,20 +35,24 @@ public final class PollingSimulation {
 
   /// - Parameters:
   ///   - seed: determines everything.
-  ///   - days: how long to simulate.
-  ///   - maxAge: when saved feeds expire.
+  ///   - hours: how long to simulate.
+  ///   - maxAge: when saved feeds expire, in seconds.
+  ///   - haste: how much faster than in the world at its most usual trouble comes.
   ///   - sabotage: something wrong to put in.
   public init(
-    seed: UInt64, days: Int, maxAge: Duration = FeedCachePolicy.defaultMaxAge, sabotage: Sabotage? = nil
+    seed: UInt64, hours: Int, maxAge: Int = 604_800, haste: Int = 1,
+    sabotage: Sabotage? = nil
   ) {
     self.sabotage = sabotage
-    self.maxAge = maxAge
-    end = time.now.advanced(by: .seconds(days * 86_400))
+    self.haste = haste
+    self.maxAge = .seconds(maxAge)
+    end = time.now.advanced(by: .seconds(hours * 3600))
     random = SeededGenerator(seed: seed)
     clock = WallClock(on: time)
     network = VirtualNetwork(on: time, seed: random.next())
     disk = VirtualDisk(on: time, seed: random.next())
-    oracle = Oracle(time: time, clock: clock, maxAge: maxAge, report: PollingReport(seed: seed, days: days))
+    oracle = Oracle(
+      time: time, clock: clock, report: PollingReport(seed: seed, hours: hours, maxAge: maxAge, haste: haste))
     time.offloadLatency = Self.latency
     disk.keepsLog = false
   }
@@ -99,8 +104,8 @@ public final class PollingSimulation {
       oracle.report.changes += 1
     }
     again(every: 8 * 3600) { [unowned self] in
-      let moods: [ScriptedServer.Mood] = [.well, .well, .well, .well, .failing, .confused, .flaky]
-      server.mood = moods.randomElement(using: &random)!
+      let moods: [ScriptedServer.Mood] = [.failing, .confused, .flaky]
+      server.mood = Int.random(in: 0..<4, using: &random) > 0 ? .well : moods.randomElement(using: &random)!
     }
     again(every: 20 * 3600) { [unowned self] in outage() }
     again(every: 36 * 3600) { [unowned self] in jump() }
@@ -111,7 +116,7 @@ public final class PollingSimulation {
 
   /// Repeats `action` at random, every `mean` seconds or so.
   private func again(every mean: Int, _ action: @escaping () -> Void) {
-    let wait = StreamInstant.Stride.milliseconds(Int.random(in: 1...(2000 * mean), using: &random))
+    let wait = StreamInstant.Stride.milliseconds(Int.random(in: 1...(2000 * mean / haste), using: &random))
     let next = time.now.advanced(by: wait)
     guard next < end else { return }
     time.schedule(after: next) { [unowned self] in
@@ -129,7 +134,7 @@ public final class PollingSimulation {
       }
     let kinds: [HTTPError.Kind] = [.nameResolution, .connect, .tls, .timedOut(.connect)]
     let failure = kinds.randomElement(using: &random)!
-    network.fail(Outage(time.now..<time.now.advanced(by: .seconds(seconds)), failure: failure))
+    network.fail(Outage(time.now..<time.now.advanced(by: .milliseconds(1000 * seconds / haste)), failure: failure))
     oracle.report.outages += 1
   }
 
@@ -146,8 +151,7 @@ public final class PollingSimulation {
     let process = self.process
     oracle.processBegan(
       finding: disk.committed(for: Self.address), isDamaged: disk.isDamaged(at: Self.address))
-    isUp = true
-    eventsToLive = Int.random(in: 1...20_000, using: &random)
+    eventsToLive = Int.random(in: 1...(20_000 / haste), using: &random)
     let store: any FeedStore = sabotage == .savesNothing ? LyingStore(store: disk) : disk
     let cache = FeedCache(store: store, on: time, now: { [clock] in clock.now })
     self.cache = cache
@@ -159,16 +163,20 @@ public final class PollingSimulation {
     let client: any HTTPClient = sabotage == .showsOldAnswers ? ForgetfulClient(network) : network
     let loader = FeedLoader(Self.address, client: client, cache: cache, on: time, options: options)
     let other = sabotage == .twoCaches ? FeedCache(store: disk, on: time, now: { [clock] in clock.now }) : cache
-    // As an application does when it begins; the validation is asked for first.
-    other.feed(at: Self.address).validate(maxAge: maxAge)
-      .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
-      .store(in: &subscriptions)
+    // As an application does when it begins, in two places; both are asked for before the first poll.
+    for cache in [cache, other] {
+      cache.feed(at: Self.address).validate(maxAge: maxAge)
+        .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+        .store(in: &subscriptions)
+    }
     loader.updates(every: .seconds(60))
       .sink { [unowned self] result in
         oracle.delivered(result)
         countEvent()
       }
       .store(in: &subscriptions)
+    // Only now can it crash: what has begun must be there to be dropped.
+    isUp = true
   }
 
   /// Brings the end of this process an event nearer. It may come in the middle of one: the rest is the old process's.

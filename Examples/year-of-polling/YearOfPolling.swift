@@ -11,20 +11,26 @@ struct YearOfPolling: ParsableCommand {
   @Option(help: "How many seeds.") var seeds: UInt64 = 1
   @Option(help: "The first seed.") var firstSeed: UInt64 = 1
   @Option(help: "How many days each.") var days = 365
+  @Option(help: "How many hours each, in place of days.") var hours: Int?
+  @Option(help: "When saved feeds expire, in seconds.") var maxAge = 604_800
+  @Option(help: "How much faster than usual trouble comes.") var haste = 1
 
   func validate() throws {
-    guard days > 0 else { throw ValidationError("--days must be 1 or more") }
+    guard maxAge > 0, (1...1000).contains(haste) else {
+      throw ValidationError("--max-age must be 1 or more, and --haste from 1 to 1000")
+    }
+    guard days > 0, hours ?? 1 > 0 else { throw ValidationError("--days and --hours must be 1 or more") }
   }
 
   func run() throws {
     var failures = 0
     for seed in firstSeed..<(firstSeed + seeds) {
       let start = ContinuousClock.now
-      let report = PollingSimulation(seed: seed, days: days).run()
+      let report = PollingSimulation(seed: seed, hours: hours ?? days * 24, maxAge: maxAge, haste: haste).run()
       print(report.summary(spent: .now - start))
-      if let violation = report.violation {
+      if let failure = report.failure {
         failures += 1
-        print("FAILED: \(violation)")
+        print("FAILED: \(failure)")
       }
     }
     if failures > 0 { throw ExitCode.failure }
@@ -34,7 +40,8 @@ struct YearOfPolling: ParsableCommand {
 extension PollingReport {
   fileprivate func summary(spent: Duration) -> String {
     let seconds = Double(spent.components.seconds) + Double(spent.components.attoseconds) / 1e18
-    let rate = Int(Double(days) / seconds)
+    let days = Double(hours) / 24
+    let rate = Int(days / seconds)
     return """
       seed \(seed): \(days) days in \((seconds * 100).rounded() / 100) s, \(rate) simulated days a second
         \(polls) polls, \(feeds) feeds from the server, \(saves) saved, \(superseded) superseded, \(changes) changes

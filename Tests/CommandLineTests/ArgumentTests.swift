@@ -70,11 +70,21 @@ import Testing
 
   @Test func `the cache is where the user's caches are`() {
     func path(_ variable: String?) -> String {
-      CommonOptions.defaultCachePath(environment: variable.map { ["XDG_CACHE_HOME": $0] } ?? [:], home: "/home/a")
+      CommonOptions.defaultCachePath(
+        environment: variable.map { ["XDG_CACHE_HOME": $0] } ?? [:], accountHome: "/home/a")
     }
     #expect(path(nil) == "/home/a/.cache/feedstream/feeds.db")
     #expect(path("") == "/home/a/.cache/feedstream/feeds.db")
     #expect(path("/var/c") == "/var/c/feedstream/feeds.db")
+    #expect(path("relative") == "/home/a/.cache/feedstream/feeds.db")
+  }
+
+  @Test func `the user's home is the environment's, and the account's without one`() {
+    func path(_ home: String) -> String {
+      CommonOptions.defaultCachePath(environment: ["HOME": home], accountHome: "/home/a")
+    }
+    #expect(path("/tmp/elsewhere") == "/tmp/elsewhere/.cache/feedstream/feeds.db")
+    #expect(path("") == "/home/a/.cache/feedstream/feeds.db")
     #expect(path("relative") == "/home/a/.cache/feedstream/feeds.db")
   }
 }

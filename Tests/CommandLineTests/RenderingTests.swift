@@ -94,7 +94,7 @@ import Testing
 
   @Test func `an expired feed is compared with the maximum age`() {
     #expect(
-      text(.expired(age: .seconds(4), isDeleted: true)) == """
+      text(.expired(age: .seconds(4), .deleted)) == """
         No feed to show for http://127.0.0.1:8000/feed.json
           server: could not connect to 127.0.0.1:8000: Connection refused; is the server running, and is the port right?
           cache:  the feed saved 4 seconds ago has expired (--max-age 1s) and is deleted
@@ -135,7 +135,7 @@ import Testing
 
   @Test func `messages are written above the status`() {
     var written = ""
-    let console = Console(style: .plain, showsStatus: true) { written += $0 }
+    let console = Console(style: .plain, showsStatus: true, columns: { nil }, write: { written += $0 })
     console.setStatus("alive")
     console.warn("bad \u{1B}[2J")
     console.setStatus("")
@@ -143,9 +143,17 @@ import Testing
       written == "\r\u{1B}[Kalive" + "\r\u{1B}[K" + "Warning: bad \\u{1B}[2J\n" + "\r\u{1B}[Kalive" + "\r\u{1B}[K")
   }
 
+  @Test func `a status that is wider than the screen is cut to one line`() {
+    var written = ""
+    let console = Console(style: .plain, showsStatus: true, columns: { 10 }, write: { written += $0 })
+    console.setStatus("checked 09:54:16")
+    console.setStatus("123456789")
+    #expect(written == "\r\u{1B}[Kchecked 0" + "\r\u{1B}[K123456789")
+  }
+
   @Test func `nothing is drawn where there is no screen`() {
     var written = ""
-    let console = Console(style: .plain, showsStatus: false) { written += $0 }
+    let console = Console(style: .plain, showsStatus: false, columns: { nil }, write: { written += $0 })
     console.setStatus("alive")
     console.report("told")
     #expect(written == "told\n")

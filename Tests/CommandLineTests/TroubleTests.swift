@@ -30,6 +30,18 @@ import Testing
     }
   }
 
+  @Test func `an expired feed that cannot be deleted is told to have expired`() async throws {
+    try await withOrigin(serving: document("A view")) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.setAnswer(status: 500, body: Data())
+      let run = try await FeedBinary.shell(
+        "ulimit -f 0; exec \"$FEED\" load '\(url)' --cache '\(cache)' --max-age 0s")
+      #expect(run.status == 1)
+      #expect(run.errors.contains("has expired (--max-age 0s). The saved feed in \(cache) cannot be deleted:"))
+      #expect(run.errors.contains("try:    a longer --max-age"))
+    }
+  }
+
   @Test func `a damaged cache file is set aside and repaired by the save`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       try Data("This is no database, and it is long enough to be looked at.".utf8).write(

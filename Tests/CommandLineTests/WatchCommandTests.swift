@@ -54,6 +54,24 @@ import Testing
     }
   }
 
+  @Test func `a failure that does not ask the cache says so, whatever an earlier load found there`() async throws {
+    try await withOrigin(serving: document("A view")) { origin, url, cache in
+      let run = try watch(url, cache, "--fallback", "connectivity")
+      _ = await run.output.line()
+      await origin.stop()
+      #expect(try #require(await run.output.line()).hasPrefix(#"{"origin":"cache""#))
+      for status in [500, 404] {
+        await origin.setAnswer(status: status, body: Data())
+        if status == 500 { try await origin.start() }
+        _ = await run.errors.read(upTo: "status \(status)")
+        let cacheLine = try #require(await run.errors.read(upTo: "\n  try:"))
+        #expect(cacheLine.contains("not asked (--fallback connectivity); a feed saved"))
+      }
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+    }
+  }
+
   @Test(arguments: [SIGINT, SIGTERM])
   func `a signal ends watch at once`(signal: Int32) async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in

@@ -1,0 +1,47 @@
+import PollingWorld
+import Testing
+
+/// Short lives of the year that `swift run -c release year-of-polling` simulates, with trouble coming forty times as fast.
+@Suite("Polling in a world where everything goes wrong")
+struct YearOfPollingTests {
+  private static let ages = [604_800, 86_400, 3600]
+
+  private func simulate(_ seed: UInt64, _ sabotage: Sabotage? = nil) -> PollingReport {
+    PollingSimulation(
+      seed: seed, hours: 6, maxAge: Self.ages[Int(seed % 3)], haste: 40, sabotage: sabotage
+    ).run()
+  }
+
+  @Test("What is shown is right after every event, nothing is lost and nothing is left over", arguments: 0..<10)
+  func everythingHolds(decade: Int) {
+    for seed in 0..<20 {
+      let report = simulate(UInt64(decade * 20 + seed))
+      #expect(report.failure == nil)
+    }
+  }
+
+  @Test("The simulations see everything happen that they are about")
+  func coverage() {
+    let reports = (1000..<1012).map { simulate($0) }
+    for count in [
+      \PollingReport.feeds, \.savedFeeds, \.errors, \.saves, \.superseded, \.deletions, \.diskFailures, \.crashes,
+      \.outages, \.clockJumps, \.changes,
+    ] {
+      #expect(reports.map { $0[keyPath: count] }.reduce(0, +) > 5, "\(count)")
+    }
+  }
+
+  @Test("A seed gives the same events, to the last one, and another seed others")
+  func reproduction() {
+    #expect(simulate(7) == simulate(7))
+    #expect(simulate(7).fingerprint != simulate(8).fingerprint)
+  }
+
+  @Test("Something wrong is found, named by its seed, and found again in the same place", arguments: Sabotage.allCases)
+  func sabotage(sabotage: Sabotage) throws {
+    let reports = (0..<30).lazy.map { simulate($0, sabotage) }
+    let report = try #require(reports.first { $0.violation != nil }, "\(sabotage) was not found")
+    #expect(simulate(report.seed, sabotage) == report)
+    #expect(try #require(report.failure).contains("--first-seed \(report.seed)"))
+  }
+}

@@ -88,7 +88,7 @@ extension DemoWalk {
     report.say("   The clock is set one second on: the saved feed is exactly seven days old.")
     let found = await cache.feed(at: url).retrieve().outcome().values.first
     let result = await loader(client, cache).load().outcome()
-    show(result, saved: .expired(age: .seconds(Self.week), isDeleted: true))
+    show(result, saved: .expired(age: .seconds(Self.week), .deleted))
     report.check(
       "a feed was saved, seven days ago", found.map { clock.now.timeIntervalSince($0.timestamp) } == Self.week)
     checkFailed(result)

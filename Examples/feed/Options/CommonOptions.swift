@@ -28,9 +28,12 @@ struct CommonOptions: ParsableArguments {
 
   /// Where the XDG base directory specification puts it; a relative `XDG_CACHE_HOME` is to be ignored.
   static func defaultCachePath(
-    environment: [String: String] = ProcessInfo.processInfo.environment, home: String = NSHomeDirectory()
+    environment: [String: String] = ProcessInfo.processInfo.environment,
+    accountHome: @autoclosure () -> String = NSHomeDirectory()
   ) -> String {
     let wanted = environment["XDG_CACHE_HOME"] ?? ""
+    // As a shell reads `~`; on Linux Foundation knows only what the account database says.
+    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? accountHome()
     let folder = wanted.hasPrefix("/") ? wanted : "\(home)/.cache"
     return "\(folder)/feedstream/feeds.db"
   }

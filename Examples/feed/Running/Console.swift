@@ -5,17 +5,22 @@ final class Console {
   let style: Style
   /// Whether a status line is shown at all: on a terminal, and not beside a pipe, whose reader may write to the same one.
   let showsStatus: Bool
+  private let columns: () -> Int?
   private let write: (String) -> Void
   private var status = ""
 
-  /// - Parameter write: where text goes; standard error by default.
+  /// - Parameters:
+  ///   - columns: how wide the screen is now; `nil` where that is not known.
+  ///   - write: where text goes; standard error by default.
   init(
     style: Style = .suiting(STDERR_FILENO),
     showsStatus: Bool = Style.isScreen(STDERR_FILENO) && !Output.isPipe(STDOUT_FILENO),
+    columns: @escaping () -> Int? = Console.columnsOfStandardError,
     write: @escaping (String) -> Void = Console.writeToStandardError
   ) {
     self.style = style
     self.showsStatus = showsStatus
+    self.columns = columns
     self.write = write
   }
 
@@ -49,7 +54,19 @@ final class Console {
 
   /// Shows the status line again.
   func draw() {
-    if !status.isEmpty { write("\r\u{1B}[K" + style.dim(status)) }
+    if !status.isEmpty { write("\r\u{1B}[K" + style.dim(fitting(status))) }
+  }
+
+  /// What would run over into a second line could not be taken away again.
+  private func fitting(_ text: String) -> String {
+    guard let columns = columns(), text.count >= columns else { return text }
+    return String(text.prefix(max(columns - 1, 0)))
+  }
+
+  static func columnsOfStandardError() -> Int? {
+    var size = winsize()
+    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
   }
 
   /// What cannot be written to standard error cannot be told to anybody.

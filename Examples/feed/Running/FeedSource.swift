@@ -32,10 +32,14 @@ final class FeedSource {
       tell(NothingToShow(address: address, error: error, maxAge: maxAge, saved: saved))
     }
     let note = store.takeNote()
-    if let failure = error.cache { return tellWith(.unreadable(failure)) }
-    if let note {
-      let age = note.timestamp.map { FeedCachePolicy.age(of: $0, now: Date()) }
-      return tellWith(age.map { .expired(age: $0, isDeleted: note.isDeleted) } ?? .nothing)
+    let age = note?.timestamp.map { FeedCachePolicy.age(of: $0, now: Date()) }
+    if let failure = error.cache {
+      guard case .deletion = failure, let age else { return tellWith(.unreadable(failure)) }
+      return tellWith(.expired(age: age, .stuck(failure)))
+    }
+    // Not the note decides: an earlier load may have left one.
+    if options.fallback.applies(to: error.remote) {
+      return tellWith(age.map { .expired(age: $0, note?.isDeleted == true ? .deleted : .kept) } ?? .nothing)
     }
     // The cache was not asked. Now it is, to say what it has.
     session.keep(

@@ -34,6 +34,7 @@ final class NotingStore: FeedStore {
   func close() { store.close() }
 
   func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? {
+    note.withLock { $0 = nil }
     let feed = try store.retrieve(for: address)
     note.withLock { $0 = Note(timestamp: feed?.timestamp) }
     log.debug("cache read", metadata: ["saved": "\(feed?.timestamp.stamp ?? "nothing")"])

@@ -48,6 +48,10 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
   @exclusivity(unchecked)
   @usableFromInline
   var isEnded = false
+  /// For the owner's use: whether a subscription that comes after the ending is neither used nor refused.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var leavesLate = false
   @exclusivity(unchecked)
   @usableFromInline
   var up: (any Subscription)?
@@ -61,7 +65,7 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
   @usableFromInline
   func receive(subscription: any Subscription) {
     guard !isLive, !isEnded else {
-      subscription.cancel()
+      if isLive || !leavesLate { subscription.cancel() }
       return
     }
     isLive = true
@@ -106,6 +110,7 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
 
   @usableFromInline
   func close() {
+    leavesLate = false
     isLive = false
     isEnded = true
     up = nil

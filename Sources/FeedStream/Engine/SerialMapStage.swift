@@ -20,6 +20,10 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
   private var up: (any Subscription)?
   @exclusivity(unchecked)
   private var isFinished = false
+  /// Whether upstream's ending was passed on. As in Combine's `switchToLatest`, an upstream that breaks the rules and ends
+  /// again after that is not corrected.
+  @exclusivity(unchecked)
+  private var endsWithUpstream = false
   /// Whether a publisher runs, or is about to.
   @exclusivity(unchecked)
   private var isBusy = false
@@ -61,13 +65,14 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
+    if endsWithUpstream { return down.receive(completion: completion) }
     guard isActive, !isFinished else { return }
     up = nil
     isFinished = true
-    switch completion {
-    case .finished: if !isBusy { end(.finished) }
-    case .failure: end(completion)
-    }
+    if case .finished = completion, isBusy { return }
+    cancel()
+    endsWithUpstream = whenBusy == .replaces
+    down.receive(completion: completion)
   }
 
   @usableFromInline
@@ -79,6 +84,10 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
     if whenBusy == .waits { up?.request(.max(1)) }
   }
 
+  /// As in Combine's `switchToLatest`.
+  @usableFromInline
+  override var leavesLate: Bool { whenBusy == .replaces }
+
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
@@ -87,6 +96,7 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
 
   @usableFromInline
   override func cancel() {
+    endsWithUpstream = false
     let up = self.up
     self.up = nil
     super.cancel()

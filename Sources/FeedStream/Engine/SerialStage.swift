@@ -81,11 +81,16 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
   @usableFromInline
   func ended(_ completion: Subscribers.Completion<Failure>) { end(completion) }
 
+  /// Whether an upstream that sends a subscription after its ending is left alone, not cancelled, while this goes on.
+  @usableFromInline
+  var leavesLate: Bool { false }
+
   @usableFromInline
   final func endedCurrent(_ completion: Subscribers.Completion<Failure>, _ inlet: Upstream) {
     guard isActive, inlet === current else { return }
     current = nil
     ended(completion)
+    inlet.leavesLate = isActive && leavesLate
   }
 
   /// Delivers the ending, once.

@@ -25,6 +25,8 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
     case ignored
     /// Values pass; endings do not.
     case valuesPass
+    /// Values pass, and the errors that an operator's closure throws for them; upstream's endings do not.
+    case valuesAndErrorsPass
     /// Everything passes before the subscription, nothing after the ending.
     case earlyPass
     /// Everything passes.
@@ -79,7 +81,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   final func takesStray() -> Bool {
     trapIfEarly("a value arrived")
     switch strays {
-    case .valuesPass, .allPass: return phase != .draining
+    case .valuesPass, .valuesAndErrorsPass, .allPass: return phase != .draining
     case .earlyPass: return phase == .waiting
     case .ignored, .earlyTraps: return false
     }
@@ -187,7 +189,8 @@ extension Subscribers.Demand {
   mutating func spend(_ subscription: @autoclosure () -> some CustomStringConvertible) {
     precondition(
       rawValue > 0,
-      "\(placed(subscription())): upstream delivered a value that was not asked for; deliver at most what was requested")
+      "\(placed(subscription())): upstream delivered a value that was not asked for; deliver at most what was requested"
+    )
     if self != .unlimited { rawValue &-= 1 }
   }
 

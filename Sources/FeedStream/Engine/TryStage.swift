@@ -31,16 +31,19 @@ final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any E
     do {
       return try body(input)
     } catch {
-      fail(error)
-      return .none
+      return fail(error)
     }
   }
 
-  /// An error thrown for a stray value that passes is not hidden either.
   @inline(never)
   @usableFromInline
-  func fail(_ error: any Error) {
-    if isLive { stop(.failure(error)) } else if policy == .valuesPass { down.receive(completion: .failure(error)) }
+  func fail(_ error: any Error) -> Subscribers.Demand {
+    if policy == .valuesAndErrorsPass, !isLive {
+      down.receive(completion: .failure(error))
+    } else {
+      stop(.failure(error))
+    }
+    return .none
   }
 
   @usableFromInline

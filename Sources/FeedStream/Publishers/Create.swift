@@ -48,8 +48,11 @@ extension Publishers {
       /// Whether what is sent can still arrive.
       public var isActive: Bool { buffer != nil }
 
-      /// Delivers `value`, or holds it until it is asked for. Ignored once not active.
-      public func send(_ value: Output) { _ = buffer?.receive(value) }
+      /// Delivers `value`, or holds it until it is asked for. Dropped, and reported, once not active.
+      public func send(_ value: Output) {
+        guard let buffer else { return StreamDiagnostics.dropped(value, "Create", .terminated) }
+        _ = buffer.receive(value)
+      }
 
       /// Ends the stream, after the values held.
       public func send(completion: Subscribers.Completion<Failure>) {

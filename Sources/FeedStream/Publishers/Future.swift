@@ -3,7 +3,7 @@
 ///     promise(.success(1))    ----1|
 ///
 /// The work starts when the future is made, not when somebody subscribes (wrap it in ``Deferred`` for that), and its
-/// result is kept. The first call of the promise counts, later ones are ignored.
+/// result is kept. The first call of the promise counts, later ones are dropped, and reported.
 ///
 /// **Demand:** a value waits for the first request; a failure waits for nothing. **Cancellation:** the subscriber's own;
 /// the work goes on. **Confinement:** not `Sendable`; keep the promise on the stream's thread.
@@ -27,7 +27,7 @@ public final class Future<Output, Failure: Error>: Publisher {
   }
 
   private func fulfill(_ result: Result<Output, Failure>) {
-    guard self.result == nil else { return }
+    guard self.result == nil else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
     self.result = result
     let waiting = self.waiting
     self.waiting = []

@@ -21,12 +21,7 @@ public final class SerialWorker {
   public func publisher<T: Sendable, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T
   ) -> AnyPublisher<T, E> {
-    Deferred { [self] in
-      var job: (any Cancellable)?
-      return Future { [self] in job = perform(work, completion: $0) }
-        .handleEvents(receiveCancel: { job?.cancel() })
-    }
-    .eraseToAnyPublisher()
+    AsideWork(self, work).eraseToAnyPublisher()
   }
 
   /// Asks for `work` at once.

@@ -4,24 +4,25 @@
 ///     subscriber     0-1---2--|
 ///
 /// **Demand, policy:** the present value is delivered on the first request. A value sent to a subscriber that has not asked
-/// for one waits for its request; a newer one takes its place, and ``send(_:)`` counts it as dropped. **Re-entrancy:** a
-/// value sent while another is being delivered is delivered at once, before the rest of the subscribers have seen the
-/// first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
+/// for one waits for its request; ``send(_:)`` counts it as dropped, and when a newer one takes its place, or the ending
+/// comes first, it is reported to ``StreamDiagnostics/onDrop(_:)``. **Re-entrancy:** a value sent while another is being
+/// delivered is delivered at once, before the rest of the subscribers have seen the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   @usableFromInline
   let conduits = Conduits<Output, Failure>()
   @exclusivity(unchecked)
   @usableFromInline
   var current: Output
+  /// Whether the present value has passed a subscriber by.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isMissed = false
 
   /// The present value; setting it is sending it. It can be set after the subject has ended, to nobody's notice.
   @inlinable
   public var value: Output {
     get { current }
-    set {
-      current = newValue
-      _ = conduits.send(newValue)
-    }
+    set { if conduits.isOpen { _ = deliver(newValue) } else { current = newValue } }
   }
 
   @inlinable
@@ -55,11 +56,33 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
       conduits.report(value, delivery, "CurrentValueSubject")
       return delivery
     }
-    current = value
-    return conduits.send(value)
+    return deliver(value)
   }
 
-  public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }
+  @inlinable
+  func deliver(_ value: Output) -> Delivery {
+    if isMissed { reportMissed(.bufferFull) }
+    current = value
+    let delivery = conduits.send(value)
+    if delivery.dropped > 0 { isMissed = true }
+    return delivery
+  }
+
+  /// Reports the present value, unless everybody whom it passed by has caught up or left.
+  @inline(never)
+  @usableFromInline
+  func reportMissed(_ reason: DroppedValue.Reason) {
+    isMissed = false
+    guard StreamDiagnostics.isWatched else { return }
+    var isLost = false
+    conduits.visit { if $0.isBehind { isLost = true } }
+    if isLost { StreamDiagnostics.dropped(current, "CurrentValueSubject", reason) }
+  }
+
+  public func send(completion: Subscribers.Completion<Failure>) {
+    if isMissed { reportMissed(.noDemand) }
+    conduits.send(completion: completion)
+  }
 
   public func send(subscription: any Subscription) { conduits.upstreams.add(subscription) }
 }

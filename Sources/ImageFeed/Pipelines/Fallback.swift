@@ -8,7 +8,8 @@ public enum FallbackPolicy: Hashable, Sendable {
   /// When no response arrived; not when one arrived and was not a feed.
   case connectivity
 
-  func applies(to error: RemoteFeedError) -> Bool {
+  /// Whether the cache is asked after a load that failed with `error`.
+  public func applies(to error: RemoteFeedError) -> Bool {
     switch (self, error) {
     case (.any, _), (.connectivity, .connectivity): true
     case (.connectivity, .invalidData): false

@@ -61,7 +61,8 @@ extension VirtualDisk {
   }
 
   public func summaries() throws(FeedStoreError) -> [CachedFeedSummary] {
-    try serve(.summaries, .retrieval, { _ in .listed }) { platter in
+    let listed: ([CachedFeedSummary]) -> DiskEvent.Outcome = { _ in .listed }
+    return try serve(.summaries, .retrieval, listed) { platter in
       try platter.pass(.read, .retrieval, at: nil)
       return platter.durable.map {
         CachedFeedSummary(address: $0.key, timestamp: $0.value.feed.timestamp, imageCount: $0.value.feed.images.count)
@@ -70,7 +71,8 @@ extension VirtualDisk {
   }
 
   public func deleteAll() throws(FeedStoreError) {
-    try serve(.deleteAll, .deletion, { .emptied }) { platter in
+    let emptied: (()) -> DiskEvent.Outcome = { _ in .emptied }
+    return try serve(.deleteAll, .deletion, emptied) { platter in
       try platter.transaction(.deletion, at: nil) { platter in
         try platter.pass(.remove, .deletion, at: nil)
         platter.working = [:]

@@ -42,8 +42,8 @@ private struct Snippet: CustomTestStringConvertible, Sendable {
     // The module of the running build, and the map that tells it where libuv's header is.
     let output = try await shell(
       """
-      cd '\(folder.path)' && swiftc -emit-sil -o /dev/null -swift-version 6 -module-cache-path '\(folder.path)/cache' \
-      -I '\(products.path)/Modules' -Xcc '-fmodule-map-file=\(project.path)/Sources/CLibUV/module.modulemap' \
+      cd '\(folder.path)' && swiftc -emit-sil -o /dev/null -swift-version 6 \
+      -module-cache-path '\(products.path)/ModuleCache' -I '\(products.path)/Modules' -Xcc '-fmodule-map-file=\(project.path)/Sources/CLibUV/module.modulemap' \
       \(Self.fileName) 2>&1
       """)
     #expect(!output.contains("no such module") && !output.contains("missing required module"), "\(output)")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RuleSuite {
   static let rows =
     transformingRows + filteringRows + reducingRows + combiningRows + errorRows + timingRows + sharingRows + effectRows
-    + publisherRows
+    + publisherRows + beyondRows
 
   @Test(arguments: rows) func keepsTheRules(_ row: RuleRow) {
     let summary = row.verify()

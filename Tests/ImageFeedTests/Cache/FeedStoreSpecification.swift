@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import ImageFeedTesting
 import Testing
 
 /// One specification for every store. A failing step is made to fail from outside; see ``StoreUnderTest``.
@@ -187,5 +188,11 @@ import Testing
 
 extension StoreUnderTest {
   /// What the store's errors call its place.
-  fileprivate var place: String { (store as? SQLiteFeedStore)?.path ?? "memory" }
+  fileprivate var place: String {
+    switch store {
+    case let sqlite as SQLiteFeedStore: sqlite.path
+    case is VirtualDisk: "the virtual disk"
+    default: "memory"
+    }
+  }
 }

@@ -2,6 +2,7 @@ import FeedStream
 import FeedStreamTesting
 import Foundation
 import ImageFeed
+import ImageFeedTesting
 import Synchronization
 import Testing
 
@@ -43,12 +44,7 @@ struct Answer: Sendable {
   var body: String
 
   static func feed(_ images: [FeedImage]) -> Answer {
-    let items = images.map { image in
-      let optionals = [("description", image.description), ("location", image.location)]
-        .compactMap { name, value in value.map { "\"\(name)\": \"\($0)\", " } }
-      return "{\"id\": \"\(image.id)\", \(optionals.joined())\"image\": \"\(image.url)\"}"
-    }
-    return Answer(body: "{\"items\": [\(items.joined(separator: ", "))]}")
+    Answer(body: String(decoding: FeedPayload.bytes(of: images), as: UTF8.self))
   }
 }
 
@@ -137,49 +133,31 @@ final class RealWorld: World {
 }
 
 final class VirtualWorld: World {
-  private final class Origin: HTTPClient {
-    let scheduler: VirtualTimeScheduler
-    var answer: Answer? = Answer(status: 503, body: "")
-    var requests = 0
-
-    init(_ scheduler: VirtualTimeScheduler) { self.scheduler = scheduler }
-
-    func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-      Deferred { [self] () -> AnyPublisher<HTTPResponse, HTTPError> in
-        requests += 1
-        guard let answer else {
-          let error = HTTPError(.connect, origin: "example.com", cause: "unplugged")
-          return Fail(error: error).eraseToAnyPublisher()
-        }
-        return Just(HTTPResponse(status: answer.status, body: Data(answer.body.utf8), url: request.url))
-          .setFailureType(to: HTTPError.self)
-          .eraseToAnyPublisher()
-      }
-      .delay(for: .milliseconds(80), scheduler: scheduler)
-      .eraseToAnyPublisher()
-    }
-  }
-
   private let time = VirtualTimeScheduler()
-  private let origin: Origin
+  private let network: VirtualNetwork
   let url = address
-  let store: any StoreUnderTest = MemoryUnderTest()
+  let store: any StoreUnderTest
   let clock = WallClock()
 
   init() {
-    origin = Origin(time)
+    network = VirtualNetwork(on: time)
+    store = VirtualUnderTest(on: time)
     // Work aside takes its time, so that there is something between its steps.
     time.offloadLatency = .milliseconds(10)
+    serve(Answer(status: 503, body: ""))
   }
 
   /// Lets ten milliseconds pass.
   func step() { time.advance(by: .milliseconds(10)) }
 
-  var client: any HTTPClient { origin }
+  var client: any HTTPClient { network }
   var scheduler: any LoopScheduler { time }
-  var requests: Int { origin.requests }
+  var requests: Int { network.requests }
 
-  func serve(_ answer: Answer) { origin.answer = answer }
-  func disconnect() { origin.answer = nil }
+  func serve(_ answer: Answer) {
+    network.serve("example.com") { _, _ in .answer(status: answer.status, Data(answer.body.utf8)) }
+  }
+
+  func disconnect() { network.disconnect() }
   func run() { time.run() }
 }

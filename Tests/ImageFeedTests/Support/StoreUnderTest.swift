@@ -1,12 +1,14 @@
+import FeedStreamTesting
 import Foundation
 import GRDB
 import ImageFeed
+import ImageFeedTesting
 import Synchronization
 import Testing
 
 /// The stores that the specification is run over.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
-  case memory, sqlite
+  case memory, sqlite, virtual
 
   var testDescription: String { rawValue }
 
@@ -14,6 +16,7 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
     switch self {
     case .memory: MemoryUnderTest()
     case .sqlite: SQLiteUnderTest()
+    case .virtual: VirtualUnderTest(on: VirtualTimeScheduler())
     }
   }
 }
@@ -41,6 +44,28 @@ struct MemoryUnderTest: StoreUnderTest {
 
   func fail(_ step: FeedStoreError.Step) { fault.step.withLock { $0 = step } }
   func recover() { fault.step.withLock { $0 = nil } }
+}
+
+/// A virtual disk whose every step of one kind fails.
+struct VirtualUnderTest: StoreUnderTest {
+  private let disk: VirtualDisk
+  var store: any FeedStore { disk }
+
+  init(on time: VirtualTimeScheduler) { disk = VirtualDisk(on: time) }
+
+  func fail(_ step: FeedStoreError.Step) {
+    disk.setFaults { at, _ in
+      let isMeant =
+        switch step {
+        case .retrieval: at == .read
+        case .deletion: at == .remove
+        case .insertion: at == .write
+        }
+      return isMeant ? .fail(.other("as told")) : nil
+    }
+  }
+
+  func recover() { disk.setFaults { _, _ in nil } }
 }
 
 /// The real thing: a second connection, as another process would have, puts triggers in the way or spoils rows.

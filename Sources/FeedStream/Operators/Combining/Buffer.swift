@@ -155,6 +155,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
       StreamDiagnostics.dropped(oldest, "Buffer", .bufferFull)
       return true
     case .customError(let makeError):
+      StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
       ending = .failure(makeError())
       hasEnding = true
       // Kept, though it is cancelled: what has been delivered is still asked for again, as in Combine.

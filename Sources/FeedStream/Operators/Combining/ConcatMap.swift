@@ -46,7 +46,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Publishers {
-  /// See ``Publisher/concatMap(_:)``.
+  /// See `concatMap(_:)`.
   @frozen
   public struct ConcatMap<NewPublisher: Publisher, Upstream: Publisher>: Publisher
   where NewPublisher.Failure == Upstream.Failure {

@@ -98,6 +98,9 @@ struct SuffixStage<Downstream: Subscriber>: FusedStage {
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
+  // Adds nothing to what the operators above must count.
+  @inlinable
+  static var fusedStages: Int { @inline(__always) get { Downstream.fusedStages } }
   @usableFromInline
   var description: String { "\(downstream)" }
 }

@@ -12,7 +12,8 @@ extension Publisher {
   /// failure, upstream's or a publisher's, ends all. **Cancellation:** cancels all.
   ///
   /// - Parameters:
-  ///   - maxPublishers: how many publishers may be active at once. With `.max(1)` they follow one another.
+  ///   - maxPublishers: how many publishers may be active at once, and thus what is asked of upstream at first: upstream
+  ///     refuses `.none` as it refuses any request for nothing. With `.max(1)` they follow one another.
   ///   - transform: makes a publisher of a value.
   @inlinable
   public func flatMap<T, P: Publisher>(
@@ -65,7 +66,6 @@ extension Publishers {
       upstream: Upstream, maxPublishers: Subscribers.Demand,
       transform: @escaping (Upstream.Output) -> NewPublisher
     ) {
-      precondition(maxPublishers > .none, "flatMap(maxPublishers: .none): no publisher could run; allow at least one")
       self.upstream = upstream
       self.maxPublishers = maxPublishers
       self.transform = transform

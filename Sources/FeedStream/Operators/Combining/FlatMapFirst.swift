@@ -46,7 +46,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Publishers {
-  /// See ``Publisher/flatMapFirst(_:)``.
+  /// See `flatMapFirst(_:)`.
   @frozen
   public struct FlatMapFirst<NewPublisher: Publisher, Upstream: Publisher>: Publisher
   where NewPublisher.Failure == Upstream.Failure {

@@ -11,14 +11,18 @@ extension Publishers {
     B.Output == C.Output, B.Failure == C.Failure,
     C.Output == D.Output, C.Failure == D.Failure
 
-  public typealias Merge5<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher> = Merge<Merge4<A, B, C, D>, E>
+  public typealias Merge5<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher> = Merge<
+    Merge4<A, B, C, D>, E
+  >
   where
     A.Output == B.Output, A.Failure == B.Failure,
     B.Output == C.Output, B.Failure == C.Failure,
     C.Output == D.Output, C.Failure == D.Failure,
     D.Output == E.Output, D.Failure == E.Failure
 
-  public typealias Merge6<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher> = Merge<Merge5<A, B, C, D, E>, F>
+  public typealias Merge6<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher> = Merge<
+    Merge5<A, B, C, D, E>, F
+  >
   where
     A.Output == B.Output, A.Failure == B.Failure,
     B.Output == C.Output, B.Failure == C.Failure,
@@ -26,7 +30,9 @@ extension Publishers {
     D.Output == E.Output, D.Failure == E.Failure,
     E.Output == F.Output, E.Failure == F.Failure
 
-  public typealias Merge7<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher> = Merge<Merge6<A, B, C, D, E, F>, G>
+  public typealias Merge7<
+    A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher
+  > = Merge<Merge6<A, B, C, D, E, F>, G>
   where
     A.Output == B.Output, A.Failure == B.Failure,
     B.Output == C.Output, B.Failure == C.Failure,
@@ -35,7 +41,9 @@ extension Publishers {
     E.Output == F.Output, E.Failure == F.Failure,
     F.Output == G.Output, F.Failure == G.Failure
 
-  public typealias Merge8<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher, H: Publisher> = Merge<Merge7<A, B, C, D, E, F, G>, H>
+  public typealias Merge8<
+    A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher, H: Publisher
+  > = Merge<Merge7<A, B, C, D, E, F, G>, H>
   where
     A.Output == B.Output, A.Failure == B.Failure,
     B.Output == C.Output, B.Failure == C.Failure,
@@ -48,7 +56,7 @@ extension Publishers {
 }
 
 extension Publisher {
-  /// Delivers the values of this publisher and of two others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of two others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher>(
     with b: B, _ c: C
@@ -60,7 +68,7 @@ extension Publisher {
     merge(with: b).merge(with: c)
   }
 
-  /// Delivers the values of this publisher and of three others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of three others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher>(
     with b: B, _ c: C, _ d: D
@@ -73,7 +81,7 @@ extension Publisher {
     merge(with: b, c).merge(with: d)
   }
 
-  /// Delivers the values of this publisher and of four others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of four others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E
@@ -87,7 +95,7 @@ extension Publisher {
     merge(with: b, c, d).merge(with: e)
   }
 
-  /// Delivers the values of this publisher and of five others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of five others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F
@@ -102,7 +110,7 @@ extension Publisher {
     merge(with: b, c, d, e).merge(with: f)
   }
 
-  /// Delivers the values of this publisher and of six others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of six others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G
@@ -118,7 +126,7 @@ extension Publisher {
     merge(with: b, c, d, e, f).merge(with: g)
   }
 
-  /// Delivers the values of this publisher and of seven others, as they come; see ``merge(with:)-(B)``.
+  /// Delivers the values of this publisher and of seven others, as they come; see `merge(with:)`.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher, H: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G, _ h: H

@@ -76,7 +76,8 @@ extension Publishers {
         switch strategy {
         case .drop: OnBackpressureStage(Downstream(subscriber), holds: false, onDrop, makeError: nil)
         case .latest: OnBackpressureStage(Downstream(subscriber), holds: true, onDrop, makeError: nil)
-        case .fail(let makeError): OnBackpressureStage(Downstream(subscriber), holds: false, onDrop, makeError: makeError)
+        case .fail(let makeError):
+          OnBackpressureStage(Downstream(subscriber), holds: false, onDrop, makeError: makeError)
         }
       upstream.receive(subscriber: stage)
     }

@@ -6,7 +6,7 @@
 /// faster: here the publishers' types are erased.
 public func zip<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
-) -> Publishers.ZipAll<Failure, repeat each Value> {
+) -> Publishers.ZipAll<(repeat each Value), Failure> {
   Publishers.ZipAll(.all, repeat each publishers)
 }
 
@@ -16,35 +16,37 @@ public func zip<Failure: Error, each Value>(
 /// is the faster: here the publishers' types are erased.
 public func combineLatest<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
-) -> Publishers.ZipAll<Failure, repeat each Value> {
+) -> Publishers.ZipAll<(repeat each Value), Failure> {
   Publishers.ZipAll(.latest, repeat each publishers)
 }
 
 extension Publishers {
   /// What ``zip(_:)`` and ``combineLatest(_:)`` of any number of publishers make.
-  public struct ZipAll<Failure: Error, each Value>: Publisher {
-    public typealias Output = (repeat each Value)
-
-    public let publishers: (repeat any Publisher<each Value, Failure>)
+  ///
+  /// The pack is not in the type: with a tuple of a pack as its `Output`, Swift 6.3's compiler crashes where it is used.
+  public struct ZipAll<Output, Failure: Error>: Publisher {
     private let rule: LaneRule
+    private let start: (LaneStage<Output, Failure>) -> Void
 
-    init(_ rule: LaneRule, _ publishers: repeat any Publisher<each Value, Failure>) {
+    init<each Value>(_ rule: LaneRule, _ publishers: repeat any Publisher<each Value, Failure>)
+    where Output == (repeat each Value) {
       self.rule = rule
-      self.publishers = (repeat each publishers)
+      start = { stage in
+        let lanes = (repeat stage.newLane(of: (each Value).self))
+        var upstreams: [() -> Void] = []
+        repeat upstreams.append(attaching(each lanes, to: each publishers))
+        stage.start(upstreams, assemble: { (repeat (each lanes).take()) })
+      }
     }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = LaneStage<Output, Failure>(rule, Downstream(subscriber))
-      let lanes = (repeat stage.newLane(of: (each Value).self))
-      var upstreams: [() -> Void] = []
-      repeat upstreams.append(attaching(each lanes, to: each publishers))
-      stage.start(upstreams, assemble: { (repeat (each lanes).take()) })
-    }
-
-    private func attaching<V>(
-      _ lane: Lane<V, Output, Failure>, to publisher: any Publisher<V, Failure>
-    ) -> () -> Void {
-      { publisher.receive(subscriber: lane) }
+      start(LaneStage(rule, Downstream(subscriber)))
     }
   }
+}
+
+private func attaching<Value, Output, Failure: Error>(
+  _ lane: Lane<Value, Output, Failure>, to publisher: any Publisher<Value, Failure>
+) -> () -> Void {
+  { publisher.receive(subscriber: lane) }
 }

@@ -93,9 +93,13 @@ final class DropUntilOutputStage<Input, Failure: Error>: EagerStage<Input, Failu
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
-    guard !isOver || phase == .waiting else { return }
     trigger.cancel()
-    finish(completion)
+    if isOver, isLive {
+      phase = .ended
+      up = nil
+    } else {
+      finish(completion)
+    }
   }
 
   /// An ending passes before the subscription.

@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  -----[a,b]-[c]|
   ///
   /// **Demand:** an array asked for is `count` values asked of upstream. **Failure:** passes through; what is collected is
-  /// dropped. **Cancellation:** passes through. Policy: buffers up to `count`.
+  /// dropped, and reported. **Cancellation:** passes through. Policy: buffers up to `count`.
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable
@@ -81,6 +81,7 @@ final class CollectByCountStage<Input, Failure: Error>: Stage<[Input], Failure>,
       phase = .ended
       return down.receive(completion: .finished)
     }
+    for input in collected { StreamDiagnostics.dropped(input, "CollectByCount", .terminated) }
     collected = []
     finish(completion)
   }

@@ -45,8 +45,14 @@ extension Publisher {
   ///
   /// **Policy, demand, failure, cancellation:** as in ``timeout(_:scheduler:options:customError:)``.
   ///
-  /// - Parameter customError: makes the error to fail with; what it is handed names the place of this call and the nearest
-  ///   ``checkpoint(_:file:line:)`` below.
+  /// - Parameters:
+  ///   - interval: how long a silence may last.
+  ///   - scheduler: measures it, and delivers the failure.
+  ///   - options: passed on to `scheduler`.
+  ///   - file: where the pipeline was assembled.
+  ///   - line: where the pipeline was assembled.
+  ///   - customError: makes the error to fail with; what it is handed names the place of this call and the nearest
+  ///     ``checkpoint(_:file:line:)`` below.
   @inlinable
   public func timeout<S: Scheduler>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil,

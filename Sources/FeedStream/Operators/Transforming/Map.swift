@@ -79,7 +79,7 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let down = Downstream(subscriber)
       upstream.receive(
-        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryMap", down) {
+        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryMap", strays: .valuesAndErrorsPass, down) {
           [transform, next = down.next] in
           next(try transform($0))
         })

@@ -1,0 +1,82 @@
+import CMalloc
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+public enum Clock {
+  /// What the process has used of the processors: steady on a machine that others use as well.
+  case processor
+  /// What a user waits for: where threads wait for one another.
+  case wall
+
+  /// Nanoseconds from an arbitrary start.
+  public var now: Double {
+    var time = timespec()
+    clock_gettime(self == .processor ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+  }
+
+  public func time<Result>(_ body: () throws -> Result) rethrows -> (result: Result, nanoseconds: Double) {
+    let start = now
+    let result = try body()
+    return (result, now - start)
+  }
+}
+
+extension Array where Element == Double {
+  public var median: Double {
+    precondition(!isEmpty, "Measure at least once before asking for a median")
+    let sorted = self.sorted()
+    return count % 2 == 1 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2
+  }
+}
+
+/// Measures contenders in turn, so that whatever else the machine does falls on all of them.
+///
+/// - Returns: for each contender the nanoseconds of each round.
+public func interleaved(rounds: Int, _ contenders: [() throws -> Double]) throws -> [[Double]] {
+  var times = contenders.map { _ in [Double]() }
+  for round in 0..<rounds {
+    // Every other round backwards: nobody is always first.
+    let order = round % 2 == 0 ? Array(contenders.indices) : contenders.indices.reversed()
+    for index in order { times[index].append(try contenders[index]()) }
+  }
+  return times
+}
+
+/// The median of the rounds' ratios.
+public func ratio(_ numerator: [Double], to denominator: [Double]) -> Double {
+  zip(numerator, denominator).map { $0 / $1 }.median
+}
+
+extension Pipeline {
+  /// Nanoseconds per element of one run over `count` elements.
+  public func measure(_ count: Int) -> Double {
+    let run = prepare(count)
+    return Clock.processor.time(run).nanoseconds / Double(count)
+  }
+
+  /// How many elements take about `nanoseconds`.
+  public func calibrate(_ nanoseconds: Double) -> Int {
+    var count = 20_000
+    while true {
+      let time = measure(count) * Double(count)
+      if time >= nanoseconds / 4 || count > 1 << 26 {
+        return max(20_000, Int(Double(count) * nanoseconds / time) / 20_000 * 20_000)
+      }
+      count *= 4
+    }
+  }
+
+  /// How many blocks an element allocates on this thread, the set-up left out.
+  public func allocationsPerElement() -> Double {
+    func allocated(_ count: Int) -> Double {
+      let run = prepare(count)
+      let before = allocations()
+      _ = run()
+      return Double(allocations() - before)
+    }
+    return (allocated(60_000) - allocated(20_000)) / 40_000
+  }
+}

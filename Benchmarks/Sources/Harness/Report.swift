@@ -1,0 +1,91 @@
+import Foundation
+
+/// What a benchmark's command line asks for, and the ratios it found.
+///
+///     streams [--short] [--record FILE | --check FILE] [NAME …]
+///
+/// A ratio is a peer's cost in ours: the bigger the better.
+public final class Report {
+  public let isShort: Bool
+  private let record, check: String?
+  private let only: [String]
+  private var found: [(key: String, ratio: Double)] = []
+  private var targets: [String] = []
+
+  public init() {
+    var arguments = Array(CommandLine.arguments.dropFirst())
+    func take(_ option: String) -> String? {
+      guard let index = arguments.firstIndex(of: option), index + 1 < arguments.count else { return nil }
+      defer { arguments.removeSubrange(index...index + 1) }
+      return arguments[index + 1]
+    }
+    record = take("--record")
+    check = take("--check")
+    isShort = arguments.contains("--short")
+    only = arguments.filter { !$0.hasPrefix("--") }
+  }
+
+  /// Whether the command line asks for what has this name; a name in it is a part of a benchmark's.
+  public func wants(_ name: String) -> Bool { only.isEmpty || only.contains { name.contains($0) } }
+
+  /// Notes how a peer's cost compares to ours.
+  public func note(_ key: String, _ ratio: Double) { found.append((key.replacing(" ", with: "_"), ratio)) }
+
+  /// Notes whether a target is met.
+  public func target(_ name: String, _ isMet: Bool, _ figure: String) {
+    targets.append("| \(name) | \(figure) | \(isMet ? "met" : "**missed**") |")
+  }
+
+  /// Prints the targets, then records or checks the ratios: exits with 1 when one is below half its recorded value.
+  public func finish() throws -> Never {
+    if !targets.isEmpty {
+      show("\n| Target | Found | |\n|---|---|---|")
+      targets.forEach { show($0) }
+    }
+    if let record {
+      var recorded = try Self.read(record)
+      for (key, ratio) in found { recorded[key] = ratio }
+      let lines = recorded.sorted { $0.key < $1.key }.map { "\($0.key)\t\(number($0.value))\n" }
+      try lines.joined().write(toFile: record, atomically: true, encoding: .utf8)
+    }
+    if let check {
+      let recorded = try Self.read(check)
+      precondition(!recorded.isEmpty, "\(check) has no ratios; record them first: Scripts/bench --record")
+      var failures = 0
+      for (key, ratio) in found {
+        guard let was = recorded[key] else {
+          show("\(key): no recorded ratio; record it: Scripts/bench --record")
+          failures += 1
+          continue
+        }
+        if ratio < was / 2 {
+          show("\(key): the ratio fell from \(number(was)) to \(number(ratio))")
+          failures += 1
+        }
+      }
+      show(failures == 0 ? "\(found.count) ratios hold" : "\(failures) of \(found.count) ratios do not hold")
+      exit(failures == 0 ? 0 : 1)
+    }
+    exit(0)
+  }
+
+  private static func read(_ path: String) throws -> [String: Double] {
+    guard FileManager.default.fileExists(atPath: path) else { return [:] }
+    var ratios: [String: Double] = [:]
+    for line in try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n") {
+      let parts = line.split(separator: "\t")
+      guard parts.count == 2, let ratio = Double(parts[1]) else { continue }
+      ratios[String(parts[0])] = ratio
+    }
+    return ratios
+  }
+}
+
+/// Prints a line at once, also into a pipe.
+public func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+/// A figure with as many digits as it deserves.
+public func number(_ value: Double?) -> String {
+  guard let value else { return "" }
+  return String(format: value >= 100 ? "%.0f" : value >= 10 ? "%.1f" : "%.2f", value)
+}

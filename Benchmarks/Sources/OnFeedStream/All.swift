@@ -1,0 +1,10 @@
+import Harness
+
+/// Every pipeline, on this library.
+public func pipelines() -> [Pipeline] {
+  var all = Pipelines()
+  addChains(to: &all)
+  addCombining(to: &all)
+  addOperators(to: &all)
+  return all.all
+}

@@ -1,0 +1,57 @@
+#if ON_OPENCOMBINE
+  import OpenCombine
+#else
+  import FeedStream
+#endif
+import Harness
+
+/// Subjects, and pipelines in which several sources come together.
+func addCombining(to all: inout Pipelines) {
+  all.add("a subject to 1", .subject, prepare: sent(toSubscribers: 1))
+  all.add("a subject to 100", .subject, prepare: sent(toSubscribers: 100))
+  all.add("a subject to 10000", .subject, prepare: sent(toSubscribers: 10_000))
+  all.add("a current value subject", .subject) { count in
+    let total = Total()
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let subscription = subject.sink(receiveValue: total.add)
+    for number in 0..<count { subject.send(number) }
+    subscription.cancel()
+    return total.value
+  }
+  all.add(
+    "subject.map.filter", .subject,
+    sent { subject, add in subject.map(work.triple).filter(work.isEven).sink(receiveValue: add) })
+  all.add(
+    "flatMap of Just", .combining,
+    numbers { source, _, add in source.flatMap { Just(work.triple($0)) }.sink(receiveValue: add) })
+  all.add("flatMap of sequences of 10", .combining) { count in
+    let total = Total()
+    let subscription = Numbers(count: count / 10).flatMap { _ in Numbers(count: 10) }.sink(receiveValue: total.add)
+    withExtendedLifetime(subscription) {}
+    return total.value
+  }
+  all.add("switchToLatest of sequences of 10", .combining) { count in
+    let total = Total()
+    let subscription = Numbers(count: count / 10).map { _ in Numbers(count: 10) }.switchToLatest()
+      .sink(receiveValue: total.add)
+    withExtendedLifetime(subscription) {}
+    return total.value
+  }
+  all.add(
+    "zip of two subjects", .combining,
+    sentToTwo { left, right, add in left.zip(right).sink { add(work.add($0, $1)) } })
+  #if !ON_OPENCOMBINE
+    // OpenCombine has neither of these.
+    all.add(
+      "combineLatest of two subjects", .combining,
+      sentToTwo { left, right, add in left.combineLatest(right).sink { add(work.add($0, $1)) } })
+    all.add(
+      "merge of two subjects", .combining,
+      sentToTwo { left, right, add in left.merge(with: right).sink(receiveValue: add) })
+  #endif
+  all.add(
+    "buffer", .combining,
+    numbers { source, _, add in
+      source.buffer(size: 10, prefetch: .byRequest, whenFull: .dropOldest).sink(receiveValue: add)
+    })
+}

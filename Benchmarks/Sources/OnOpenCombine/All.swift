@@ -1,0 +1,1 @@
+../OnFeedStream/All.swift

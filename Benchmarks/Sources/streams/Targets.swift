@@ -1,0 +1,60 @@
+import Harness
+
+/// Says which of the targets are met.
+func noteTargets(_ rows: [Row], _ report: Report) {
+  func row(_ name: String) -> Row {
+    guard let row = rows.first(where: { $0.pipeline.name == name }) else {
+      preconditionFailure("There is no pipeline named \(name)")
+    }
+    return row
+  }
+  func timesFloor(_ row: Row) -> Double { row.floor.map { 1 / $0.times } ?? 0 }
+  func worst(_ rows: [Row], _ figure: (Row) -> Double?) -> (name: String, figure: Double)? {
+    rows.compactMap { row in figure(row).map { (row.pipeline.name, $0) } }.min { $0.1 < $1.1 }
+  }
+
+  let basic = timesFloor(row("map.filter.map"))
+  report.target("`map.filter.map` within 2× of its floor", basic <= 2, number(basic))
+  let synchronous = rows.filter { [.synchronous, .stateless, .stateful].contains($0.pipeline.kind) }
+  if let far = worst(synchronous, { $0.floor?.times }) {
+    report.target("every synchronous pipeline within 8× of its floor", far.figure >= 1 / 8, "\(number(1 / far.figure)) (\(far.name))")
+  }
+  let faster = rows.filter { $0.pipeline.kind != .lifecycle }
+  let median = faster.compactMap { $0.openCombine?.times }.median
+  report.target("25× OpenCombine at the median", median >= 25, number(median))
+  if let slowest = worst(faster, { $0.openCombine?.times }) {
+    report.target("5× OpenCombine at the worst", slowest.figure >= 5, "\(number(slowest.figure)) (\(slowest.name))")
+  }
+  if let slowest = worst(rows, { $0.asyncAlgorithms?.times }) {
+    report.target("ahead of AsyncAlgorithms everywhere", slowest.figure >= 1, "\(number(slowest.figure)) (\(slowest.name))")
+  }
+
+  let scale = 3.6 / (row("map.filter.map").floor?.nanoseconds ?? 3.6)
+  let source = row("source alone").ours
+  for (kind, name, limit) in [
+    (Pipeline.Kind.stateless, "a stateless operator", 3.0), (.stateful, "a stateful operator", 6),
+  ] {
+    let added = rows.filter { $0.pipeline.kind == kind }.map { ($0.ours - source) * scale }.median
+    report.target("\(name) adds at most \(Int(limit)) ns at the median", added <= limit, number(added))
+  }
+  for subscribers in [1, 100, 10_000] {
+    let delivery = row("a subject to \(subscribers)").ours * scale
+    report.target("a delivery to one of \(subscribers) subscribers: at most 10 ns", delivery <= 10, number(delivery))
+  }
+  let growth = (row("16 mixed").ours - source) / 16 / ((row("4 mixed").ours - source) / 4)
+  report.target(
+    "linear growth: an operator of 16 costs what one of 4 does", growth <= 1.5, "\(number(growth)) times")
+  let order = row("16 mixed, another order").ours / row("16 mixed").ours
+  report.target("the order of operators does not matter", order <= 1.5, "\(number(order)) times")
+
+  let allocating = synchronous.filter { $0.allocations.ours >= 0.01 }.map(\.pipeline.name)
+  report.target(
+    "no allocation per element in a synchronous pipeline", allocating.isEmpty,
+    allocating.isEmpty ? "none" : allocating.joined(separator: ", "))
+  let chain = row("subscribe and cancel a chain of 3")
+  if let its = chain.openCombine {
+    report.target("subscribe and cancel in a quarter of OpenCombine's time", its.times >= 4, "1/\(number(its.times))")
+  }
+  let blocks = chain.allocations.ours / (chain.allocations.openCombine ?? 1)
+  report.target("and half of its allocations", blocks <= 0.5, number(blocks))
+}

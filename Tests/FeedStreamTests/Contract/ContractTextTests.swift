@@ -1,0 +1,30 @@
+import FeedStreamTesting
+import Foundation
+import Testing
+
+/// Keeps `CONTRACT.md` true to the code.
+@Suite struct ContractTextTests {
+  private let project = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+
+  private func contract() throws -> String {
+    try String(contentsOf: project.appending(path: "CONTRACT.md"), encoding: .utf8)
+  }
+
+  @Test func `the table of rules is the code's`() throws {
+    #expect(try contract().contains("\n\n\(StreamRule.table)\n\n"))
+  }
+
+  @Test func `the tests that pin the rules exist`() throws {
+    let lines = try contract().split(separator: "\n").filter { $0.hasPrefix("| ") && $0.contains("Tests`: `") }
+    // What stands between backticks and is a sentence names a test.
+    let names = lines.flatMap { $0.split(separator: "`").filter { $0.contains(" ") && $0.first?.isLetter == true } }
+    #expect(Set(lines.compactMap { Int($0.dropFirst(2).prefix { $0.isNumber }) }) == Set(1...10))
+    let files = try #require(FileManager.default.enumerator(atPath: project.appending(path: "Tests").path))
+    var sources = ""
+    for case let file as String in files where file.hasSuffix(".swift") {
+      sources += try String(contentsOf: project.appending(path: "Tests/\(file)"), encoding: .utf8)
+    }
+    #expect(names.count > 10)
+    for name in names { #expect(sources.contains("func `\(name)`("), "no test has this name: \(name)") }
+  }
+}

@@ -1,0 +1,140 @@
+import FeedStream
+import Testing
+
+@Suite("flatMapFirst, concatMap, expand, groupBy") struct FlatteningTests {
+  let time = MarbleTime()
+
+  @Test func `flatMapFirst drops what arrives while a publisher runs`() {
+    let recorder = time.hot("-ab---c--|").flatMapFirst { [time] in time.cold("-\($0)-\($0)|") }.record(on: time)
+    time.advance(by: 12)
+    #expect(recorder.marbles == "--a-a--c-c|")
+  }
+
+  @Test func `flatMapFirst finishes when upstream and the publisher that runs have`() {
+    let recorder = time.hot("a-|").flatMapFirst { [time] in time.cold("----\($0)|") }.record(on: time)
+    time.advance(by: 4)
+    #expect(recorder.completion == nil)
+    time.advance(by: 2)
+    #expect(recorder.completion == .finished)
+  }
+
+  @Test func `concatMap loses nothing of a source that does not wait to be asked`() {
+    let source = Unasked<Int>()
+    var running: [PassthroughSubject<Int, Never>] = []
+    let recorder = source.concatMap { _ in
+      running.append(PassthroughSubject())
+      return running.last!
+    }.record(on: time)
+    for value in 0..<3 { source.send(value) }
+    source.finish()
+    #expect(running.count == 1)
+    for index in 0..<3 {
+      running[index].send(index * 10)
+      running[index].send(completion: .finished)
+    }
+    #expect(recorder.values == [0, 10, 20])
+    #expect(recorder.completion == .finished)
+  }
+
+  @Test func `concatMap asks upstream for one value at a time`() {
+    var asked: [Subscribers.Demand] = []
+    let recorder = (0..<3).publisher.handleEvents(receiveRequest: { asked.append($0) })
+      .concatMap { [$0, $0].publisher }.record(on: time)
+    #expect(recorder.values == [0, 0, 1, 1, 2, 2])
+    #expect(asked.allSatisfy { $0 == .max(1) })
+  }
+
+  @Test func `a hundred thousand publishers that end at once keep concatMap's stack flat`() {
+    #expect((0..<100_000).publisher.eraseToAnyPublisher().concatMap { Just($0) }.pulled(.requesting) == 100_000)
+  }
+
+  @Test func `concatMap fails at once with upstream, and cancels what runs`() {
+    let subject = PassthroughSubject<Int, Boom>()
+    var isCancelled = false
+    let recorder = subject.concatMap { _ in
+      Empty<Int, Boom>(completeImmediately: false).handleEvents(receiveCancel: { isCancelled = true })
+    }.record(on: time)
+    subject.send(1)
+    subject.send(completion: .failure(Boom()))
+    #expect(recorder.error == Boom())
+    #expect(isCancelled)
+  }
+
+  @Test func `expand delivers a tree level by level`() {
+    let recorder = Just(1).expand { ($0 < 4 ? [$0 * 2, $0 * 2 + 1] : []).publisher }.record(on: time)
+    #expect(recorder.values == [1, 2, 3, 4, 5, 6, 7])
+    #expect(recorder.completion == .finished)
+  }
+
+  @Test func `expand delivers no more than was asked for`() {
+    let recorder = Just(1).expand { Just($0 + 1) }.record(on: time, asking: .max(3))
+    #expect(recorder.values == [1, 2, 3])
+    recorder.request(.max(2))
+    #expect(recorder.values == [1, 2, 3, 4, 5])
+    recorder.cancel()
+  }
+
+  @Test func `groupBy makes a publisher of each key, with the value that opened it`() {
+    let subject = PassthroughSubject<Int, Never>()
+    var seen: [String] = []
+    let cancellable = subject.groupBy { $0 % 2 == 0 ? "even" : "odd" }
+      .flatMap { group in group.map { "\(group.key) \($0)" } }
+      .sink { seen.append($0) }
+    for value in 1...4 { subject.send(value) }
+    #expect(seen == ["odd 1", "even 2", "odd 3", "even 4"])
+    cancellable.cancel()
+  }
+
+  @Test func `a group holds what nobody has asked for, and its ending`() {
+    let groups = [1, 2, 3].publisher.groupBy { $0 % 2 }.record(on: time)
+    #expect(groups.completion == .finished)
+    let odd = groups.values[0].record(on: time, asking: .max(1))
+    #expect(odd.values == [1])
+    odd.request(.max(1))
+    #expect(odd.values == [1, 3])
+    #expect(odd.completion == .finished)
+  }
+
+  @Test func `a group that is cancelled is opened anew by the next value`() {
+    let subject = PassthroughSubject<Int, Never>()
+    let groups = subject.groupBy { _ in 0 }.record(on: time)
+    subject.send(1)
+    groups.values[0].record(on: time).cancel()
+    subject.send(2)
+    #expect(groups.values.count == 2)
+    #expect(groups.values.last!.record(on: time).values == [2])
+    groups.cancel()
+  }
+
+  @Test func `a second subscriber to a group traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      var cancellables: Set<AnyCancellable> = []
+      Just(1).groupBy { $0 }.sink { group in
+        group.sink { _ in }.store(in: &cancellables)
+        group.sink { _ in }.store(in: &cancellables)
+      }.store(in: &cancellables)
+    }
+    #expect(result?.says("share() it for more") == true)
+  }
+}
+
+/// Sends without being asked.
+private final class Unasked<Output>: Publisher, Subscription {
+  typealias Failure = Never
+  private var next: ((Output) -> Void)?
+  private var end: (() -> Void)?
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
+    next = { _ = subscriber.receive($0) }
+    end = { subscriber.receive(completion: .finished) }
+    subscriber.receive(subscription: self)
+  }
+
+  func send(_ value: Output) { next?(value) }
+  func finish() { end?() }
+  func request(_ demand: Subscribers.Demand) {}
+  func cancel() {
+    next = nil
+    end = nil
+  }
+}

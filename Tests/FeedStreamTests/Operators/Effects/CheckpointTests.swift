@@ -1,0 +1,116 @@
+import FeedStream
+import Testing
+
+@Suite("checkpoint, sink(on:)", .serialized) struct CheckpointTests {
+  let time = MarbleTime()
+
+  @Test func `a trap names the nearest checkpoint below the operator`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let subject = PassthroughSubject<Int, Never>()
+      let recorder = subject.tryMap { $0 }.scan(0, +).checkpoint("near").map { $0 }.checkpoint("far")
+        .record(on: MarbleTime(), asking: .none)
+      recorder.request(.none)
+    }
+    #expect(result?.says("TryMap, checkpoint \"near\" at FeedStreamTests/CheckpointTests.swift:") == true)
+    #expect(result?.says("\"far\"") == false)
+  }
+
+  @Test func `a checkpoint is found through what flatMap runs`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let inner = PassthroughSubject<Int, Never>()
+      let breaker = inner.handleEvents(receiveSubscription: { $0.request(.none) })
+      let cancellable = Just(1).flatMap { _ in breaker }.eraseToAnyPublisher().checkpoint("outer").sink { _ in }
+      cancellable.cancel()
+    }
+    #expect(result?.says("PassthroughSubject, checkpoint \"outer\"") == true)
+  }
+
+  @Test func `a timeout knows where it was made and which checkpoint is next`() {
+    let recorder = PassthroughSubject<Int, any Error>()
+      .timeout(.seconds(2), scheduler: time) { $0 }.map { $0 }.checkpoint("load").record(on: time)
+    time.advance(by: 3)
+    let error = recorder.error as? TimedOut
+    #expect(error?.place.file == "FeedStreamTests/CheckpointTests.swift")
+    #expect(error?.checkpoint?.name == "load")
+    #expect(error?.description.contains("nothing arrived in time, checkpoint \"load\" at FeedStreamTests/") == true)
+  }
+
+  @Test func `without a checkpoint a timeout names itself alone`() {
+    let recorder = PassthroughSubject<Int, any Error>()
+      .timeout(.seconds(2), scheduler: time) { $0 }.record(on: time)
+    time.advance(by: 3)
+    #expect((recorder.error as? TimedOut)?.checkpoint == nil)
+  }
+
+  @Test func `a failure that nobody handles tells the checkpoints it came through`() {
+    let failures = Journal<String>()
+    StreamDiagnostics.onUnhandledFailure { failure in
+      failures.note("\(failure.source) \(failure.error) \(failure.checkpoints.map(\.name))")
+    }
+    defer { StreamDiagnostics.onUnhandledFailure(nil) }
+    let owner = Owner()
+    let subject = PassthroughSubject<Int, Boom>()
+    owner.cancellable = subject.checkpoint("first").map { $0 }.checkpoint("second")
+      .sink(on: owner) { owner, value in owner.seen.append(value) }
+    subject.send(1)
+    subject.send(completion: .failure(Boom()))
+    #expect(owner.seen == [1])
+    #expect(failures.entries == ["Sink Boom() [\"first\", \"second\"]"])
+  }
+
+  @Test func `a failure that is handled is not reported`() {
+    let failures = Journal<String>()
+    StreamDiagnostics.onUnhandledFailure { failures.note("\($0)") }
+    defer { StreamDiagnostics.onUnhandledFailure(nil) }
+    let owner = Owner()
+    var endings = 0
+    owner.cancellable = Fail<Int, Boom>(error: Boom()).checkpoint("here")
+      .sink(on: owner, receiveCompletion: { _, _ in endings += 1 }, receiveValue: { _, _ in })
+    #expect(endings == 1)
+    #expect(failures.entries.isEmpty)
+  }
+
+  @Test func `assertNoFailure's message has the checkpoints`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Fail<Int, Boom>(error: Boom()).checkpoint("load").assertNoFailure().sink { _ in }
+    }
+    #expect(result?.says("assertNoFailure, checkpoint \"load\" at FeedStreamTests/CheckpointTests.swift:") == true)
+    #expect(result?.says("AssertNoFailure: nobody handles the failure Boom()") == true)
+  }
+
+  @Test func `a checkpoint passes everything through`() {
+    let recorder = time.cold("ab#").checkpoint().record(on: time)
+    time.advance(by: 3)
+    #expect(recorder.marbles == "ab#")
+  }
+
+  @Test func `a sink on an owner that keeps it does not keep the owner`() {
+    weak var gone: Owner?
+    let subject = PassthroughSubject<Int, Never>()
+    do {
+      let owner = Owner()
+      gone = owner
+      owner.cancellable = subject.sink(on: owner) { owner, value in owner.seen.append(value) }
+      subject.send(1)
+      #expect(owner.seen == [1])
+    }
+    #expect(gone == nil)
+  }
+
+  @Test func `a value that finds the owner gone cancels the subscription`() {
+    var isCancelled = false
+    let subject = PassthroughSubject<Int, Never>()
+    var owner: Owner? = Owner()
+    let cancellable = subject.handleEvents(receiveCancel: { isCancelled = true })
+      .sink(on: owner!) { _, _ in Issue.record("the owner is gone") }
+    owner = nil
+    subject.send(1)
+    #expect(isCancelled)
+    withExtendedLifetime(cancellable) {}
+  }
+}
+
+private final class Owner {
+  var seen: [Int] = []
+  var cancellable: AnyCancellable?
+}

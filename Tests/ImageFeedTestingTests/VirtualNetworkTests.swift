@@ -1,0 +1,176 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import Testing
+
+@Suite("VirtualNetwork")
+struct VirtualNetworkTests {
+  private let time = VirtualTimeScheduler()
+  private let network: VirtualNetwork
+  private let url = URL(string: "https://example.com/feed")!
+
+  init() { network = VirtualNetwork(on: time) }
+
+  /// What a request ends with, as `status`, or the failure's kind, and when.
+  private func end(of request: HTTPRequest) -> (what: String, at: StreamInstant) {
+    var end = (what: "nothing", at: time.now)
+    let subscription = network.get(request).sink { [time] in
+      if case .failure(let error) = $0 { end = ("\(error.kind)", time.now) }
+    } receiveValue: { [time] in
+      end = ("\($0.status)", time.now)
+    }
+    time.run()
+    subscription.cancel()
+    return end
+  }
+
+  @Test("A scripted answer arrives after its latency, with its status and bytes")
+  func answers() {
+    network.serve("example.com") { request, _ in
+      .answer(status: 200 + request.number, Data("\(request.number)".utf8), after: 0.25)
+    }
+    #expect(end(of: HTTPRequest(url)) == ("200", StreamInstant(nanoseconds: 250_000_000)))
+    #expect(end(of: HTTPRequest(url)) == ("201", StreamInstant(nanoseconds: 500_000_000)))
+    guard case .answered(let response)? = network.log.last?.ending else {
+      Issue.record("The log must have the answer: \(network.log)")
+      return
+    }
+    #expect(response.body == Data("1".utf8))
+  }
+
+  @Test("One subscription is one request, sent when a value is asked for and not before")
+  func demand() {
+    network.serve("example.com") { _, _ in .feed([]) }
+    let get = network.get(url)
+    #expect(network.requests == 0)
+    var subscription: (any Subscription)?
+    var answers = 0
+    get.subscribe(
+      AnySubscriber(
+        receiveSubscription: { subscription = $0 },
+        receiveValue: { _ in
+          answers += 1
+          return .none
+        }))
+    time.run()
+    #expect(network.requests == 0)
+    subscription?.request(.max(1))
+    subscription?.request(.max(1))
+    time.run()
+    #expect(network.requests == 1)
+    #expect(answers == 1)
+  }
+
+  @Test("A host that nobody serves is not found")
+  func unknownHost() { #expect(end(of: HTTPRequest(url)).what == "nameResolution") }
+
+  @Test(
+    "A request ends at its deadline when the answer would come then or later, or never",
+    arguments: [VirtualReply.feed([], after: 2), .feed([], after: 5), .drop(after: 5), .silence])
+  func deadline(reply: VirtualReply) {
+    network.serve("example.com") { _, _ in reply }
+    #expect(
+      end(of: HTTPRequest(url, timeout: 2)) == ("timedOut(ImageFeed.HTTPError.Phase.response)", time.now))
+    #expect(time.now == StreamInstant(nanoseconds: 2_000_000_000))
+  }
+
+  @Test(
+    "A body over the limit fails, and one at the limit does not", arguments: [(4, "200"), (5, "tooLarge(limit: 4)")])
+  func bodyLimit(bytes: Int, expected: String) {
+    network.serve("example.com") { _, _ in .answer(Data(count: bytes)) }
+    #expect(end(of: HTTPRequest(url, maxBodyBytes: 4)).what == expected)
+  }
+
+  @Test("An outage fails requests sent in it, cuts those under way, and ends")
+  func outage() {
+    network.serve("example.com") { _, _ in .feed([], after: 10) }
+    network.fail(Outage(time.now.advanced(by: 5)..<time.now.advanced(by: 60), failure: .tls))
+    #expect(end(of: HTTPRequest(url)) == ("receive", StreamInstant(nanoseconds: 5_000_000_000)))
+    #expect(end(of: HTTPRequest(url)).what == "tls")
+    time.advance(to: StreamInstant(nanoseconds: 60_000_000_000))
+    #expect(end(of: HTTPRequest(url)).what == "200")
+  }
+
+  @Test("Losing the network cuts what is under way; another host's outage does not")
+  func disconnect() {
+    network.serve("example.com") { _, _ in .feed([], after: 10) }
+    time.schedule(after: time.now.advanced(by: 1)) { [time, network] in
+      network.fail(Outage(time.now..<time.now.advanced(by: 60), of: "other.com"))
+    }
+    time.schedule(after: time.now.advanced(by: 2)) { [network] in network.disconnect() }
+    #expect(end(of: HTTPRequest(url)) == ("receive", StreamInstant(nanoseconds: 2_000_000_000)))
+    #expect(end(of: HTTPRequest(url)).what == "connect")
+    network.reconnect()
+    #expect(end(of: HTTPRequest(url)).what == "200")
+  }
+
+  @Test("Cancelling closes the request at once, and nothing is left to do")
+  func cancellation() {
+    network.serve("example.com") { _, _ in .feed([], after: 10) }
+    var events = 0
+    let subscription = network.get(url).sink { _ in
+      events += 1
+    } receiveValue: { _ in
+      events += 1
+    }
+    time.advance(by: 3)
+    #expect(network.open.map(\.number) == [0])
+
+    subscription.cancel()
+
+    #expect(network.open.isEmpty)
+    #expect(network.log.last?.ending == .cancelled)
+    #expect(network.log.last?.ended == StreamInstant(nanoseconds: 3_000_000_000))
+    #expect(time.pending.isEmpty)
+    time.run()
+    #expect(events == 0)
+  }
+
+  @Test("The same seed draws the same answers, another seed others")
+  func seeds() {
+    func statuses(seed: UInt64) -> [String] {
+      let network = VirtualNetwork(on: time, seed: seed)
+      network.serve("example.com") { _, random in .answer(status: Int.random(in: 200...599, using: &random), Data()) }
+      for _ in 0..<10 {
+        _ = network.get(url).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+        time.run()
+      }
+      return network.log.map { "\($0.request.url)" }
+        + (0..<10).map { _ in
+          var status = ""
+          let subscription = network.get(url).sink { _ in
+          } receiveValue: {
+            status = "\($0.status)"
+          }
+          time.run()
+          subscription.cancel()
+          return status
+        }
+    }
+    #expect(statuses(seed: 1) == statuses(seed: 1))
+    #expect(statuses(seed: 1) != statuses(seed: 2))
+  }
+
+  @Test("The log can be cleared of what has ended, without losing what is open")
+  func clearing() {
+    network.serve("example.com") { _, _ in .feed([], after: 10) }
+    _ = end(of: HTTPRequest(url))
+    let subscription = network.get(url).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+    network.clearLog()
+    #expect(network.log.map(\.number) == [1])
+    time.run()
+    #expect(network.log.first?.ended == time.now)
+    subscription.cancel()
+  }
+
+  @Test("A payload that was written is read back as the same images")
+  func payload() throws {
+    let images = [
+      FeedImage(id: UUID(), description: "\"quoted\", 👩‍👩‍👧, \\ and \u{1}", location: nil, url: url),
+      FeedImage(id: UUID(), description: nil, location: "", url: URL(string: "http://example.com/a%20b?c=d&e")!),
+    ]
+    #expect(try FeedImagesMapper.map(FeedPayload.bytes(of: images), status: 200) == images)
+  }
+}
