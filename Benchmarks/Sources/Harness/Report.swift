@@ -40,7 +40,7 @@ public final class Report {
   public func finish() throws -> Never {
     if !targets.isEmpty {
       show("\n| Target | Found | |\n|---|---|---|")
-      targets.forEach { show($0) }
+      for target in targets { show(target) }
     }
     if let record {
       var recorded = try Self.read(record)

@@ -1,9 +1,10 @@
+import Harness
+
 #if ON_OPENCOMBINE
   import OpenCombine
 #else
   import FeedStream
 #endif
-import Harness
 
 /// Whole pipelines, and what a subscription costs.
 func addChains(to all: inout Pipelines) {

@@ -1,9 +1,10 @@
+import Harness
+
 #if ON_OPENCOMBINE
   import OpenCombine
 #else
   import FeedStream
 #endif
-import Harness
 
 /// Subjects, and pipelines in which several sources come together.
 func addCombining(to all: inout Pipelines) {

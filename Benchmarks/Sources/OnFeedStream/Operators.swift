@@ -1,9 +1,10 @@
+import Harness
+
 #if ON_OPENCOMBINE
   import OpenCombine
 #else
   import FeedStream
 #endif
-import Harness
 
 /// Every operator alone, between the numbers and a sum.
 func addOperators(to all: inout Pipelines) {

@@ -1,9 +1,10 @@
+import Harness
+
 #if ON_OPENCOMBINE
   import OpenCombine
 #else
   import FeedStream
 #endif
-import Harness
 
 /// The numbers from zero, with the sequence's type hidden: its publisher's own operators would run before anyone
 /// subscribes.

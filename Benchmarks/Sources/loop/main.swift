@@ -100,7 +100,7 @@ let part = report.isShort ? 10 : 1
 
 /// Interleaves the two and prints a row; `n` is how much of what the name says there is.
 func compare(
-  _ name: String, _ n: Int, _ clock: Clock, inC c: () -> Void, ours: () throws -> Void
+  _ name: String, _ n: Int, _ clock: Clock, inC c: @escaping () -> Void, ours: @escaping () throws -> Void
 ) throws {
   guard report.wants(name) else { return }
   let times = try interleaved(

@@ -35,16 +35,25 @@ func compare(_ count: Int) throws {
   var times = steps.map { _ in (ours: [Double](), inC: [Double]()) }
   // The first round is not counted: it creates what the others replace.
   for round in 0...rounds {
-    let feed = CachedFeed(images: images(count, round: round), timestamp: Date(timeIntervalSinceReferenceDate: Double(round) * 10))
+    let feed = CachedFeed(
+      images: images(count, round: round), timestamp: Date(timeIntervalSinceReferenceDate: Double(round) * 10))
     let renewed = CachedFeed(images: feed.images, timestamp: feed.timestamp + 1)
     cstore_fill(inC, Int32(round))
     let work: [(ours: () throws -> Void, inC: () -> Void)] = [
       ({ _ = try ours.replace(for: address, with: feed, now: feed.timestamp) }, { cstore_save(inC) }),
       (
-        { precondition(try ours.replace(for: address, with: renewed, now: renewed.timestamp) == .renewed) },
+        {
+          let outcome = try ours.replace(for: address, with: renewed, now: renewed.timestamp)
+          precondition(outcome == .renewed, "An unchanged feed was written")
+        },
         { cstore_renew(inC) }
       ),
-      ({ precondition(try ours.retrieve(for: address)?.images.count == count) }, { cstore_retrieve(inC) }),
+      (
+        {
+          let found = try ours.retrieve(for: address)
+          precondition(found?.images.count == count, "Images are missing")
+        }, { cstore_retrieve(inC) }
+      ),
     ]
     for (index, step) in work.enumerated() {
       let first = round % 2 == 0 ? try Clock.processor.time(step.ours).nanoseconds : 0
@@ -54,7 +63,8 @@ func compare(_ count: Int) throws {
       times[index].ours.append(our)
       times[index].inC.append(c)
     }
-    precondition(try ours.retrieve(for: address) == renewed, "What was saved is not what was read")
+    let found = try ours.retrieve(for: address)
+    precondition(found == renewed, "What was saved is not what was read")
   }
   for (step, time) in zip(steps, times) {
     let name = "\(step), \(count) images"

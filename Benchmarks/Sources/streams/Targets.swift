@@ -17,7 +17,9 @@ func noteTargets(_ rows: [Row], _ report: Report) {
   report.target("`map.filter.map` within 2× of its floor", basic <= 2, number(basic))
   let synchronous = rows.filter { [.synchronous, .stateless, .stateful].contains($0.pipeline.kind) }
   if let far = worst(synchronous, { $0.floor?.times }) {
-    report.target("every synchronous pipeline within 8× of its floor", far.figure >= 1 / 8, "\(number(1 / far.figure)) (\(far.name))")
+    report.target(
+      "every synchronous pipeline within 8× of its floor", far.figure >= 1 / 8,
+      "\(number(1 / far.figure)) (\(far.name))")
   }
   let faster = rows.filter { $0.pipeline.kind != .lifecycle }
   let median = faster.compactMap { $0.openCombine?.times }.median
@@ -26,7 +28,8 @@ func noteTargets(_ rows: [Row], _ report: Report) {
     report.target("5× OpenCombine at the worst", slowest.figure >= 5, "\(number(slowest.figure)) (\(slowest.name))")
   }
   if let slowest = worst(rows, { $0.asyncAlgorithms?.times }) {
-    report.target("ahead of AsyncAlgorithms everywhere", slowest.figure >= 1, "\(number(slowest.figure)) (\(slowest.name))")
+    report.target(
+      "ahead of AsyncAlgorithms everywhere", slowest.figure >= 1, "\(number(slowest.figure)) (\(slowest.name))")
   }
 
   let scale = 3.6 / (row("map.filter.map").floor?.nanoseconds ?? 3.6)

@@ -49,8 +49,9 @@ struct FIFO<Element> {
   @inlinable
   mutating func removeAll() { self = FIFO() }
 
+  // Inlinable, and so specialized: otherwise moving the elements costs more than all else that is done with them.
+  @inlinable
   @inline(never)
-  @usableFromInline
   mutating func grow() {
     var larger = ContiguousArray<Element?>(repeating: nil, count: max(8, storage.count * 2))
     for index in 0..<count { larger[index] = storage[place(index)] }

@@ -75,9 +75,15 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   let size: Int
   @usableFromInline
   let prefetch: Publishers.PrefetchStrategy
-  private let whenFull: Publishers.BufferingStrategy<Failure>
+  @usableFromInline
+  let whenFull: Publishers.BufferingStrategy<Failure>
   /// Whether an ending waits for demand as a value does; so it is in Combine's buffer.
-  private let endingWaits: Bool
+  @usableFromInline
+  let endingWaits: Bool
+  /// Calls `drain()`. Formed where the types are known: a request comes through the class's table, where nothing is
+  /// specialized, and would deliver all that is held at five times the cost.
+  @usableFromInline
+  let serve: (BufferStage) -> Subscribers.Demand
   @exclusivity(unchecked)
   @usableFromInline
   var values = FIFO<Input>()
@@ -95,9 +101,10 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @usableFromInline
   var hasEnding = false
   @exclusivity(unchecked)
-  private var hasBegun = false
-
   @usableFromInline
+  var hasBegun = false
+
+  @inlinable
   init(
     _ down: Downstream<Input, Failure>, _ size: Int, _ prefetch: Publishers.PrefetchStrategy,
     _ whenFull: Publishers.BufferingStrategy<Failure>, endingWaits: Bool = true
@@ -106,6 +113,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     self.size = size
     self.prefetch = prefetch
     self.whenFull = whenFull
+    serve = { $0.drain() }
     super.init(down)
   }
 
@@ -179,7 +187,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     guard isLive else { return }
     self.demand += demand
     let up = self.up
-    let more = drain()
+    let more = serve(self)
     if more > .none { up?.request(more) }
   }
 
