@@ -30,10 +30,16 @@ extension Publisher where Failure == Never {
 extension Subscribers {
   /// Hands what it receives to closures, which it releases at the ending.
   public final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
+    // Optional, so that letting go of them forms no closures: in code that is not specialized that is an allocation each.
     @exclusivity(unchecked)
-    public var receiveValue: (Input) -> Void
+    private var onValue: ((Input) -> Void)?
     @exclusivity(unchecked)
-    public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void
+    private var onCompletion: ((Subscribers.Completion<Failure>) -> Void)?
+
+    /// What values are handed to; after the ending, a closure that does nothing.
+    public var receiveValue: (Input) -> Void { onValue ?? { _ in } }
+    /// What the ending is handed to; after it, a closure that does nothing.
+    public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void { onCompletion ?? { _ in } }
 
     @exclusivity(unchecked)
     private var subscription: (any Subscription)?
@@ -45,8 +51,8 @@ extension Subscribers {
       receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
       receiveValue: @escaping (Input) -> Void
     ) {
-      self.receiveCompletion = receiveCompletion
-      self.receiveValue = receiveValue
+      onCompletion = receiveCompletion
+      onValue = receiveValue
     }
 
     public func receive(subscription: any Subscription) {
@@ -59,13 +65,18 @@ extension Subscribers {
     }
 
     public func receive(_ value: Input) -> Subscribers.Demand {
-      receiveValue(value)
+      onValue?(value)
       return .none
     }
 
     public func receive(completion: Subscribers.Completion<Failure>) {
       subscription = nil
-      close()?(completion)
+      guard isOpen else { return }
+      // Let go before the call and released after it, as releasing them may come back here.
+      let (onCompletion, onValue) = (self.onCompletion, self.onValue)
+      close()
+      onCompletion?(completion)
+      _ = onValue
     }
 
     public func cancel() {
@@ -75,17 +86,16 @@ extension Subscribers {
         return
       }
       self.subscription = nil
-      withExtendedLifetime(close()) { subscription.cancel() }
+      let (onCompletion, onValue) = (self.onCompletion, self.onValue)
+      close()
+      subscription.cancel()
+      _ = (onCompletion, onValue)
     }
 
-    /// Lets the closures go, the last time outside of this object's own calls: releasing them may come back here.
-    private func close() -> ((Subscribers.Completion<Failure>) -> Void)? {
-      guard isOpen else { return nil }
+    private func close() {
       isOpen = false
-      let closures = (receiveCompletion, receiveValue)
-      receiveCompletion = { _ in }
-      receiveValue = { _ in }
-      return closures.0
+      onCompletion = nil
+      onValue = nil
     }
   }
 }
