@@ -37,12 +37,21 @@ final class HTTPProbe: Subscriber {
   func receive(completion: Subscribers.Completion<HTTPError>) {
     self.completion = completion
     subscription = nil
+    let onEnd = onEnd
+    forget()
     onEnd?()
   }
 
   func cancel() {
     subscription?.cancel()
     subscription = nil
+    forget()
+  }
+
+  /// Tests' closures hold probes.
+  private func forget() {
+    onEnd = nil
+    onValue = nil
   }
 }
 
