@@ -143,3 +143,15 @@ extension Publisher {
     merge(with: b, c, d, e, f, g).merge(with: h)
   }
 }
+
+/// Delivers the values of any number of publishers, of whatever types, as they come.
+///
+///     merge(cached, remote, pushed).sink { … }
+///
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``. For two to eight publishers the method is
+/// the faster: here the publishers' types are erased.
+public func merge<Value, Failure: Error>(
+  _ publishers: any Publisher<Value, Failure>...
+) -> Publishers.MergeMany<AnyPublisher<Value, Failure>> {
+  Publishers.MergeMany(publishers.map { $0.eraseToAnyPublisher() })
+}

@@ -13,6 +13,15 @@ extension Publisher {
   public func collect(_ count: Int) -> Publishers.CollectByCount<Self> {
     Publishers.CollectByCount(upstream: self, count: count)
   }
+
+  /// Delivers the values as arrays of `count`: ReactiveX's name for ``collect(_:)``, beside `buffer(for:scheduler:)` and
+  /// `buffer(on:)`.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``collect(_:)``.
+  ///
+  /// - Precondition: `count` is more than zero.
+  @inlinable
+  public func buffer(count: Int) -> Publishers.CollectByCount<Self> { collect(count) }
 }
 
 extension Publishers {

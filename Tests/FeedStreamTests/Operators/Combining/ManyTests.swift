@@ -128,6 +128,8 @@ import Testing
     let three: Publishers.Merge3<Just<Int>, Just<Int>, Just<Int>> = Just(1).merge(with: Just(2), Just(3))
     #expect(three.record(on: time, asking: .max(2)).values == [1, 2])
     #expect([Just(1), Just(2)].merge().record(on: time).values == [1, 2])
+    #expect(merge(Just(1), [2, 3].publisher, Empty()).record(on: time).values == [1, 2, 3])
+    #expect([1, 2, 3].publisher.buffer(count: 2).record(on: time).values == [[1, 2], [3]])
   }
 }
 
