@@ -1,6 +1,6 @@
 /// How an operator whose closure may throw ends: what its rule throws, and what upstream fails with, as its own failure.
 ///
-/// With it, `scan` and `tryScan` are one stage: a rule that cannot throw has the error type `Never`, and the compiler
+/// With it, `removeDuplicates` and `tryRemoveDuplicates` are one stage: a rule that cannot throw has the error type `Never`, and the compiler
 /// removes what cannot happen.
 @frozen
 @usableFromInline
@@ -58,7 +58,7 @@ class RuleStage<Input, UpstreamFailure: Error, RuleError: Error, Output, OutputF
     return .none
   }
 
-  /// `Scan`, or `TryScan` when the rule may throw.
+  /// `PrefixWhile`, or `TryPrefixWhile` when the rule may throw.
   @usableFromInline
   override var description: String { (RuleError.self == Never.self ? "" : "Try") + super.description }
 }

@@ -175,7 +175,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
 }
 
 extension Stage {
-  /// The operator's name: "ScanStage<Int, Never>" is "Scan" to its readers.
+  /// The operator's name: "DropWhileStage<Int, Never>" is "DropWhile" to its readers.
   @usableFromInline
   static func name(of type: Any.Type) -> String {
     let name = String(describing: type).prefix { $0 != "<" }
