@@ -1,7 +1,7 @@
 /// How an operator whose closure may throw ends: what its rule throws, and what upstream fails with, as its own failure.
 ///
-/// With it, `removeDuplicates` and `tryRemoveDuplicates` are one stage: a rule that cannot throw has the error type `Never`, and the compiler
-/// removes what cannot happen.
+/// With it, `removeDuplicates` and `tryRemoveDuplicates` are one stage: a rule that cannot throw has the error type `Never`,
+/// and the compiler removes what cannot happen.
 @frozen
 @usableFromInline
 struct Endings<UpstreamFailure: Error, RuleError: Error, Failure: Error> {
