@@ -27,7 +27,10 @@ struct Downstream<Input, Failure: Error> {
 
   @inlinable
   init<S: Subscriber>(_ subscriber: S) where S.Input == Input, S.Failure == Failure {
-    if S.self is AnyObject.Type {
+    if let link = subscriber as? Link<Input, Failure> {
+      // Erased before. Known at compile time where this is specialized.
+      self = link.downstream
+    } else if S.self is AnyObject.Type {
       // A closure that captures one object needs no context of its own.
       next = { subscriber.receive($0) }
       control = { $0.deliver(to: subscriber) }

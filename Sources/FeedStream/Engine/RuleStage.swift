@@ -45,7 +45,7 @@ class RuleStage<Input, UpstreamFailure: Error, RuleError: Error, Output, OutputF
     super.init(down)
   }
 
-  @usableFromInline
+  @inlinable
   final func receive(completion: Subscribers.Completion<UpstreamFailure>) {
     finish(completion.mapError(endings.upstream))
   }

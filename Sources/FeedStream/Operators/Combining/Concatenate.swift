@@ -109,12 +109,15 @@ struct SuffixStage<Downstream: Subscriber>: FusedStage {
 @usableFromInline
 final class ConcatenateStage<Output, Failure: Error>: SerialStage<Output, Failure> {
   @exclusivity(unchecked)
-  private var suffix: ((Inlet<SerialPort<Output, Failure>>) -> Void)?
-  @exclusivity(unchecked)
-  private var hasBegun = false
-  private let onlyIfEmpty: Bool
-
   @usableFromInline
+  var suffix: ((Inlet<SerialPort<Output, Failure>>) -> Void)?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasBegun = false
+  @usableFromInline
+  let onlyIfEmpty: Bool
+
+  @inlinable
   init(
     _ name: StaticString, _ down: Downstream<Output, Failure>, onlyIfEmpty: Bool = false,
     suffix: @escaping (Inlet<SerialPort<Output, Failure>>) -> Void
@@ -124,21 +127,21 @@ final class ConcatenateStage<Output, Failure: Error>: SerialStage<Output, Failur
     super.init(name, down)
   }
 
-  @usableFromInline
+  @inlinable
   override func began(_ inlet: Inlet<SerialPort<Output, Failure>>) {
     if hasBegun { return super.began(inlet) }
     hasBegun = true
     down.receive(subscription: self)
   }
 
-  @usableFromInline
+  @inlinable
   override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
     subscribe(suffix)
   }
 
-  @usableFromInline
+  @inlinable
   override func cancel() {
     let suffix = self.suffix
     self.suffix = nil

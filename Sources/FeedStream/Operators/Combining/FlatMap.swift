@@ -96,7 +96,8 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
   @usableFromInline
   let attach: (Input, FlatMapStage) -> Void
   @exclusivity(unchecked)
-  private var up: (any Subscription)?
+  @usableFromInline
+  var up: (any Subscription)?
 
   @inlinable
   init(
@@ -108,7 +109,7 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     super.init("FlatMap", down)
   }
 
-  @usableFromInline
+  @inlinable
   func receive(subscription: any Subscription) {
     guard isActive, isOpen, up == nil else { return subscription.cancel() }
     up = subscription
@@ -138,7 +139,7 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     if maxPublishers != .unlimited, isActive { inletFinished() }
   }
 
-  @usableFromInline
+  @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
     guard isOpen else { return }
     up = nil
@@ -148,12 +149,12 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     }
   }
 
-  @usableFromInline
+  @inlinable
   override func inletFinished() {
     if maxPublishers != .unlimited { up?.request(.max(1)) }
   }
 
-  @usableFromInline
+  @inlinable
   override func cancel() {
     let up = self.up
     self.up = nil

@@ -94,8 +94,10 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
   @usableFromInline
   typealias Recover = (Failure, CatchStage) throws(RuleError) -> Void
 
-  private let endings: Endings<NewFailure, RuleError, OutputFailure>
-  private let recover: Recover
+  @usableFromInline
+  let endings: Endings<NewFailure, RuleError, OutputFailure>
+  @usableFromInline
+  let recover: Recover
   /// Asked for and not yet delivered, as long as upstream delivers.
   @exclusivity(unchecked)
   @usableFromInline
@@ -103,10 +105,10 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
   /// Upstream has failed: from now on the fallback delivers.
   @exclusivity(unchecked)
   @usableFromInline
-  private(set) var hasFailed = false
+  var hasFailed = false
 
   /// - Parameter recover: subscribes a ``Fallback``; formed where the other publisher's type is known.
-  @usableFromInline
+  @inlinable
   init(
     _ down: Downstream<Input, OutputFailure>, _ endings: Endings<NewFailure, RuleError, OutputFailure>,
     _ recover: @escaping Recover
@@ -131,7 +133,7 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
     return more
   }
 
-  @usableFromInline
+  @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
     guard case .failure(let error) = completion else {
       if !hasFailed { finish(.finished) }
@@ -148,7 +150,7 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
     }
   }
 
-  @usableFromInline
+  @inlinable
   override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard phase == .live else { return }
@@ -178,7 +180,7 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
     @inlinable
     init(stage: CatchStage) { self.stage = stage }
 
-    @usableFromInline
+    @inlinable
     func receive(subscription: any Subscription) { stage.receive(fallback: subscription) }
 
     @inlinable
@@ -186,7 +188,7 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
       stage.isLive || stage.takesStray() ? stage.down.next(input) : .none
     }
 
-    @usableFromInline
+    @inlinable
     func receive(completion: Subscribers.Completion<NewFailure>) {
       if stage.up != nil { stage.finish(completion.mapError(stage.endings.upstream)) }
     }
@@ -197,7 +199,8 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
     var description: String { stage.description }
   }
 
-  private func receive(fallback subscription: any Subscription) {
+  @inlinable
+  func receive(fallback subscription: any Subscription) {
     guard phase == .live, up == nil else {
       subscription.cancel()
       return
