@@ -1,27 +1,26 @@
-/// A subscriber with its type erased to two closures.
+/// A subscriber with its type erased to closures.
 ///
 /// They are formed here, in an inlinable function that knows the concrete subscriber, and so are specialized; a call
-/// through `any Subscriber` or a generic class's vtable never is (DESIGN, section 4). `next` is the hot path; everything
-/// that happens at most a few times in a subscription's life goes through `control`.
+/// through `any Subscriber` or a generic class's vtable never is (DESIGN, section 4). `next` is the hot path; `end` and
+/// `control` are called at most a few times in a subscription's life, and apart, so that neither carries what the other
+/// has: a message that depends on `Failure` must have its type looked up wherever it is not known.
 @frozen
 @usableFromInline
 struct Downstream<Input, Failure: Error> {
   @usableFromInline
-  enum Message {
-    case subscription(any Subscription)
-    case completion(Subscribers.Completion<Failure>)
-    /// Asks for the subscriber itself, for descriptions and mirrors.
-    case reveal((Any) -> Void)
-  }
-
-  @usableFromInline
   let next: (Input) -> Subscribers.Demand
   @usableFromInline
-  let control: (Message) -> Void
+  let end: (Subscribers.Completion<Failure>) -> Void
+  @usableFromInline
+  let control: (DownstreamMessage) -> Void
 
   @inlinable
-  init(next: @escaping (Input) -> Subscribers.Demand, control: @escaping (Message) -> Void) {
+  init(
+    next: @escaping (Input) -> Subscribers.Demand, end: @escaping (Subscribers.Completion<Failure>) -> Void,
+    control: @escaping (DownstreamMessage) -> Void
+  ) {
     self.next = next
+    self.end = end
     self.control = control
   }
 
@@ -33,11 +32,13 @@ struct Downstream<Input, Failure: Error> {
     } else if S.self is AnyObject.Type {
       // A closure that captures one object needs no context of its own.
       next = { subscriber.receive($0) }
+      end = { subscriber.receive(completion: $0) }
       control = { $0.deliver(to: subscriber) }
     } else {
-      // One box for both closures, and no other context.
+      // One box for all closures, and no other context.
       let box = SubscriberBox(subscriber)
       next = { box.subscriber.receive($0) }
+      end = { box.subscriber.receive(completion: $0) }
       control = { $0.deliver(to: box.subscriber) }
     }
   }
@@ -48,7 +49,7 @@ struct Downstream<Input, Failure: Error> {
 
   @inlinable
   @inline(never)
-  func receive(completion: Subscribers.Completion<Failure>) { control(.completion(completion)) }
+  func receive(completion: Subscribers.Completion<Failure>) { end(completion) }
 
   @usableFromInline
   var subscriber: Any {
@@ -65,13 +66,19 @@ struct Downstream<Input, Failure: Error> {
   }
 }
 
-extension Downstream.Message {
+/// What is told a subscriber beside values and the ending.
+@frozen
+@usableFromInline
+enum DownstreamMessage {
+  case subscription(any Subscription)
+  /// Asks for the subscriber itself, for descriptions and mirrors.
+  case reveal((Any) -> Void)
+
   @inlinable
   @inline(never)
-  func deliver<S: Subscriber>(to subscriber: S) where S.Failure == Failure {
+  func deliver<S: Subscriber>(to subscriber: S) {
     switch self {
     case .subscription(let subscription): subscriber.receive(subscription: subscription)
-    case .completion(let completion): subscriber.receive(completion: completion)
     case .reveal(let show): show(subscriber)
     }
   }

@@ -125,7 +125,8 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
     guard isActive else { return }
     self.demand += demand
     guard !isDraining else { return }
-    drain()
+    // Not `isEmpty`, for which the queue's type would be looked up: requests are served where it is not known.
+    if waiting.count > 0 { drain() }
     if isActive, self.demand == .unlimited {
       for inlet in inlets where inlet.isLive && !inlet.isUnlimited {
         inlet.isUnlimited = true
@@ -151,7 +152,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
 
   @inlinable
   final func finishIfDone() {
-    if isActive, !isOpen, inlets.isEmpty, waiting.isEmpty, directDeliveries == 0 { end(.finished) }
+    if isActive, !isOpen, inlets.isEmpty, waiting.count == 0, directDeliveries == 0 { end(.finished) }
   }
 
   /// Delivers the ending, once, and cancels what still runs.
@@ -166,7 +167,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   func cancel() {
     guard isActive else { return }
     isActive = false
-    if !waiting.isEmpty { waiting.removeAll() }
+    if waiting.count > 0 { waiting.removeAll() }
     guard !inlets.isEmpty else { return }
     let inlets = self.inlets
     self.inlets = []

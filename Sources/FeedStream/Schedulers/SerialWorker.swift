@@ -36,11 +36,12 @@ public final class SerialWorker {
   public func perform<T: Sendable, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T, completion: @escaping (Result<T, E>) -> Void
   ) -> any Cancellable {
-    let outcome = AsideOutcome<T, E>()
+    // Unsafe but right: it is written by the work alone, and read only after the scheduler has handed the end back.
+    nonisolated(unsafe) var outcome: Result<T, E>?
     let job = AsideJob {
-      outcome.result = Result(catching: work)
+      outcome = Result(catching: work)
     } finish: {
-      if let result = outcome.result { completion(result) }
+      if let result = outcome { completion(result) }
     }
     add(job)
     return job
@@ -95,16 +96,4 @@ final class AsideJob: Cancellable {
     work = nil
     finish = nil
   }
-}
-
-/// What a piece of work came to.
-// Unchecked because it is written by the work alone and read only after the scheduler has handed its end back.
-@usableFromInline
-final class AsideOutcome<Output: Sendable, Failure: Error>: @unchecked Sendable {
-  @exclusivity(unchecked)
-  @usableFromInline
-  var result: Result<Output, Failure>?
-
-  @inlinable
-  init() {}
 }

@@ -143,8 +143,7 @@ final class ConcatenateStage<Output, Failure: Error>: SerialStage<Output, Failur
 
   @inlinable
   override func cancel() {
-    let suffix = self.suffix
-    self.suffix = nil
-    withExtendedLifetime(suffix) { super.cancel() }
+    super.cancel()
+    suffix = nil
   }
 }
