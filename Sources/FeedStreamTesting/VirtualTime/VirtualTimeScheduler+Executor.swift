@@ -1,6 +1,6 @@
 extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
   /// Takes a step of a task; it runs in its turn, when time is moved.
-  public func enqueue(_ job: consuming ExecutorJob) { add(.taskJob(UnownedJob(job)), .task) }
+  public func enqueue(_ job: consuming ExecutorJob) { add(.taskJob(UnownedJob(job))) }
 
   public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
 
@@ -25,7 +25,7 @@ final class ActorLane: SerialExecutor {
   // Written once, before anything is enqueued. Weak: an actor may outlive the scheduler, and then it stays where it is.
   nonisolated(unsafe) weak var scheduler: VirtualTimeScheduler?
 
-  func enqueue(_ job: consuming ExecutorJob) { scheduler?.add(.actorJob(UnownedJob(job)), .task) }
+  func enqueue(_ job: consuming ExecutorJob) { scheduler?.add(.actorJob(UnownedJob(job))) }
   func checkIsolated() { scheduler?.checkIsolated() }
   func isIsolatingCurrentContext() -> Bool? { scheduler?.isCurrent }
 }

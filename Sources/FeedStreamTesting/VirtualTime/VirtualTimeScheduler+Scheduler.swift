@@ -3,7 +3,7 @@ import FeedStream
 extension VirtualTimeScheduler: LoopScheduler {
   public var minimumTolerance: StreamInstant.Stride { 0 }
 
-  public func schedule(options: Never?, _ action: @escaping () -> Void) { add(.action(action), callerOrigin) }
+  public func schedule(options: Never?, _ action: @escaping () -> Void) { add(.action(action, callerOrigin)) }
 
   public func schedule(
     after date: StreamInstant, tolerance: StreamInstant.Stride, options: Never?, _ action: @escaping () -> Void
@@ -46,7 +46,7 @@ extension VirtualTimeScheduler {
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ action: @escaping () -> Void
   ) {
-    add(.action(action), .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)))
+    add(.action(action, .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column))))
   }
 
   /// Runs `action` at `date`; pending work shows the line of the call.
@@ -72,13 +72,15 @@ extension VirtualTimeScheduler {
 /// Work that comes back.
 private final class Repetition: Cancellable {
   private let scheduler: VirtualTimeScheduler
-  private let origin: WorkOrigin
+  private let origin: OriginNote
   private let interval: StreamInstant.Stride
+  @exclusivity(unchecked)
   private var action: (() -> Void)?
+  @exclusivity(unchecked)
   private var upcoming: TimerQueue.Work?
 
   init(
-    _ scheduler: VirtualTimeScheduler, _ origin: WorkOrigin, from date: StreamInstant,
+    _ scheduler: VirtualTimeScheduler, _ origin: OriginNote, from date: StreamInstant,
     every interval: StreamInstant.Stride, _ action: @escaping () -> Void
   ) {
     precondition(
@@ -89,13 +91,17 @@ private final class Repetition: Cancellable {
     self.origin = origin
     self.interval = interval
     self.action = action
-    wait(until: max(date, scheduler.now))
+    wait(until: max(date, scheduler.now), in: nil)
   }
 
-  private func wait(until date: StreamInstant) {
-    upcoming = scheduler.add(at: date, origin) { [self] in
-      wait(until: date.advanced(by: interval))
+  private func wait(until date: StreamInstant, in place: UInt64?) {
+    upcoming = scheduler.add(at: date, in: place, origin) { [self] in
+      upcoming = nil
+      // The next time comes before what the action schedules for then; but most of what repeats here is a deadline, which
+      // is cancelled by its action and has no next time.
+      let place = scheduler.takePlace()
       action?()
+      if action != nil { wait(until: date.advanced(by: interval), in: place) }
     }
   }
 
@@ -108,7 +114,7 @@ private final class Repetition: Cancellable {
 }
 
 /// Work that is done elsewhere: first it, then its result, is the step to come.
-private final class Errand: Cancellable {
+final class Errand: Cancellable {
   private let scheduler: VirtualTimeScheduler
   var step: TimerQueue.Work?
 

@@ -50,7 +50,10 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   public var tracesOrigins = false
 
   private let lock = Mutex(())
+  @exclusivity(unchecked)
   private var agenda: Agenda
+  /// The agenda's time, to be read without its lock.
+  private let nanoseconds: Atomic<Int64>
   private let isMoving = Atomic(false)
   let audit = Audit()
   let actors = ActorLane()
@@ -61,10 +64,11 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   public init(startingAt start: StreamInstant = StreamInstant(nanoseconds: 0), order: Order = .scheduled) {
     self.order = order
     agenda = Agenda(now: start, seed: order.seed)
+    nanoseconds = Atomic(start.nanoseconds)
     actors.scheduler = self
   }
 
-  public var now: StreamInstant { withAgenda { $0.now } }
+  public var now: StreamInstant { StreamInstant(nanoseconds: nanoseconds.load(ordering: .acquiring)) }
 
   /// The work that waits, in the order it is due; with ``Order/seeded(_:)``, work due later is listed in the order it was
   /// scheduled.
@@ -74,12 +78,18 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   // MARK: Adding work
 
-  func add(_ body: Agenda.Item.Body, _ origin: WorkOrigin) { withAgenda { $0.add(body, origin) } }
+  func add(_ item: Agenda.Item) { withAgenda { $0.add(item) } }
 
+  /// - Parameter place: one that ``takePlace()`` kept.
   /// - Returns: takes the work off, see ``cancel(_:)``.
-  func add(at instant: StreamInstant, _ origin: WorkOrigin, _ action: @escaping () -> Void) -> TimerQueue.Work {
-    withAgenda { $0.add(at: instant, origin, action) }
+  func add(
+    at instant: StreamInstant, in place: UInt64? = nil, _ note: OriginNote, _ action: @escaping () -> Void
+  ) -> TimerQueue.Work {
+    withAgenda { $0.add(at: instant, in: place, note, action) }
   }
+
+  /// Keeps a place among what is due at one instant, for work that may not come to be.
+  func takePlace() -> UInt64 { withAgenda { $0.takePlace() } }
 
   func cancel(_ work: TimerQueue.Work) {
     // Released outside of the lock: what the closure holds may come back here when it goes.
@@ -87,7 +97,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   }
 
   /// Where the call that is being served comes from.
-  var callerOrigin: WorkOrigin { tracesOrigins ? StackTrace.caller() : .untraced }
+  var callerOrigin: OriginNote { tracesOrigins ? OriginNote(StackTrace.caller()) : .untraced }
 
   // MARK: Moving time
 
@@ -158,9 +168,9 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     }
     var patience = Patience(limit: workLimit)
     let wasTracing = tracesOrigins
-    while let item = withAgenda({ $0.next(upTo: target ?? StreamInstant(nanoseconds: .max)) }) {
+    while let item = next(upTo: target ?? StreamInstant(nanoseconds: .max)) {
       perform(item)
-      switch patience.isOver(after: item.origin, at: target == nil ? nil : now) {
+      switch patience.isOver(after: item, at: target == nil ? nil : now) {
       case .no: continue
       case .nearly: tracesOrigins = true
       case .yes:
@@ -169,7 +179,21 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
       }
     }
     tracesOrigins = wasTracing
-    if let target { withAgenda { $0.move(to: target) } }
+    if let target {
+      withAgenda {
+        $0.move(to: target)
+        nanoseconds.store($0.now.nanoseconds, ordering: .releasing)
+      }
+    }
+  }
+
+  /// Takes the next thing to do at or before `target`, moving time to it.
+  private func next(upTo target: StreamInstant) -> Agenda.Item? {
+    withAgenda {
+      let item = $0.next(upTo: target)
+      nanoseconds.store($0.now.nanoseconds, ordering: .releasing)
+      return item
+    }
   }
 
   /// What a failure says of the order, so that it can be had again.
@@ -178,9 +202,9 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   }
 
   private func perform(_ item: Agenda.Item) {
-    switch item.body {
+    switch item {
     case .work(let work): work.take()?()
-    case .action(let action): action()
+    case .action(let action, _): action()
     case .actorJob(let job):
       job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     case .taskJob(let job): job.runSynchronously(on: asUnownedTaskExecutor())
@@ -195,5 +219,5 @@ extension VirtualTimeScheduler: StreamDomain {
   // While time stands still, whoever holds the test may touch its streams.
   package var isHere: Bool { isCurrent || !isMoving.load(ordering: .acquiring) }
 
-  package func execute(_ action: @escaping @Sendable () -> Void) { add(.action(action), callerOrigin) }
+  package func execute(_ action: @escaping @Sendable () -> Void) { add(.action(action, callerOrigin)) }
 }
