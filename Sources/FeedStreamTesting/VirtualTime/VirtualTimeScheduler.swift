@@ -19,8 +19,8 @@ import Synchronization
 ///
 /// **Thread:** streams on it belong to the thread that advances it. Tasks may resume on it from any thread; such a
 /// resumption takes its place in the order when it arrives.
-// Unchecked because `agenda` is guarded by `lock`, and the closures in it, which need not be sendable, run on the thread
-// that advances; a second thread that advances at the same time is stopped by a precondition.
+// Unchecked because what is settable is set by the test that owns it, before time moves or from work that runs in it; a
+// second thread that advances at the same time is stopped by a precondition.
 public final class VirtualTimeScheduler: @unchecked Sendable {
   /// In which order work runs that is due at one instant.
   public enum Order: Sendable {
@@ -49,52 +49,25 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   /// takes half a millisecond each time.
   public var tracesOrigins = false
 
-  private let lock = Mutex(())
-  @exclusivity(unchecked)
-  private var agenda: Agenda
-  /// The agenda's time, to be read without its lock.
-  private let nanoseconds: Atomic<Int64>
+  let agenda: SharedAgenda
   private let isMoving = Atomic(false)
   let audit = Audit()
-  let actors = ActorLane()
+  let actors: ActorLane
 
   /// - Parameters:
   ///   - start: what `now` is at first.
   ///   - order: the order among work due at one instant.
   public init(startingAt start: StreamInstant = StreamInstant(nanoseconds: 0), order: Order = .scheduled) {
     self.order = order
-    agenda = Agenda(now: start, seed: order.seed)
-    nanoseconds = Atomic(start.nanoseconds)
-    actors.scheduler = self
+    agenda = SharedAgenda(Agenda(now: start, seed: order.seed))
+    actors = ActorLane(agenda)
   }
 
-  public var now: StreamInstant { StreamInstant(nanoseconds: nanoseconds.load(ordering: .acquiring)) }
+  public var now: StreamInstant { agenda.now }
 
   /// The work that waits, in the order it is due; with ``Order/seeded(_:)``, work due later is listed in the order it was
   /// scheduled.
-  public var pending: [PendingWork] { withAgenda { $0.pending } }
-
-  private func withAgenda<T>(_ body: (inout Agenda) -> T) -> T { lock.withLock { _ in body(&agenda) } }
-
-  // MARK: Adding work
-
-  func add(_ item: Agenda.Item) { withAgenda { $0.add(item) } }
-
-  /// - Parameter place: one that ``takePlace()`` kept.
-  /// - Returns: takes the work off, see ``cancel(_:)``.
-  func add(
-    at instant: StreamInstant, in place: UInt64? = nil, _ note: OriginNote, _ action: @escaping () -> Void
-  ) -> TimerQueue.Work {
-    withAgenda { $0.add(at: instant, in: place, note, action) }
-  }
-
-  /// Keeps a place among what is due at one instant, for work that may not come to be.
-  func takePlace() -> UInt64 { withAgenda { $0.takePlace() } }
-
-  func cancel(_ work: TimerQueue.Work) {
-    // Released outside of the lock: what the closure holds may come back here when it goes.
-    withExtendedLifetime(withAgenda { $0.cancel(work) }) {}
-  }
+  public var pending: [PendingWork] { agenda.pending }
 
   /// Where the call that is being served comes from.
   var callerOrigin: OriginNote { tracesOrigins ? OriginNote(StackTrace.caller()) : .untraced }
@@ -108,7 +81,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   public func advanceToNextWork(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> Bool {
-    guard let next = withAgenda({ $0.nextInstant }) else { return false }
+    guard let next = agenda.nextInstant else { return false }
     drive(to: next, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
     return true
   }
@@ -168,7 +141,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     }
     var patience = Patience(limit: workLimit)
     let wasTracing = tracesOrigins
-    while let item = next(upTo: target ?? StreamInstant(nanoseconds: .max)) {
+    while let item = agenda.next(upTo: target ?? StreamInstant(nanoseconds: .max)) {
       perform(item)
       switch patience.isOver(after: item, at: target == nil ? nil : now) {
       case .no: continue
@@ -179,21 +152,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
       }
     }
     tracesOrigins = wasTracing
-    if let target {
-      withAgenda {
-        $0.move(to: target)
-        nanoseconds.store($0.now.nanoseconds, ordering: .releasing)
-      }
-    }
-  }
-
-  /// Takes the next thing to do at or before `target`, moving time to it.
-  private func next(upTo target: StreamInstant) -> Agenda.Item? {
-    withAgenda {
-      let item = $0.next(upTo: target)
-      nanoseconds.store($0.now.nanoseconds, ordering: .releasing)
-      return item
-    }
+    if let target { agenda.move(to: target) }
   }
 
   /// What a failure says of the order, so that it can be had again.
@@ -219,5 +178,5 @@ extension VirtualTimeScheduler: StreamDomain {
   // While time stands still, whoever holds the test may touch its streams.
   package var isHere: Bool { isCurrent || !isMoving.load(ordering: .acquiring) }
 
-  package func execute(_ action: @escaping @Sendable () -> Void) { add(.action(action, callerOrigin)) }
+  package func execute(_ action: @escaping @Sendable () -> Void) { agenda.add(.action(action, callerOrigin)) }
 }
