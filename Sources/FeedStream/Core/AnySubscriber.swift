@@ -30,12 +30,9 @@ public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConv
     receiveCompletion: ((Subscribers.Completion<Failure>) -> Void)? = nil
   ) {
     combineIdentifier = CombineIdentifier()
-    downstream = Downstream(next: receiveValue ?? { _ in .none }, end: receiveCompletion ?? { _ in }) { message in
-      switch message {
-      case .subscription(let subscription): receiveSubscription?(subscription)
-      case .reveal(let show): show("Anonymous AnySubscriber")
-      }
-    }
+    downstream = Downstream(
+      "Anonymous AnySubscriber", next: receiveValue ?? { _ in .none }, end: receiveCompletion ?? { _ in },
+      begin: receiveSubscription ?? { _ in })
   }
 
   @inlinable

@@ -2,8 +2,8 @@
 ///
 /// They are formed here, in an inlinable function that knows the concrete subscriber, and so are specialized; a call
 /// through `any Subscriber` or a generic class's vtable never is (DESIGN, section 4). `next` is the hot path; `end` and
-/// `control` are called at most a few times in a subscription's life, and apart, so that neither carries what the other
-/// has: a message that depends on `Failure` must have its type looked up wherever it is not known.
+/// `begin` are called once in a subscription's life, and apart, because an enum of what they carry would be copied on the
+/// way, and its type looked up wherever it is not known.
 @frozen
 @usableFromInline
 struct Downstream<Input, Failure: Error> {
@@ -12,16 +12,21 @@ struct Downstream<Input, Failure: Error> {
   @usableFromInline
   let end: (Subscribers.Completion<Failure>) -> Void
   @usableFromInline
-  let control: (DownstreamMessage) -> Void
+  let begin: (any Subscription) -> Void
+  /// The subscriber, or a ``SubscriberHolder`` with it.
+  @usableFromInline
+  let holder: AnyObject
 
-  @inlinable
+  /// Made of closures; goes by `name`.
+  @usableFromInline
   init(
-    next: @escaping (Input) -> Subscribers.Demand, end: @escaping (Subscribers.Completion<Failure>) -> Void,
-    control: @escaping (DownstreamMessage) -> Void
+    _ name: String, next: @escaping (Input) -> Subscribers.Demand,
+    end: @escaping (Subscribers.Completion<Failure>) -> Void, begin: @escaping (any Subscription) -> Void
   ) {
     self.next = next
     self.end = end
-    self.control = control
+    self.begin = begin
+    holder = NameHolder(name)
   }
 
   @inlinable
@@ -33,30 +38,29 @@ struct Downstream<Input, Failure: Error> {
       // A closure that captures one object needs no context of its own.
       next = { subscriber.receive($0) }
       end = { subscriber.receive(completion: $0) }
-      control = { $0.deliver(to: subscriber) }
+      begin = { subscriber.receive(subscription: $0) }
+      // Right because it is one, as was asked just now; a cast would look for a bridge first.
+      holder = unsafeBitCast(subscriber, to: AnyObject.self)
     } else {
       // One box for all closures, and no other context.
       let box = SubscriberBox(subscriber)
       next = { box.subscriber.receive($0) }
       end = { box.subscriber.receive(completion: $0) }
-      control = { $0.deliver(to: box.subscriber) }
+      begin = { box.subscriber.receive(subscription: $0) }
+      holder = box
     }
   }
 
   @inlinable
   @inline(never)
-  func receive(subscription: any Subscription) { control(.subscription(subscription)) }
+  func receive(subscription: any Subscription) { begin(subscription) }
 
   @inlinable
   @inline(never)
   func receive(completion: Subscribers.Completion<Failure>) { end(completion) }
 
   @usableFromInline
-  var subscriber: Any {
-    var subscriber: Any = ()
-    control(.reveal { subscriber = $0 })
-    return subscriber
-  }
+  var subscriber: Any { (holder as? SubscriberHolder)?.held ?? holder }
 
   /// What the subscriber says of itself, or else the name of its type.
   @usableFromInline
@@ -66,31 +70,35 @@ struct Downstream<Input, Failure: Error> {
   }
 }
 
-/// What is told a subscriber beside values and the ending.
-@frozen
+/// Holds what a ``Downstream`` was made of, when that is not an object itself.
 @usableFromInline
-enum DownstreamMessage {
-  case subscription(any Subscription)
-  /// Asks for the subscriber itself, for descriptions and mirrors.
-  case reveal((Any) -> Void)
-
+class SubscriberHolder {
   @inlinable
-  @inline(never)
-  func deliver<S: Subscriber>(to subscriber: S) {
-    switch self {
-    case .subscription(let subscription): subscriber.receive(subscription: subscription)
-    case .reveal(let show): show(subscriber)
-    }
-  }
+  init() {}
+
+  /// The subscriber, for descriptions and mirrors.
+  @usableFromInline
+  var held: Any { () }
 }
 
 @usableFromInline
-final class SubscriberBox<S: Subscriber> {
+final class SubscriberBox<S: Subscriber>: SubscriberHolder {
   @usableFromInline
   let subscriber: S
 
   @inlinable
   init(_ subscriber: S) { self.subscriber = subscriber }
+
+  @usableFromInline
+  override var held: Any { subscriber }
+}
+
+private final class NameHolder: SubscriberHolder {
+  private let name: String
+
+  init(_ name: String) { self.name = name }
+
+  override var held: Any { name }
 }
 
 /// The way back: a subscriber made of an erased one, where a chain's nesting of types starts afresh.

@@ -153,10 +153,12 @@ package struct TimerQueue {
 
   @discardableResult
   private mutating func removeFirst() -> Work {
-    heap.swapAt(0, heap.count - 1)
-    let work = heap.removeLast().work
-    if heap.count > 1 { siftDown(0) }
-    return work
+    var taken = heap.removeLast()
+    if !heap.isEmpty {
+      swap(&heap[0], &taken)
+      siftDown(0)
+    }
+    return taken.work
   }
 
   private mutating func siftUp(_ start: Int) {

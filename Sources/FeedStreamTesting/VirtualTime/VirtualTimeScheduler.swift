@@ -53,6 +53,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   private let isMoving = Atomic(false)
   let audit = Audit()
   let actors: ActorLane
+  private lazy var pass = CurrentDomain.Pass(self)
 
   /// - Parameters:
   ///   - start: what `now` is at first.
@@ -134,7 +135,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     precondition(
       !isMoving.exchange(true, ordering: .acquiring),
       "\(site): advance or run was called while time is moving; schedule what should happen later instead")
-    let outer = CurrentDomain.enter(self)
+    let outer = CurrentDomain.enter(pass)
     defer {
       CurrentDomain.leave(outer)
       isMoving.store(false, ordering: .releasing)

@@ -96,10 +96,11 @@ public final class VirtualNetwork {
 
   func end(_ number: Int, _ ending: VirtualExchange.Ending) {
     transfers[number] = nil
-    let index = number - firstInLog
-    log[index].ended = time.now
-    log[index].ending = ending
-    observer(log[index])
+    var exchange = log[number - firstInLog]
+    exchange.ended = time.now
+    exchange.ending = ending
+    log[number - firstInLog] = exchange
+    observer(exchange)
   }
 
   private func outcome(
