@@ -7,7 +7,9 @@
 /// Lives on its scheduler's thread, as streams do.
 public final class SerialWorker {
   private let scheduler: any LoopScheduler
+  @exclusivity(unchecked)
   private var waiting = FIFO<AsideJob>()
+  @exclusivity(unchecked)
   private var isBusy = false
 
   /// - Parameter scheduler: whose ``LoopScheduler/offload(_:completion:)`` runs the work: an ``EventLoop``, or virtual
@@ -70,7 +72,9 @@ public final class SerialWorker {
 /// the scheduler, which is known as `any LoopScheduler` only, has none to look up.
 @usableFromInline
 final class AsideJob: Cancellable {
+  @exclusivity(unchecked)
   private var work: (@Sendable () -> Void)?
+  @exclusivity(unchecked)
   private var finish: (() -> Void)?
 
   @usableFromInline

@@ -40,13 +40,16 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   /// How many pieces of work may run at one instant, or in one ``run(fileID:filePath:line:column:)``, before that counts
   /// as endless: a million, unless changed.
+  @exclusivity(unchecked)
   public var workLimit = 1_000_000
 
   /// How long ``offload(_:completion:)`` takes to hand back a result: nothing, unless changed.
+  @exclusivity(unchecked)
   public var offloadLatency: StreamInstant.Stride = 0
 
   /// Whether pending work remembers which function scheduled it, by walking the stack: off unless changed, since that
   /// takes half a millisecond each time.
+  @exclusivity(unchecked)
   public var tracesOrigins = false
 
   let agenda: SharedAgenda

@@ -99,26 +99,36 @@ public enum FeedImagesMapper {
 extension UUID {
   /// 32 hexadecimal digits of either case, with hyphens after the 8th, 12th, 16th and 20th.
   fileprivate init?(hexadecimal text: String) {
-    var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-    var digits = 0
-    for (place, character) in text.utf8.enumerated() {
-      if place == 8 || place == 13 || place == 18 || place == 23 {
-        guard character == UInt8(ascii: "-") else { return nil }
-        continue
+    var text = text
+    let bytes: uuid_t? = text.withUTF8 { text in
+      var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+      guard text.count == 36 else { return nil }
+      let isWhole = withUnsafeMutableBytes(of: &bytes) { bytes in
+        var digits = 0
+        for place in text.indices {
+          if place == 8 || place == 13 || place == 18 || place == 23 {
+            guard text[place] == UInt8(ascii: "-") else { return false }
+          } else {
+            guard let value = hexadecimalValue(of: text[place]) else { return false }
+            bytes[digits / 2] = bytes[digits / 2] << 4 | value
+            digits += 1
+          }
+        }
+        return true
       }
-      let value: UInt8
-      switch character {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): value = character - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): value = character - UInt8(ascii: "a") + 10
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): value = character - UInt8(ascii: "A") + 10
-      default: return nil
-      }
-      guard digits < 32 else { return nil }
-      withUnsafeMutableBytes(of: &bytes) { $0[digits / 2] = $0[digits / 2] << 4 | value }
-      digits += 1
+      return isWhole ? bytes : nil
     }
-    guard digits == 32 else { return nil }
+    guard let bytes else { return nil }
     self.init(uuid: bytes)
+  }
+}
+
+private func hexadecimalValue(of character: UInt8) -> UInt8? {
+  switch character {
+  case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+  case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+  case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+  default: nil
   }
 }
 
