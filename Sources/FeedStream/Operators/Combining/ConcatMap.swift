@@ -47,28 +47,16 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `concatMap(_:)`.
-  @frozen
-  public struct ConcatMap<NewPublisher: Publisher, Upstream: Publisher>: Publisher
-  where NewPublisher.Failure == Upstream.Failure {
-    public typealias Output = NewPublisher.Output
-    public typealias Failure = Upstream.Failure
+  public typealias ConcatMap<NewPublisher: Publisher, Upstream: Publisher> = OneByOne<
+    WaitsItsTurn, NewPublisher, Upstream
+  >
+  where NewPublisher.Failure == Upstream.Failure
 
-    public let upstream: Upstream
-    public let transform: (Upstream.Output) -> NewPublisher
-
+  /// A value that comes while a publisher runs waits until that has finished.
+  public enum WaitsItsTurn: BusyRule {
     @inlinable
-    public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> NewPublisher) {
-      self.upstream = upstream
-      self.transform = transform
-    }
-
+    public static var name: StaticString { "ConcatMap" }
     @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = SerialMapStage<Upstream.Output, Output, Failure>(
-        "ConcatMap", Downstream(subscriber), .waits
-      ) { [transform] in transform($0).receive(subscriber: $1) }
-      stage.down.receive(subscription: stage)
-      upstream.receive(subscriber: stage)
-    }
+    public static var keepsValues: Bool { true }
   }
 }

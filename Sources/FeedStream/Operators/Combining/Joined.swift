@@ -1,0 +1,86 @@
+extension Publishers {
+  /// Which values of two publishers belong together: ``ByPlace`` or ``ByNewest``.
+  public protocol Joining {
+    /// Subscribes `subscriber` to the pairs.
+    static func subscribe<A: Publisher, B: Publisher, S: Subscriber>(_ subscriber: S, to a: A, _ b: B)
+    where A.Failure == B.Failure, S.Input == (A.Output, B.Output), S.Failure == A.Failure
+  }
+
+  /// ``Zip`` and ``CombineLatest``.
+  @frozen
+  public struct Joined<Way: Joining, A: Publisher, B: Publisher>: Publisher
+  where A.Failure == B.Failure {
+    public typealias Output = (A.Output, B.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+
+    @inlinable
+    public init(_ a: A, _ b: B) {
+      self.a = a
+      self.b = b
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      Way.subscribe(subscriber, to: a, b)
+    }
+  }
+
+  /// ``Zip3`` and ``CombineLatest3``: the arity is in the types only.
+  @frozen
+  public struct Joined3<Way: Joining, A: Publisher, B: Publisher, C: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure {
+    public typealias Output = (A.Output, B.Output, C.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+    public let c: C
+
+    @inlinable
+    public init(_ a: A, _ b: B, _ c: C) {
+      self.a = a
+      self.b = b
+      self.c = c
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      Joined<Way, Joined<Way, A, B>, C>(Joined(a, b), c)
+        .map { ($0.0, $0.1, $1) }.receive(subscriber: subscriber)
+    }
+  }
+
+  /// ``Zip4`` and ``CombineLatest4``: the arity is in the types only.
+  @frozen
+  public struct Joined4<Way: Joining, A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
+    public typealias Output = (A.Output, B.Output, C.Output, D.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+    public let c: C
+    public let d: D
+
+    @inlinable
+    public init(_ a: A, _ b: B, _ c: C, _ d: D) {
+      self.a = a
+      self.b = b
+      self.c = c
+      self.d = d
+    }
+
+    @inlinable
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      Joined<Way, Joined3<Way, A, B, C>, D>(Joined3(a, b, c), d)
+        .map { ($0.0, $0.1, $0.2, $1) }.receive(subscriber: subscriber)
+    }
+  }
+}
+
+extension Publishers.Joined: Equatable where A: Equatable, B: Equatable {}
+extension Publishers.Joined3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
+extension Publishers.Joined4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
