@@ -119,7 +119,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   // MARK: Downstream
 
   @usableFromInline
-  final func request(_ demand: Subscribers.Demand) {
+  func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard isActive else { return }
     self.demand += demand

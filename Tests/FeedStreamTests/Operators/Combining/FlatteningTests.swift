@@ -116,6 +116,14 @@ import Testing
     }
     #expect(result?.says("share() it for more") == true)
   }
+
+  @Test func `asking for values of flatMap with room for no publisher traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = [1, 2].publisher.flatMap(maxPublishers: .none) { Just($0) }.sink { _ in }
+    }
+    #expect(result?.says("flatMap(maxPublishers: .none)") == true)
+    #expect(result?.says("use .max(1) or more") == true)
+  }
 }
 
 /// Sends without being asked.
