@@ -120,7 +120,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   // MARK: Downstream
 
   @inlinable
-  final func request(_ demand: Subscribers.Demand) {
+  func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard isActive else { return }
     self.demand += demand
@@ -159,6 +159,8 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   @inlinable
   final func end(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
+    // Only a failure leaves something waiting.
+    while waiting.count > 0, let (_, value) = waiting.popFirst() { StreamDiagnostics.dropped(value, name, .terminated) }
     cancel()
     down.receive(completion: completion)
   }

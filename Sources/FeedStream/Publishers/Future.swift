@@ -150,6 +150,10 @@ final class FutureSubscription<Output, Failure: Error>: Subscription {
   }
 }
 
+extension FutureSubscription: Traceable {
+  var below: Any { down?.subscriber ?? () }
+}
+
 extension FutureSubscription: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
   @usableFromInline
   var description: String { "Future" }

@@ -56,6 +56,7 @@ extension Publishers {
     public init(
       upstream: Upstream, size: Int, prefetch: PrefetchStrategy, whenFull: BufferingStrategy<Failure>
     ) {
+      precondition(size > 0, "buffer(size: \(size)): there would be no room for a value; use 1 or more")
       self.upstream = upstream
       self.size = size
       self.prefetch = prefetch
@@ -71,6 +72,9 @@ extension Publishers {
 
 @usableFromInline
 final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  /// What drops are reported under.
+  @usableFromInline
+  let name: StaticString
   @usableFromInline
   let size: Int
   @usableFromInline
@@ -107,8 +111,9 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @inlinable
   init(
     _ down: Downstream<Input, Failure>, _ size: Int, _ prefetch: Publishers.PrefetchStrategy,
-    _ whenFull: Publishers.BufferingStrategy<Failure>, endingWaits: Bool = true
+    _ whenFull: Publishers.BufferingStrategy<Failure>, endingWaits: Bool = true, name: StaticString = "Buffer"
   ) {
+    self.name = name
     self.endingWaits = endingWaits
     self.size = size
     self.prefetch = prefetch
@@ -153,17 +158,17 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   func makeRoom(for input: Input) -> Bool {
     switch whenFull {
     case .dropNewest:
-      StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
+      StreamDiagnostics.dropped(input, name, .bufferFull)
       return false
     case .dropOldest:
       guard let oldest = values.popFirst() else {
-        StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
+        StreamDiagnostics.dropped(input, name, .bufferFull)
         return false
       }
-      StreamDiagnostics.dropped(oldest, "Buffer", .bufferFull)
+      StreamDiagnostics.dropped(oldest, name, .bufferFull)
       return true
     case .customError(let makeError):
-      StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
+      StreamDiagnostics.dropped(input, name, .bufferFull)
       ending = .failure(makeError())
       hasEnding = true
       // Kept, though it is cancelled: what has been delivered is still asked for again, as in Combine.
@@ -224,7 +229,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     case .finished: if values.isEmpty, demand > .none || !endingWaits { finish(ending) }
     case .failure:
       guard values.isEmpty || demand == .none else { return }
-      while let value = values.popFirst() { StreamDiagnostics.dropped(value, "Buffer", .noDemand) }
+      while let value = values.popFirst() { StreamDiagnostics.dropped(value, name, .noDemand) }
       finish(ending)
     }
   }

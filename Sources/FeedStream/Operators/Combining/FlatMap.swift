@@ -12,8 +12,8 @@ extension Publisher {
   /// failure, upstream's or a publisher's, ends all. **Cancellation:** cancels all.
   ///
   /// - Parameters:
-  ///   - maxPublishers: how many publishers may be active at once, and thus what is asked of upstream at first: upstream
-  ///     refuses `.none` as it refuses any request for nothing. With `.max(1)` they follow one another.
+  ///   - maxPublishers: how many publishers may be active at once, and thus what is asked of upstream at first. With `.max(1)`
+  ///     they follow one another; with `.none` there is nothing to ask for, and asking traps.
   ///   - transform: makes a publisher of a value.
   @inlinable
   public func flatMap<T, P: Publisher>(
@@ -152,6 +152,15 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
   @inlinable
   override func inletFinished() {
     if maxPublishers != .unlimited { up?.request(.max(1)) }
+  }
+
+  /// Only here: as in Combine, upstream is subscribed whatever `maxPublishers` is.
+  @inlinable
+  override func request(_ demand: Subscribers.Demand) {
+    precondition(
+      maxPublishers > .none,
+      "flatMap(maxPublishers: .none): no publisher may be active, so that no value can ever come; use .max(1) or more")
+    super.request(demand)
   }
 
   @inlinable

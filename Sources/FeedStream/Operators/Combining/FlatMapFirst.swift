@@ -47,28 +47,16 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `flatMapFirst(_:)`.
-  @frozen
-  public struct FlatMapFirst<NewPublisher: Publisher, Upstream: Publisher>: Publisher
-  where NewPublisher.Failure == Upstream.Failure {
-    public typealias Output = NewPublisher.Output
-    public typealias Failure = Upstream.Failure
+  public typealias FlatMapFirst<NewPublisher: Publisher, Upstream: Publisher> = OneByOne<
+    DropsIfBusy, NewPublisher, Upstream
+  >
+  where NewPublisher.Failure == Upstream.Failure
 
-    public let upstream: Upstream
-    public let transform: (Upstream.Output) -> NewPublisher
-
+  /// A value that comes while a publisher runs is dropped, and reported.
+  public enum DropsIfBusy: BusyRule {
     @inlinable
-    public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> NewPublisher) {
-      self.upstream = upstream
-      self.transform = transform
-    }
-
+    public static var name: StaticString { "FlatMapFirst" }
     @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = SerialMapStage<Upstream.Output, Output, Failure>(
-        "FlatMapFirst", Downstream(subscriber), .isDropped
-      ) { [transform] in transform($0).receive(subscriber: $1) }
-      stage.down.receive(subscription: stage)
-      upstream.receive(subscriber: stage)
-    }
+    public static var keepsValues: Bool { false }
   }
 }

@@ -55,6 +55,53 @@ extension Publishers {
 
 }
 
+// `Publishers.Merge3(a, b, c)`, as Combine has it: all but the last are merged first.
+extension Publishers.Merge {
+  @inlinable
+  public init<P1: Publisher, P2: Publisher>(_ p1: P1, _ p2: P2, _ last: B)
+  where A == Publishers.Merge<P1, P2> {
+    self.init(Publishers.Merge(p1, p2), last)
+  }
+
+  @inlinable
+  public init<P1: Publisher, P2: Publisher, P3: Publisher>(_ p1: P1, _ p2: P2, _ p3: P3, _ last: B)
+  where A == Publishers.Merge3<P1, P2, P3> {
+    self.init(Publishers.Merge3(p1, p2, p3), last)
+  }
+
+  @inlinable
+  public init<P1: Publisher, P2: Publisher, P3: Publisher, P4: Publisher>(
+    _ p1: P1, _ p2: P2, _ p3: P3, _ p4: P4, _ last: B
+  )
+  where A == Publishers.Merge4<P1, P2, P3, P4> {
+    self.init(Publishers.Merge4(p1, p2, p3, p4), last)
+  }
+
+  @inlinable
+  public init<P1: Publisher, P2: Publisher, P3: Publisher, P4: Publisher, P5: Publisher>(
+    _ p1: P1, _ p2: P2, _ p3: P3, _ p4: P4, _ p5: P5, _ last: B
+  )
+  where A == Publishers.Merge5<P1, P2, P3, P4, P5> {
+    self.init(Publishers.Merge5(p1, p2, p3, p4, p5), last)
+  }
+
+  @inlinable
+  public init<P1: Publisher, P2: Publisher, P3: Publisher, P4: Publisher, P5: Publisher, P6: Publisher>(
+    _ p1: P1, _ p2: P2, _ p3: P3, _ p4: P4, _ p5: P5, _ p6: P6, _ last: B
+  )
+  where A == Publishers.Merge6<P1, P2, P3, P4, P5, P6> {
+    self.init(Publishers.Merge6(p1, p2, p3, p4, p5, p6), last)
+  }
+
+  @inlinable
+  public init<P1: Publisher, P2: Publisher, P3: Publisher, P4: Publisher, P5: Publisher, P6: Publisher, P7: Publisher>(
+    _ p1: P1, _ p2: P2, _ p3: P3, _ p4: P4, _ p5: P5, _ p6: P6, _ p7: P7, _ last: B
+  )
+  where A == Publishers.Merge7<P1, P2, P3, P4, P5, P6, P7> {
+    self.init(Publishers.Merge7(p1, p2, p3, p4, p5, p6, p7), last)
+  }
+}
+
 extension Publisher {
   /// Delivers the values of this publisher and of two others, as they come; see `merge(with:)`.
   @inlinable

@@ -58,80 +58,20 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/zip(_:)``.
-  @frozen
-  public struct Zip<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
-    public typealias Output = (A.Output, B.Output)
-    public typealias Failure = A.Failure
+  public typealias Zip<A: Publisher, B: Publisher> = Joined<ByPlace, A, B> where A.Failure == B.Failure
+  /// See ``Publisher/zip(_:_:)-(P,Q)``.
+  public typealias Zip3<A: Publisher, B: Publisher, C: Publisher> = Joined3<ByPlace, A, B, C>
+  where A.Failure == B.Failure, B.Failure == C.Failure
+  /// See ``Publisher/zip(_:_:_:)-(P,Q,R)``.
+  public typealias Zip4<A: Publisher, B: Publisher, C: Publisher, D: Publisher> = Joined4<ByPlace, A, B, C, D>
+  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure
 
-    public let a: A
-    public let b: B
-
+  /// Values at the same place belong together.
+  public enum ByPlace: Joining {
     @inlinable
-    public init(_ a: A, _ b: B) {
-      self.a = a
-      self.b = b
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      PairStage(Downstream(subscriber), ZipRule<A.Output, B.Output>()).start(a, b)
-    }
-  }
-
-  /// See ``Publisher/zip(_:_:)-(P,Q)``. A zip of a zip: the arity is in the types only.
-  @frozen
-  public struct Zip3<A: Publisher, B: Publisher, C: Publisher>: Publisher
-  where A.Failure == B.Failure, B.Failure == C.Failure {
-    public typealias Output = (A.Output, B.Output, C.Output)
-    public typealias Failure = A.Failure
-
-    public let a: A
-    public let b: B
-    public let c: C
-
-    @inlinable
-    public init(_ a: A, _ b: B, _ c: C) {
-      self.a = a
-      self.b = b
-      self.c = c
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      Zip(Zip(a, b), c).map { ($0.0, $0.1, $1) }.receive(subscriber: subscriber)
-    }
-  }
-
-  /// See ``Publisher/zip(_:_:_:)-(P,Q,R)``. A zip of a zip: the arity is in the types only.
-  @frozen
-  public struct Zip4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
-  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
-    public typealias Output = (A.Output, B.Output, C.Output, D.Output)
-    public typealias Failure = A.Failure
-
-    public let a: A
-    public let b: B
-    public let c: C
-    public let d: D
-
-    @inlinable
-    public init(_ a: A, _ b: B, _ c: C, _ d: D) {
-      self.a = a
-      self.b = b
-      self.c = c
-      self.d = d
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      Zip(Zip3(a, b, c), d).map { ($0.0, $0.1, $0.2, $1) }.receive(subscriber: subscriber)
-    }
+    public static var keepsNewest: Bool { false }
   }
 }
-
-extension Publishers.Zip: Equatable where A: Equatable, B: Equatable {}
-extension Publishers.Zip3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
-extension Publishers.Zip4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
 
 /// Keeps each value until it has a partner.
 @frozen
@@ -159,6 +99,12 @@ struct ZipRule<First, Second>: PairRule {
   mutating func next() -> (First, Second)? {
     guard !firsts.isEmpty, !seconds.isEmpty else { return nil }
     return (firsts.popFirst().unsafelyUnwrapped, seconds.popFirst().unsafelyUnwrapped)
+  }
+
+  @usableFromInline
+  mutating func dropRest() {
+    while let value = firsts.popFirst() { StreamDiagnostics.dropped(value, Self.name, .terminated) }
+    while let value = seconds.popFirst() { StreamDiagnostics.dropped(value, Self.name, .terminated) }
   }
 
   @inlinable

@@ -23,76 +23,58 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/drop(while:)``.
-  @frozen
-  public struct DropWhile<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
-
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: DropWhileStage<Output, Failure, Never, Failure>(
-          Downstream(subscriber), .passing, predicate))
-    }
-  }
-
+  public typealias DropWhile<Upstream: Publisher> = Dropping<Upstream, NonThrowing<Upstream.Failure>>
   /// See ``Publisher/tryDrop(while:)``.
+  public typealias TryDropWhile<Upstream: Publisher> = Dropping<Upstream, Throwing<Upstream.Failure>>
+
+  /// ``DropWhile`` and ``TryDropWhile``.
   @frozen
-  public struct TryDropWhile<Upstream: Publisher>: Publisher {
+  public struct Dropping<Upstream: Publisher, Ending: Endings>: Publisher
+  where Ending.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = any Error
+    public typealias Failure = Ending.Failure
+    public typealias Predicate = (Upstream.Output) throws(Ending.RuleError) -> Bool
 
     public let upstream: Upstream
-    public let predicate: (Upstream.Output) throws -> Bool
+    public let predicate: Predicate
 
     @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
+    public init(upstream: Upstream, predicate: @escaping Predicate) {
       self.upstream = upstream
       self.predicate = predicate
     }
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: DropWhileStage<Output, Upstream.Failure, any Error, Failure>(
-          Downstream(subscriber), .throwing, predicate))
+      upstream.receive(subscriber: DropWhileStage<Output, Ending>(Downstream(subscriber), predicate))
     }
   }
 }
 
 @usableFromInline
-final class DropWhileStage<Input, Failure: Error, RuleError: Error, OutputFailure: Error>:
-  RuleStage<Input, Failure, RuleError, Input, OutputFailure>, Subscriber
-{
+final class DropWhileStage<Input, Ending: Publishers.Endings>: RuleStage<Input, Input, Ending>, Subscriber {
   @usableFromInline
-  let predicate: (Input) throws(RuleError) -> Bool
+  typealias Failure = Ending.UpstreamFailure
+
+  @usableFromInline
+  let predicate: (Input) throws(Ending.RuleError) -> Bool
   @exclusivity(unchecked)
   @usableFromInline
   var isDropping = true
 
   @inlinable
   init(
-    _ down: Downstream<Input, OutputFailure>, _ endings: Endings<Failure, RuleError, OutputFailure>,
-    _ predicate: @escaping (Input) throws(RuleError) -> Bool
+    _ down: Downstream<Input, Ending.Failure>, _ predicate: @escaping (Input) throws(Ending.RuleError) -> Bool
   ) {
     self.predicate = predicate
-    super.init(down, endings)
+    super.init(down)
   }
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
     guard isDropping else { return down.next(input) }
-    do throws(RuleError) {
+    do throws(Ending.RuleError) {
       if try predicate(input) { return .max(1) }
     } catch {
       return fail(error)

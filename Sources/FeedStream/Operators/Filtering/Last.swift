@@ -44,8 +44,8 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "Last", Downstream(subscriber), .passing, nil
+        subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
+          "Last", Downstream(subscriber), nil
         ) { last, value in
           last = value
           return false
@@ -54,56 +54,25 @@ extension Publishers {
   }
 
   /// See ``Publisher/last(where:)``.
-  @frozen
-  public struct LastWhere<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
-
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "LastWhere", Downstream(subscriber), .passing, nil
-        ) { [predicate] last, value in
-          if predicate(value) { last = value }
-          return false
-        })
-    }
-  }
+  public typealias LastWhere<Upstream: Publisher> = PredicateReduction<
+    Upstream, LastWhereRule<Upstream.Output>, NonThrowing<Upstream.Failure>
+  >
 
   /// See ``Publisher/tryLast(where:)``.
-  @frozen
-  public struct TryLastWhere<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = any Error
+  public typealias TryLastWhere<Upstream: Publisher> = PredicateReduction<
+    Upstream, LastWhereRule<Upstream.Output>, Throwing<Upstream.Failure>
+  >
 
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) throws -> Bool
-
+  /// See ``PredicateRule``.
+  public enum LastWhereRule<Input>: PredicateRule {
     @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
+    public static var name: StaticString { "LastWhere" }
     @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Output, any Error>(
-          "TryLastWhere", Downstream(subscriber), .throwing, nil
-        ) { [predicate] last, value in
-          if try predicate(value) { last = value }
-          return false
-        })
+    public static var initial: Input? { nil }
+    @inlinable
+    public static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
+      if holds { result = value }
+      return false
     }
   }
 }

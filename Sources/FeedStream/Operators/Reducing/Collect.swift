@@ -26,8 +26,8 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "Collect", Downstream(subscriber), .passing, []
+        subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
+          "Collect", Downstream(subscriber), []
         ) { values, value in
           values!.append(value)
           return false

@@ -70,43 +70,23 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/max(by:)``.
-  @frozen
-  public struct Comparison<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
-
-    public let upstream: Upstream
-    public let areInIncreasingOrder: (Upstream.Output, Upstream.Output) -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, areInIncreasingOrder: @escaping (Upstream.Output, Upstream.Output) -> Bool) {
-      self.upstream = upstream
-      self.areInIncreasingOrder = areInIncreasingOrder
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "Comparison", Downstream(subscriber), .passing, nil
-        ) { [areInIncreasingOrder] greatest, value in
-          if greatest.map({ areInIncreasingOrder($0, value) }) ?? true { greatest = value }
-          return false
-        })
-    }
-  }
-
+  public typealias Comparison<Upstream: Publisher> = Comparing<Upstream, NonThrowing<Upstream.Failure>>
   /// See ``Publisher/tryMax(by:)``.
+  public typealias TryComparison<Upstream: Publisher> = Comparing<Upstream, Throwing<Upstream.Failure>>
+
+  /// ``Comparison`` and ``TryComparison``.
   @frozen
-  public struct TryComparison<Upstream: Publisher>: Publisher {
+  public struct Comparing<Upstream: Publisher, Ending: Endings>: Publisher
+  where Ending.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = any Error
+    public typealias Failure = Ending.Failure
+    public typealias Order = (Output, Output) throws(Ending.RuleError) -> Bool
 
     public let upstream: Upstream
-    public let areInIncreasingOrder: (Upstream.Output, Upstream.Output) throws -> Bool
+    public let areInIncreasingOrder: Order
 
     @inlinable
-    public init(upstream: Upstream, areInIncreasingOrder: @escaping (Upstream.Output, Upstream.Output) throws -> Bool) {
+    public init(upstream: Upstream, areInIncreasingOrder: @escaping Order) {
       self.upstream = upstream
       self.areInIncreasingOrder = areInIncreasingOrder
     }
@@ -114,10 +94,10 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Output, any Error>(
-          "TryComparison", Downstream(subscriber), .throwing, nil
-        ) { [areInIncreasingOrder] greatest, value in
-          if try greatest.map({ try areInIncreasingOrder($0, value) }) ?? true { greatest = value }
+        subscriber: ReduceStage<Output, Output, Ending>("Comparison", Downstream(subscriber), nil) {
+          [areInIncreasingOrder] (greatest: inout Output?, value: Output) throws(Ending.RuleError) in
+          if let known = greatest, try !areInIncreasingOrder(known, value) { return false }
+          greatest = value
           return false
         })
     }

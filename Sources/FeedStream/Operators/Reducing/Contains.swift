@@ -52,8 +52,8 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Bool, Failure>(
-          "Contains", Downstream(subscriber), .passing, false
+        subscriber: ReduceStage<Upstream.Output, Bool, NonThrowing<Failure>>(
+          "Contains", Downstream(subscriber), false
         ) { [output] isFound, value in
           guard value == output else { return false }
           isFound = true
@@ -63,58 +63,25 @@ extension Publishers {
   }
 
   /// See ``Publisher/contains(where:)``.
-  @frozen
-  public struct ContainsWhere<Upstream: Publisher>: Publisher {
-    public typealias Output = Bool
-    public typealias Failure = Upstream.Failure
-
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Bool, Failure>(
-          "ContainsWhere", Downstream(subscriber), .passing, false
-        ) { [predicate] isFound, value in
-          guard predicate(value) else { return false }
-          isFound = true
-          return true
-        })
-    }
-  }
+  public typealias ContainsWhere<Upstream: Publisher> = PredicateReduction<
+    Upstream, ContainsWhereRule<Upstream.Output>, NonThrowing<Upstream.Failure>
+  >
 
   /// See ``Publisher/tryContains(where:)``.
-  @frozen
-  public struct TryContainsWhere<Upstream: Publisher>: Publisher {
-    public typealias Output = Bool
-    public typealias Failure = any Error
+  public typealias TryContainsWhere<Upstream: Publisher> = PredicateReduction<
+    Upstream, ContainsWhereRule<Upstream.Output>, Throwing<Upstream.Failure>
+  >
 
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) throws -> Bool
-
+  /// See ``PredicateRule``.
+  public enum ContainsWhereRule<Input>: PredicateRule {
     @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
+    public static var name: StaticString { "ContainsWhere" }
     @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Bool, any Error>(
-          "TryContainsWhere", Downstream(subscriber), .throwing, false
-        ) { [predicate] isFound, value in
-          guard try predicate(value) else { return false }
-          isFound = true
-          return true
-        })
+    public static var initial: Bool? { false }
+    @inlinable
+    public static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
+      result = holds
+      return holds
     }
   }
 }

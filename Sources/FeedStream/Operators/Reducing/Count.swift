@@ -26,8 +26,8 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Int, Failure>(
-          "Count", Downstream(subscriber), .passing, 0
+        subscriber: ReduceStage<Upstream.Output, Int, NonThrowing<Failure>>(
+          "Count", Downstream(subscriber), 0
         ) { count, _ in
           count! += 1
           return false

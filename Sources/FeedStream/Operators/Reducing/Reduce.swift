@@ -43,16 +43,23 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/reduce(_:_:)``.
+  public typealias Reduce<Upstream: Publisher, Output> = Reducing<Upstream, Output, NonThrowing<Upstream.Failure>>
+  /// See ``Publisher/tryReduce(_:_:)``.
+  public typealias TryReduce<Upstream: Publisher, Output> = Reducing<Upstream, Output, Throwing<Upstream.Failure>>
+
+  /// ``Reduce`` and ``TryReduce``.
   @frozen
-  public struct Reduce<Upstream: Publisher, Output>: Publisher {
-    public typealias Failure = Upstream.Failure
+  public struct Reducing<Upstream: Publisher, Output, Ending: Endings>: Publisher
+  where Ending.UpstreamFailure == Upstream.Failure {
+    public typealias Failure = Ending.Failure
+    public typealias Combine = (Output, Upstream.Output) throws(Ending.RuleError) -> Output
 
     public let upstream: Upstream
     public let initial: Output
-    public let nextPartialResult: (Output, Upstream.Output) -> Output
+    public let nextPartialResult: Combine
 
     @inlinable
-    public init(upstream: Upstream, initial: Output, nextPartialResult: @escaping (Output, Upstream.Output) -> Output) {
+    public init(upstream: Upstream, initial: Output, nextPartialResult: @escaping Combine) {
       self.upstream = upstream
       self.initial = initial
       self.nextPartialResult = nextPartialResult
@@ -61,10 +68,9 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "Reduce", Downstream(subscriber), .passing, initial
-        ) { [nextPartialResult] result, value in
-          result = nextPartialResult(result!, value)
+        subscriber: ReduceStage<Upstream.Output, Output, Ending>("Reduce", Downstream(subscriber), initial) {
+          [nextPartialResult] (result: inout Output?, value: Upstream.Output) throws(Ending.RuleError) in
+          result = try nextPartialResult(result!, value)
           return false
         })
     }
@@ -91,40 +97,10 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "ReduceInto", Downstream(subscriber), .passing, initial
+        subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
+          "ReduceInto", Downstream(subscriber), initial
         ) { [updateResult] result, value in
           updateResult(&result!, value)
-          return false
-        })
-    }
-  }
-
-  /// See ``Publisher/tryReduce(_:_:)``.
-  @frozen
-  public struct TryReduce<Upstream: Publisher, Output>: Publisher {
-    public typealias Failure = any Error
-
-    public let upstream: Upstream
-    public let initial: Output
-    public let nextPartialResult: (Output, Upstream.Output) throws -> Output
-
-    @inlinable
-    public init(
-      upstream: Upstream, initial: Output, nextPartialResult: @escaping (Output, Upstream.Output) throws -> Output
-    ) {
-      self.upstream = upstream
-      self.initial = initial
-      self.nextPartialResult = nextPartialResult
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Output, any Error>(
-          "TryReduce", Downstream(subscriber), .throwing, initial
-        ) { [nextPartialResult] result, value in
-          result = try nextPartialResult(result!, value)
           return false
         })
     }
