@@ -17,7 +17,7 @@ public final class PollingSimulation {
   private let haste: Int
   private let maxAge: Duration
   private let end: StreamInstant
-  private let time = VirtualTimeScheduler()
+  private let time: VirtualTimeScheduler
   private let clock: WallClock
   private let network: VirtualNetwork
   private let server = ScriptedServer()
@@ -47,8 +47,10 @@ public final class PollingSimulation {
     self.sabotage = sabotage
     self.haste = haste
     self.maxAge = .seconds(maxAge)
-    end = time.now.advanced(by: .seconds(hours * 3600))
     random = SeededGenerator(seed: seed)
+    // What is due at one instant happens in an order that the seed determines, too.
+    time = VirtualTimeScheduler(order: .seeded(random.next()))
+    end = time.now.advanced(by: .seconds(hours * 3600))
     clock = WallClock(on: time)
     network = VirtualNetwork(on: time, seed: random.next())
     disk = VirtualDisk(on: time, seed: random.next())

@@ -151,6 +151,7 @@ final class FutureSubscription<Output, Failure: Error>: Subscription {
 }
 
 extension FutureSubscription: Traceable {
+  @usableFromInline
   var below: Any { down?.subscriber ?? () }
 }
 
