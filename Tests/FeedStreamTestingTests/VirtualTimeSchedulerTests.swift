@@ -1,5 +1,6 @@
 import FeedStream
 import Synchronization
+import Foundation
 import Testing
 
 @testable import FeedStreamTesting
@@ -90,6 +91,21 @@ import Testing
     time.tracesOrigins = true
     someOperator(time)
     #expect("\(time.pending[0])".contains("someOperator"))
+  }
+
+  @Test func tracingLeavesFilesAloneThatOthersMayChange() async {
+    await #expect(processExitsWith: .success) {
+      // Reading the file's place in memory now ends the process.
+      let file = tmpfile()
+      ftruncate(fileno(file), 65_536)
+      mmap(nil, 65_536, PROT_READ, MAP_SHARED, fileno(file), 0)
+      ftruncate(fileno(file), 0)
+      func someOperator<S: Scheduler>(_ scheduler: S) { scheduler.schedule {} }
+      let time = VirtualTimeScheduler()
+      time.tracesOrigins = true
+      someOperator(time)
+      exit(time.pending.map(\.origin) == [.untraced] ? 0 : 1)
+    }
   }
 
   @Test func aNegativeAdvanceFailsOnItsLineAndChangesNothing() {

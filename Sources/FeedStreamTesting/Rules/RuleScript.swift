@@ -85,9 +85,9 @@ struct RuleScript: CustomStringConvertible {
   }
 
   /// Scripts in which what is due at one instant happens in other orders than it was scheduled in: a source that delivers
-  /// at its own times, among what the operator schedules.
+  /// at its own times, among what the operator schedules. Each count has seeds of its own.
   static func shuffled(count: Int) -> [RuleScript] {
-    (1...4).flatMap { seed in
+    (2 * UInt64(count)...2 * UInt64(count) + 1).flatMap { seed in
       [false, true].flatMap { fails in
         Demand.all.map {
           RuleScript(source: .scheduled, count: count, fails: fails, demand: $0, order: .seeded(seed))

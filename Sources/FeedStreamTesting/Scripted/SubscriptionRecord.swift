@@ -60,7 +60,8 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   }
 
   func after(_ interval: StreamInstant.Stride, _ site: CallSite, _ step: Step) {
-    timers.append(time.agenda.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
+    let timer = time.agenda.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) }
+    timers.append(timer)
   }
 
   /// Holds all there is until it is asked for.

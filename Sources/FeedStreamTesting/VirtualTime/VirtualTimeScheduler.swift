@@ -48,7 +48,8 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   public var offloadLatency: StreamInstant.Stride = 0
 
   /// Whether pending work remembers which function scheduled it, by walking the stack: off unless changed, since that
-  /// takes half a millisecond each time.
+  /// takes half a millisecond each time. Where files are mapped that others may change, as SQLite does, nothing is traced
+  /// until they no longer are: reading the debugging information then could end the process.
   @exclusivity(unchecked)
   public var tracesOrigins = false
 

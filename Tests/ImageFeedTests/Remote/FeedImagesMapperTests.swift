@@ -34,7 +34,9 @@ import Testing
     #expect(images == [FeedImage(id: UUID(uuidString: id)!, url: URL(string: "http://a")!)])
   }
 
-  @Test(arguments: [id, id.lowercased(), "00000000-0000-0000-0000-000000000000", "ffffffff-FFFF-ffff-FFFF-ffffffffffff"])
+  @Test(arguments: [
+    id, id.lowercased(), "00000000-0000-0000-0000-000000000000", "ffffffff-FFFF-ffff-FFFF-ffffffffffff",
+  ])
   func anIdIsHexadecimalOfEitherCase(text: String) throws {
     #expect(try map(#"{"items": [{"id": "\#(text)", "image": "http://a"}]}"#).map(\.id) == [UUID(uuidString: text)])
   }

@@ -6,6 +6,8 @@ extension Publisher {
   ///     combineLatest(other)
   ///     downstream  ----(a1)-(b1)-(b2)-|
   ///
+  /// ![combineLatest(other) { $0 + $1 }](marbles-combineLatest.svg)
+  ///
   /// Finishes when both have, or when one has finished without a value. **Demand:** passes to both; while none is left,
   /// newer values replace older ones that were not delivered. **Failure:** the first ends both. **Cancellation:** cancels
   /// both.

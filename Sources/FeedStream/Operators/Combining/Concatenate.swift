@@ -6,6 +6,8 @@ extension Publisher {
   ///     append(suffix)
   ///     downstream  --a--b----1--2|
   ///
+  /// ![append(other)](marbles-append.svg)
+  ///
   /// **Demand:** what this publisher left unused is asked of the next. **Failure:** ends the stream; the suffix is not
   /// subscribed to. **Cancellation:** cancels the one that runs.
   @inlinable

@@ -7,6 +7,8 @@ extension Publisher {
   ///       b                   --4--5|
   ///     downstream  ----1--2--3-4--5--|
   ///
+  /// ![flatMap { answers($0) }](marbles-flatMap.svg)
+  ///
   /// **Demand:** `maxPublishers` values are asked of upstream at a time; of the publishers made, everything while
   /// unlimited demand stands, else one value at a time, held until asked for: nothing is lost. **Failure:** the first
   /// failure, upstream's or a publisher's, ends all. **Cancellation:** cancels all.

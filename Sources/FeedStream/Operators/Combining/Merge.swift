@@ -6,6 +6,8 @@ extension Publisher {
   ///     merge(with: other)
   ///     downstream  --a--1--b--2--|
   ///
+  /// ![merge(with: other)](marbles-merge.svg)
+  ///
   /// Finishes when all have finished. **Demand:** everything while unlimited demand stands, else one value at a time of
   /// each, held until asked for: nothing is lost. **Failure:** the first ends all. **Cancellation:** cancels all.
   @inlinable

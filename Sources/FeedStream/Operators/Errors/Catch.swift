@@ -5,6 +5,8 @@ extension Publisher {
   ///     catch { _ in fallback }      (fallback: --x--y--|)
   ///     downstream  --a--b----x--y--|
   ///
+  /// ![catch { _ in other }](marbles-catch.svg)
+  ///
   /// **Demand:** what has been asked for and not delivered is asked of the other publisher. **Failure:** the other
   /// publisher's. **Cancellation:** cancels whichever is delivering. Policy: forwards.
   ///

@@ -5,6 +5,8 @@ extension Publisher {
   ///     prefix(2)
   ///     downstream  --a--b|
   ///
+  /// ![prefix(2)](marbles-prefix.svg)
+  ///
   /// **Demand:** passes through; upstream is cancelled with the last value. **Failure, cancellation:** pass through.
   ///
   /// - Precondition: `maxLength` is not negative.
