@@ -5,9 +5,17 @@ import Testing
 @Suite("what makes no sense traps and says what to do") struct BadInputTests {
   @Test func `a buffer without room`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = [1].publisher.buffer(size: 0, prefetch: .byRequest, whenFull: .dropNewest)
+      _ = [1].publisher.buffer(size: 0, prefetch: .keepFull, whenFull: .dropNewest).sink { _ in }
     }
-    #expect(result?.says("buffer(size: 0): there would be no room for a value; use 1 or more") == true)
+    #expect(
+      result?.says("buffer(size: 0, prefetch: .keepFull): there is no room to ask for a value; use 1 or more") == true)
+  }
+
+  @Test func `a buffer smaller than nothing`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = [1].publisher.buffer(size: -1, prefetch: .byRequest, whenFull: .dropNewest)
+    }
+    #expect(result?.says("buffer(size: -1): a number of values cannot be negative") == true)
   }
 
   @Test func `an array without room`() async {
@@ -28,7 +36,7 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Never>().output(in: -3 ... -1)
     }
-    #expect(result?.says("output(in: -3..<0): a place in a stream cannot be negative; use 0 or more") == true)
+    #expect(result?.says("output(in: -3...-1): a place in a stream cannot be negative; use 0 or more") == true)
   }
 
   @Test func `a negative number of attempts`() async {

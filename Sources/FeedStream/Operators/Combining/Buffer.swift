@@ -14,7 +14,8 @@ extension Publisher {
   /// **Cancellation:** discards what is held.
   ///
   /// - Parameters:
-  ///   - size: how many values to hold; more than zero.
+  ///   - size: how many values to hold. With 0 and `.byRequest` it holds none, and what has not been asked for is for
+  ///     `whenFull` to deal with; with `.keepFull`, upstream could not be asked for anything, and that traps.
   ///   - prefetch: how much to ask upstream for.
   ///   - whenFull: what to do with a value for which there is no room. What is dropped is reported to
   ///     ``StreamDiagnostics/onDrop(_:)``.
@@ -58,7 +59,7 @@ extension Publishers {
     public init(
       upstream: Upstream, size: Int, prefetch: PrefetchStrategy, whenFull: BufferingStrategy<Failure>
     ) {
-      precondition(size > 0, "buffer(size: \(size)): there would be no room for a value; use 1 or more")
+      precondition(size >= 0, "buffer(size: \(size)): a number of values cannot be negative; use 1 or more")
       self.upstream = upstream
       self.size = size
       self.prefetch = prefetch
@@ -67,7 +68,14 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: BufferStage<Output, Failure>(Downstream(subscriber), size, prefetch, whenFull))
+      guard size == 0, prefetch == .keepFull else {
+        upstream.receive(subscriber: BufferStage<Output, Failure>(Downstream(subscriber), size, prefetch, whenFull))
+        return
+      }
+      // Upstream would be asked for nothing, and nothing would ever come: the first value tells.
+      upstream.map { (_: Output) -> Output in
+        preconditionFailure("buffer(size: 0, prefetch: .keepFull): there is no room to ask for a value; use 1 or more")
+      }.receive(subscriber: BufferStage<Output, Failure>(Downstream(subscriber), 1, prefetch, whenFull))
     }
   }
 }

@@ -34,10 +34,10 @@ extension Publisher {
   /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
   @inlinable
   public func output<R: RangeExpression>(in range: R) -> Publishers.Output<Self> where R.Bound == Int {
-    // Relative to all numbers, so that it is the publisher that refuses a negative one; `...3` begins at the first value.
-    let places = range.relative(to: Int.min..<Int.max)
-    let start = places.lowerBound == .min ? Swift.min(0, places.upperBound) : places.lowerBound
-    return Publishers.Output(upstream: self, range: start..<places.upperBound)
+    if let range = range as? ClosedRange<Int> {
+      precondition(range.lowerBound >= 0, "output(in: \(range)): a place in a stream cannot be negative; use 0 or more")
+    }
+    return Publishers.Output(upstream: self, range: range.relative(to: 0..<Int.max))
   }
 }
 
