@@ -115,6 +115,13 @@ struct RuleSearch<P: Publisher> {
     _ breach: RuleRun<P>.Breach, _ script: RuleScript, _ result: RuleRun<P>.Result
   ) -> String {
     summary.broken = breach.rule
+    var advice = ""
+    if case .misbehaving = script.source {
+      advice = """
+        \nThis source breaks the rules itself, and the operator is to protect its subscriber from that. For one that keeps \
+        nothing back, as map does, say traits: .passesStrays; survives: says which sources are tried.
+        """
+    }
     let key = MarbleKey<P.Output, P.Failure>(values: [:], failure: nil)
     let start = StreamInstant(nanoseconds: 0)
     let lane = MarbleText.Lane(
@@ -124,7 +131,7 @@ struct RuleSearch<P: Publisher> {
       The shortest script that shows it: \(script).
       \(lane.events.isEmpty ? "received  nothing" : MarbleText([lane]).draw())
       downstream: \(result.ledger)
-      upstream:   \(result.upstream.isEmpty ? "-" : result.upstream.joined(separator: "\n            "))
+      upstream:   \(result.upstream.isEmpty ? "-" : result.upstream.joined(separator: "\n            "))\(advice)
       """
   }
 }
