@@ -39,10 +39,8 @@ extension FaultTests {
       + (Extent.isLong
         ? [.nothing, .saved, .killed, .damaged].flatMap { start in
           [.inputOutput, .noSpace, .noPermission].flatMap { kind in
-            [false, true].flatMap { lasts in
-              [.changes, .all].map { Walk(start: start, kind: kind, lasts: lasts, calls: $0) }
-            }
-          } + [Walk(start: start, kind: .short)]
+            [false, true].map { Walk(start: start, kind: kind, lasts: $0) }
+          } + [Walk(start: start, kind: .short), Walk(start: start, kind: .inputOutput, calls: .all)]
         } : [])
 
     @Test(.timeLimit(.minutes(5)), arguments: failing)
@@ -56,7 +54,7 @@ extension FaultTests {
         for attempt in attempts {
           #expect(attempt.ending.status == 0, "\(attempt)")
           #expect(Generation.number(ofLine: attempt.ending.output) == Walk.new, "\(attempt)")
-          if attempt.ending.errors.contains("Warning: The feed cannot be saved in") {
+          if attempt.ending.errors.contains("Warning: The ") {
             warnings += 1
             #expect(old.contains(attempt.saved), "\(attempt)")
           } else {

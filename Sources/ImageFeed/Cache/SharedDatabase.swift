@@ -55,8 +55,9 @@ struct SharedDatabase: Sendable {
       } catch {
         let failure = FeedDatabaseFailure(error)
         connection = nil
-        // A connection that was open for long may be wrong about the file; a fresh one is not.
-        if mayReopen, failure.isDamage || failure.hasMoved {
+        // A connection that was open for long may be wrong about the file; a fresh one is not. And SQLite opens a file for
+        // reading only, and says nothing, when to open it for writing fails for whatever reason.
+        if mayReopen, failure.isDamage || failure.hasMoved || failure.cause == .notPermitted {
           mayReopen = false
         } else if maySetAside, failure.isDamage, let opened {
           maySetAside = false

@@ -54,10 +54,18 @@ struct CacheUnderTest {
   /// Looks at everything there is to look at: the feed, the database beneath it, that it can be saved to, and that
   /// nothing is left beside it.
   ///
+  /// - Parameter mayBeDamaged: whether the file may be no database, as it was before.
   /// - Returns: which generation was saved.
-  func examine() throws -> Int? {
-    let number = try saved()
-    if FileManager.default.fileExists(atPath: path) {
+  func examine(mayBeDamaged: Bool = false) throws -> Int? {
+    let number: Int?
+    var isDamaged = false
+    do {
+      number = try saved()
+    } catch let error as FeedStoreError {
+      guard mayBeDamaged, case .damaged = error.cause else { throw error }
+      (number, isDamaged) = (nil, true)
+    }
+    if !isDamaged, FileManager.default.fileExists(atPath: path) {
       let queue = try DatabaseQueue(path: path)
       let verdict = try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
       try queue.close()

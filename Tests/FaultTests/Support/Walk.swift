@@ -30,13 +30,17 @@ struct Walk: Sendable, CustomTestStringConvertible {
   static let new = 2
 
   /// How a run ended.
-  struct Attempt {
+  struct Attempt: CustomStringConvertible {
     let number: Int
     /// The call that went wrong, if the run came so far.
     let call: String?
     let ending: FeedBinary.Ending
     /// What was saved then.
     let saved: Int?
+
+    var description: String {
+      "\(call ?? "no fault"): status \(ending.status), saved \(saved.map { "\($0)" } ?? "nothing"); \(ending.errors)"
+    }
   }
 
   /// - Returns: every run that came as far as its fault.
@@ -64,7 +68,7 @@ struct Walk: Sendable, CustomTestStringConvertible {
     let ending = try await FeedBinary.run(
       ["load", url, "--cache", cache.path, "--format", "json"], environment: faults.environment)
     do {
-      return Attempt(number: number, call: faults.call, ending: ending, saved: try cache.examine())
+      return Attempt(number: number, call: faults.call, ending: ending, saved: try cache.examine(mayBeDamaged: start == .damaged))
     } catch {
       throw CacheUnderTest.Damage(description: "after \(faults.call ?? "no fault"): \(error); \(ending)")
     }
