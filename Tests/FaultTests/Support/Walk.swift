@@ -68,7 +68,8 @@ struct Walk: Sendable, CustomTestStringConvertible {
     let ending = try await FeedBinary.run(
       ["load", url, "--cache", cache.path, "--format", "json"], environment: faults.environment)
     do {
-      return Attempt(number: number, call: faults.call, ending: ending, saved: try cache.examine(mayBeDamaged: start == .damaged))
+      return Attempt(
+        number: number, call: faults.call, ending: ending, saved: try cache.examine(mayBeDamaged: start == .damaged))
     } catch {
       throw CacheUnderTest.Damage(description: "after \(faults.call ?? "no fault"): \(error); \(ending)")
     }

@@ -54,7 +54,7 @@ __attribute__((constructor)) static void begin(void) {
   threads = (text = getenv("FAULT_THREADS")) ? atol(text) : 0;
   if ((text = getenv("FAULT_CLOCKS"))) {
     int file = (int)syscall(SYS_openat, AT_FDCWD, text, O_RDONLY | O_CLOEXEC);
-    void *bytes = (void *)syscall(SYS_mmap, NULL, 16, PROT_READ, MAP_SHARED, file, 0);
+    void *bytes = (void *)syscall(SYS_mmap, NULL, 16L, (long)PROT_READ, (long)MAP_SHARED, (long)file, 0L);
     if (file < 0 || bytes == MAP_FAILED) abort();
     syscall(SYS_close, file);
     clocks = bytes;
