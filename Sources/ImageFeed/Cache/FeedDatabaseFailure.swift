@@ -31,7 +31,9 @@ struct FeedDatabaseFailure: Error {
   init(_ error: DatabaseError, systemError: Int32) {
     let message = error.message ?? "code \(error.extendedResultCode.rawValue)"
     hasMoved = error.extendedResultCode == .SQLITE_READONLY_DBMOVED
-    isExhaustion = Self.isExhaustion(systemError)
+    // Of a file that it makes and cannot open, SQLite has forgotten why: it looks for it afterwards, and finds none.
+    isExhaustion =
+      Self.isExhaustion(systemError) || error.resultCode == .SQLITE_CANTOPEN && systemError == ENOENT
     mayBeReadFrozen = [.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_FULL, .SQLITE_PERM]
       .contains(error.resultCode)
     cause =
@@ -55,15 +57,14 @@ struct FeedDatabaseFailure: Error {
       let code = error.code.rawValue
       self.init(Self.cause(systemError: code) ?? .inputOutput("\(error.code)"), systemError: code)
     case let error as CocoaError:
-      self.init(Self.cause(of: error))
+      let code = error.underlyingErrors.lazy.compactMap { $0 as? POSIXError }.first?.code.rawValue ?? 0
+      self.init(Self.cause(systemError: code) ?? Self.cause(of: error), systemError: code)
     default: self.init(.other("\(error)"))
     }
   }
 
   private static func cause(of error: CocoaError) -> FeedStoreError.Cause {
-    let underlying = error.underlyingErrors.compactMap { $0 as? POSIXError }.first
-    if let underlying, let cause = cause(systemError: underlying.code.rawValue) { return cause }
-    return switch error.code {
+    switch error.code {
     case .fileWriteNoPermission, .fileReadNoPermission, .fileWriteVolumeReadOnly: .notPermitted
     case .fileWriteOutOfSpace: .diskFull
     default: .inputOutput(error.localizedDescription)

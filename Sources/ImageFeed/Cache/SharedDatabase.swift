@@ -25,7 +25,7 @@ struct SharedDatabase: Sendable {
       } catch {
         database.connection = nil
         let failure = FeedDatabaseFailure(error)
-        guard failure.mayBeReadFrozen, !failure.isExhaustion else { throw failure }
+        guard failure.mayBeReadFrozen else { throw failure }
         return try database.readFrozen(body, after: failure)
       }
     }
