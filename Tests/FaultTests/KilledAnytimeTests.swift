@@ -18,9 +18,11 @@ extension FaultTests {
             group.addTask {
               let cache = CacheUnderTest("\(folder)/\(lane)", url)
               var (last, kept) = (0, 0)
-              for _ in 0..<Self.kills / 2 {
-                let delay = Int.random(in: 30_000...150_000)
+              for round in 0..<Self.kills / 2 {
+                let delay = Int.random(in: 0...(round.isMultiple(of: 2) ? 30_000 : 100_000))
                 let run = try RunningFeed(["watch", url, "--every", "1ms", "--cache", cache.path])
+                // One in the middle of its loads and saves, the next from its very beginning on.
+                if round.isMultiple(of: 2) { _ = await run.output.line() }
                 try await Task.sleep(for: .microseconds(delay))
                 run.send(SIGKILL)
                 #expect(await run.status() == 128 + SIGKILL)
@@ -36,7 +38,7 @@ extension FaultTests {
           for try await count in group { kept += count }
         }
         // Otherwise nothing was saved before the kills, and they showed nothing.
-        #expect(kept > Self.kills / 10)
+        #expect(kept > 0)
         print("\(Self.kills) kills, \(kept) of them after a save of their process; \(await origin.requests) loads")
       }
     }
