@@ -18,7 +18,9 @@ extension Publisher {
     Publishers.FlatMapFirst(upstream: self, transform: transform)
   }
 
-  /// Makes a publisher of a value, one at a time, dropping what arrives meanwhile, that cannot fail.
+  /// Makes a publisher that cannot fail of a value, dropping the values that arrive meanwhile.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
   @inlinable
   public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -28,7 +30,9 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher of a value, one at a time, dropping what arrives meanwhile, that may fail.
+  /// Makes a publisher that may fail of a value of a stream that cannot, dropping the values that arrive meanwhile.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
   @inlinable
   public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -36,7 +40,9 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).flatMapFirst(transform)
   }
 
-  /// Makes a publisher of a value, one at a time, dropping what arrives meanwhile, that cannot fail.
+  /// Makes a publisher of a value, dropping the values that arrive meanwhile, where nothing can fail.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
   @inlinable
   public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P

@@ -7,7 +7,7 @@ extension Publisher {
   ///     downstream  -------1--2|
   ///
   /// **Demand:** what was asked for and not delivered is asked of the other. **Failure:** passes through; only an empty
-  /// ending turns to the other. **Cancellation:** cancels the one that runs.
+  /// ending turns to the other. **Cancellation:** cancels the one that runs. Policy: forwards.
   @inlinable
   public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
   where P.Output == Output, P.Failure == Failure {

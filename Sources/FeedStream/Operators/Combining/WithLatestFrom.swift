@@ -16,7 +16,9 @@ extension Publisher {
     withLatestFrom(other) { ($0, $1) }
   }
 
-  /// Combines each value with the newest value of another publisher by `transform`; see ``withLatestFrom(_:)``.
+  /// Combines each value with the newest value of another publisher by `transform`.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``withLatestFrom(_:)``.
   @inlinable
   public func withLatestFrom<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T

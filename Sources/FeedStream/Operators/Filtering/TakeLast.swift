@@ -6,8 +6,8 @@ extension Publisher {
   ///     downstream  -----------b-c|
   ///
   /// **Demand:** asks upstream for everything; what is kept is delivered as asked for, and the ending with the last of it.
-  /// **Failure:** passes through at once, without values. **Cancellation:** passes through. Policy: keeps `count` values and
-  /// drops older ones, by design.
+  /// **Failure:** passes through at once; the values kept are dropped, and reported. **Cancellation:** passes through.
+  /// Policy: keeps `count` values and drops older ones, by design.
   ///
   /// - Precondition: `count` is not negative.
   @inlinable

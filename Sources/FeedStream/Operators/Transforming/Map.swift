@@ -5,7 +5,7 @@ extension Publisher {
   ///     map { $0 * 10 }
   ///     downstream  --10-20-30-|
   ///
-  /// **Demand, failure, cancellation:** pass through.
+  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Self, T> {
     Publishers.Map(upstream: self, transform: transform)
@@ -17,7 +17,8 @@ extension Publisher {
   ///     tryMap { try parse($0) }   (throws on 3)
   ///     downstream  --a--b--#
   ///
-  /// **Demand:** passes through. **Failure:** an error thrown cancels upstream; upstream's own passes through.
+  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes through.
+  /// Policy: forwards.
   @inlinable
   public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Self, T> {
     Publishers.TryMap(upstream: self, transform: transform)
@@ -29,7 +30,7 @@ extension Publisher {
   ///     replaceNil(with: 0)
   ///     downstream  --1--0----3--|
   ///
-  /// **Demand, failure, cancellation:** pass through.
+  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   @inlinable
   public func replaceNil<T>(with value: T) -> Publishers.Map<Self, T> where Output == T? {
     map { $0 ?? value }
