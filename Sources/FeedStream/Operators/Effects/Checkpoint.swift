@@ -3,6 +3,10 @@ extension Publisher {
   ///
   ///     http.get(url).tryMap(decode).timeout(…).checkpoint("load feed")
   ///
+  ///     upstream    --a--b--#
+  ///     checkpoint("load feed")
+  ///     downstream  --a--b--#       (the failure has passed "load feed")
+  ///
   /// The name, the file and the line appear in
   /// - the message when an operator above traps,
   /// - the ``TimedOut`` that a `timeout` above hands to its `customError`,

@@ -12,7 +12,7 @@ extension Publisher {
   /// once.
   ///
   /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** what `handler` makes of
-  /// it. **Cancellation:** both, at once.
+  /// it. **Cancellation:** both, at once. Policy: forwards.
   ///
   /// - Parameter handler: makes, of the failures, the publisher that says when to try again.
   @inlinable

@@ -80,11 +80,13 @@ extension Publishers {
 }
 
 extension Publishers.Filter {
+  /// As `filter(_:)` of any publisher, in one step with this one.
   @inlinable
   public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.Filter<Upstream> {
     Publishers.Filter(upstream: upstream) { [first = self.isIncluded] in first($0) && isIncluded($0) }
   }
 
+  /// As `tryFilter(_:)` of any publisher, in one step with this one.
   @inlinable
   public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Upstream> {
     Publishers.TryFilter(upstream: upstream) { [first = self.isIncluded] in try first($0) && isIncluded($0) }
@@ -92,11 +94,13 @@ extension Publishers.Filter {
 }
 
 extension Publishers.TryFilter {
+  /// As `filter(_:)` of any publisher, in one step with this one.
   @inlinable
   public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.TryFilter<Upstream> {
     tryFilter(isIncluded)
   }
 
+  /// As `tryFilter(_:)` of any publisher, in one step with this one.
   @inlinable
   public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Upstream> {
     Publishers.TryFilter(upstream: upstream) { [first = self.isIncluded] in try first($0) && isIncluded($0) }

@@ -6,7 +6,7 @@ extension Publisher {
   ///     second subscriber       2--3--|
   ///
   /// The same as `multicast` through a ``PassthroughSubject`` with `autoconnect`. **Demand:** upstream is asked for
-  /// everything, once anybody asks. **Policy:** drops what a subscriber has not asked for. **Failure:** passes through;
+  /// everything, once anybody asks. **Policy:** drops what a subscriber has not asked for, and reports it. **Failure:** passes through;
   /// who comes after an ending receives the ending. **Cancellation:** the last subscriber's cancels upstream.
   @inlinable
   public func share() -> Publishers.Share<Self> { Publishers.Share(upstream: self) }

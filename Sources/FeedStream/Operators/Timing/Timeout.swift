@@ -7,7 +7,8 @@ extension Publisher {
   ///
   /// The time runs from the subscription, anew from the first request, and anew from each value.
   ///
-  /// **Policy:** what arrived in time is delivered before the ending. **Demand:** passes through. **Failure:** upstream's
+  /// **Policy:** values and the ending are delivered on the scheduler; what is asked for waits for its turn there, and what
+  /// arrived in time is delivered before a timeout. **Demand:** passes through. **Failure:** upstream's
   /// passes through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:** at once;
   /// what waits for the scheduler is dropped, an ending too.
   ///
@@ -41,7 +42,9 @@ public struct TimedOut: Error, Hashable, Sendable, CustomStringConvertible {
 extension Publisher {
   /// Fails when nothing arrives for `interval`, with an error that can say where.
   ///
-  ///     .timeout(.seconds(5), scheduler: loop) { LoadError.tooSlow($0) }
+  ///     upstream    -a-b--------c-|
+  ///     timeout(4, scheduler: loop) { LoadError.tooSlow($0) }
+  ///     downstream  -a-b---#
   ///
   /// **Policy, demand, failure, cancellation:** as in ``timeout(_:scheduler:options:customError:)``.
   ///

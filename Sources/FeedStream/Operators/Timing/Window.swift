@@ -11,7 +11,7 @@ extension Publisher {
   ///
   /// **Policy:** a window keeps its values for whoever subscribes to it, as long as anybody keeps the window; windows that
   /// are not asked for wait. Unbounded. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the open window
-  /// and the stream; windows that still wait are dropped. When upstream or the trigger finishes, so do the open window and,
+  /// and the stream; windows that still wait are dropped, and reported. When upstream or the trigger finishes, so do the open window and,
   /// after the windows that wait, the stream. **Cancellation:** both, at once; the open window finishes.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
@@ -21,7 +21,16 @@ extension Publisher {
     Publishers.Window(upstream: self, trigger: trigger, count: nil)
   }
 
-  /// Delivers the stream in pieces of `interval`; see ``window(on:)``.
+  /// Delivers the stream in pieces of `interval`.
+  ///
+  ///     upstream    -a-b---c---|
+  ///     window(for: 4)
+  ///     downstream  A---B---C--|
+  ///              A  -a-b|
+  ///              B      ---c|
+  ///              C          ---|
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``window(on:)``.
   ///
   /// - Parameters:
   ///   - interval: the length of a window, in `scheduler`'s time.
@@ -35,7 +44,15 @@ extension Publisher {
     window(on: Publishers.Interval(every: interval, scheduler: scheduler, options: options))
   }
 
-  /// Delivers the stream in pieces of `count` values; see ``window(on:)``. A window begins with its first value.
+  /// Delivers the stream in pieces of `count` values. A window begins with its first value.
+  ///
+  ///     upstream    -a-b---c---|
+  ///     window(2)
+  ///     downstream  -A-----B---|
+  ///              A   a-b|
+  ///              B         c---|
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``window(on:)``.
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable

@@ -78,11 +78,13 @@ extension Publishers {
 }
 
 extension Publishers.CompactMap {
+  /// As `compactMap(_:)` of any publisher, in one step with this one.
   @inlinable
   public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Upstream, T> {
     Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).flatMap(transform) }
   }
 
+  /// As `map(_:)` of any publisher, in one step with this one.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.CompactMap<Upstream, T> {
     Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).map(transform) }
@@ -90,6 +92,7 @@ extension Publishers.CompactMap {
 }
 
 extension Publishers.TryCompactMap {
+  /// As `compactMap(_:)` of any publisher, in one step with this one.
   @inlinable
   public func compactMap<T>(_ transform: @escaping (Output) throws -> T?) -> Publishers.TryCompactMap<Upstream, T> {
     Publishers.TryCompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in

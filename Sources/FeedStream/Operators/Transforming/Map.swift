@@ -91,11 +91,13 @@ extension Publishers {
 // One map of the composed closure: what is fused does not nest.
 
 extension Publishers.Map {
+  /// As `map(_:)` of any publisher, in one step with this one.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Upstream, T> {
     Publishers.Map<Upstream, T>(upstream: upstream) { [first = self.transform] in transform(first($0)) }
   }
 
+  /// As `tryMap(_:)` of any publisher, in one step with this one.
   @inlinable
   public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
@@ -103,9 +105,11 @@ extension Publishers.Map {
 }
 
 extension Publishers.TryMap {
+  /// As `map(_:)` of any publisher, in one step with this one.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.TryMap<Upstream, T> { tryMap(transform) }
 
+  /// As `tryMap(_:)` of any publisher, in one step with this one.
   @inlinable
   public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap<Upstream, T>(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
