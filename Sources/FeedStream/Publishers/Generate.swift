@@ -11,8 +11,8 @@ extension Publishers {
   ///
   /// Unlike `sequence(state:next:).publisher`, operators on it are applied as values pass, so that it may be endless.
   ///
-  /// **Demand:** as many as asked for, in the call that asks; one is computed ahead. **Failure:** none. **Cancellation:** at
-  /// once. **Policy:** computes what is asked for, and that one; nothing is dropped.
+  /// **Demand:** as many as asked for, in the call that asks; one is computed ahead. **Failure:** none.
+  /// **Cancellation:** at once. **Policy:** computes what is asked for, and that one; nothing is dropped.
   @frozen
   public struct Generate<State, Output>: Publisher {
     public typealias Failure = Never

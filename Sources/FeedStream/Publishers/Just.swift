@@ -2,7 +2,8 @@
 ///
 ///     Just(1)    1|
 ///
-/// **Demand:** the value waits for the first request. **Failure:** none. **Cancellation:** at once. **Policy:** forwards.
+/// **Demand:** the value waits for the first request. **Failure:** none. **Cancellation:** at once. **Policy:**
+/// forwards.
 @frozen
 public struct Just<Output>: Publisher {
   public typealias Failure = Never

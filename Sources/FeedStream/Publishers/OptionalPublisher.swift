@@ -8,8 +8,8 @@ extension Optional {
   ///     Optional(1).publisher          1|
   ///     Optional<Int>.none.publisher   |
   ///
-  /// **Demand:** the value waits for the first request; the ending of an empty one waits for nothing. **Failure:** none.
-  /// **Cancellation:** at once. **Policy:** forwards.
+  /// **Demand:** the value waits for the first request; the ending of an empty one waits for nothing. **Failure:**
+  /// none. **Cancellation:** at once. **Policy:** forwards.
   @frozen
   public struct Publisher: ConstantPublisher {
     public typealias Output = Wrapped

@@ -23,11 +23,12 @@ extension Publishers {
   ///     timer(every: 3)
   ///     downstream  ---3--6--9…
   ///
-  /// Hot, as Combine's `Timer.TimerPublisher` is; ``Interval`` is its cold sibling. There is no burst after a stall: ticks
-  /// that a busy scheduler missed are skipped.
+  /// Hot, as Combine's `Timer.TimerPublisher` is; ``Interval`` is its cold sibling. There is no burst after a stall:
+  /// ticks that a busy scheduler missed are skipped.
   ///
-  /// **Demand:** each tick takes one of what a subscriber has asked for. **Policy:** a subscriber that has not asked for a
-  /// tick does not get it, which is reported. **Failure:** none. **Cancellation:** of a subscription: at once. The timer runs until every connection has been cancelled.
+  /// **Demand:** each tick takes one of what a subscriber has asked for. **Policy:** a subscriber that has not asked
+  /// for a tick does not get it, which is reported. **Failure:** none. **Cancellation:** of a subscription: at once.
+  /// The timer runs until every connection has been cancelled.
   public final class Timer<Context: Scheduler>: ConnectablePublisher {
     public typealias Output = Context.SchedulerTimeType
     public typealias Failure = Never

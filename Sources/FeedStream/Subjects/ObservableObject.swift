@@ -1,6 +1,7 @@
 /// A class that says when it is about to change.
 ///
-/// A class with ``Published`` properties need not do anything: its ``objectWillChange`` signals before any of them is set.
+/// A class with ``Published`` properties need not do anything: its ``objectWillChange`` signals before any of them is
+/// set.
 public protocol ObservableObject: AnyObject {
   associatedtype ObjectWillChangePublisher: Publisher = ObservableObjectPublisher
   where ObjectWillChangePublisher.Failure == Never

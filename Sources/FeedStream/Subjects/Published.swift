@@ -62,8 +62,8 @@ extension Publisher where Failure == Never {
   ///     upstream    --a--b--|
   ///     property    --a--b----
   ///
-  /// **Demand:** unlimited, at once. **Failure:** none. **Cancellation:** when the property's owner is released; nothing to
-  /// keep. **Policy:** a value that finds the owner gone reaches nobody.
+  /// **Demand:** unlimited, at once. **Failure:** none. **Cancellation:** when the property's owner is released;
+  /// nothing to keep. **Policy:** a value that finds the owner gone reaches nobody.
   public func assign(to published: inout Published<Output>.Publisher) {
     subscribe(PublishedSubscriber(published.state))
   }

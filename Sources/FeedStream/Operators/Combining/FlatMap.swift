@@ -8,9 +8,9 @@ extension Publisher {
   ///     downstream  ----1--2--3-4--5--|
   ///
   /// **Demand:** `maxPublishers` values are asked of upstream at a time; of the publishers made, everything while
-  /// unlimited demand stands, else one value at a time. **Failure:** the first failure, upstream's or a publisher's, ends
-  /// all; values held are dropped, and reported. **Cancellation:** cancels all. Policy: holds a value that has not been
-  /// asked for, one of each publisher that keeps to its demand.
+  /// unlimited demand stands, else one value at a time. **Failure:** the first failure, upstream's or a publisher's,
+  /// ends all; values held are dropped, and reported. **Cancellation:** cancels all. Policy: holds a value that has not
+  /// been asked for, one of each publisher that keeps to its demand.
   ///
   /// - Parameters:
   ///   - maxPublishers: how many publishers may be active at once, and thus what is asked of upstream at first. With `.max(1)`

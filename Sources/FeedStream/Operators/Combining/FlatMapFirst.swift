@@ -8,8 +8,8 @@ extension Publisher {
   ///     downstream  ----1----2----4--5|
   ///
   /// Finishes when upstream and the publisher that runs have. **Demand:** upstream is asked for everything; what one
-  /// publisher left unused is asked of the next. **Failure:** the first, upstream's or the publisher's. **Cancellation:**
-  /// cancels both. Policy: drops a value that arrives while a publisher runs, and reports it to
+  /// publisher left unused is asked of the next. **Failure:** the first, upstream's or the publisher's.
+  /// **Cancellation:** cancels both. Policy: drops a value that arrives while a publisher runs, and reports it to
   /// ``StreamDiagnostics/onDrop(_:)``.
   @inlinable
   public func flatMapFirst<P: Publisher>(

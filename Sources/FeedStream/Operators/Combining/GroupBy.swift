@@ -7,11 +7,11 @@ extension Publisher {
   ///              O  --1-----3-----|
   ///              E  -----2-----4--|
   ///
-  /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and the
-  /// stream; groups that still wait are dropped, and reported. When upstream finishes, so do the groups and, after those that wait, the
-  /// stream. **Cancellation:** of a group, ends that group, and the next value with its key begins another; of the
-  /// stream, at once, and the groups finish. Policy: a group holds its values until it is subscribed and asked for
-  /// them, unbounded: nothing is lost, so subscribe to every group.
+  /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and
+  /// the stream; groups that still wait are dropped, and reported. When upstream finishes, so do the groups and, after
+  /// those that wait, the stream. **Cancellation:** of a group, ends that group, and the next value with its key begins
+  /// another; of the stream, at once, and the groups finish. Policy: a group holds its values until it is subscribed
+  /// and asked for them, unbounded: nothing is lost, so subscribe to every group.
   ///
   /// - Parameter key: what a value's group goes by.
   @inlinable

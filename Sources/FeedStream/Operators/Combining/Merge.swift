@@ -7,8 +7,8 @@ extension Publisher {
   ///     downstream  --a--1--b--2--|
   ///
   /// Finishes when all have finished. **Demand:** everything while unlimited demand stands, else one value at a time of
-  /// each. **Failure:** the first ends all; values held are dropped, and reported. **Cancellation:** cancels all. Policy:
-  /// holds a value that has not been asked for, one of each publisher that keeps to its demand.
+  /// each. **Failure:** the first ends all; values held are dropped, and reported. **Cancellation:** cancels all.
+  /// Policy: holds a value that has not been asked for, one of each publisher that keeps to its demand.
   @inlinable
   public func merge<B: Publisher>(with other: B) -> Publishers.Merge<Self, B>
   where B.Output == Output, B.Failure == Failure {

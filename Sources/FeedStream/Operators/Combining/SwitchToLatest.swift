@@ -8,8 +8,8 @@ extension Publisher where Output: Publisher, Output.Failure == Failure {
   ///
   /// Finishes when upstream and the newest publisher have. **Demand:** what the last publisher left unused is asked of
   /// the next; upstream is asked for everything. **Failure:** the first, upstream's or the newest publisher's.
-  /// **Cancellation:** cancels both. Policy: forwards; what a publisher has not delivered when the next takes over is not
-  /// waited for, by design.
+  /// **Cancellation:** cancels both. Policy: forwards; what a publisher has not delivered when the next takes over is
+  /// not waited for, by design.
   @inlinable
   public func switchToLatest() -> Publishers.SwitchToLatest<Output, Self> {
     Publishers.SwitchToLatest(upstream: self)
@@ -59,8 +59,9 @@ extension Publisher {
   ///       b                   --4--5|
   ///     downstream  ----1--2----4--5|
   ///
-  /// **Demand, failure, cancellation:** as in `switchToLatest()`. Policy: what the publisher before had not delivered is
-  /// not waited for.
+  /// **Demand:** what the last publisher left unused is asked of the next; upstream is asked for everything.
+  /// **Failure:** the first, upstream's or the newest publisher's. **Cancellation:** cancels both. Policy: forwards;
+  /// what a publisher has not delivered when the next takes over is not waited for, by design.
   @inlinable
   public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P

@@ -6,9 +6,9 @@ extension Publisher {
   ///     zip(other)
   ///     downstream  ----(a1)-(b2)-(c3)|
   ///
-  /// Finishes when one has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first ends
-  /// both. **Cancellation:** cancels both. Policy: a value waits for its partner, so the faster publisher is held up to
-  /// what was asked for; values left without a partner at the ending are dropped, and reported.
+  /// Finishes when one has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first
+  /// ends both. **Cancellation:** cancels both. Policy: a value waits for its partner, so the faster publisher is held
+  /// up to what was asked for; values left without a partner at the ending are dropped, and reported.
   @inlinable
   public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
     Publishers.Zip(self, other)

@@ -12,8 +12,8 @@ public func zip<Failure: Error, each Value>(
 
 /// Combines the newest values of any number of publishers of different types into a tuple, whenever one delivers.
 ///
-/// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``. For two to four publishers the method
-/// is the faster: here the publishers' types are erased.
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``. For two to four publishers the
+/// method is the faster: here the publishers' types are erased.
 public func combineLatest<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
 ) -> Publishers.ZipAll<(repeat each Value), Failure> {

@@ -13,9 +13,9 @@ extension Publisher {
   /// - what ``StreamDiagnostics/onUnhandledFailure(_:)`` is told, and the message of `assertNoFailure`, when a failure that
   ///   came through here is handled by nobody below.
   ///
-  /// Nothing is looked for before something goes wrong: an operator then looks down its chain of subscribers for the next
-  /// checkpoint; a failure notes the checkpoints it passes. A subject, `share` and a scheduler are where that search, or
-  /// that note, ends: put a checkpoint on both sides.
+  /// Nothing is looked for before something goes wrong: an operator then looks down its chain of subscribers for the
+  /// next checkpoint; a failure notes the checkpoints it passes. A subject, `share` and a scheduler are where that
+  /// search, or that note, ends: put a checkpoint on both sides.
   ///
   /// **Demand, failure, cancellation:** pass through, values at no cost. Policy: forwards.
   ///

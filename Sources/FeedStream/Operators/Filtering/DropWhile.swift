@@ -5,7 +5,8 @@ extension Publisher {
   ///     drop(while: { $0 < 5 })
   ///     downstream  --------9--3--|
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards the rest.
+  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards the
+  /// rest.
   @inlinable
   public func drop(while predicate: @escaping (Output) -> Bool) -> Publishers.DropWhile<Self> {
     Publishers.DropWhile(upstream: self, predicate: predicate)

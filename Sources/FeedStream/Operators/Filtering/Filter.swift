@@ -5,8 +5,8 @@ extension Publisher {
   ///     filter(isEven)
   ///     downstream  -----2-----4--|
   ///
-  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves out
-  /// the others, by design.
+  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
+  /// out the others, by design.
   @inlinable
   public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.Filter<Self> {
     Publishers.Filter(upstream: self, isIncluded: isIncluded)
@@ -18,8 +18,8 @@ extension Publisher {
   ///     tryFilter { try isEven($0) }   (throws on 3)
   ///     downstream  -----2--#
   ///
-  /// **Demand:** a value left out is asked for again. **Failure:** an error thrown cancels upstream; upstream's own passes
-  /// through. **Cancellation:** passes through. Policy: forwards; leaves out the others, by design.
+  /// **Demand:** a value left out is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
+  /// passes through. **Cancellation:** passes through. Policy: forwards; leaves out the others, by design.
   @inlinable
   public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Self> {
     Publishers.TryFilter(upstream: self, isIncluded: isIncluded)

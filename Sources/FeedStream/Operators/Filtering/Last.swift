@@ -5,8 +5,8 @@ extension Publisher {
   ///     last()
   ///     downstream  -----------c|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value; drops the others.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value; drops the others.
   @inlinable
   public func last() -> Publishers.Last<Self> { Publishers.Last(upstream: self) }
 

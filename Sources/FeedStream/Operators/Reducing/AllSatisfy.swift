@@ -5,8 +5,8 @@ extension Publisher {
   ///     allSatisfy(isEven)
   ///     downstream  --------false|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without an answer.
-  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
+  /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
   @inlinable
   public func allSatisfy(_ predicate: @escaping (Output) -> Bool) -> Publishers.AllSatisfy<Self> {
     Publishers.AllSatisfy(upstream: self, predicate: predicate)

@@ -16,8 +16,8 @@ extension Publisher where Output: Comparable {
   ///     max()
   ///     downstream  -----------3|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value.
   @inlinable
   public func max() -> Publishers.Comparison<Self> { max(by: <) }
 }

@@ -5,8 +5,8 @@ extension Publisher where Output: Equatable {
   ///     contains(b)
   ///     downstream  -----true|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without an answer.
-  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
+  /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
   @inlinable
   public func contains(_ output: Output) -> Publishers.Contains<Self> {
     Publishers.Contains(upstream: self, output: output)

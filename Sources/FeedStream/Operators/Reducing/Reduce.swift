@@ -5,8 +5,8 @@ extension Publisher {
   ///     reduce(0, +)
   ///     downstream  -----------6|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a result.
-  /// **Cancellation:** passes through. Policy: keeps the result so far.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// result. **Cancellation:** passes through. Policy: keeps the result so far.
   @inlinable
   public func reduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) -> T
@@ -20,8 +20,8 @@ extension Publisher {
   ///     reduce(into: []) { $0.append($1) }
   ///     downstream  -----------[1,2,3]|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a result.
-  /// **Cancellation:** passes through. Policy: keeps the result so far.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// result. **Cancellation:** passes through. Policy: keeps the result so far.
   @inlinable
   public func reduce<T>(
     into initialResult: T, _ updateResult: @escaping (inout T, Output) -> Void

@@ -7,9 +7,10 @@ extension Publisher {
   ///     second subscriber       2--3--|
   ///
   /// Nothing happens until ``ConnectablePublisher/connect()``; each call subscribes to upstream once more, through the
-  /// same subject. **Demand:** a connection asks upstream for everything, once a subscriber has asked for anything (with a
-  /// ``CurrentValueSubject`` at once); what reaches a subscriber that has not asked for it is the subject's policy. **Failure:** passes through. **Cancellation:** a subscriber's is its
-  /// own; the connection's stops upstream, without an ending. Policy: the subject's.
+  /// same subject. **Demand:** a connection asks upstream for everything, once a subscriber has asked for anything
+  /// (with a ``CurrentValueSubject`` at once); what reaches a subscriber that has not asked for it is the subject's
+  /// policy. **Failure:** passes through. **Cancellation:** a subscriber's is its own; the connection's stops upstream,
+  /// without an ending. Policy: the subject's.
   ///
   /// - Parameter createSubject: runs once, when the subject is first needed.
   @inlinable

@@ -7,8 +7,8 @@ extension Publisher {
   ///
   /// The subscription itself is not delayed; see ``delaySubscription(for:scheduler:options:)``.
   ///
-  /// **Policy:** keeps what is asked for and waits for its time. **Demand:** passes through. **Failure:** is delayed like a
-  /// value. **Cancellation:** upstream at once; what waits is dropped, an ending too.
+  /// **Policy:** keeps what is asked for and waits for its time. **Demand:** passes through. **Failure:** is delayed
+  /// like a value. **Cancellation:** upstream at once; what waits is dropped, an ending too.
   ///
   /// - Parameters:
   ///   - interval: how much later, in `scheduler`'s time.

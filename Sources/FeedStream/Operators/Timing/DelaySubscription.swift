@@ -6,8 +6,8 @@ extension Publisher {
   ///     delaySubscription(for: 3)
   ///     downstream              -----a-b-|
   ///
-  /// **Demand:** what is asked for meanwhile is asked of upstream with the subscription. **Failure:** passes through. **Policy:** forwards.
-  /// **Cancellation:** at once; before the time has come, upstream is never subscribed.
+  /// **Demand:** what is asked for meanwhile is asked of upstream with the subscription. **Failure:** passes through.
+  /// **Policy:** forwards. **Cancellation:** at once; before the time has come, upstream is never subscribed.
   ///
   /// - Parameters:
   ///   - interval: how much later, in `scheduler`'s time.

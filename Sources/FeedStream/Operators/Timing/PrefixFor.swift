@@ -5,8 +5,8 @@ extension Publisher {
   ///     prefix(for: 4)
   ///     downstream  -a-b|
   ///
-  /// **Demand, failure:** pass through. **Cancellation:** at once; upstream is cancelled when the time is up. **Policy:**
-  /// forwards.
+  /// **Demand, failure:** pass through. **Cancellation:** at once; upstream is cancelled when the time is up.
+  /// **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - interval: how long from the subscription, in `scheduler`'s time.

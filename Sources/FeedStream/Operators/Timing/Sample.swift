@@ -8,9 +8,9 @@ extension Publisher {
   ///
   /// The trigger's ending ends the sampling, and with it the stream; so does upstream's.
   ///
-  /// **Policy:** drops a value that another follows before the trigger, by design; drops, and reports, one not sampled when
-  /// the stream ends; a value for which nothing is asked stays the latest. **Demand:** unlimited, of upstream and trigger. **Failure:** upstream's
-  /// passes through. **Cancellation:** both, at once.
+  /// **Policy:** drops a value that another follows before the trigger, by design; drops, and reports, one not sampled
+  /// when the stream ends; a value for which nothing is asked stays the latest. **Demand:** unlimited, of upstream and
+  /// trigger. **Failure:** upstream's passes through. **Cancellation:** both, at once.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
   @inlinable

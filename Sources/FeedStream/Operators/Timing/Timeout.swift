@@ -7,10 +7,10 @@ extension Publisher {
   ///
   /// The time runs from the subscription, anew from the first request, and anew from each value.
   ///
-  /// **Policy:** values and the ending are delivered on the scheduler; what is asked for waits for its turn there, and what
-  /// arrived in time is delivered before a timeout. **Demand:** passes through. **Failure:** upstream's
-  /// passes through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:** at once;
-  /// what waits for the scheduler is dropped, an ending too.
+  /// **Policy:** values and the ending are delivered on the scheduler; what is asked for waits for its turn there, and
+  /// what arrived in time is delivered before a timeout. **Demand:** passes through. **Failure:** upstream's passes
+  /// through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:** at once; what
+  /// waits for the scheduler is dropped, an ending too.
   ///
   /// - Parameters:
   ///   - interval: the longest silence, in `scheduler`'s time.

@@ -9,10 +9,11 @@ extension Publisher {
   ///              B      ---c-|
   ///              C           ----|
   ///
-  /// **Policy:** a window keeps its values for whoever subscribes to it, as long as anybody keeps the window; windows that
-  /// are not asked for wait. Unbounded. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the open window
-  /// and the stream; windows that still wait are dropped, and reported. When upstream or the trigger finishes, so do the open window and,
-  /// after the windows that wait, the stream. **Cancellation:** both, at once; the open window finishes.
+  /// **Policy:** a window keeps its values for whoever subscribes to it, as long as anybody keeps the window; windows
+  /// that are not asked for wait. Unbounded. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the
+  /// open window and the stream; windows that still wait are dropped, and reported. When upstream or the trigger
+  /// finishes, so do the open window and, after the windows that wait, the stream. **Cancellation:** both, at once; the
+  /// open window finishes.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
   @inlinable

@@ -17,8 +17,8 @@ extension Publisher {
   ///     tryMap { try parse($0) }   (throws on 3)
   ///     downstream  --a--b--#
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes through.
-  /// Policy: forwards.
+  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
+  /// through. Policy: forwards.
   @inlinable
   public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Self, T> {
     Publishers.TryMap(upstream: self, transform: transform)
