@@ -37,9 +37,9 @@ extension Publisher where Output: Sendable {
   ///     tryMapAsync(limit: 2)   (throws on 2)
   ///     downstream  -----1---#
   ///
-  /// **Demand, cancellation, policy:** as in ``mapAsync(limit:order:_:)``. **Failure:** an error thrown comes in its
-  /// place in the order, and cancels upstream and the other tasks; results that were ready after it are dropped, and
-  /// reported. Upstream's own passes through after the results of the values before it.
+  /// **Demand, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``. **Failure:** an error thrown comes
+  /// in its place in the order, and cancels upstream and the other tasks; results that were ready after it are dropped,
+  /// and reported. Upstream's own passes through after the results of the values before it.
   public func tryMapAsync<T: Sendable>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async throws -> T
   ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {

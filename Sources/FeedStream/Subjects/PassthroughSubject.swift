@@ -3,7 +3,7 @@
 ///     sent          --a--b--c--|
 ///     subscriber      x--b--c--|
 ///
-/// **Demand, policy:** a subscriber that has not asked for a value does not get it; ``send(_:)`` counts it as dropped,
+/// **Demand, policy:** a subscriber that has not asked for a value does not get it; `send(_:)` counts it as dropped,
 /// and what is dropped or reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the
 /// subject is asked for everything once a subscriber asks for anything. **Failure:** the ending sent goes to every
 /// subscriber at once, asked for or not, and to those who come later. **Cancellation:** a subscriber's is its own.
@@ -48,14 +48,14 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 }
 
 extension PassthroughSubject {
-  /// ``send(_:)`` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
   @_disfavoredOverload
   @inlinable
   public func send(_ value: Output) {
     let _: Delivery = send(value)
   }
 
-  /// ``send()`` for where a function without a result is wanted.
+  /// `send()` for where a function without a result is wanted.
   @_disfavoredOverload
   @inlinable
   public func send() where Output == Void {

@@ -166,14 +166,14 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 }
 
 extension ReplaySubject {
-  /// ``send(_:)`` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
   @_disfavoredOverload
   @inlinable
   public func send(_ value: Output) {
     let _: Delivery = send(value)
   }
 
-  /// ``send()`` for where a function without a result is wanted.
+  /// `send()` for where a function without a result is wanted.
   @_disfavoredOverload
   @inlinable
   public func send() where Output == Void {

@@ -16,7 +16,7 @@ extension Publisher {
 
   /// Combines the newest values of two publishers by `transform`, whenever one delivers one.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``combineLatest(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
@@ -26,7 +26,7 @@ extension Publisher {
 
   /// Combines the newest values of three publishers, whenever one delivers one.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``combineLatest(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher>(
     _ publisher1: P, _ publisher2: Q
@@ -36,7 +36,7 @@ extension Publisher {
 
   /// Combines the newest values of three publishers by `transform`, whenever one delivers one.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``combineLatest(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
@@ -46,7 +46,7 @@ extension Publisher {
 
   /// Combines the newest values of four publishers, whenever one delivers one.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``combineLatest(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher, R: Publisher>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R
@@ -57,7 +57,7 @@ extension Publisher {
 
   /// Combines the newest values of four publishers by `transform`, whenever one delivers one.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``combineLatest(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher, R: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R,

@@ -16,7 +16,7 @@ extension Publisher {
 
   /// Delivers a sequence's elements after this publisher has finished.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``append(_:)-(P)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/append(_:)-(P)``.
   @inlinable
   public func append<S: Sequence>(
     _ elements: S
@@ -26,7 +26,7 @@ extension Publisher {
 
   /// Delivers the elements after this publisher has finished.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``append(_:)-(P)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/append(_:)-(P)``.
   @inlinable
   public func append(_ elements: Output...) -> Publishers.Concatenate<Self, Publishers.Sequence<[Output], Failure>> {
     append(elements)
@@ -49,7 +49,7 @@ extension Publisher {
 
   /// Delivers a sequence's elements first.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``prepend(_:)-(P)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/prepend(_:)-(P)``.
   @inlinable
   public func prepend<S: Sequence>(
     _ elements: S
@@ -59,7 +59,7 @@ extension Publisher {
 
   /// Delivers the elements first.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``prepend(_:)-(P)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/prepend(_:)-(P)``.
   @inlinable
   public func prepend(_ elements: Output...) -> Publishers.Concatenate<Publishers.Sequence<[Output], Failure>, Self> {
     prepend(elements)

@@ -17,7 +17,7 @@ extension Publisher {
 
   /// Delivers the values of this publisher and of another of its type, as they come.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``merge(with:)-(B)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge(with other: Self) -> Publishers.MergeMany<Self> { Publishers.MergeMany([self, other]) }
 }

@@ -111,7 +111,7 @@ extension Publishers.Merge {
 extension Publisher {
   /// Delivers the values of this publisher and of two others, as they come.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``merge(with:)-(B)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher>(
     with b: B, _ c: C
@@ -125,7 +125,7 @@ extension Publisher {
 
   /// Delivers the values of this publisher and of three others, as they come.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``merge(with:)-(B)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher>(
     with b: B, _ c: C, _ d: D
@@ -140,7 +140,7 @@ extension Publisher {
 
   /// Delivers the values of this publisher and of four others, as they come.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``merge(with:)-(B)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E
@@ -156,7 +156,7 @@ extension Publisher {
 
   /// Delivers the values of this publisher and of five others, as they come.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``merge(with:)-(B)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F
@@ -173,7 +173,7 @@ extension Publisher {
 
   /// Delivers the values of this publisher and of six others, as they come.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``merge(with:)-(B)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G
@@ -191,7 +191,7 @@ extension Publisher {
 
   /// Delivers the values of this publisher and of seven others, as they come.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``merge(with:)-(B)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher, H: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G, _ h: H

@@ -71,7 +71,7 @@ extension Publisher {
 
   /// Makes a publisher that cannot fail of each value and delivers the values of the newest.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``flatMapLatest(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @inlinable
   public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -87,7 +87,7 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// Makes a publisher that may fail of each value and delivers the values of the newest.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``Publisher/flatMapLatest(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @inlinable
   public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -97,7 +97,7 @@ extension Publisher where Failure == Never {
 
   /// Makes a publisher that cannot fail of each value and delivers the values of the newest.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``Publisher/flatMapLatest(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @inlinable
   public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P

@@ -17,7 +17,7 @@ extension Publisher {
   /// Pairs each value with the value at the same place of another publisher, and delivers what `transform` makes of
   /// them.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``zip(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
@@ -27,7 +27,7 @@ extension Publisher {
 
   /// Combines the values at the same place of three publishers.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``zip(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher>(_ publisher1: P, _ publisher2: Q) -> Publishers.Zip3<Self, P, Q>
   where P.Failure == Failure, Q.Failure == Failure {
@@ -36,7 +36,7 @@ extension Publisher {
 
   /// Combines the values at the same place of three publishers, and delivers what `transform` makes of them.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``zip(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
@@ -46,7 +46,7 @@ extension Publisher {
 
   /// Combines the values at the same place of four publishers.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``zip(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher, R: Publisher>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R
@@ -56,7 +56,7 @@ extension Publisher {
 
   /// Combines the values at the same place of four publishers, and delivers what `transform` makes of them.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``zip(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher, R: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R,

@@ -18,8 +18,8 @@ extension Publisher {
   ///     prefix(while: { $0 < 5 }, inclusive: true)
   ///     downstream  --1--2--9|
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``prefix(while:)``; upstream is cancelled before the last value
-  /// is delivered.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/prefix(while:)``; upstream is cancelled before the
+  /// last value is delivered.
   @inlinable
   public func prefix(
     while predicate: @escaping (Output) -> Bool, inclusive isInclusive: Bool

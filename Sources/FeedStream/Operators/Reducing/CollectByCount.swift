@@ -14,10 +14,10 @@ extension Publisher {
     Publishers.CollectByCount(upstream: self, count: count)
   }
 
-  /// Delivers the values as arrays of `count`: ReactiveX's name for ``collect(_:)``, beside `buffer(for:scheduler:)`
-  /// and `buffer(on:)`.
+  /// Delivers the values as arrays of `count`: ReactiveX's name for ``Publisher/collect(_:)``, beside
+  /// `buffer(for:scheduler:)` and `buffer(on:)`.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``collect(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/collect(_:)``.
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable

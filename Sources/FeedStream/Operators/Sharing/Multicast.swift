@@ -22,7 +22,7 @@ extension Publisher {
 
   /// Feeds all subscribers from one subscription to this publisher, through `subject`.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``multicast(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/multicast(_:)``.
   @inlinable
   public func multicast<S: Subject>(
     subject: S

@@ -23,9 +23,9 @@ extension Publisher {
     Publishers.CollectByTime(upstream: self, strategy: strategy, options: options)
   }
 
-  /// Delivers in one array what arrived in `interval`: ``collect(_:options:)`` by time, in ReactiveX's words.
+  /// Delivers in one array what arrived in `interval`: ``Publisher/collect(_:options:)`` by time, in ReactiveX's words.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``collect(_:options:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/collect(_:options:)``.
   ///
   /// - Precondition: `interval` is more than zero.
   @inlinable

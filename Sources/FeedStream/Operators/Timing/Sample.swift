@@ -25,7 +25,7 @@ extension Publisher {
   ///     sample(every: 4)
   ///     downstream  ----b-------d|
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``sample(on:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/sample(on:)``.
   ///
   /// - Parameters:
   ///   - interval: the time between samples, in `scheduler`'s time.

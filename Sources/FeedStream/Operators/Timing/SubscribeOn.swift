@@ -6,7 +6,7 @@ extension Publisher {
   ///     subscribe(on: loop)
   ///     downstream              ----a--b--|
   ///
-  /// Values and the ending pass through where they arrive; to move those use ``receive(on:options:)``.
+  /// Values and the ending pass through where they arrive; to move those use ``Publisher/receive(on:options:)``.
   ///
   /// **Demand:** reaches upstream on the scheduler, in the order in which it was asked for. **Failure:** passes
   /// through. **Cancellation:** nothing is delivered from now on; upstream is cancelled on the scheduler. **Policy:**

@@ -46,7 +46,7 @@ extension Publisher {
   ///     timeout(4, scheduler: loop) { LoadError.tooSlow($0) }
   ///     downstream  -a-b---#
   ///
-  /// **Policy, demand, failure, cancellation:** as in ``timeout(_:scheduler:options:customError:)``.
+  /// **Policy, demand, failure, cancellation:** as in ``Publisher/timeout(_:scheduler:options:customError:)``.
   ///
   /// - Parameters:
   ///   - interval: how long a silence may last.
@@ -55,7 +55,7 @@ extension Publisher {
   ///   - file: where the pipeline was assembled.
   ///   - line: where the pipeline was assembled.
   ///   - customError: makes the error to fail with; what it is handed names the place of this call and the nearest
-  ///     ``checkpoint(_:file:line:)`` below.
+  ///     ``Publisher/checkpoint(_:file:line:)`` below.
   @inlinable
   public func timeout<S: Scheduler>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil,

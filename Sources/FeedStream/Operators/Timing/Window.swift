@@ -31,7 +31,7 @@ extension Publisher {
   ///              B      ---c|
   ///              C          ---|
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``window(on:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/window(on:)``.
   ///
   /// - Parameters:
   ///   - interval: the length of a window, in `scheduler`'s time.
@@ -54,7 +54,7 @@ extension Publisher {
   ///              A   a-b|
   ///              B         c---|
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``window(on:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/window(on:)``.
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable
