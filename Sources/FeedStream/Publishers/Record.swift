@@ -91,7 +91,7 @@ extension Record.Recording: Encodable where Output: Encodable, Failure: Encodabl
     try container.encode(completion, forKey: .completion)
   }
 
-  /// The same as ``Publisher/encode(to:)``; Combine has both.
+  /// The same as ``encode(to:)``; Combine has both.
   public func encode(into encoder: any Encoder) throws { try encode(to: encoder) }
 }
 
