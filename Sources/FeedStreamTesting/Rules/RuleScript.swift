@@ -32,6 +32,8 @@ struct RuleScript: CustomStringConvertible {
       late == .unlimited || script.initial == .unlimited || (script.answers.last ?? .none) > .none
     }
 
+    var isUnlimited: Bool { script.initial == .unlimited }
+
     static let all = [
       Demand(script: .unlimited),
       Demand(script: .oneByOne),

@@ -14,6 +14,8 @@ public final class SubscriptionRecord: CustomStringConvertible {
   public internal(set) var delivered = 0
   /// How many values passed the subscriber by because it had not asked for them.
   public internal(set) var dropped = 0
+  /// Which events of the script were delivered.
+  var deliveredPositions: [Int] = []
   weak var subscription: ScriptedSubscription?
 
   init(subscribedAt: StreamInstant) { self.subscribedAt = subscribedAt }
@@ -49,7 +51,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
 
   /// Delivers one event; a value returns the subscriber's answer.
   enum Step {
-    case value(() -> Subscribers.Demand)
+    case value(position: Int, () -> Subscribers.Demand)
     case ending(() -> Void)
   }
 
@@ -97,9 +99,10 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
 
   private func deliver(_ step: Step) {
     switch step {
-    case .value(let deliver):
+    case .value(let position, let deliver):
       if demand != .unlimited { demand -= 1 }
       record.delivered += 1
+      record.deliveredPositions.append(position)
       demand += deliver()
     case .ending(let deliver):
       record.endedAt = time.now
