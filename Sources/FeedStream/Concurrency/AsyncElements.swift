@@ -82,6 +82,10 @@ where Elements.Element: Sendable {
   var description: String { "AsyncElements" }
 }
 
+extension AsyncElementsSource: Traceable {
+  var below: Any { down?.subscriber ?? () }
+}
+
 /// Lets one task through once for every value asked for.
 private final class DemandGate: Sendable {
   private struct State {

@@ -163,17 +163,22 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Ending: Pub
         demand += down.next(output)
         if isLive { up?.request(.max(1)) }
       case .failure(let error):
-        abandon()
+        abandon(isFailure: true)
         return stop(.failure(Ending.failure(ofRule: error)))
       }
     }
     if let ending, places.isEmpty, working.isEmpty { finish(ending) }
   }
 
-  private func abandon() {
+  /// - Parameter isFailure: results that are ready are reported as dropped.
+  private func abandon(isFailure: Bool = false) {
     let working = self.working
     self.working = [:]
-    places.removeAll()
+    while let place = places.popFirst() {
+      if isFailure, case .success(let output) = place.result {
+        StreamDiagnostics.dropped(output, "MapAsync", .terminated)
+      }
+    }
     for place in working.values { place.task?.cancel() }
   }
 

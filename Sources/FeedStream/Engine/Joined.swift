@@ -1,9 +1,8 @@
 extension Publishers {
   /// Which values of two publishers belong together: ``ByPlace`` or ``ByNewest``.
   public protocol Joining {
-    /// Subscribes `subscriber` to the pairs.
-    static func subscribe<A: Publisher, B: Publisher, S: Subscriber>(_ subscriber: S, to a: A, _ b: B)
-    where A.Failure == B.Failure, S.Input == (A.Output, B.Output), S.Failure == A.Failure
+    /// Whether a newer value takes an older one's place; otherwise every value waits for its partner.
+    static var keepsNewest: Bool { get }
   }
 
   /// ``Zip`` and ``CombineLatest``.
@@ -24,7 +23,11 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      Way.subscribe(subscriber, to: a, b)
+      if Way.keepsNewest {
+        PairStage(Downstream(subscriber), CombineLatestRule<A.Output, B.Output>()).start(a, b)
+      } else {
+        PairStage(Downstream(subscriber), ZipRule<A.Output, B.Output>()).start(a, b)
+      }
     }
   }
 
@@ -48,8 +51,13 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      Joined<Way, Joined<Way, A, B>, C>(Joined(a, b), c)
-        .map { ($0.0, $0.1, $1) }.receive(subscriber: subscriber)
+      if Way.keepsNewest {
+        // Not a pair of a pair: the inner one would hold its newest back for want of demand.
+        ZipAll(.latest, a, b, c).receive(subscriber: subscriber)
+      } else {
+        Joined<Way, Joined<Way, A, B>, C>(Joined(a, b), c)
+          .map { ($0.0, $0.1, $1) }.receive(subscriber: subscriber)
+      }
     }
   }
 
@@ -75,8 +83,12 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      Joined<Way, Joined3<Way, A, B, C>, D>(Joined3(a, b, c), d)
-        .map { ($0.0, $0.1, $0.2, $1) }.receive(subscriber: subscriber)
+      if Way.keepsNewest {
+        ZipAll(.latest, a, b, c, d).receive(subscriber: subscriber)
+      } else {
+        Joined<Way, Joined3<Way, A, B, C>, D>(Joined3(a, b, c), d)
+          .map { ($0.0, $0.1, $0.2, $1) }.receive(subscriber: subscriber)
+      }
     }
   }
 }

@@ -157,6 +157,8 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   @usableFromInline
   final func end(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
+    // Only a failure leaves something waiting.
+    while let (_, value) = waiting.popFirst() { StreamDiagnostics.dropped(value, name, .terminated) }
     cancel()
     down.receive(completion: completion)
   }

@@ -52,7 +52,10 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
   func receive(completion: Subscribers.Completion<Failure>) {
     switch completion {
     case .finished: conclude(cancelling: false)
-    case .failure(let error): finish(.failure(Ending.failure(ofUpstream: error)))
+    case .failure(let error):
+      // `collect` holds the values themselves.
+      if let values = result as? [Input] { for value in values { StreamDiagnostics.dropped(value, name, .terminated) } }
+      finish(.failure(Ending.failure(ofUpstream: error)))
     }
   }
 

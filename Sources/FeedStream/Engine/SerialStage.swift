@@ -68,13 +68,20 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
 
   @inlinable
   final func pass(_ value: Output) -> Subscribers.Demand {
-    // More than was asked for is not passed on.
-    guard isActive, demand > .none else { return .none }
+    guard isActive, demand > .none else { return refuse(value) }
     if demand != .unlimited { demand.rawValue &-= 1 }
     hasDelivered = true
     let more = down.next(value)
     demand += more
     return more
+  }
+
+  /// More than was asked for is not passed on.
+  @inline(never)
+  @usableFromInline
+  final func refuse(_ value: Output) -> Subscribers.Demand {
+    if isActive { StreamDiagnostics.dropped(value, name, .noDemand) }
+    return .none
   }
 
   /// The current upstream has ended.

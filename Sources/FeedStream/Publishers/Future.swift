@@ -128,6 +128,10 @@ private final class FutureSubscription<Output, Failure: Error>: Subscription {
   }
 }
 
+extension FutureSubscription: Traceable {
+  var below: Any { down?.subscriber ?? () }
+}
+
 extension FutureSubscription: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
   var description: String { "Future" }
   var playgroundDescription: Any { description }

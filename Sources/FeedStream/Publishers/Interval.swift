@@ -97,3 +97,8 @@ final class Ticks<Context: Scheduler>: Subscription, CustomStringConvertible {
   @usableFromInline
   var description: String { "Interval" }
 }
+
+extension Ticks: Traceable {
+  @usableFromInline
+  var below: Any { down.subscriber }
+}

@@ -36,7 +36,7 @@ extension Publishers {
     public let options: Context.SchedulerOptions?
 
     @usableFromInline
-    let ticks = PassthroughSubject<Output, Never>()
+    let ticks = PassthroughSubject<Output, Never>(of: "Timer")
     private var ticker: Ticker<Context>?
     private var connections = 0
 

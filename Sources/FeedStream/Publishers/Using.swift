@@ -15,8 +15,10 @@ extension Publishers {
   ) -> Deferred<Publishers.HandleEvents<P>> {
     Deferred {
       let resource = resource()
+      // Once, whatever disposing does to the stream.
+      let lease = AnyCancellable { dispose(resource) }
       return publisher(resource).handleEvents(
-        receiveCompletion: { _ in dispose(resource) }, receiveCancel: { dispose(resource) })
+        receiveCompletion: { _ in lease.cancel() }, receiveCancel: { lease.cancel() })
     }
   }
 }

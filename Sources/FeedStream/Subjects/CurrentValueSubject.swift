@@ -8,6 +8,8 @@
 /// comes first, it is reported to ``StreamDiagnostics/onDrop(_:)``. **Re-entrancy:** a value sent while another is being
 /// delivered is delivered at once, before the rest of the subscribers have seen the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
+  public typealias Receipt = Delivery
+
   @usableFromInline
   let conduits = Conduits<Output, Failure>()
   @exclusivity(unchecked)
@@ -85,4 +87,20 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   }
 
   public func send(subscription: any Subscription) { conduits.upstreams.add(subscription) }
+}
+
+extension CurrentValueSubject {
+  /// ``send(_:)`` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  @_disfavoredOverload
+  @inlinable
+  public func send(_ value: Output) {
+    let _: Delivery = send(value)
+  }
+
+  /// ``send()`` for where a function without a result is wanted.
+  @_disfavoredOverload
+  @inlinable
+  public func send() where Output == Void {
+    let _: Delivery = send(())
+  }
 }

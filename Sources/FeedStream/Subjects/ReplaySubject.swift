@@ -8,6 +8,8 @@
 /// kept. **Re-entrancy:** a value sent while another is being delivered comes after it, for every subscriber.
 /// **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
 public final class ReplaySubject<Output, Failure: Error>: Subject {
+  public typealias Receipt = Delivery
+
   @usableFromInline
   struct Kept {
     @usableFromInline
@@ -159,5 +161,21 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     var isMissed = false
     conduits.visit { isMissed = isMissed || $0.position <= origin }
     if isMissed { StreamDiagnostics.dropped(kept[0].value, "ReplaySubject", .bufferFull) }
+  }
+}
+
+extension ReplaySubject {
+  /// ``send(_:)`` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  @_disfavoredOverload
+  @inlinable
+  public func send(_ value: Output) {
+    let _: Delivery = send(value)
+  }
+
+  /// ``send()`` for where a function without a result is wanted.
+  @_disfavoredOverload
+  @inlinable
+  public func send() where Output == Void {
+    let _: Delivery = send(())
   }
 }

@@ -73,10 +73,7 @@ extension Publishers {
   /// The newest values belong together.
   public enum ByNewest: Joining {
     @inlinable
-    public static func subscribe<A: Publisher, B: Publisher, S: Subscriber>(_ subscriber: S, to a: A, _ b: B)
-    where A.Failure == B.Failure, S.Input == (A.Output, B.Output), S.Failure == A.Failure {
-      PairStage(Downstream(subscriber), CombineLatestRule<A.Output, B.Output>()).start(a, b)
-    }
+    public static var keepsNewest: Bool { true }
   }
 }
 
@@ -118,6 +115,10 @@ struct CombineLatestRule<First, Second>: PairRule {
     isFresh = false
     return (first, second)
   }
+
+  /// What was not delivered gave way to something newer, by design.
+  @usableFromInline
+  mutating func dropRest() {}
 
   @inlinable
   func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {

@@ -29,8 +29,12 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   private var isTaken = false
   private var onCancel: (() -> Void)?
 
-  fileprivate init(_ key: Key, onCancel: @escaping () -> Void) {
+  /// The groups' order, in which they end.
+  fileprivate let number: Int
+
+  fileprivate init(_ key: Key, _ number: Int, onCancel: @escaping () -> Void) {
     self.key = key
+    self.number = number
     self.onCancel = onCancel
   }
 
@@ -39,7 +43,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
     precondition(!isTaken, "GroupedPublisher: a group serves one subscriber; share() it for more")
     isTaken = true
     let buffer = BufferStage<Output, Failure>(
-      Downstream(subscriber), .max, .byRequest, .dropNewest, endingWaits: false)
+      Downstream(subscriber), .max, .byRequest, .dropNewest, endingWaits: false, name: "GroupBy")
     self.buffer = buffer
     buffer.receive(subscription: GroupSubscription { [self] in end() })
     // Not a loop over a copy: delivering may bring more.
@@ -112,6 +116,8 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   private let key: (Input) -> Key
   @exclusivity(unchecked)
   private var groups: [Key: Group] = [:]
+  /// How many groups there have been.
+  private var count = 0
   /// Groups that nobody has asked for.
   @exclusivity(unchecked)
   private var waiting = FIFO<Group>()
@@ -141,7 +147,8 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     if let group = groups[key] {
       group.send(input)
     } else {
-      let group = Group(key) { [weak self] in self?.groups[key] = nil }
+      count += 1
+      let group = Group(key, count) { [weak self] in self?.groups[key] = nil }
       groups[key] = group
       // The group has its first value by the time anybody sees it.
       group.send(input)
@@ -163,9 +170,9 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   }
 
   private func endGroups(_ completion: Subscribers.Completion<Failure>) {
-    let groups = self.groups
+    let groups = self.groups.values.sorted { $0.number < $1.number }
     self.groups = [:]
-    for group in groups.values { group.send(completion: completion) }
+    for group in groups { group.send(completion: completion) }
   }
 
   private func deliver() {

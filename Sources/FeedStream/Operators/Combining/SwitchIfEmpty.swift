@@ -13,6 +13,28 @@ extension Publisher {
   where P.Output == Output, P.Failure == Failure {
     Publishers.SwitchIfEmpty(upstream: self, other: other)
   }
+
+  /// Turns to a publisher that cannot fail when this one finishes without a value.
+  ///
+  /// **Demand, failure, cancellation:** as in ``switchIfEmpty(_:)``.
+  @inlinable
+  public func switchIfEmpty<P: Publisher>(
+    _ other: P
+  ) -> Publishers.SwitchIfEmpty<Self, Publishers.SetFailureType<P, Failure>>
+  where P.Output == Output, P.Failure == Never {
+    switchIfEmpty(other.setFailureType(to: Failure.self))
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Turns to a publisher that cannot fail when this one finishes without a value.
+  ///
+  /// **Demand, failure, cancellation:** as in ``Publisher/switchIfEmpty(_:)``.
+  @inlinable
+  public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
+  where P.Output == Output, P.Failure == Never {
+    Publishers.SwitchIfEmpty(upstream: self, other: other)
+  }
 }
 
 extension Publishers {

@@ -46,11 +46,54 @@ extension Publisher where Output: Publisher, Output.Failure == Never {
 extension Publisher {
   /// Makes a publisher of each value and delivers the values of the newest, cancelling the one before.
   ///
-  /// **Demand, failure, cancellation:** see `switchToLatest()`.
+  ///     upstream    --a-------b-----|
+  ///     flatMapLatest { Timer… }
+  ///       a           --1--2--3--|
+  ///       b                   --4--5|
+  ///     downstream  ----1--2----4--5|
+  ///
+  /// **Demand, failure, cancellation:** as in `switchToLatest()`. Policy: what the publisher before had not delivered is
+  /// not waited for.
   @inlinable
   public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.SwitchToLatest<P, Publishers.Map<Self, P>> where P.Failure == Failure {
+    map(transform).switchToLatest()
+  }
+
+  /// Makes a publisher that cannot fail of each value and delivers the values of the newest.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``flatMapLatest(_:)``.
+  @inlinable
+  public func flatMapLatest<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  )
+    -> Publishers.SwitchToLatest<
+      Publishers.SetFailureType<P, Failure>, Publishers.Map<Self, Publishers.SetFailureType<P, Failure>>
+    > where P.Failure == Never
+  {
+    map { transform($0).setFailureType(to: Failure.self) }.switchToLatest()
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Makes a publisher that may fail of each value and delivers the values of the newest.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/flatMapLatest(_:)``.
+  @inlinable
+  public func flatMapLatest<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.SwitchToLatest<P, Publishers.SetFailureType<Publishers.Map<Self, P>, P.Failure>> {
+    map(transform).switchToLatest()
+  }
+
+  /// Makes a publisher that cannot fail of each value and delivers the values of the newest.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/flatMapLatest(_:)``.
+  @inlinable
+  public func flatMapLatest<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.SwitchToLatest<P, Publishers.Map<Self, P>> where P.Failure == Never {
     map(transform).switchToLatest()
   }
 }

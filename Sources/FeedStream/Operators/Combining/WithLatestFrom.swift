@@ -25,6 +25,30 @@ extension Publisher {
   }
 }
 
+extension Publisher {
+  /// Pairs each value with the newest value of a publisher that cannot fail.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``withLatestFrom(_:)``.
+  @inlinable
+  public func withLatestFrom<P: Publisher>(
+    _ other: P
+  ) -> Publishers.WithLatestFrom<Self, Publishers.SetFailureType<P, Failure>, (Output, P.Output)>
+  where P.Failure == Never {
+    withLatestFrom(other.setFailureType(to: Failure.self))
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Pairs each value with the newest value of a publisher that cannot fail.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/withLatestFrom(_:)``.
+  @inlinable
+  public func withLatestFrom<P: Publisher>(_ other: P) -> Publishers.WithLatestFrom<Self, P, (Output, P.Output)>
+  where P.Failure == Never {
+    withLatestFrom(other) { ($0, $1) }
+  }
+}
+
 extension Publishers {
   /// See ``Publisher/withLatestFrom(_:)``.
   @frozen

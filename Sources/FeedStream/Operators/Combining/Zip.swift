@@ -69,10 +69,7 @@ extension Publishers {
   /// Values at the same place belong together.
   public enum ByPlace: Joining {
     @inlinable
-    public static func subscribe<A: Publisher, B: Publisher, S: Subscriber>(_ subscriber: S, to a: A, _ b: B)
-    where A.Failure == B.Failure, S.Input == (A.Output, B.Output), S.Failure == A.Failure {
-      PairStage(Downstream(subscriber), ZipRule<A.Output, B.Output>()).start(a, b)
-    }
+    public static var keepsNewest: Bool { false }
   }
 }
 
@@ -102,6 +99,12 @@ struct ZipRule<First, Second>: PairRule {
   mutating func next() -> (First, Second)? {
     guard !firsts.isEmpty, !seconds.isEmpty else { return nil }
     return (firsts.popFirst().unsafelyUnwrapped, seconds.popFirst().unsafelyUnwrapped)
+  }
+
+  @usableFromInline
+  mutating func dropRest() {
+    while let value = firsts.popFirst() { StreamDiagnostics.dropped(value, Self.name, .terminated) }
+    while let value = seconds.popFirst() { StreamDiagnostics.dropped(value, Self.name, .terminated) }
   }
 
   @inlinable

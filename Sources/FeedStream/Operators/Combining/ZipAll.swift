@@ -28,6 +28,7 @@ extension Publishers {
     private let rule: LaneRule
     private let start: (LaneStage<Output, Failure>) -> Void
 
+    @usableFromInline
     init<each Value>(_ rule: LaneRule, _ publishers: repeat any Publisher<each Value, Failure>)
     where Output == (repeat each Value) {
       self.rule = rule

@@ -9,10 +9,14 @@ extension Publisher {
   /// **Demand:** what has been asked for and not delivered is asked of upstream again. **Failure:** the last one, when
   /// the retries are used up. **Cancellation:** passes through; nothing is subscribed to after it. Policy: forwards.
   ///
-  /// - Parameter retries: how many times to subscribe again; without end when negative.
+  /// - Parameter retries: how many times to subscribe again, 0 or more. For retrying without end, and for pauses between
+  ///   the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.
   @inlinable
   public func retry(_ retries: Int) -> Publishers.Retry<Self> {
-    Publishers.Retry(upstream: self, retries: retries)
+    precondition(
+      retries >= 0,
+      "retry(\(retries)): a number of attempts cannot be negative; use 0 or more, or Publishers.Retry(retries: nil)")
+    return Publishers.Retry(upstream: self, retries: retries)
   }
 }
 
@@ -24,7 +28,7 @@ extension Publishers {
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
-    /// How many times to subscribe again; without end when `nil` or negative.
+    /// How many times to subscribe again; without end when `nil`.
     public let retries: Int?
 
     @inlinable
@@ -146,4 +150,8 @@ private final class RetrySubscription: Subscription, CustomStringConvertible {
   }
 
   var description: String { "Retry" }
+}
+
+extension RetrySubscription: Traceable {
+  var below: Any { stage ?? () }
 }

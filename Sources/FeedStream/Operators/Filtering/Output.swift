@@ -18,7 +18,10 @@ extension Publisher {
   ///
   /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
   @inlinable
-  public func output(at index: Int) -> Publishers.Output<Self> { output(in: index...index) }
+  public func output(at index: Int) -> Publishers.Output<Self> {
+    precondition(index >= 0, "output(at: \(index)): a place in a stream cannot be negative; use 0 or more")
+    return output(in: index...index)
+  }
 
   /// Delivers the values at the places in `range`, counted from zero, then finishes.
   ///
@@ -29,7 +32,10 @@ extension Publisher {
   /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
   @inlinable
   public func output<R: RangeExpression>(in range: R) -> Publishers.Output<Self> where R.Bound == Int {
-    Publishers.Output(upstream: self, range: range.relative(to: 0..<Int.max))
+    if let range = range as? ClosedRange<Int> {
+      precondition(range.lowerBound >= 0, "output(in: \(range)): a place in a stream cannot be negative; use 0 or more")
+    }
+    return Publishers.Output(upstream: self, range: range.relative(to: 0..<Int.max))
   }
 }
 

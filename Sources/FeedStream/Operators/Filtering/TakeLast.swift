@@ -76,7 +76,7 @@ final class TakeLastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscri
   func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive else { return }
     guard case .finished = completion else {
-      kept.removeAll()
+      while let value = kept.popFirst() { StreamDiagnostics.dropped(value, "TakeLast", .terminated) }
       return finish(completion)
     }
     phase = .draining

@@ -21,7 +21,10 @@ extension Publisher {
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable
-  public func buffer(count: Int) -> Publishers.CollectByCount<Self> { collect(count) }
+  public func buffer(count: Int) -> Publishers.CollectByCount<Self> {
+    precondition(count > 0, "buffer(count: \(count)): an array of no values never fills; use 1 or more")
+    return collect(count)
+  }
 }
 
 extension Publishers {

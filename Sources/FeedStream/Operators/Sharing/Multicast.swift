@@ -75,7 +75,9 @@ extension Publishers {
     let multicast: Multicast<Upstream, PassthroughSubject<Output, Never>>
 
     @inlinable
-    public init(upstream: Upstream) { multicast = upstream.multicast(subject: PassthroughSubject()) }
+    public init(upstream: Upstream) {
+      multicast = upstream.multicast(subject: PassthroughSubject(of: "MakeConnectable"))
+    }
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {

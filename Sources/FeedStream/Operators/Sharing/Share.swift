@@ -30,7 +30,8 @@ extension Publisher {
       Publishers.Multicast<Self, ReplaySubject<Output, Failure>>
     >
   {
-    multicast(subject: ReplaySubject(count: count)).autoconnect()
+    precondition(count >= 0, "share(replay: \(count)): a number of values cannot be negative; use 0 or more")
+    return multicast(subject: ReplaySubject(count: count)).autoconnect()
   }
 }
 
@@ -47,7 +48,7 @@ extension Publishers {
     @inlinable
     public init(upstream: Upstream) {
       self.upstream = upstream
-      shared = upstream.multicast(subject: PassthroughSubject()).autoconnect()
+      shared = upstream.multicast(subject: PassthroughSubject(of: "Share")).autoconnect()
     }
 
     @inlinable

@@ -29,7 +29,8 @@ extension Publisher {
   public func sample<S: Scheduler>(
     every interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Sample<Self, Publishers.Interval<S>> {
-    sample(on: Publishers.Interval(every: interval, scheduler: scheduler, options: options))
+    precondition(interval > .zero, "sample(every: \(interval)): the time never passes; use more than 0")
+    return sample(on: Publishers.Interval(every: interval, scheduler: scheduler, options: options))
   }
 }
 

@@ -32,7 +32,8 @@ extension Publisher {
   public func window<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Window<Self, Publishers.Interval<S>> {
-    window(on: Publishers.Interval(every: interval, scheduler: scheduler, options: options))
+    precondition(interval > .zero, "window(for: \(interval)): the time never passes; use more than 0")
+    return window(on: Publishers.Interval(every: interval, scheduler: scheduler, options: options))
   }
 
   /// Delivers the stream in pieces of `count` values; see ``window(on:)``. A window begins with its first value.
