@@ -5,6 +5,8 @@ struct DueJudge<Output, Failure: Error> {
   let due: Due<Output>
   let traits: StreamRules.Traits
   let script: RuleScript
+  /// Whether the run was broken off, being a long one.
+  let isCutShort: Bool
   let values: [Output]
   let ending: Subscribers.Completion<Failure>?
 
@@ -37,7 +39,7 @@ struct DueJudge<Output, Failure: Error> {
   }
 
   private var loss: String? {
-    guard script.cancellation == .never else { return nil }
+    guard script.cancellation == .never, !isCutShort else { return nil }
     if ending == nil {
       return isEverythingAsked ? "the ending was not delivered, though everything was asked for" : nil
     }
@@ -47,5 +49,8 @@ struct DueJudge<Output, Failure: Error> {
   }
 
   /// Whether the demand covers all that is due, and with a value to spare, so that no ending waits for demand.
-  private var isEverythingAsked: Bool { script.demand.isComplete || due.count < 5 }
+  private var isEverythingAsked: Bool {
+    if traits.contains(.spendsDemand) { return script.demand.isUnlimited }
+    return script.demand.isComplete || due.count < 5
+  }
 }

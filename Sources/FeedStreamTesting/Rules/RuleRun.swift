@@ -19,6 +19,8 @@ struct RuleRun<P: Publisher> {
     var upstream: [String] = []
     /// What each subscription to upstream was given, as far as that is known.
     var given: [[Int]] = []
+    /// Whether it would have gone on.
+    var isCutShort = false
 
     mutating func breach(_ rule: StreamRule, _ message: String) {
       breaches.append(Breach(rule: rule, message: message))
@@ -122,6 +124,7 @@ struct RuleRun<P: Publisher> {
         guard time.advanceToNextWork() else { return }
         log.result.steps += 1
       }
+      log.result.isCutShort = true
     }
     move()
     guard script.demand.late > .none, recorder.isLive else { return }

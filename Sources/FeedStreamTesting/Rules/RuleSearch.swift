@@ -75,7 +75,7 @@ struct RuleSearch<P: Publisher> {
   private func deviation(of result: RuleRun<P>.Result, _ script: RuleScript) -> RuleRun<P>.Breach? {
     guard let expects else { return nil }
     return DueJudge(
-      due: expects(given(result, script)), traits: traits, script: script,
+      due: expects(given(result, script)), traits: traits, script: script, isCutShort: result.isCutShort,
       values: result.events.compactMap { if case .value(let value) = $0.content { value } else { nil } },
       ending: result.events.last.flatMap { event in
         if case .completion(let completion) = event.content { completion } else { nil }
@@ -90,12 +90,13 @@ struct RuleSearch<P: Publisher> {
       isTimed: script.source != .synchronous)
   }
 
-  /// How a run's events differ from those of the run with unlimited demand: less demand may only mean fewer or later.
+  /// How a run's events differ from those of the run with unlimited demand: less demand may only mean fewer or later. For
+  /// an operator of which nothing is stated.
   private func difference(
     of result: RuleRun<P>.Result, from reference: RuleRun<P>.Result, _ script: RuleScript
   ) -> RuleRun<P>.Breach? {
     // A subject drops what is not asked for.
-    guard !traits.contains(.dependsOnDemand), script.source != .subject else { return nil }
+    guard expects == nil, !traits.contains(.dependsOnDemand), script.source != .subject else { return nil }
     guard !traits.contains(.failsAtOnce) || !script.fails else { return nil }
     let expected = reference.events.map(\.content)
     let actual = result.events.map(\.content)

@@ -35,6 +35,8 @@ public enum StreamRules {
     /// Work that it has given to the scheduler, and that a scheduler cannot take back, is left over when it is cancelled,
     /// without effect.
     public static let leavesWork = Traits(rawValue: 1 << 6)
+    /// What it drops counts as delivered, as documented: it may need more demand to go on.
+    public static let spendsDemand = Traits(rawValue: 1 << 8)
     /// It never ends by itself: time is moved a few times only.
     public static let isEndless = Traits(rawValue: 1 << 7)
   }

@@ -87,7 +87,7 @@ let combiningRows = rows {
   RuleRow(
     "Operators/Combining/Race", "race() of a collection", timed: .dependsOnDemand, expects: { .values($0.values) }
   ) { upstream, time in
-    [upstream, other(time).delay(for: .milliseconds(9), scheduler: time).eraseToAnyPublisher()].race()
+    [upstream, time.cold("9ms 7|").eraseToAnyPublisher()].race()
   }
 }
 

@@ -33,7 +33,7 @@ let filteringRows = rows {
     $0.dropFirst(2)
   }
   RuleRow(
-    "Operators/Filtering/DropUntilOutput", "drop(untilOutputFrom:)", timed: .dependsOnDemand,
+    "Operators/Filtering/DropUntilOutput", "drop(untilOutputFrom:)", timed: [.dependsOnDemand, .spendsDemand],
     expects: { given in .values(given.isTimed ? given.values.filter { given.arrival($0) > 2.5 } : []) }
   ) {
     $0.drop(untilOutputFrom: other($1).filter { $0 == 8 })

@@ -47,13 +47,13 @@ extension Given {
   /// The values, and the 9 that `replaceError(with: 9)` makes of a failure.
   var replaced: [Int] { values + (fails ? [9] : []) }
 
-  /// The values in arrays of two. What is left over when upstream fails is in none.
-  var pairs: [[Int]] { chunks(of: 2) }
-
-  private func chunks(of size: Int) -> [[Int]] {
-    stride(from: 0, to: values.count, by: size).map { Array(values[$0..<min($0 + size, values.count)]) }
-      .filter { !fails || $0.count == size }
+  /// The values in arrays of two; the last may have one.
+  var windows: [[Int]] {
+    stride(from: 0, to: values.count, by: 2).map { Array(values[$0..<min($0 + 2, values.count)]) }
   }
+
+  /// The values in arrays of two. What is left over when upstream fails is in none.
+  var pairs: [[Int]] { windows.filter { !fails || $0.count == 2 } }
 
   /// When upstream ends, in milliseconds.
   var end: Double { isTimed && !offered.isEmpty ? Double(offered.count + 1) : 0 }

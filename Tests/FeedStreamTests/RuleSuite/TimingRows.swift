@@ -28,7 +28,7 @@ let timingRows = rows {
     $0.buffer(on: Publishers.Interval(every: stretch, scheduler: $1))
   }
   RuleRow(
-    "Operators/Timing/Debounce", "debounce(for:scheduler:options:)", timed: .dropsUnasked,
+    "Operators/Timing/Debounce", "debounce(for:scheduler:options:)", timed: [.dropsUnasked, .leavesWork],
     expects: { .values($0.isTimed ? $0.values : []) }
   ) {
     $0.debounce(for: .microseconds(500), scheduler: $1)
@@ -110,7 +110,7 @@ let timingRows = rows {
     $0.window(2).flatMap { $0.collect() }
   }
   RuleRow(
-    "Operators/Timing/Window", "window(_:), its values", expects: { .interleaved([$0.values]) }
+    "Operators/Timing/Window", "window(_:), its values", expects: { .interleaved($0.windows) }
   ) {
     $0.window(2).flatMap { $0 }
   }
