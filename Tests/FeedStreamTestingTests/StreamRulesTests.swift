@@ -20,6 +20,27 @@ import Testing
     #expect(failures.first?.message.hasPrefix("faulty() breaks rule \(fault.rule.number), ") ?? false)
   }
 
+  @Test func comparesWithWhatIsStated() {
+    var summary: StreamRules.Summary?
+    let failures = failures {
+      summary = StreamRules.verify("filter", expects: { .values($0.values) }) { $0.filter { $0 != 2 } }
+    }
+    #expect(summary?.broken == .nothingLostInSilence)
+    #expect(
+      failures.first?.message.hasPrefix(
+        "filter breaks rule 8, nothing is lost in silence: the stream ended after [0, 1], where [0, 1, 2] was due.")
+        ?? false)
+    _ = StreamRules.verify(expects: { .values($0.values.filter { $0 != 2 }) }) { $0.filter { $0 != 2 } }
+  }
+
+  @Test func comparesInterleavedValuesLaneByLane() {
+    _ = StreamRules.verify(expects: { .interleaved([$0.values(of: 1), $0.values]) }) { $0.merge(with: $0) }
+    let failures = failures {
+      StreamRules.verify("merge", expects: { .interleaved([$0.values, $0.values.reversed()]) }) { $0.merge(with: $0) }
+    }
+    #expect(failures.count == 1)
+  }
+
   @Test func reportsTheShortestScript() {
     let failures = failures {
       StreamRules.verify("faulty()") { Faulty(upstream: $0, fault: .repeatsValues, time: $1) }
@@ -47,7 +68,8 @@ import Testing
 /// A defect, and the rule it breaks.
 enum Fault: CaseIterable {
   case repeatsValues, completesTwice, forgetsToCancelUpstream, deliversAfterCancel, swallowsEveryThird, asksForNone
-  case passesSecondSubscription, holdsUpstream, holdsSubscriber, recurses, swapsUnderDemand, keepsScheduling
+  case passesSecondSubscription, holdsUpstream, holdsSubscriber, recurses, swapsUnderDemand, keepsScheduling,
+    leavesATimer
 
   var rule: StreamRule {
     switch self {
@@ -57,7 +79,7 @@ enum Fault: CaseIterable {
     case .swallowsEveryThird: .nothingLostInSilence
     case .asksForNone: .demandAddsUp
     case .passesSecondSubscription: .oneSubscription
-    case .holdsUpstream, .holdsSubscriber, .keepsScheduling: .everythingReleased
+    case .holdsUpstream, .holdsSubscriber, .keepsScheduling, .leavesATimer: .everythingReleased
     case .recurses: .flatStack
     case .swapsUnderDemand: .orderIsKept
     }
@@ -131,6 +153,7 @@ private struct Faulty<Upstream: Publisher>: Publisher where Upstream.Output == I
       self.down = fault == .holdsSubscriber ? down : nil
       if fault == .holdsSubscriber { held = self }
       if fault == .keepsScheduling { repeatForever() }
+      if fault == .leavesATimer { time.schedule(after: time.now.advanced(by: 1)) {} }
       if fault == .deliversAfterCancel {
         return time.schedule { down.receive(completion: completion) }
       }

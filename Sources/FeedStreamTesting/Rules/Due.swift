@@ -75,7 +75,8 @@ public struct Due<Output> {
       for way in ways {
         for (lane, position) in way.enumerated() {
           let last = skipping ? lanes[lane].count : Swift.min(position + 1, lanes[lane].count)
-          guard let found = (position..<Swift.max(position, last)).first(where: { isSame(lanes[lane][$0], value) }) else {
+          guard let found = (position..<Swift.max(position, last)).first(where: { isSame(lanes[lane][$0], value) })
+          else {
             continue
           }
           var taken = way

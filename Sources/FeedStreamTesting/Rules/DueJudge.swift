@@ -11,7 +11,8 @@ struct DueJudge<Output, Failure: Error> {
   let ending: Subscribers.Completion<Failure>?
 
   var breach: (rule: StreamRule, message: String)? {
-    surplus.map { (.orderIsKept, $0) } ?? wrongEnding.map { (.oneEnding, $0) } ?? loss.map { (.nothingLostInSilence, $0) }
+    surplus.map { (.orderIsKept, $0) } ?? wrongEnding.map { (.oneEnding, $0) }
+      ?? loss.map { (.nothingLostInSilence, $0) }
   }
 
   /// Whether the values are compared at all.
@@ -33,7 +34,8 @@ struct DueJudge<Output, Failure: Error> {
     guard isJudged else { return nil }
     switch ending {
     case .finished? where endingDue == .fails: return "the stream finished, where a failure is due"
-    case .failure(let error)? where endingDue == .finished: return "the stream failed with \(error), where it should finish"
+    case .failure(let error)? where endingDue == .finished:
+      return "the stream failed with \(error), where it should finish"
     default: return nil
     }
   }

@@ -12,7 +12,7 @@ import Testing
     let demand: Subscribers.Demand
     let hold: @Sendable (PassthroughSubject<Value, Boom>, MarbleTime) -> AnyPublisher<Int, Boom>
 
-    init<P: Publisher>(
+    init<P: Publisher & SendableMetatype>(
       _ name: String, asking demand: Subscribers.Demand = .none,
       _ hold: @escaping @Sendable (PassthroughSubject<Value, Boom>, MarbleTime) -> P
     ) where P.Failure == Boom {
@@ -49,7 +49,8 @@ import Testing
       upstream.sample(on: Empty<Never, Never>(completeImmediately: false))
     },
     Holder("takeLast", asking: .unlimited) { upstream, _ in upstream.takeLast(5) },
-    Holder("throttle", asking: .unlimited) { upstream, time in upstream.throttle(for: 5, scheduler: time, latest: true) },
+    Holder("throttle", asking: .unlimited) { upstream, time in upstream.throttle(for: 5, scheduler: time, latest: true)
+    },
     Holder("window") { upstream, _ in upstream.window(5) },
     Holder("zip", asking: .unlimited) { upstream, _ in upstream.zip(Empty<Int, Boom>(completeImmediately: false)) },
     Holder("zip of a collection", asking: .unlimited) { upstream, _ in

@@ -2,7 +2,9 @@ import FeedStream
 import FeedStreamTesting
 
 let mergingRows = rows {
-  RuleRow("Operators/Combining/Merge", "merge(with:)", timed: [], expects: { .merged($0) }) { $0.merge(with: other($1)) }
+  RuleRow("Operators/Combining/Merge", "merge(with:)", timed: [], expects: { .merged($0) }) {
+    $0.merge(with: other($1))
+  }
   RuleRow("Operators/Combining/MergeByArity", "merge(with:_:)", timed: [], expects: { .merged($0, 1) }) {
     $0.merge(with: other($1), constant(1))
   }

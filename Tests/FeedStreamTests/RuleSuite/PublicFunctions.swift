@@ -10,7 +10,9 @@ struct PublicFunctions {
   let names: [(file: String, name: String)]
 
   /// What extends these is an operator.
-  private static let extended: Set = ["Publisher", "ConnectablePublisher", "Swift.Collection", "Scheduler", "Publishers"]
+  private static let extended: Set = [
+    "Publisher", "ConnectablePublisher", "Swift.Collection", "Scheduler", "Publishers",
+  ]
 
   init(in folders: [String]) throws {
     var names: [(file: String, name: String)] = []
@@ -70,7 +72,11 @@ struct PublicFunctions {
         continue
       }
       if depth > 0, !isGeneric {
-        if depth == 1, character == "," { parameters.append("") } else { parameters[parameters.count - 1].append(character) }
+        if depth == 1, character == "," {
+          parameters.append("")
+        } else {
+          parameters[parameters.count - 1].append(character)
+        }
       }
       if "([{<".contains(character) { depth += 1 }
     }

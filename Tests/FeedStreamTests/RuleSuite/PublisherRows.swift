@@ -59,7 +59,8 @@ let publisherRows = rows {
   RuleRow("Publishers/Timer", "timer(every:tolerance:options:) without end", timed: [.dependsOnDemand, .isEndless]) {
     $1.timer(every: late).autoconnect()
   }
-  RuleRow("Publishers/Using", "using(_:dispose:publisher:)", .passesStrays, expects: { .values($0.values) }) { upstream in
+  RuleRow("Publishers/Using", "using(_:dispose:publisher:)", .passesStrays, expects: { .values($0.values) }) {
+    upstream in
     Publishers.using({ 1 }, dispose: { _ in }, publisher: { _ in upstream })
   }
 }

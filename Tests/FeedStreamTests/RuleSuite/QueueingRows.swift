@@ -35,6 +35,12 @@ let queueingRows = rows {
     $0.buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest)
   }
   RuleRow(
+    "Operators/Combining/Buffer", "buffer(size:prefetch:whenFull:), keepFull with one", .failsAtOnce,
+    expects: { .values($0.values) }
+  ) {
+    $0.buffer(size: 1, prefetch: .keepFull, whenFull: .dropNewest)
+  }
+  RuleRow(
     "Operators/Combining/OnBackpressure", "onBackpressureDrop(_:)", [.dropsUnasked, .failsAtOnce],
     expects: { .values($0.values) }
   ) {
@@ -114,7 +120,8 @@ let errorRows = rows {
     $0.replaceError(with: 9)
   }
   RuleRow("Operators/Errors/Retry", "retry(_:)", expects: { .again($0) }) { $0.retry(2) }
-  RuleRow("Operators/Errors/RetryByPolicy", "retry(_:scheduler:options:using:if:)", timed: [], expects: { .again($0) }) {
+  RuleRow("Operators/Errors/RetryByPolicy", "retry(_:scheduler:options:using:if:)", timed: [], expects: { .again($0) })
+  {
     $0.retry(
       RetryPolicy(limit: 2, firstPause: .milliseconds(5), factor: 2, cap: .seconds(1), jitter: 0), scheduler: $1)
   }

@@ -13,9 +13,9 @@ import Testing
     #expect(summary.scripts > 0)
   }
 
-  @Test func everyRowWhoseDeliveriesDependOnDemandStatesThemForUnlimitedDemand() {
+  @Test func everyRowStatesWhatIsDelivered() {
     let silent = Self.rows.filter { !$0.hasExpectation && !$0.traits.contains(.isEndless) }
-    #expect(silent.map(\.name) == [], "state what is delivered, with expects:")
+    #expect(silent.map(\.name) == [], "state it, with expects:")
   }
 
   @Test(arguments: ["Operators", "Publishers", "Subjects", "Concurrency"])
