@@ -115,12 +115,11 @@ struct RuleRun<P: Publisher> {
     _ recorder: Recorder<P.Output, P.Failure>, _ script: RuleScript, _ log: Log, _ time: VirtualTimeScheduler
   ) {
     var watch = LeftoverWatch(mayLeaveWork: traits.contains(.leavesWork))
+    defer { if let finding = watch.finding { log.result.breach(.everythingReleased, finding) } }
     func move() {
       while log.result.steps < stepLimit {
         if script.cancellation == .after(steps: log.result.steps) { recorder.cancel() }
-        if let leftover = watch.look(at: time, isOver: recorder.isOver) {
-          log.result.breach(.everythingReleased, leftover)
-        }
+        watch.look(at: time, isOver: recorder.isOver)
         guard time.advanceToNextWork() else { return }
         log.result.steps += 1
       }

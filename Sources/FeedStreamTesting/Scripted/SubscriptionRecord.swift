@@ -62,6 +62,8 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   }
 
   func after(_ interval: StreamInstant.Stride, _ site: CallSite, _ step: Step) {
+    // Cancelled as it was subscribed, it has nothing to come.
+    guard !isOver else { return }
     timers.append(time.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
   }
 

@@ -32,8 +32,10 @@ let filteringRows = rows {
   ) {
     $0.dropFirst(2)
   }
+  // As in Combine, the other publisher is left to run once it has delivered.
   RuleRow(
-    "Operators/Filtering/DropUntilOutput", "drop(untilOutputFrom:)", timed: [.dependsOnDemand, .spendsDemand],
+    "Operators/Filtering/DropUntilOutput", "drop(untilOutputFrom:)",
+    timed: [.dependsOnDemand, .spendsDemand, .leavesWork],
     expects: { given in .values(given.isTimed ? given.values.filter { given.arrival($0) > 2.5 } : []) }
   ) {
     $0.drop(untilOutputFrom: other($1).filter { $0 == 8 })
@@ -97,7 +99,7 @@ let filteringRows = rows {
     $0.output(at: 2)
   }
   RuleRow(
-    "Operators/Filtering/PrefixUntilOutput", "prefix(untilOutputFrom:)", timed: .dependsOnDemand,
+    "Operators/Filtering/PrefixUntilOutput", "prefix(untilOutputFrom:)", timed: [.dependsOnDemand, .leavesWork],
     expects: { given in
       .values(given.values.filter { given.arrival($0) < 2.5 }, then: given.end > 2.5 ? .finished : nil)
     }
