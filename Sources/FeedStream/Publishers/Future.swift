@@ -5,8 +5,9 @@
 /// The work starts when the future is made, not when somebody subscribes (wrap it in ``Deferred`` for that), and its
 /// result is kept. The first call of the promise counts, later ones are dropped, and reported.
 ///
-/// **Demand:** a value waits for the first request; a failure waits for nothing. **Cancellation:** the subscriber's own;
-/// the work goes on. **Confinement:** not `Sendable`; keep the promise on the stream's thread.
+/// **Demand:** a value waits for the first request; a failure waits for nothing. **Failure:** that with which the
+/// promise is called. **Cancellation:** the subscriber's own; the work goes on. **Policy:** keeps its one result.
+/// **Confinement:** not `Sendable`; keep the promise on the stream's thread.
 public final class Future<Output, Failure: Error>: Publisher {
   /// Fulfils the future.
   public typealias Promise = (Result<Output, Failure>) -> Void

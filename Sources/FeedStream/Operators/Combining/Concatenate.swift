@@ -7,7 +7,7 @@ extension Publisher {
   ///     downstream  --a--b----1--2|
   ///
   /// **Demand:** what this publisher left unused is asked of the next. **Failure:** ends the stream; the suffix is not
-  /// subscribed to. **Cancellation:** cancels the one that runs.
+  /// subscribed to. **Cancellation:** cancels the one that runs. Policy: forwards.
   @inlinable
   public func append<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<Self, P>
   where P.Output == Output, P.Failure == Failure {
@@ -15,6 +15,8 @@ extension Publisher {
   }
 
   /// Delivers a sequence's elements after this publisher has finished.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/append(_:)-(P)``.
   @inlinable
   public func append<S: Sequence>(
     _ elements: S
@@ -23,6 +25,8 @@ extension Publisher {
   }
 
   /// Delivers the elements after this publisher has finished.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/append(_:)-(P)``.
   @inlinable
   public func append(_ elements: Output...) -> Publishers.Concatenate<Self, Publishers.Sequence<[Output], Failure>> {
     append(elements)
@@ -30,7 +34,13 @@ extension Publisher {
 
   /// Delivers another publisher's values first, and this one's after that has finished.
   ///
-  /// **Demand, failure, cancellation:** see ``append(_:)-(P)``.
+  ///     prefix      --1--2|
+  ///     upstream          --a--b--|
+  ///     prepend(prefix)
+  ///     downstream  --1--2--a--b--|
+  ///
+  /// **Demand:** what `publisher` left unused is asked of this one. **Failure:** ends the stream; after `publisher`'s,
+  /// this one is not subscribed to. **Cancellation:** cancels the one that runs. Policy: forwards.
   @inlinable
   public func prepend<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<P, Self>
   where P.Output == Output, P.Failure == Failure {
@@ -38,6 +48,8 @@ extension Publisher {
   }
 
   /// Delivers a sequence's elements first.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/prepend(_:)-(P)``.
   @inlinable
   public func prepend<S: Sequence>(
     _ elements: S
@@ -46,6 +58,8 @@ extension Publisher {
   }
 
   /// Delivers the elements first.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/prepend(_:)-(P)``.
   @inlinable
   public func prepend(_ elements: Output...) -> Publishers.Concatenate<Publishers.Sequence<[Output], Failure>, Self> {
     prepend(elements)

@@ -8,8 +8,9 @@ extension Publisher {
   ///     downstream  ----1--2--3-4--5--|
   ///
   /// **Demand:** `maxPublishers` values are asked of upstream at a time; of the publishers made, everything while
-  /// unlimited demand stands, else one value at a time, held until asked for: nothing is lost. **Failure:** the first
-  /// failure, upstream's or a publisher's, ends all. **Cancellation:** cancels all.
+  /// unlimited demand stands, else one value at a time. **Failure:** the first failure, upstream's or a publisher's,
+  /// ends all; values held are dropped, and reported. **Cancellation:** cancels all. Policy: holds a value that has not
+  /// been asked for, one of each publisher that keeps to its demand.
   ///
   /// - Parameters:
   ///   - maxPublishers: how many publishers may be active at once, and thus what is asked of upstream at first. With `.max(1)`
@@ -23,6 +24,8 @@ extension Publisher {
   }
 
   /// Makes a publisher that cannot fail of each value and delivers what they all deliver.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
   @inlinable
   public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
@@ -32,7 +35,9 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher of each value and delivers what they all deliver.
+  /// Makes a publisher that may fail of each value of a stream that cannot, and delivers what they all deliver.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
   @inlinable
   public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
@@ -40,7 +45,9 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).flatMap(maxPublishers: maxPublishers, transform)
   }
 
-  /// Makes a publisher that cannot fail of each value and delivers what they all deliver.
+  /// Makes a publisher of each value and delivers what they all deliver, where nothing can fail.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
   @inlinable
   public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P

@@ -16,7 +16,9 @@ extension Publisher {
     withLatestFrom(other) { ($0, $1) }
   }
 
-  /// Combines each value with the newest value of another publisher by `transform`; see ``withLatestFrom(_:)``.
+  /// Combines each value with the newest value of another publisher by `transform`.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
   @inlinable
   public func withLatestFrom<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
@@ -28,7 +30,7 @@ extension Publisher {
 extension Publisher {
   /// Pairs each value with the newest value of a publisher that cannot fail.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``withLatestFrom(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
   @inlinable
   public func withLatestFrom<P: Publisher>(
     _ other: P
@@ -41,7 +43,7 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// Pairs each value with the newest value of a publisher that cannot fail.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``Publisher/withLatestFrom(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
   @inlinable
   public func withLatestFrom<P: Publisher>(_ other: P) -> Publishers.WithLatestFrom<Self, P, (Output, P.Output)>
   where P.Failure == Never {
@@ -50,7 +52,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Publishers {
-  /// See ``Publisher/withLatestFrom(_:)``.
+  /// See `withLatestFrom(_:)`.
   @frozen
   public struct WithLatestFrom<Upstream: Publisher, Other: Publisher, Output>: Publisher
   where Upstream.Failure == Other.Failure {

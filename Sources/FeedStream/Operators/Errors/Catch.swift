@@ -18,6 +18,10 @@ extension Publisher {
 
   /// Goes on with another publisher when this one fails, or fails with what making it throws.
   ///
+  ///     upstream    --a--b--#
+  ///     tryCatch { throw Worse($0) }
+  ///     downstream  --a--b--#Worse
+  ///
   /// **Demand:** what has been asked for and not delivered is asked of the other publisher. **Failure:** the other
   /// publisher's, or the error thrown. **Cancellation:** cancels whichever is delivering. Policy: forwards.
   ///

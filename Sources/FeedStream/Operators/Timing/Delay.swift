@@ -5,10 +5,10 @@ extension Publisher {
   ///     delay(for: 3)
   ///     downstream  ----a-b-c|
   ///
-  /// The subscription itself is not delayed; see `delaySubscription(for:tolerance:scheduler:options:)`.
+  /// The subscription itself is not delayed; see ``Publisher/delaySubscription(for:scheduler:options:)``.
   ///
-  /// **Policy:** keeps what is asked for and waits for its time. **Demand:** passes through. **Failure:** is delayed like a
-  /// value. **Cancellation:** upstream at once; what waits is dropped, an ending too.
+  /// **Policy:** keeps what is asked for and waits for its time. **Demand:** passes through. **Failure:** is delayed
+  /// like a value. **Cancellation:** upstream at once; what waits is dropped, an ending too.
   ///
   /// - Parameters:
   ///   - interval: how much later, in `scheduler`'s time.

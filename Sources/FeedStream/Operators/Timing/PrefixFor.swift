@@ -6,6 +6,7 @@ extension Publisher {
   ///     downstream  -a-b|
   ///
   /// **Demand, failure:** pass through. **Cancellation:** at once; upstream is cancelled when the time is up.
+  /// **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - interval: how long from the subscription, in `scheduler`'s time.
