@@ -20,20 +20,45 @@ import Testing
     #expect(failures.first?.message.hasPrefix("faulty() breaks rule \(fault.rule.number), ") ?? false)
   }
 
+  @Test func comparesWithWhatIsStated() {
+    var summary: StreamRules.Summary?
+    let failures = failures {
+      summary = StreamRules.verify("distinct", expects: stated) { $0.filter { $0 != 2 }.distinct() }
+    }
+    #expect(summary?.broken == .nothingLostInSilence)
+    #expect(
+      failures.first?.message.hasPrefix(
+        "distinct breaks rule 8, nothing is lost in silence: the stream ended after [0, 1], where [0, 1, 2] was due.")
+        ?? false)
+    #expect(StreamRules.verify("distinct", expects: stated) { $0.distinct() }.broken == nil)
+  }
+
+  @Test func comparesInterleavedValuesLaneByLane() {
+    #expect(StreamRules.verify("merge", expects: lanes) { $0.merge(with: $0) }.broken == nil)
+    let failures = failures {
+      _ = StreamRules.verify("merge", expects: reversedLanes) { $0.merge(with: $0) }
+    }
+    #expect(failures.count == 1)
+  }
+
+  private func stated(_ given: Given) -> Due<Int> { .values(given.values) }
+  private func lanes(_ given: Given) -> Due<Int> { .interleaved([given.values(of: 1), given.values]) }
+  private func reversedLanes(_ given: Given) -> Due<Int> { .interleaved([given.values, given.values.reversed()]) }
+
   @Test func reportsTheShortestScript() {
     let failures = failures {
       StreamRules.verify("faulty()") { Faulty(upstream: $0, fault: .repeatsValues, time: $1) }
     }
     #expect(
       failures.first?.message == """
-        faulty() breaks rule 4, never more than asked: the value 2 was delivered without being asked for; \
-        asked for 5, received 6.
-        The shortest script that shows it: a synchronous source, 3 values, then it finishes; demand: 3, then 2; \
+        faulty() breaks rule 4, never more than asked: the value 1 was delivered without being asked for; \
+        asked for 2, received 3.
+        The shortest script that shows it: a synchronous source, 2 values, then it finishes; demand: 2, everything late; \
         never cancelled.
                   0s
-        received  (001122|)
-        downstream: asked for 5, received 6
-        upstream:   subscribed at 0s, asked for 3 at 0s, received 3, ended at 0s
+        received  (0011|)
+        downstream: asked for 2, received 4
+        upstream:   subscribed at 0s, asked for 2 at 0s, received 2, ended at 0s
         """)
   }
 
@@ -61,7 +86,8 @@ import Testing
 /// A defect, and the rule it breaks.
 enum Fault: CaseIterable {
   case repeatsValues, completesTwice, forgetsToCancelUpstream, deliversAfterCancel, swallowsEveryThird, asksForNone
-  case passesSecondSubscription, holdsUpstream, holdsSubscriber, recurses, swapsUnderDemand, keepsScheduling
+  case passesSecondSubscription, holdsUpstream, holdsSubscriber, recurses, swapsUnderDemand, keepsScheduling,
+    leavesATimer
 
   var rule: StreamRule {
     switch self {
@@ -71,7 +97,7 @@ enum Fault: CaseIterable {
     case .swallowsEveryThird: .nothingLostInSilence
     case .asksForNone: .demandAddsUp
     case .passesSecondSubscription: .oneSubscription
-    case .holdsUpstream, .holdsSubscriber, .keepsScheduling: .everythingReleased
+    case .holdsUpstream, .holdsSubscriber, .keepsScheduling, .leavesATimer: .everythingReleased
     case .recurses: .flatStack
     case .swapsUnderDemand: .orderIsKept
     }
@@ -145,6 +171,7 @@ private struct Faulty<Upstream: Publisher>: Publisher where Upstream.Output == I
       self.down = fault == .holdsSubscriber ? down : nil
       if fault == .holdsSubscriber { held = self }
       if fault == .keepsScheduling { repeatForever() }
+      if fault == .leavesATimer { time.schedule(after: time.now.advanced(by: 1)) {} }
       if fault == .deliversAfterCancel {
         return time.schedule { down.receive(completion: completion) }
       }

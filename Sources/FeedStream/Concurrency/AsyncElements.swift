@@ -50,7 +50,7 @@ where Elements.Element: Sendable {
     demand.assertPositive(self)
     guard down != nil else { return }
     gate.add(demand)
-    if task == nil { task = Task { await iterate() } }
+    if task == nil { task = home.task { [self] in await iterate() } }
   }
 
   func cancel() {

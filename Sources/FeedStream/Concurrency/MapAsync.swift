@@ -120,7 +120,7 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Ending: Pub
     let place = Place()
     working[ObjectIdentifier(place)] = place
     if order == .preserved { places.append(place) }
-    place.task = Task { [self, transform, home] in
+    place.task = home.task { [self, transform, home] in
       let result: Result<Output, Ending.RuleError>
       do throws(Ending.RuleError) {
         result = .success(try await transform(input))

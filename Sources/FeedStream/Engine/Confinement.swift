@@ -7,6 +7,13 @@ package protocol StreamDomain: AnyObject, Sendable {
 
   /// Runs `action` here, later. Safe from any thread.
   func execute(_ action: @escaping @Sendable () -> Void)
+
+  /// Where the tasks run that an operator starts; `nil` for the global pool.
+  var taskExecutor: (any TaskExecutor)? { get }
+}
+
+extension StreamDomain {
+  package var taskExecutor: (any TaskExecutor)? { nil }
 }
 
 /// Holds a stream to the domain that first touched it (`CONTRACT.md`, rule 1). Costs nothing in release builds.

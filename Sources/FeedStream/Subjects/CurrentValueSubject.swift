@@ -42,12 +42,17 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     conduits.add(Downstream(subscriber), to: self, "CurrentValueSubject") { [self] in catchUp($0) }
   }
 
-  /// Delivers the present value to one who has not seen it.
+  /// Delivers the present value to one who has not seen it, and what is sent meanwhile: a request made within that is
+  /// served by the loop that is running, and the stack stays flat.
   @inlinable
   func catchUp(_ ledger: Ledger) {
-    guard ledger.isBehind else { return }
-    ledger.isBehind = false
-    _ = unsafeDowncast(ledger, to: Outlet<Output, Failure>.self).offer(current)
+    guard ledger.isBehind, !ledger.isBeingServed else { return }
+    ledger.isBeingServed = true
+    while ledger.isBehind, ledger.demand > .none {
+      ledger.isBehind = false
+      _ = unsafeDowncast(ledger, to: Outlet<Output, Failure>.self).offer(current)
+    }
+    ledger.isBeingServed = false
   }
 
   /// Makes `value` the present one and delivers it to the subscribers that have asked for one.

@@ -97,6 +97,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   }
 
   var isLive: Bool { subscription != nil }
+  var isOver: Bool { isCancelled || hasEnded }
 
   // MARK: Subscriber
 

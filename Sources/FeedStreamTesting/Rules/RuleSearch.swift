@@ -4,11 +4,13 @@ import FeedStream
 struct RuleSearch<P: Publisher> {
   let run: RuleRun<P>
   let traits: StreamRules.Traits
+  let expects: ((Given) -> Due<P.Output>)?
   private(set) var summary = StreamRules.Summary()
 
-  init(run: RuleRun<P>, traits: StreamRules.Traits) {
+  init(run: RuleRun<P>, traits: StreamRules.Traits, expects: ((Given) -> Due<P.Output>)?) {
     self.run = run
     self.traits = traits
+    self.expects = expects
   }
 
   /// - Returns: the message, beginning after the operator's name.
@@ -72,7 +74,9 @@ struct RuleSearch<P: Publisher> {
   private mutating func breach(
     in result: RuleRun<P>.Result, of script: RuleScript, _ reference: RuleRun<P>.Result
   ) -> String? {
-    let breach = result.breaches.first(where: isJudged) ?? difference(of: result, from: reference, script)
+    let breach =
+      result.breaches.first(where: isJudged) ?? deviation(of: result, script)
+      ?? difference(of: result, from: reference, script)
     return breach.map { report($0, script, result) }
   }
 
@@ -85,12 +89,32 @@ struct RuleSearch<P: Publisher> {
     !(traits.contains(.sharesUpstream) && breach.message.contains("upstream"))
   }
 
-  /// How a run's events differ from those of the run with unlimited demand: less demand may only mean fewer or later.
+  /// How a run's events differ from what was stated.
+  private func deviation(of result: RuleRun<P>.Result, _ script: RuleScript) -> RuleRun<P>.Breach? {
+    guard let expects else { return nil }
+    return DueJudge(
+      due: expects(given(result, script)), traits: traits, script: script, isCutShort: result.isCutShort,
+      values: result.events.compactMap { if case .value(let value) = $0.content { value } else { nil } },
+      ending: result.events.last.flatMap { event in
+        if case .completion(let completion) = event.content { completion } else { nil }
+      }
+    ).breach.map { RuleRun<P>.Breach(rule: $0.rule, message: $0.message) }
+  }
+
+  /// A subject gives what was asked for when its time came; the others give everything in the end.
+  private func given(_ result: RuleRun<P>.Result, _ script: RuleScript) -> Given {
+    Given(
+      offered: script.values, runs: script.source == .subject ? result.given : nil, fails: script.fails,
+      isTimed: script.source != .synchronous)
+  }
+
+  /// How a run's events differ from those of the run with unlimited demand: less demand may only mean fewer or later. For
+  /// an operator of which nothing is stated.
   private func difference(
     of result: RuleRun<P>.Result, from reference: RuleRun<P>.Result, _ script: RuleScript
   ) -> RuleRun<P>.Breach? {
     // A subject drops what is not asked for.
-    guard !traits.contains(.dependsOnDemand), script.source != .subject else { return nil }
+    guard expects == nil, !traits.contains(.dependsOnDemand), script.source != .subject else { return nil }
     guard !traits.contains(.failsAtOnce) || !script.fails else { return nil }
     let expected = reference.events.map(\.content)
     let actual = result.events.map(\.content)

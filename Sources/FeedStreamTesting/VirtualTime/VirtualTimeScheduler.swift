@@ -183,5 +183,8 @@ extension VirtualTimeScheduler: StreamDomain {
   // While time stands still, whoever holds the test may touch its streams.
   package var isHere: Bool { isCurrent || !isMoving.load(ordering: .acquiring) }
 
+  /// This scheduler, so that what tasks do is part of virtual time.
+  package var taskExecutor: (any TaskExecutor)? { self }
+
   package func execute(_ action: @escaping @Sendable () -> Void) { agenda.add(.action(action, callerOrigin)) }
 }
