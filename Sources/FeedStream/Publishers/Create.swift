@@ -32,9 +32,9 @@ extension Publishers {
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let buffer = BufferStage<Output, Failure>(
-        Downstream(subscriber), size, .byRequest, whenFull, endingWaits: false)
+        Downstream(subscriber), size, .byRequest, whenFull, endingWaits: false, name: "Create")
       let emitter = Emitter(buffer)
-      buffer.receive(subscription: EmitterSubscription { emitter.end() })
+      buffer.receive(subscription: UnaskedSubscription { emitter.end() })
       if emitter.isActive { body(emitter) }
     }
 
@@ -73,20 +73,5 @@ extension Publishers {
         for cleanUp in cleanUps { cleanUp() }
       }
     }
-  }
-}
-
-/// Tells an emitter that nobody listens; its values need no asking for.
-private final class EmitterSubscription: Subscription {
-  private var onCancel: (() -> Void)?
-
-  init(_ onCancel: @escaping () -> Void) { self.onCancel = onCancel }
-
-  func request(_ demand: Subscribers.Demand) {}
-
-  func cancel() {
-    let onCancel = self.onCancel
-    self.onCancel = nil
-    onCancel?()
   }
 }

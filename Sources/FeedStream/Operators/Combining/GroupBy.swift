@@ -45,7 +45,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
     let buffer = BufferStage<Output, Failure>(
       Downstream(subscriber), .max, .byRequest, .dropNewest, endingWaits: false, name: "GroupBy")
     self.buffer = buffer
-    buffer.receive(subscription: GroupSubscription { [self] in end() })
+    buffer.receive(subscription: UnaskedSubscription { [self] in end() })
     // Not a loop over a copy: delivering may bring more.
     while let value = early.popFirst() { _ = buffer.receive(value) }
     if let ending { buffer.receive(completion: ending) }
@@ -64,21 +64,6 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   private func end() {
     early.removeAll()
     buffer = nil
-    let onCancel = self.onCancel
-    self.onCancel = nil
-    onCancel?()
-  }
-}
-
-/// A group's subscription: its values come unasked, so that only the cancellation matters.
-private final class GroupSubscription: Subscription {
-  private var onCancel: (() -> Void)?
-
-  init(_ onCancel: @escaping () -> Void) { self.onCancel = onCancel }
-
-  func request(_ demand: Subscribers.Demand) {}
-
-  func cancel() {
     let onCancel = self.onCancel
     self.onCancel = nil
     onCancel?()

@@ -58,7 +58,8 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
   @exclusivity(unchecked)
   @usableFromInline
   var demand = Subscribers.Demand.none
-  private weak var handle: RetrySubscription?
+  /// What the subscriber holds: upstream may subscribe this stage many times over, and it must be let go at the ending.
+  private weak var leash: Leash?
   private var isSubscribing = false
   private var isToSubscribe = false
 
@@ -81,9 +82,9 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
 
   @usableFromInline
   override func began() {
-    let handle = RetrySubscription(self)
-    self.handle = handle
-    down.receive(subscription: handle)
+    let leash = Leash("Retry", self)
+    self.leash = leash
+    down.receive(subscription: leash)
   }
 
   @inlinable
@@ -101,7 +102,7 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
     guard case .failure = completion, retriesLeft != 0 else {
       phase = .ended
       up = nil
-      handle?.stage = nil
+      leash?.release()
       down.receive(completion: completion)
       return
     }
@@ -129,29 +130,4 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
 
   @usableFromInline
   override var strays: Strays { .earlyTraps }
-}
-
-/// What the subscriber holds. It lets the stage go at the ending, and the stage its subscriber, which upstream may have
-/// subscribed many times over.
-private final class RetrySubscription: Subscription, CustomStringConvertible {
-  var stage: (any Subscription)?
-
-  init(_ stage: any Subscription) { self.stage = stage }
-
-  func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
-    stage?.request(demand)
-  }
-
-  func cancel() {
-    let stage = self.stage
-    self.stage = nil
-    stage?.cancel()
-  }
-
-  var description: String { "Retry" }
-}
-
-extension RetrySubscription: Traceable {
-  var below: Any { stage ?? () }
 }
