@@ -32,6 +32,9 @@ public enum Clock {
   }
 }
 
+/// How many bytes the process has allocated and not freed.
+public var heapBytes: Int { Int(bytes_in_use()) }
+
 extension Array where Element == Double {
   public var median: Double {
     precondition(!isEmpty, "Measure at least once before asking for a median")

@@ -23,6 +23,7 @@ public final class Report {
     }
     record = take("--record")
     check = take("--check")
+    every = take("--every").flatMap(Double.init)
     isShort = arguments.contains("--short")
     only = arguments.filter { !$0.hasPrefix("--") }
   }

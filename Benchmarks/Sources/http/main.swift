@@ -6,8 +6,8 @@ let report = Report()
 guard let text = ProcessInfo.processInfo.environment["ORIGIN"], let url = URL(string: text) else {
   fatalError("http: no origin to ask; run Scripts/bench http, which starts one")
 }
-let rounds = report.isShort ? 3 : 7
-let count = report.isShort ? 4_000 : 20_000
+let rounds = Int(ProcessInfo.processInfo.environment["ROUNDS"] ?? "") ?? (report.isShort ? 3 : 7)
+let count = Int(ProcessInfo.processInfo.environment["REQUESTS"] ?? "") ?? (report.isShort ? 4_000 : 20_000)
 
 show(
   """
@@ -20,6 +20,7 @@ for inFlight in [1, 64] {
   ]
   // It takes minutes to build.
   if !report.isShort { clients.append(("AsyncHTTPClient", 2, asyncHTTPClient)) }
+  clients = clients.filter { $0.name == "FeedStream" || report.wants($0.name) }
   var runs = clients.map { _ in [Run]() }
   for round in 0...rounds {
     for (index, client) in clients.enumerated() {

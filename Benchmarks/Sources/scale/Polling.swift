@@ -47,7 +47,7 @@ func poll(_ count: Int, every interval: Double, intervals: Int, from origin: URL
   let before = Memory.now
   var started = 0
   let spreading = loop.schedule(
-    after: loop.now, interval: .nanoseconds(Int64(max(interval / Double(count), 0.001) * 1e9)),
+    after: loop.now, interval: .nanoseconds(Int(max(interval / Double(count), 0.001) * 1e9)),
     tolerance: .nanoseconds(0), options: nil
   ) {
     let due = max(1, Int((0.001 * Double(count) / interval).rounded(.up)))
@@ -124,17 +124,16 @@ private struct Memory {
   var heap, resident: Double
 
   static var now: Memory {
-    let heap = mallinfo2()
     let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
     return Memory(
-      heap: Double(heap.uordblks + heap.hblkhd) / 1024,
+      heap: Double(heapBytes) / 1024,
       resident: pages.count > 1 ? Double(pages[1])! * Double(sysconf(Int32(_SC_PAGESIZE))) / 1024 : 0)
   }
 }
 
 func after(_ seconds: Double, on loop: EventLoop, _ action: @escaping () -> Void) {
   loop.schedule(
-    after: loop.now.advanced(by: .nanoseconds(Int64(seconds * 1e9))), tolerance: .nanoseconds(0), options: nil, action)
+    after: loop.now.advanced(by: .nanoseconds(Int(seconds * 1e9))), tolerance: .nanoseconds(0), options: nil, action)
 }
 
 extension [Double] {
