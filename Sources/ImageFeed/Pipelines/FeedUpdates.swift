@@ -12,11 +12,15 @@ extension FeedLoader {
   /// loaded. **Failure:** none: a load that fails is a value, and the next one is made all the same. **Cancellation:** at
   /// once.
   public func updates(every interval: Duration) -> AnyPublisher<FeedResult, Never> {
-    scheduler.ticks(every: interval)
-      .prepend(())
-      .flatMap(maxPublishers: .max(1)) { load().asResult() }
-      .removeDuplicates { $0.showsTheSame(as: $1) }
-      .eraseToAnyPublisher()
+    Deferred {
+      let last = LastImages()
+      return scheduler.ticks(every: interval)
+        .prepend(())
+        .flatMap(maxPublishers: .max(1)) { load(after: last).asResult() }
+        .removeDuplicates { $0.showsTheSame(as: $1) }
+        .handleEvents(receiveOutput: { _ in last.letGo(on: scheduler) })
+    }
+    .eraseToAnyPublisher()
   }
 }
 

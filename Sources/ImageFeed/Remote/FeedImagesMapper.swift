@@ -21,8 +21,11 @@ public enum FeedImagesMapper {
     var images: [FeedImage] = []
     images.reserveCapacity(items.count)
     for (index, item) in items.enumerated() {
-      guard let url = webAddress(item.image) else { throw .imageAddress(item: index, item.image) }
-      images.append(FeedImage(id: item.id, description: item.description, location: item.location, url: url))
+      guard let address = WebAddress(item.image, parse: webAddress) else {
+        throw .imageAddress(item: index, item.image)
+      }
+      images.append(
+        FeedImage(id: item.id, description: item.description, location: item.location, address: address))
     }
     return images
   }
