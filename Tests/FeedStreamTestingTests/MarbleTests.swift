@@ -24,6 +24,16 @@ import Testing
     #expect(try read("x10ms").count == 5)
   }
 
+  @Test func aLineMayEndAsItDoesOnWindows() throws {
+    #expect(try read("a\r\n-b\r\n|") == ["0s value(\"a\")", "2ms value(\"b\")", "3ms finished"])
+    let error = #expect(throws: MarbleError.self) { try Marbles("a\r\n)") }
+    #expect("\(error!)".hasSuffix("\n  )\n  ^ there is no group to close; write ( before"))
+  }
+
+  @Test func timesThatCannotBeCountedAreForever() throws {
+    #expect(try read("99999999999d a 99999999999d b") == ["forever value(\"a\")", "forever value(\"b\")"])
+  }
+
   @Test func theOriginMovesToTheCaret() throws {
     #expect(try read("ab^c") == ["-2ms value(\"a\")", "-1ms value(\"b\")", "1ms value(\"c\")"])
   }

@@ -101,12 +101,10 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
     up?.cancel()
   }
 
-  /// Lets the subscription go, not the publisher: should it send another, that begins anew.
+  /// Takes no more notice of the subscription, which is still there to be cancelled; should the publisher send another,
+  /// that begins anew.
   @usableFromInline
-  func reset() {
-    isLive = false
-    up = nil
-  }
+  func reset() { isLive = false }
 
   @usableFromInline
   func close() {

@@ -51,6 +51,18 @@ import Testing
     #expect(recorder.marbles == "--cd|")
   }
 
+  @Test(arguments: [false, true])
+  func `the publisher that opens a drop is cancelled with the stream, though it goes on`(ends: Bool) {
+    let ticks = Publishers.Interval(every: 1, scheduler: time)
+    let upstream = PassthroughSubject<Int, Never>()
+    let recorder = upstream.drop(untilOutputFrom: ticks).record(on: time)
+    time.advance(by: 3)
+    upstream.send(1)
+    #expect(recorder.values == [1])
+    if ends { upstream.send(completion: .finished) } else { recorder.cancel() }
+    #expect(time.waiting == 0)
+  }
+
   @Test func `drop until output ends once when the trigger ends without a value`() {
     let recorder = time.hot("ab|").drop(untilOutputFrom: time.hot("-|")).record(on: time)
     time.advance(by: 5)
