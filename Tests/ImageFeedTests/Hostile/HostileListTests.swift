@@ -7,7 +7,7 @@ import Testing
 ///
 /// What a client of `ImageFeed` sees of them is in `HostileOriginTests`, `HTTPCompressionTests`, `HTTPRedirectTests`,
 /// `HTTPTrustTests` and `HostilePayloadTests`. Prints its figures: a line of a table for each row.
-@Suite(.serialized) struct HostileListTests {
+@Suite(.settled, .serialized) struct HostileListTests {
   /// MiB beyond the feed itself.
   private static let roomForMemory = 100.0
   private static let saved = [
@@ -25,7 +25,8 @@ import Testing
     _ = try store.replace(for: stand.url, with: before, now: Date())
     store.close()
 
-    let load = try MeasuredLoad(stand.url, in: URL(filePath: folder.path), ["--timeout", "\(row.timeout)ms"])
+    let load = try MeasuredRun(
+      ["load", stand.url.absoluteString, "--timeout", "\(row.timeout)ms"], in: folder)
 
     let after = SQLiteFeedStore(path: path)
     defer { after.close() }

@@ -36,7 +36,7 @@ private struct Outcome {
   let hasFailed: Bool
 }
 
-private let stepLimit = 300
+private let stepLimit = 64
 
 private func perform(_ program: Tape, _ actions: Tape, isQuiet: Bool) -> Outcome {
   let world = World(actions, isQuiet: isQuiet)
@@ -48,7 +48,7 @@ private func perform(_ program: Tape, _ actions: Tape, isQuiet: Bool) -> Outcome
     var program = program
     build(&program, world).subscribe(watcher)
     let byItself = drive(watcher, world)
-    let isComplete = byItself && watcher.ending != nil && watcher.values.count < 500
+    let isComplete = byItself && watcher.ending != nil && watcher.values.count < Watcher.patience
     let isComparable =
       !world.traits.contains(.dependsOnDemand)
       && !(world.traits.contains(.failsAtOnce) && world.traits.contains(.mayFail))

@@ -3,6 +3,9 @@ import FeedStreamTesting
 
 /// The subscriber of a run: asks as the tape says, and holds what it receives against the rules of `CONTRACT.md`.
 final class Watcher: Subscriber {
+  /// How many values are enough.
+  static let patience = 200
+
   private let world: World
   private var subscription: (any Subscription)?
   private var outstanding = Subscribers.Demand.none
@@ -54,7 +57,7 @@ final class Watcher: Subscriber {
     outstanding -= 1
     values.append(input)
     // A stream that goes on and on has been seen enough of.
-    guard values.count < 500 else {
+    guard values.count < Watcher.patience else {
       cancel()
       return .none
     }

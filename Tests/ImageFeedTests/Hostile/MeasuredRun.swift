@@ -1,7 +1,7 @@
 import Foundation
 
-/// One run of `feed load` in a process of its own: what it said, how long it took, and how much memory it had at most.
-struct MeasuredLoad: Sendable {
+/// One run of `feed` in a process of its own: what it said, how long it took, and how much memory it had at most.
+struct MeasuredRun: Sendable {
   let status: Int32
   let output: String
   let errors: String
@@ -14,14 +14,13 @@ struct MeasuredLoad: Sendable {
     .deletingLastPathComponent().appendingPathComponent("feed").path
 
   /// - Parameters:
-  ///   - folder: for its cache file, `feeds.db`, and what it writes.
-  ///   - arguments: after the address.
-  init(_ url: URL, in folder: URL, _ arguments: [String]) throws {
-    let (output, errors) = (folder.appending(path: "output").path, folder.appending(path: "errors").path)
-    let cache = folder.appending(path: "feeds.db").path
+  ///   - arguments: what `feed` is given; the cache file is `feeds.db` in `folder`, unless it is said not to be.
+  ///   - folder: for the cache file, and what is written.
+  init(_ arguments: [String], in folder: TemporaryFolder, cache: Bool = true) throws {
+    let (output, errors) = (folder.file("output"), folder.file("errors"))
     let begin = DispatchTime.now().uptimeNanoseconds
     let process = try Self.spawn(
-      [Self.feed, "load", url.absoluteString, "--cache", cache] + arguments, output: output, errors: errors)
+      [Self.feed] + arguments + (cache ? ["--cache", folder.file("feeds.db")] : []), output: output, errors: errors)
     // Not `ru_maxrss`: a child's begins with what its parent had when it was started.
     var (status, most): (Int32, Int) = (0, 0)
     while waitpid(process, &status, WNOHANG) == 0 {
@@ -32,8 +31,9 @@ struct MeasuredLoad: Sendable {
     peak = Double(most) / 1024
     // As a shell shows it; wait(2)'s macros do not reach Swift.
     self.status = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
-    self.output = try String(contentsOfFile: output, encoding: .utf8)
-    self.errors = try String(contentsOfFile: errors, encoding: .utf8)
+    // Repaired where it is not UTF-8.
+    self.output = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
+    self.errors = String(decoding: try Data(contentsOf: URL(filePath: errors)), as: UTF8.self)
   }
 
   /// What the kernel noted as the most so far, in KiB.
