@@ -1,7 +1,7 @@
 import Testing
 
 /// Programs written for Combine, of which only the import was changed.
-@Suite struct FromCombineTests {
+@Suite(.settled) struct FromCombineTests {
   @Test(
     arguments: [
       (

@@ -3,7 +3,7 @@ import Testing
 
 @testable import feed
 
-@Suite struct SessionTests {
+@Suite(.settled) struct SessionTests {
   @Test func `what a session follows is let go when it is done, so that a watch of years does not grow`() throws {
     let session = Session(verbose: false)
     var heard: [Int] = []

@@ -6,7 +6,7 @@ import Testing
 @testable import feed
 
 /// What can go wrong around a load does not take the feed from the user.
-@Suite struct TroubleTests {
+@Suite(.settled) struct TroubleTests {
   @Test func `a feed that cannot be saved is shown with a warning and status 0`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       // A folder cannot be made where a file is; permissions would not hold back root.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeedStreamTesting
 
-@Suite struct MarbleTests {
+@Suite(.settled) struct MarbleTests {
   private func read(_ text: String) throws -> [String] {
     try Marbles(text).marbles.map { "\($0.time.nanoseconds.asTime) \($0.symbol)" }
   }

@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import Testing
 
-@Suite struct RuleSuite {
+@Suite(.settled) struct RuleSuite {
   static let rows =
     transformingRows + filteringRows + reducingRows + combiningRows + errorRows + timingRows + sharingRows + effectRows
     + publisherRows + beyondRows

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite struct StreamInstantTests {
+@Suite(.settled) struct StreamInstantTests {
   private typealias Stride = StreamInstant.Stride
   private let forever = Stride(nanoseconds: .max)
 

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("drop, prefix, ignoreOutput, replaceEmpty") struct FilteringTests {
+@Suite("drop, prefix, ignoreOutput, replaceEmpty", .settled) struct FilteringTests {
   let time = MarbleTime()
 
   @Test func `dropFirst asks for what it drops on top of what it is asked for`() {
