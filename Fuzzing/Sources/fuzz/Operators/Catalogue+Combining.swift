@@ -1,6 +1,10 @@
 import FeedStream
 import FeedStreamTesting
 
+/// As in Combine, a value that waits for the other's first, and is replaced meanwhile, uses up what was asked for: a request
+/// for a few may then wait for ever.
+private let waitsForOther: Traits = [.dependsOnDemand, .mayStayOpen]
+
 let combining: [Step] = [
   Step("buffer", .dependsOnDemand) { up, tape, _ in
     let strategies: [Publishers.BufferingStrategy<MarbleFailure>] = [
@@ -12,13 +16,13 @@ let combining: [Step] = [
   Step("buffer(keepFull)", .failsAtOnce) { up, tape, _ in
     up.buffer(size: tape.below(3) + 1, prefetch: .keepFull, whenFull: .dropNewest)
   },
-  Step("combineLatest", .dependsOnDemand) { up, tape, world in
+  Step("combineLatest", waitsForOther) { up, tape, world in
     up.combineLatest(source(&tape, world)).map { small($0.0 + $0.1) }
   },
-  Step("combineLatest of three", .dependsOnDemand) { up, tape, world in
+  Step("combineLatest of three", waitsForOther) { up, tape, world in
     up.combineLatest(source(&tape, world), up).map { small($0.0 + $0.1 + $0.2) }
   },
-  Step("combineLatest of a collection", .dependsOnDemand) { up, tape, world in
+  Step("combineLatest of a collection", waitsForOther) { up, tape, world in
     [up, source(&tape, world)].combineLatest().map { small($0.reduce(0, +)) }
   },
   Step("append") { up, tape, world in up.append(source(&tape, world)) },
