@@ -18,8 +18,9 @@ struct LeftoverWatch {
   mutating func look(at time: VirtualTimeScheduler, isOver: Bool) {
     guard isOver, !isSettled else { return }
     let left = time.pending.filter { !$0.origin.isScript }
-    guard let first = left.first else {
-      isSettled = true
+    // What is due now is as good as done.
+    guard let first = left.first(where: { $0.when > time.now }) else {
+      isSettled = left.isEmpty
       return
     }
     if mayLeaveWork, limit == nil { limit = left.map(\.when).max() }

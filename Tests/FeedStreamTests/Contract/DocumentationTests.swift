@@ -3,7 +3,7 @@ import Testing
 
 /// Every public operator says what it does, draws it, and says what becomes of demand, failure, cancellation and of the
 /// values that it cannot deliver. An overload may name the form that says so.
-@Suite struct DocumentationTests {
+@Suite(.settled) struct DocumentationTests {
   private static let declarations = try! Declaration.all()
   /// Operators of publishers and collections, and the publishers that are made by an initializer.
   private static let operators = declarations.filter { $0.isGeneral || $0.isPublisher && !$0.isMadeByAnOperator }

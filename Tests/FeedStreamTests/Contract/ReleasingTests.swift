@@ -3,7 +3,7 @@ import Testing
 
 /// Rule 9, as far as it is about values: what an operator holds goes with the cancellation, although somebody may keep the
 /// subscription.
-@Suite struct ReleasingTests {
+@Suite(.settled) struct ReleasingTests {
   final class Value {}
 
   /// An operator that holds values.

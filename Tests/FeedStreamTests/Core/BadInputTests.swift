@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 import Testing
 
-@Suite("what makes no sense traps and says what to do") struct BadInputTests {
+@Suite("what makes no sense traps and says what to do", .settled) struct BadInputTests {
   @Test func `a buffer without room`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = [1].publisher.buffer(size: 0, prefetch: .keepFull, whenFull: .dropNewest).sink { _ in }

@@ -2,7 +2,7 @@ import FeedStream
 import Testing
 
 /// Ways to write that people bring from Combine: that these compile is half of what they test.
-@Suite("Combine's spellings") struct CombineSpellingTests {
+@Suite("Combine's spellings", .settled) struct CombineSpellingTests {
   private let time = MarbleTime()
 
   @Test func `send is a function that returns nothing, where one is wanted`() {

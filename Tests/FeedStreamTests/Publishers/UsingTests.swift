@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("using") struct UsingTests {
+@Suite("using", .settled) struct UsingTests {
   private let time = MarbleTime()
 
   @Test func `disposes once, though disposing cancels`() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImageFeed
 
-@Suite struct WebAddressTests {
+@Suite(.settled) struct WebAddressTests {
   /// Pieces of addresses, good and bad, put together at random.
   private static let pieces = [
     "http", "https", "HTTP", "://", ":/", "//", "/", "a", "Z9", "example.com", "-", ".", "..", "~", "_", "?", "&", "=",

@@ -7,7 +7,7 @@ import Testing
 @testable import ImageFeed
 
 /// A load that is cancelled at every point there is, one after another.
-@Suite struct CancelAnywhereTests {
+@Suite(.settled) struct CancelAnywhereTests {
   /// What the load meets.
   enum Path: String, CaseIterable, Sendable {
     case newFeed, sameFeed, noFeed, cutOff, expired, diskFull

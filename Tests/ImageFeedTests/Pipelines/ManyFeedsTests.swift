@@ -6,7 +6,7 @@ import Testing
 @testable import ImageFeed
 
 /// More feeds at once than the process has descriptors for, each in a process of its own.
-@Suite struct ManyFeedsTests {
+@Suite(.settled) struct ManyFeedsTests {
   private static let images = makeFeed(3).images
 
   @Test(.timeLimit(.minutes(3)), arguments: ["127.0.0.1", "localhost"])

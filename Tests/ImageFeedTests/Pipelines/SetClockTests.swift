@@ -6,7 +6,7 @@ import ImageFeedTesting
 import Testing
 
 /// Polling while somebody sets the wall clock.
-@Suite struct SetClockTests {
+@Suite(.settled) struct SetClockTests {
   private static let year = 365.0 * 86_400
 
   @Test(arguments: [year, -year])

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("operators that hold values keep all of them") struct KeepingTests {
+@Suite("operators that hold values keep all of them", .settled) struct KeepingTests {
   private let time = MarbleTime()
 
   @Test func `concatMap keeps what a subject sends while a publisher runs`() {
