@@ -91,11 +91,23 @@ let package = Package(
       ],
       // The tests put a look-up of names of their own before the system's (`StuckNames`).
       linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"], .when(platforms: [.linux]))]),
+    // Programs of this package as processes of their own: what the next two share.
+    .target(name: "FeedProcess", path: "Tests/FeedProcess"),
+    .testTarget(
+      name: "FaultTests",
+      dependencies: [
+        "feed", "FeedProcess", "FeedStream", "ImageFeed", "ImageFeedTesting",
+        .product(name: "FlyingFox", package: "FlyingFox"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      // The tests build it themselves: it is preloaded into `feed`, not linked to them.
+      exclude: ["Support/faults.c"]),
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
         "feed", "LoadAndShow", "SearchField", "ZipTwoLoads",
-        "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedStream", "ImageFeed", "Samples",
+        "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedProcess", "FeedStream", "ImageFeed",
+        "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),

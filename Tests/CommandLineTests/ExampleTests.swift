@@ -1,3 +1,4 @@
+import FeedProcess
 import Foundation
 import Samples
 import Testing

@@ -1,3 +1,4 @@
+import FeedProcess
 import Testing
 
 /// Programs written for Combine, of which only the import was changed.

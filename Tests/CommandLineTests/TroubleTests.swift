@@ -1,3 +1,4 @@
+import FeedProcess
 import Foundation
 import GRDB
 import Samples

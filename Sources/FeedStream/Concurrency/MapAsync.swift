@@ -13,11 +13,12 @@ extension Publisher where Output: Sendable {
   ///     mapAsync(limit: 2)
   ///     downstream  -----1---2--3-|
   ///
-  /// On an ``EventLoop`` the results are delivered there; elsewhere the publisher must be used from one thread.
+  /// Use it on an ``EventLoop``, or in virtual time, where the results are delivered; elsewhere nothing keeps apart the
+  /// threads on which the tasks end.
   ///
-  /// **Demand:** upstream is asked for `limit` values, and for one more with each result delivered; results wait until they
-  /// are asked for. **Failure:** passes through after the results of the values before it. **Cancellation:** cancels the
-  /// tasks.
+  /// **Demand:** upstream is asked for `limit` values, and for one more with each result delivered. **Failure:** passes
+  /// through after the results of the values before it. **Cancellation:** cancels the tasks. **Policy:** a result waits
+  /// until it is asked for, and with `order` preserved for those before it: `limit` at most.
   ///
   /// - Parameters:
   ///   - limit: how many values to work on at a time; more than zero.
@@ -25,81 +26,84 @@ extension Publisher where Output: Sendable {
   ///   - transform: runs in a task of its own for each value.
   public func mapAsync<T: Sendable>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async -> T
-  ) -> Publishers.MapAsync<Self, Never, T, Failure> {
-    Publishers.MapAsync(self, limit, order, .passing, transform)
+  ) -> Publishers.MapAsync<Self, T, Publishers.NonThrowing<Failure>> {
+    Publishers.MapAsync(self, limit, order, transform)
   }
 
-  /// Delivers what `transform` makes of each value in a task, several at a time, and fails with the first error it throws.
+  /// Delivers what `transform` makes of each value in a task, several at a time, and fails with the first error it
+  /// throws.
   ///
-  /// As ``mapAsync(limit:order:_:)``; an error thrown cancels upstream and the other tasks, and comes in its place in the
-  /// order.
+  ///     upstream    --1--2--3-----|
+  ///     tryMapAsync(limit: 2)   (throws on 2)
+  ///     downstream  -----1---#
+  ///
+  /// **Demand, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``. **Failure:** an error thrown comes
+  /// in its place in the order, and cancels upstream and the other tasks; results that were ready after it are dropped,
+  /// and reported. Upstream's own passes through after the results of the values before it.
   public func tryMapAsync<T: Sendable>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async throws -> T
-  ) -> Publishers.MapAsync<Self, any Error, T, any Error> {
-    Publishers.MapAsync(self, limit, order, .throwing, transform)
+  ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
+    Publishers.MapAsync(self, limit, order, transform)
   }
 }
 
 extension Publishers {
   /// See ``Publisher/mapAsync(limit:order:_:)``.
-  public struct MapAsync<Upstream: Publisher, RuleError: Error, Output: Sendable, Failure: Error>: Publisher
-  where Upstream.Output: Sendable {
+  public struct MapAsync<Upstream: Publisher, Output: Sendable, Ending: Endings>: Publisher
+  where Upstream.Output: Sendable, Ending.UpstreamFailure == Upstream.Failure {
+    public typealias Failure = Ending.Failure
+
     private let upstream: Upstream
     private let limit: Int
     private let order: AsyncOrder
-    private let endings: Endings<Upstream.Failure, RuleError, Failure>
-    private let transform: @Sendable (Upstream.Output) async throws(RuleError) -> Output
+    private let transform: @Sendable (Upstream.Output) async throws(Ending.RuleError) -> Output
 
     init(
-      _ upstream: Upstream, _ limit: Int, _ order: AsyncOrder, _ endings: Endings<Upstream.Failure, RuleError, Failure>,
-      _ transform: @escaping @Sendable (Upstream.Output) async throws(RuleError) -> Output
+      _ upstream: Upstream, _ limit: Int, _ order: AsyncOrder,
+      _ transform: @escaping @Sendable (Upstream.Output) async throws(Ending.RuleError) -> Output
     ) {
       precondition(limit > 0, "mapAsync(limit: \(limit)): nothing would ever be worked on; use 1 or more")
       self.upstream = upstream
       self.limit = limit
       self.order = order
-      self.endings = endings
       self.transform = transform
     }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: MapAsyncStage<Upstream.Output, Upstream.Failure, RuleError, Output, Failure>(
-          Downstream(subscriber), endings, limit, order, transform))
+        subscriber: MapAsyncStage<Upstream.Output, Output, Ending>(Downstream(subscriber), limit, order, transform))
     }
   }
 }
 
 // @unchecked: touched at the stream's home only; tasks come back there before they touch it.
-private final class MapAsyncStage<
-  Input: Sendable, Failure: Error, RuleError: Error, Output: Sendable, OutputFailure: Error
->:
-  Stage<Output, OutputFailure>, Subscriber, @unchecked Sendable
+private final class MapAsyncStage<Input: Sendable, Output: Sendable, Ending: Publishers.Endings>:
+  Stage<Output, Ending.Failure>, Subscriber, @unchecked Sendable
 {
+  typealias Failure = Ending.UpstreamFailure
+
   /// A value's place in the order of results.
   // @unchecked: as the stage.
   private final class Place: @unchecked Sendable {
-    var result: Result<Output, RuleError>?
+    var result: Result<Output, Ending.RuleError>?
     var task: Task<Void, Never>?
   }
 
-  private let endings: Endings<Failure, RuleError, OutputFailure>
   private let limit: Int
   private let order: AsyncOrder
-  private let transform: @Sendable (Input) async throws(RuleError) -> Output
+  private let transform: @Sendable (Input) async throws(Ending.RuleError) -> Output
   private let home = StreamHome.current
   /// In order: all places; unordered: those that have a result.
   private var places = FIFO<Place>()
   private var working: [ObjectIdentifier: Place] = [:]
   private var demand = Subscribers.Demand.none
-  private var ending: Subscribers.Completion<OutputFailure>?
+  private var ending: Subscribers.Completion<Ending.Failure>?
   private var isDraining = false
 
   init(
-    _ down: Downstream<Output, OutputFailure>, _ endings: Endings<Failure, RuleError, OutputFailure>, _ limit: Int,
-    _ order: AsyncOrder, _ transform: @escaping @Sendable (Input) async throws(RuleError) -> Output
+    _ down: Downstream<Output, Ending.Failure>, _ limit: Int, _ order: AsyncOrder,
+    _ transform: @escaping @Sendable (Input) async throws(Ending.RuleError) -> Output
   ) {
-    self.endings = endings
     self.limit = limit
     self.order = order
     self.transform = transform
@@ -117,8 +121,8 @@ private final class MapAsyncStage<
     working[ObjectIdentifier(place)] = place
     if order == .preserved { places.append(place) }
     place.task = Task { [self, transform, home] in
-      let result: Result<Output, RuleError>
-      do throws(RuleError) {
+      let result: Result<Output, Ending.RuleError>
+      do throws(Ending.RuleError) {
         result = .success(try await transform(input))
       } catch {
         result = .failure(error)
@@ -128,7 +132,7 @@ private final class MapAsyncStage<
     return .none
   }
 
-  private func settle(_ place: Place, _ result: Result<Output, RuleError>) {
+  private func settle(_ place: Place, _ result: Result<Output, Ending.RuleError>) {
     guard working.removeValue(forKey: ObjectIdentifier(place)) != nil, isLive else { return }
     place.result = result
     if order == .unordered { places.append(place) }
@@ -143,7 +147,7 @@ private final class MapAsyncStage<
 
   func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive else { return }
-    ending = completion.mapError(endings.upstream)
+    ending = completion.mapError(Ending.failure(ofUpstream:))
     drain()
   }
 
@@ -166,19 +170,24 @@ private final class MapAsyncStage<
         demand += down.next(output)
         if isLive { up?.request(.max(1)) }
       case .failure(let error):
-        abandon()
-        return stop(.failure(endings.rule(error)))
+        abandon(isFailure: true)
+        return stop(.failure(Ending.failure(ofRule: error)))
       }
     }
     if let ending, places.isEmpty, working.isEmpty { finish(ending) }
   }
 
-  private func abandon() {
+  /// - Parameter isFailure: results that are ready are reported as dropped.
+  private func abandon(isFailure: Bool = false) {
     let working = self.working
     self.working = [:]
-    places.removeAll()
+    while let place = places.popFirst() {
+      if isFailure, case .success(let output) = place.result {
+        StreamDiagnostics.dropped(output, "MapAsync", .terminated)
+      }
+    }
     for place in working.values { place.task?.cancel() }
   }
 
-  override var description: String { (RuleError.self == Never.self ? "" : "Try") + super.description }
+  override var description: String { (Ending.throwsErrors ? "Try" : "") + super.description }
 }

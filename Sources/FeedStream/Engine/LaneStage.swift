@@ -103,6 +103,7 @@ final class LaneStage<Output, Failure: Error>: Subscription, CustomStringConvert
 
   private func end(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
+    if rule == .all { for lane in lanes { lane.dropRest() } }
     cancel()
     down.receive(completion: completion)
   }
@@ -149,6 +150,9 @@ class AnyLane {
   fileprivate final var isEnded = false
 
   fileprivate var isVacant: Bool { true }
+
+  /// Reports what it keeps and will not give.
+  fileprivate func dropRest() {}
 
   /// Takes no more, and returns the subscription it had.
   fileprivate func close() -> (any Subscription)? {
@@ -197,6 +201,10 @@ final class Lane<Value, Output, Failure: Error>: AnyLane, Subscriber, CustomStri
   func take() -> Value { stage.rule == .all ? values.popFirst()! : values[0] }
 
   override fileprivate var isVacant: Bool { values.isEmpty }
+
+  override fileprivate func dropRest() {
+    while let value = values.popFirst() { StreamDiagnostics.dropped(value, "Zip", .terminated) }
+  }
 
   override fileprivate func close() -> (any Subscription)? {
     values.removeAll()

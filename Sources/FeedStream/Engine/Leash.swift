@@ -33,3 +33,8 @@ final class Leash: Subscription, CustomStringConvertible, CustomPlaygroundDispla
   @usableFromInline
   var customMirror: Mirror { stage.map { Mirror(reflecting: $0) } ?? Mirror(self, children: EmptyCollection()) }
 }
+
+extension Leash: Traceable {
+  @usableFromInline
+  var below: Any { stage ?? () }
+}

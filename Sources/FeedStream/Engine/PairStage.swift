@@ -18,6 +18,8 @@ protocol PairRule {
   mutating func next() -> Output?
   /// Whether nothing more can come.
   func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool
+  /// Reports what is kept and will not be delivered.
+  mutating func dropRest()
 }
 
 /// Two upstreams of different types into one subscriber: what `zip` and `combineLatest` share.
@@ -129,6 +131,7 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
   @inlinable
   func end(_ completion: Subscribers.Completion<Failure>) {
     guard rule != nil else { return }
+    rule?.dropRest()
     rule = nil
     // The ending first: cancelling may come back here.
     down.receive(completion: completion)

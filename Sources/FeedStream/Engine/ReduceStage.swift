@@ -4,15 +4,13 @@
 /// The rule changes the result with each value and says when it is settled: then upstream is cancelled. A `nil` result
 /// finishes without a value.
 @usableFromInline
-final class ReduceStage<Input, Failure: Error, RuleError: Error, Output, OutputFailure: Error>:
-  LastValueStage<Output, OutputFailure>, Subscriber
-{
+final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueStage<Output, Ending.Failure>, Subscriber {
   @usableFromInline
-  typealias Rule = (inout Output?, Input) throws(RuleError) -> Bool
+  typealias Failure = Ending.UpstreamFailure
+  @usableFromInline
+  typealias Rule = (inout Output?, Input) throws(Ending.RuleError) -> Bool
 
   private let name: StaticString
-  @usableFromInline
-  let endings: Endings<Failure, RuleError, OutputFailure>
   @usableFromInline
   let rule: Rule
   @exclusivity(unchecked)
@@ -25,11 +23,9 @@ final class ReduceStage<Input, Failure: Error, RuleError: Error, Output, OutputF
   /// - Parameter rule: takes a value into account; returns whether the result is settled.
   @usableFromInline
   init(
-    _ name: StaticString, _ down: Downstream<Output, OutputFailure>,
-    _ endings: Endings<Failure, RuleError, OutputFailure>, _ initial: Output?, _ rule: @escaping Rule
+    _ name: StaticString, _ down: Downstream<Output, Ending.Failure>, _ initial: Output?, _ rule: @escaping Rule
   ) {
     self.name = name
-    self.endings = endings
     self.rule = rule
     result = initial
     super.init(down)
@@ -44,10 +40,10 @@ final class ReduceStage<Input, Failure: Error, RuleError: Error, Output, OutputF
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
-    do throws(RuleError) {
+    do throws(Ending.RuleError) {
       if try rule(&result, input) { conclude(cancelling: true) }
     } catch {
-      stop(.failure(endings.rule(error)))
+      stop(.failure(Ending.failure(ofRule: error)))
     }
     return .none
   }
@@ -56,7 +52,10 @@ final class ReduceStage<Input, Failure: Error, RuleError: Error, Output, OutputF
   func receive(completion: Subscribers.Completion<Failure>) {
     switch completion {
     case .finished: conclude(cancelling: false)
-    case .failure(let error): finish(.failure(endings.upstream(error)))
+    case .failure(let error):
+      // `collect` holds the values themselves.
+      if let values = result as? [Input] { for value in values { StreamDiagnostics.dropped(value, name, .terminated) } }
+      finish(.failure(Ending.failure(ofUpstream: error)))
     }
   }
 
@@ -73,5 +72,5 @@ final class ReduceStage<Input, Failure: Error, RuleError: Error, Output, OutputF
   override func asked(for demand: Subscribers.Demand) { isAsked = true }
 
   @usableFromInline
-  override var description: String { "\(name)" }
+  override var description: String { (Ending.throwsErrors ? "Try" : "") + "\(name)" }
 }

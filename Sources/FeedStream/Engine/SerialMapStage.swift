@@ -9,7 +9,7 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
     case replaces
     /// It is dropped, and reported.
     case isDropped
-    /// It waits for its turn; upstream is asked for one value at a time.
+    /// It waits for its turn.
     case waits
   }
 
@@ -44,7 +44,7 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
   func receive(subscription: any Subscription) {
     guard isActive, up == nil, !isFinished else { return subscription.cancel() }
     up = subscription
-    subscription.request(whenBusy == .waits ? .max(1) : .unlimited)
+    subscription.request(.unlimited)
   }
 
   @usableFromInline
@@ -70,6 +70,7 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
     up = nil
     isFinished = true
     if case .finished = completion, isBusy { return }
+    reportWaiting()
     cancel()
     endsWithUpstream = whenBusy == .replaces
     down.receive(completion: completion)
@@ -77,11 +78,18 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
 
   @usableFromInline
   override func ended(_ completion: Subscribers.Completion<Failure>) {
-    guard case .finished = completion else { return end(completion) }
+    guard case .finished = completion else {
+      reportWaiting()
+      return end(completion)
+    }
     isBusy = false
     if let next = waiting.popFirst() { return start(next) }
-    if isFinished { return end(.finished) }
-    if whenBusy == .waits { up?.request(.max(1)) }
+    if isFinished { end(.finished) }
+  }
+
+  /// A failure comes before the turn of what waits.
+  private func reportWaiting() {
+    while let input = waiting.popFirst() { StreamDiagnostics.dropped(input, name, .terminated) }
   }
 
   /// As in Combine's `switchToLatest`.

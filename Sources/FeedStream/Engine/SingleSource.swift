@@ -3,7 +3,7 @@
 final class SingleSource: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
   private let name: StaticString
   @exclusivity(unchecked)
-  private var deliver: ((SingleSource) -> Void)?
+  private var deliver: ((SingleSource?) -> Any)?
   @exclusivity(unchecked)
   private var value: Any?
   /// Whether the ending may still be delivered.
@@ -11,9 +11,9 @@ final class SingleSource: Subscription, CustomStringConvertible, CustomPlaygroun
   @usableFromInline
   private(set) var isActive = true
 
-  /// - Parameter deliver: delivers the value, and then, while `isActive`, the ending.
+  /// - Parameter deliver: delivers the value, and then, while `isActive`, the ending; without a source, shows the subscriber.
   @usableFromInline
-  init(_ name: StaticString, _ value: Any, deliver: @escaping (SingleSource) -> Void) {
+  init(_ name: StaticString, _ value: Any, deliver: @escaping (SingleSource?) -> Any) {
     self.name = name
     self.value = value
     self.deliver = deliver
@@ -25,7 +25,7 @@ final class SingleSource: Subscription, CustomStringConvertible, CustomPlaygroun
     guard let deliver else { return }
     self.deliver = nil
     value = nil
-    deliver(self)
+    _ = deliver(self)
     isActive = false
   }
 
@@ -44,13 +44,20 @@ final class SingleSource: Subscription, CustomStringConvertible, CustomPlaygroun
   var customMirror: Mirror { Mirror(self, unlabeledChildren: value.map { [$0] } ?? []) }
 }
 
+extension SingleSource: Traceable {
+  @usableFromInline
+  var below: Any { deliver?(nil) ?? () }
+}
+
 extension Subscriber {
   /// Hands over the subscription of a publisher named `name` that delivers `value` and finishes.
   @inlinable
   func attach(_ name: StaticString, delivering value: Input) {
     let source = SingleSource(name, value) { source in
+      guard let source else { return self }
       _ = self.receive(value)
       if source.isActive { self.receive(completion: .finished) }
+      return ()
     }
     receive(subscription: source)
   }

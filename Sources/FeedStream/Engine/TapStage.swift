@@ -70,10 +70,14 @@ final class TapStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
-    if isReporting { report(.completion(completion)) }
+    let (wasLive, wasReporting) = (isLive, isReporting)
+    // First: what is reported to may come back here.
+    isReporting = reportsAfterEnd
+    if wasReporting { report(.completion(completion)) }
+    // Cancelled by what it reports to.
+    if wasLive, !isLive { return }
     phase = .ended
     up = nil
-    isReporting = reportsAfterEnd
     down.receive(completion: completion)
   }
 
@@ -85,8 +89,9 @@ final class TapStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
 
   @usableFromInline
   override func cancel() {
-    if isReporting { report(.cancel) }
+    let wasReporting = isReporting
     if isLive { isReporting = reportsAfterEnd }
+    if wasReporting { report(.cancel) }
     super.cancel()
   }
 

@@ -4,7 +4,8 @@
 
   /// A run loop as a scheduler, so that code written for Combine runs unchanged on a thread that runs one.
   ///
-  /// New code has an ``EventLoop``, which is exact and an executor as well. A run loop is for its own thread only.
+  /// New code has an ``EventLoop``, which is exact and an executor as well. A run loop is for its own thread only, as a
+  /// stream is: to schedule on the run loop of another thread traps.
   extension RunLoop: Scheduler {
     /// An instant of the wall clock, as run loops count time.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
@@ -28,7 +29,7 @@
     public var minimumTolerance: SchedulerTimeType.Stride { 0 }
 
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
-      let work = Work(action)
+      let work = work(action)
       perform(inModes: [options?.mode ?? .default]) { work.run() }
     }
 
@@ -36,7 +37,7 @@
       after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
       _ action: @escaping () -> Void
     ) {
-      let work = Work(action)
+      let work = work(action)
       let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in work.run() }
       add(timer, tolerance, options)
     }
@@ -48,7 +49,7 @@
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
-      let work = Work(action)
+      let work = work(action)
       let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in work.run() }
       add(timer, tolerance, options)
       return Repetition(timer: timer)
@@ -59,8 +60,16 @@
       add(timer, forMode: options?.mode ?? .default)
     }
 
-    /// An action on its way through a run loop, whose closures must be sendable. Unchecked, and right: the loop runs it on
-    /// its own thread, where the stream that scheduled it lives.
+    private func work(_ action: @escaping () -> Void) -> Work {
+      precondition(
+        RunLoop.current == self,
+        "RunLoop: this is another thread's run loop, and a stream lives on one thread; take the values there by `values`"
+      )
+      return Work(action)
+    }
+
+    /// An action on its way through a run loop, whose closures must be sendable. Unchecked, and right: the loop runs it
+    /// on its own thread, which is the one that schedules it.
     private final class Work: @unchecked Sendable {
       let run: () -> Void
       init(_ run: @escaping () -> Void) { self.run = run }

@@ -3,7 +3,12 @@ extension Publishers {
   ///
   ///     Publishers.using { try! File(path) } dispose: { $0.close() } publisher: { $0.lines }
   ///
+  ///     resource    open---------close
+  ///     publisher   ----a--b--|
+  ///     downstream  ----a--b--|       (closed before the ending is delivered)
+  ///
   /// **Demand, failure:** those of the publisher made. **Cancellation:** disposes of the resource, then passes through.
+  /// **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - resource: makes the resource, once per subscriber, when it subscribes.
@@ -15,8 +20,10 @@ extension Publishers {
   ) -> Deferred<Publishers.HandleEvents<P>> {
     Deferred {
       let resource = resource()
+      // Once, whatever disposing does to the stream.
+      let lease = AnyCancellable { dispose(resource) }
       return publisher(resource).handleEvents(
-        receiveCompletion: { _ in dispose(resource) }, receiveCancel: { dispose(resource) })
+        receiveCompletion: { _ in lease.cancel() }, receiveCancel: { lease.cancel() })
     }
   }
 }

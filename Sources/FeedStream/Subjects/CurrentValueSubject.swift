@@ -3,11 +3,16 @@
 ///     value       0---1---2--|
 ///     subscriber     0-1---2--|
 ///
-/// **Demand, policy:** the present value is delivered on the first request. A value sent to a subscriber that has not asked
-/// for one waits for its request; ``send(_:)`` counts it as dropped, and when a newer one takes its place, or the ending
-/// comes first, it is reported to ``StreamDiagnostics/onDrop(_:)``. **Re-entrancy:** a value sent while another is being
-/// delivered is delivered at once, before the rest of the subscribers have seen the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
+/// **Demand, policy:** the present value is delivered on the first request. A value sent to a subscriber that has not
+/// asked for one waits for its request; `send(_:)` counts it as dropped, and when a newer one takes its place, or the
+/// ending comes first, it is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the subject is asked
+/// for everything at once. **Failure:** the ending sent goes to every subscriber at once, asked for or not, and to
+/// those who come later, without a value. **Cancellation:** a subscriber's is its own. **Re-entrancy:** a value sent
+/// while another is being delivered is delivered at once, before the rest of the subscribers have seen the first.
+/// **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
+  public typealias Receipt = Delivery
+
   @usableFromInline
   let conduits = Conduits<Output, Failure>()
   @exclusivity(unchecked)
@@ -85,4 +90,20 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   }
 
   public func send(subscription: any Subscription) { conduits.upstreams.add(subscription) }
+}
+
+extension CurrentValueSubject {
+  /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  @_disfavoredOverload
+  @inlinable
+  public func send(_ value: Output) {
+    let _: Delivery = send(value)
+  }
+
+  /// `send()` for where a function without a result is wanted.
+  @_disfavoredOverload
+  @inlinable
+  public func send() where Output == Void {
+    let _: Delivery = send(())
+  }
 }

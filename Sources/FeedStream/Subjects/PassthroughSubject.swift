@@ -1,15 +1,30 @@
 /// A subject that hands each value sent to whoever is subscribed at that moment.
 ///
-/// **Policy:** a subscriber that has not asked for a value does not get it; ``send(_:)`` counts it as dropped,
-/// and what is dropped or reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``.
+///     sent          --a--b--c--|
+///     subscriber      x--b--c--|
+///
+/// **Demand, policy:** a subscriber that has not asked for a value does not get it; `send(_:)` counts it as dropped,
+/// and what is dropped or reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the
+/// subject is asked for everything once a subscriber asks for anything. **Failure:** the ending sent goes to every
+/// subscriber at once, asked for or not, and to those who come later. **Cancellation:** a subscriber's is its own.
 /// **Re-entrancy:** a value sent while another is being delivered is delivered at once, before the rest of the
 /// subscribers have seen the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
+  public typealias Receipt = Delivery
+
   @usableFromInline
   let conduits = Conduits<Output, Failure>()
 
+  /// What its drops are reported under.
+  @usableFromInline
+  let name: StaticString
+
   @inlinable
-  public init() {}
+  public init() { name = "PassthroughSubject" }
+
+  /// A subject that is part of an operator.
+  @inlinable
+  init(of name: StaticString) { self.name = name }
 
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
@@ -23,11 +38,27 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   @discardableResult
   public func send(_ value: Output) -> Delivery {
     let delivery = conduits.send(value)
-    if delivery.isLost || delivery.dropped > 0 { conduits.report(value, delivery, "PassthroughSubject") }
+    if delivery.isLost || delivery.dropped > 0 { conduits.report(value, delivery, name) }
     return delivery
   }
 
   public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }
 
   public func send(subscription: any Subscription) { conduits.upstreams.add(subscription) }
+}
+
+extension PassthroughSubject {
+  /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  @_disfavoredOverload
+  @inlinable
+  public func send(_ value: Output) {
+    let _: Delivery = send(value)
+  }
+
+  /// `send()` for where a function without a result is wanted.
+  @_disfavoredOverload
+  @inlinable
+  public func send() where Output == Void {
+    let _: Delivery = send(())
+  }
 }

@@ -32,7 +32,7 @@ struct RuleRun<P: Publisher> {
     var result = Result()
     weak var leaked: Recorder<P.Output, P.Failure>?
     do {
-      let time = VirtualTimeScheduler()
+      let time = VirtualTimeScheduler(order: script.order)
       let (upstream, records, second) = source(script, time)
       let recorder = Recorder<P.Output, P.Failure>(on: time, demand: script.demand.script)
       leaked = recorder

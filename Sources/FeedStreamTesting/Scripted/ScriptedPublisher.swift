@@ -45,7 +45,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     guard kind == .hot else { return }
     for (offset, event) in script where offset.nanoseconds >= 0 {
       // Strong: what is hot goes on without being held, as long as anything is to come.
-      _ = time.add(at: time.now.advanced(by: offset), .line(site)) { self.happen(event) }
+      _ = time.agenda.add(at: time.now.advanced(by: offset), .line(site)) { self.happen(event) }
     }
     hotEnding = script.last { $0.time.nanoseconds < 0 && $0.event.isCompletion }?.event
   }

@@ -60,7 +60,8 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   }
 
   func after(_ interval: StreamInstant.Stride, _ site: CallSite, _ step: Step) {
-    timers.append(time.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
+    let timer = time.agenda.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) }
+    timers.append(timer)
   }
 
   /// Holds all there is until it is asked for.
@@ -112,7 +113,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     guard !isOver else { return }
     isOver = true
     waiting = []
-    for timer in timers { time.cancel(timer) }
+    for timer in timers { time.agenda.cancel(timer) }
     timers = []
     onOver?()
     onOver = nil

@@ -51,7 +51,11 @@ struct CacheFile: Sendable {
   /// - Parameter patience: how long to wait for the lock before failing as busy; its holder may have been suspended.
   func withFolderLock<R>(exclusively: Bool, patience: Duration, _ body: () throws -> R) throws -> R {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return try body() }
+    guard descriptor >= 0 else {
+      // That says nothing about the folder: locks work there, and others may be holding one.
+      if errno == EMFILE || errno == ENFILE { throw POSIXError(.init(rawValue: errno) ?? .EMFILE) }
+      return try body()
+    }
     // Closing releases the lock.
     defer { close(descriptor) }
     let pause = Duration.milliseconds(2)

@@ -8,6 +8,8 @@ struct FeedDatabaseFailure: Error {
   let mayBeReadFrozen: Bool
   /// Whether the file at the path is no longer the one that was opened.
   let hasMoved: Bool
+  /// Whether the process or the machine was out of descriptors: others give theirs back sooner or later.
+  let isExhaustion: Bool
 
   /// Whether the file itself, or what is in it, is what is wrong.
   var isDamage: Bool {
@@ -15,15 +17,23 @@ struct FeedDatabaseFailure: Error {
   }
 
   init(_ cause: FeedStoreError.Cause) {
+    self.init(cause, systemError: 0)
+  }
+
+  private init(_ cause: FeedStoreError.Cause, systemError: Int32) {
     self.cause = cause
     mayBeReadFrozen = false
     hasMoved = false
+    isExhaustion = Self.isExhaustion(systemError)
   }
 
   /// - Parameter systemError: the `errno` that is behind an I/O error, or 0.
   init(_ error: DatabaseError, systemError: Int32) {
     let message = error.message ?? "code \(error.extendedResultCode.rawValue)"
     hasMoved = error.extendedResultCode == .SQLITE_READONLY_DBMOVED
+    // Of a file that it makes and cannot open, SQLite has forgotten why: it looks for it afterwards, and finds none.
+    isExhaustion =
+      Self.isExhaustion(systemError) || error.resultCode == .SQLITE_CANTOPEN && systemError == ENOENT
     mayBeReadFrozen = [.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_FULL, .SQLITE_PERM]
       .contains(error.resultCode)
     cause =
@@ -44,22 +54,24 @@ struct FeedDatabaseFailure: Error {
     case let failure as FeedDatabaseFailure: self = failure
     case let error as DatabaseError: self.init(error, systemError: 0)
     case let error as POSIXError:
-      self.init(Self.cause(systemError: error.code.rawValue) ?? .inputOutput("\(error.code)"))
+      let code = error.code.rawValue
+      self.init(Self.cause(systemError: code) ?? .inputOutput("\(error.code)"), systemError: code)
     case let error as CocoaError:
-      self.init(Self.cause(of: error))
+      let code = error.underlyingErrors.lazy.compactMap { $0 as? POSIXError }.first?.code.rawValue ?? 0
+      self.init(Self.cause(systemError: code) ?? Self.cause(of: error), systemError: code)
     default: self.init(.other("\(error)"))
     }
   }
 
   private static func cause(of error: CocoaError) -> FeedStoreError.Cause {
-    let underlying = error.underlyingErrors.compactMap { $0 as? POSIXError }.first
-    if let underlying, let cause = cause(systemError: underlying.code.rawValue) { return cause }
-    return switch error.code {
+    switch error.code {
     case .fileWriteNoPermission, .fileReadNoPermission, .fileWriteVolumeReadOnly: .notPermitted
     case .fileWriteOutOfSpace: .diskFull
     default: .inputOutput(error.localizedDescription)
     }
   }
+
+  private static func isExhaustion(_ systemError: Int32) -> Bool { systemError == EMFILE || systemError == ENFILE }
 
   private static func cause(systemError: Int32) -> FeedStoreError.Cause? {
     switch systemError {

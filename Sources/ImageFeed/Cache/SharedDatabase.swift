@@ -19,13 +19,15 @@ struct SharedDatabase: Sendable {
 
   /// Runs `body` on one state of the file and changes nothing; `nil` if nothing was ever saved.
   mutating func read<R>(_ body: (Database) throws -> R) throws(FeedDatabaseFailure) -> R? {
-    do {
-      return try connect(creating: false)?.read(body)
-    } catch {
-      connection = nil
-      let failure = FeedDatabaseFailure(error)
-      guard failure.mayBeReadFrozen else { throw failure }
-      return try readFrozen(body, after: failure)
+    try waitingForDescriptors { database throws(FeedDatabaseFailure) in
+      do {
+        return try database.connect(creating: false)?.read(body)
+      } catch {
+        database.connection = nil
+        let failure = FeedDatabaseFailure(error)
+        guard failure.mayBeReadFrozen else { throw failure }
+        return try database.readFrozen(body, after: failure)
+      }
     }
   }
 
@@ -36,6 +38,31 @@ struct SharedDatabase: Sendable {
   ///   - body: may run more than once; what it did before was rolled back.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it, and `creating` is false.
   mutating func write<R>(
+    creating: Bool, onSetAside: (String) -> Void, _ body: (Database) throws -> R
+  ) throws(FeedDatabaseFailure) -> R? {
+    try waitingForDescriptors { database throws(FeedDatabaseFailure) in
+      try database.writeOnce(creating: creating, onSetAside: onSetAside, body)
+    }
+  }
+
+  /// Runs `body` again and again while the process has no descriptor left for it, as long as it would wait for others.
+  ///
+  /// What takes them up is connections to servers mostly, and those come and go.
+  private mutating func waitingForDescriptors<R>(
+    _ body: (inout SharedDatabase) throws(FeedDatabaseFailure) -> R
+  ) throws(FeedDatabaseFailure) -> R {
+    let deadline = ContinuousClock.now + busyTimeout
+    while true {
+      do throws(FeedDatabaseFailure) {
+        return try body(&self)
+      } catch {
+        guard error.isExhaustion, ContinuousClock.now < deadline else { throw error }
+        usleep(5000)
+      }
+    }
+  }
+
+  private mutating func writeOnce<R>(
     creating: Bool, onSetAside: (String) -> Void, _ body: (Database) throws -> R
   ) throws(FeedDatabaseFailure) -> R? {
     var mayReopen = true
@@ -55,8 +82,9 @@ struct SharedDatabase: Sendable {
       } catch {
         let failure = FeedDatabaseFailure(error)
         connection = nil
-        // A connection that was open for long may be wrong about the file; a fresh one is not.
-        if mayReopen, failure.isDamage || failure.hasMoved {
+        // A connection that was open for long may be wrong about the file; a fresh one is not. And SQLite opens a file for
+        // reading only, and says nothing, when to open it for writing fails for whatever reason.
+        if mayReopen, failure.isDamage || failure.hasMoved || failure.cause == .notPermitted {
           mayReopen = false
         } else if maySetAside, failure.isDamage, let opened {
           maySetAside = false

@@ -18,7 +18,8 @@ import Foundation
 public final class CurlHTTPClient: HTTPClient {
   /// What a client may use.
   public struct Configuration: Sendable {
-    /// The most connections open at once, idle ones included, and the most requests running. 256 by default.
+    /// The most connections open at once, idle ones included, and the most requests running. 256 by default; half of the
+    /// descriptors that the process may have open (`RLIMIT_NOFILE`) when the client is made, if that is less.
     public var maxConnections = 256
     /// The most connections to one host, and the most requests to it running. 8 by default.
     public var maxConnectionsPerHost = 8
@@ -57,14 +58,21 @@ public final class CurlHTTPClient: HTTPClient {
       "CurlHTTPClient: at least one connection is needed; allow one in all and one per host")
     self.loop = loop
     self.configuration = configuration
+    let most = min(configuration.maxConnections, Self.descriptorsToUse)
     multi = CurlMulti(
-      on: loop, maxConnections: configuration.maxConnections,
-      maxConnectionsPerHost: configuration.maxConnectionsPerHost)
-    admission = Admission(limit: configuration.maxConnections, limitPerHost: configuration.maxConnectionsPerHost)
+      on: loop, maxConnections: most, maxConnectionsPerHost: configuration.maxConnectionsPerHost)
+    admission = Admission(limit: most, limitPerHost: configuration.maxConnectionsPerHost)
     multi.onDone = { [unowned self] in isDone($0, $1) }
   }
 
   deinit { close() }
+
+  /// Half of those there may be: the cache, its files and looking up names need some, too.
+  private static var descriptorsToUse: Int {
+    var limit = rlimit()
+    guard getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
+    return max(1, Int(clamping: limit.rlim_cur / 2))
+  }
 
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     AnyPublisher(HTTPGet(client: self, request: request))

@@ -58,6 +58,7 @@ public struct FeedLoader {
       .mapFeed(on: scheduler)
       .caching(to: saved, reportingTo: options.report)
       .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
+      .eraseToAnyPublisher()
   }
 
   private var request: HTTPRequest {

@@ -7,7 +7,7 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
   /// has begun ends unheard.
   ///
   /// - Parameter scheduler: whose thread pool decodes: a large feed takes a third of a second that the loop cannot spare.
-  public func mapFeed(on scheduler: any LoopScheduler) -> AnyPublisher<[FeedImage], RemoteFeedError> {
+  public func mapFeed(on scheduler: any LoopScheduler) -> some Publisher<[FeedImage], RemoteFeedError> {
     let worker = SerialWorker(on: scheduler)
     return mapError(RemoteFeedError.connectivity)
       .flatMap(maxPublishers: .max(1)) { response in
@@ -16,6 +16,5 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
         }
         .mapError(RemoteFeedError.invalidData)
       }
-      .eraseToAnyPublisher()
   }
 }

@@ -144,8 +144,3 @@ extension HTTPLimitsTests {
     }
   }
 }
-
-/// How many descriptors this process has open.
-private func openDescriptors() -> Int {
-  (0..<1_024).count { fcntl(Int32($0), F_GETFD) >= 0 }
-}

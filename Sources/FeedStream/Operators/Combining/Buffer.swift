@@ -6,13 +6,18 @@ extension Publisher {
   ///     demand      --1-------2--
   ///     downstream  --a-------c-d|
   ///
-  /// The ending follows the last value held. **Demand:** `.byRequest` asks upstream for everything; `.keepFull` asks for
-  /// `size` values and then for one more with each value delivered. **Failure:** upstream's, after the values held if they
-  /// have been asked for, at once if not (they are reported as dropped); one made by `whenFull` follows the values held.
-  /// **Cancellation:** discards what is held.
+  /// ![buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)](marbles-buffer.svg)
+  ///
+  /// As in Combine, finishing follows the last value held and waits to be asked for as a value does. **Demand:**
+  /// `.byRequest` asks upstream for everything; `.keepFull` asks for `size` values and then for one more with each
+  /// value delivered. **Failure:** upstream's, after the values held if they have been asked for, at once if not; one
+  /// made by `whenFull` comes with the next request, after the values which that asks for. What is still held then is
+  /// dropped, and reported. **Cancellation:** discards what is held. Policy: buffers up to `size`; then `whenFull`
+  /// decides.
   ///
   /// - Parameters:
-  ///   - size: how many values to hold; more than zero.
+  ///   - size: how many values to hold. With 0 and `.byRequest` it holds none, and what has not been asked for is for
+  ///     `whenFull` to deal with; with `.keepFull`, upstream could not be asked for anything, and that traps.
   ///   - prefetch: how much to ask upstream for.
   ///   - whenFull: what to do with a value for which there is no room. What is dropped is reported to
   ///     ``StreamDiagnostics/onDrop(_:)``.
@@ -56,6 +61,7 @@ extension Publishers {
     public init(
       upstream: Upstream, size: Int, prefetch: PrefetchStrategy, whenFull: BufferingStrategy<Failure>
     ) {
+      precondition(size >= 0, "buffer(size: \(size)): a number of values cannot be negative; use 1 or more")
       self.upstream = upstream
       self.size = size
       self.prefetch = prefetch
@@ -64,13 +70,23 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: BufferStage<Output, Failure>(Downstream(subscriber), size, prefetch, whenFull))
+      guard size == 0, prefetch == .keepFull else {
+        upstream.receive(subscriber: BufferStage<Output, Failure>(Downstream(subscriber), size, prefetch, whenFull))
+        return
+      }
+      // Upstream would be asked for nothing, and nothing would ever come: the first value tells.
+      upstream.map { (_: Output) -> Output in
+        preconditionFailure("buffer(size: 0, prefetch: .keepFull): there is no room to ask for a value; use 1 or more")
+      }.receive(subscriber: BufferStage<Output, Failure>(Downstream(subscriber), 1, prefetch, whenFull))
     }
   }
 }
 
 @usableFromInline
 final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  /// What drops are reported under.
+  @usableFromInline
+  let name: StaticString
   @usableFromInline
   let size: Int
   @usableFromInline
@@ -107,8 +123,9 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @inlinable
   init(
     _ down: Downstream<Input, Failure>, _ size: Int, _ prefetch: Publishers.PrefetchStrategy,
-    _ whenFull: Publishers.BufferingStrategy<Failure>, endingWaits: Bool = true
+    _ whenFull: Publishers.BufferingStrategy<Failure>, endingWaits: Bool = true, name: StaticString = "Buffer"
   ) {
+    self.name = name
     self.endingWaits = endingWaits
     self.size = size
     self.prefetch = prefetch
@@ -153,17 +170,17 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   func makeRoom(for input: Input) -> Bool {
     switch whenFull {
     case .dropNewest:
-      StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
+      StreamDiagnostics.dropped(input, name, .bufferFull)
       return false
     case .dropOldest:
       guard let oldest = values.popFirst() else {
-        StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
+        StreamDiagnostics.dropped(input, name, .bufferFull)
         return false
       }
-      StreamDiagnostics.dropped(oldest, "Buffer", .bufferFull)
+      StreamDiagnostics.dropped(oldest, name, .bufferFull)
       return true
     case .customError(let makeError):
-      StreamDiagnostics.dropped(input, "Buffer", .bufferFull)
+      StreamDiagnostics.dropped(input, name, .bufferFull)
       ending = .failure(makeError())
       hasEnding = true
       // Kept, though it is cancelled: what has been delivered is still asked for again, as in Combine.
@@ -224,7 +241,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     case .finished: if values.isEmpty, demand > .none || !endingWaits { finish(ending) }
     case .failure:
       guard values.isEmpty || demand == .none else { return }
-      while let value = values.popFirst() { StreamDiagnostics.dropped(value, "Buffer", .noDemand) }
+      while let value = values.popFirst() { StreamDiagnostics.dropped(value, name, .noDemand) }
       finish(ending)
     }
   }

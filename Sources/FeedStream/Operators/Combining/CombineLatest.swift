@@ -6,15 +6,19 @@ extension Publisher {
   ///     combineLatest(other)
   ///     downstream  ----(a1)-(b1)-(b2)-|
   ///
-  /// Finishes when both have, or when one has finished without a value. **Demand:** passes to both; while none is left,
-  /// newer values replace older ones that were not delivered. **Failure:** the first ends both. **Cancellation:** cancels
-  /// both.
+  /// ![combineLatest(other) { $0 + $1 }](marbles-combineLatest.svg)
+  ///
+  /// Finishes when both have, or when one has finished without a value. **Demand:** passes to both. **Failure:** the
+  /// first ends both. **Cancellation:** cancels both. Policy: while nothing is asked for, newer values replace older
+  /// ones that were not delivered, by design.
   @inlinable
   public func combineLatest<P: Publisher>(_ other: P) -> Publishers.CombineLatest<Self, P> where P.Failure == Failure {
     Publishers.CombineLatest(self, other)
   }
 
-  /// Combines the newest values of two publishers by `transform`, whenever either delivers one.
+  /// Combines the newest values of two publishers by `transform`, whenever one delivers one.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
@@ -23,6 +27,8 @@ extension Publisher {
   }
 
   /// Combines the newest values of three publishers, whenever one delivers one.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher>(
     _ publisher1: P, _ publisher2: Q
@@ -31,6 +37,8 @@ extension Publisher {
   }
 
   /// Combines the newest values of three publishers by `transform`, whenever one delivers one.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
@@ -39,6 +47,8 @@ extension Publisher {
   }
 
   /// Combines the newest values of four publishers, whenever one delivers one.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher, R: Publisher>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R
@@ -48,6 +58,8 @@ extension Publisher {
   }
 
   /// Combines the newest values of four publishers by `transform`, whenever one delivers one.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher, R: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R,
@@ -60,80 +72,22 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/combineLatest(_:)``.
-  @frozen
-  public struct CombineLatest<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
-    public typealias Output = (A.Output, B.Output)
-    public typealias Failure = A.Failure
+  public typealias CombineLatest<A: Publisher, B: Publisher> = Joined<ByNewest, A, B> where A.Failure == B.Failure
+  /// See ``Publisher/combineLatest(_:_:)-(P,Q)``.
+  public typealias CombineLatest3<A: Publisher, B: Publisher, C: Publisher> = Joined3<ByNewest, A, B, C>
+  where A.Failure == B.Failure, B.Failure == C.Failure
+  /// See ``Publisher/combineLatest(_:_:_:)-(P,Q,R)``.
+  public typealias CombineLatest4<A: Publisher, B: Publisher, C: Publisher, D: Publisher> = Joined4<
+    ByNewest, A, B, C, D
+  >
+  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure
 
-    public let a: A
-    public let b: B
-
+  /// The newest values belong together.
+  public enum ByNewest: Joining {
     @inlinable
-    public init(_ a: A, _ b: B) {
-      self.a = a
-      self.b = b
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      PairStage(Downstream(subscriber), CombineLatestRule<A.Output, B.Output>()).start(a, b)
-    }
-  }
-
-  /// See ``Publisher/combineLatest(_:_:)-(P,Q)``. The arity is in the types only.
-  @frozen
-  public struct CombineLatest3<A: Publisher, B: Publisher, C: Publisher>: Publisher
-  where A.Failure == B.Failure, B.Failure == C.Failure {
-    public typealias Output = (A.Output, B.Output, C.Output)
-    public typealias Failure = A.Failure
-
-    public let a: A
-    public let b: B
-    public let c: C
-
-    @inlinable
-    public init(_ a: A, _ b: B, _ c: C) {
-      self.a = a
-      self.b = b
-      self.c = c
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      CombineLatest(CombineLatest(a, b), c).map { ($0.0, $0.1, $1) }.receive(subscriber: subscriber)
-    }
-  }
-
-  /// See ``Publisher/combineLatest(_:_:_:)-(P,Q,R)``. The arity is in the types only.
-  @frozen
-  public struct CombineLatest4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
-  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
-    public typealias Output = (A.Output, B.Output, C.Output, D.Output)
-    public typealias Failure = A.Failure
-
-    public let a: A
-    public let b: B
-    public let c: C
-    public let d: D
-
-    @inlinable
-    public init(_ a: A, _ b: B, _ c: C, _ d: D) {
-      self.a = a
-      self.b = b
-      self.c = c
-      self.d = d
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      CombineLatest(CombineLatest3(a, b, c), d).map { ($0.0, $0.1, $0.2, $1) }.receive(subscriber: subscriber)
-    }
+    public static var keepsNewest: Bool { true }
   }
 }
-
-extension Publishers.CombineLatest: Equatable where A: Equatable, B: Equatable {}
-extension Publishers.CombineLatest3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
-extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
 
 /// Keeps the newest value of each.
 @frozen
@@ -173,6 +127,10 @@ struct CombineLatestRule<First, Second>: PairRule {
     isFresh = false
     return (first, second)
   }
+
+  /// What was not delivered gave way to something newer, by design.
+  @usableFromInline
+  mutating func dropRest() {}
 
   @inlinable
   func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {

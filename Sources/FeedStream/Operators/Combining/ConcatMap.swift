@@ -7,10 +7,11 @@ extension Publisher {
   ///       b                     --3--4|
   ///     downstream  ----1----2----3--4|
   ///
-  /// Finishes when upstream and the publishers of all its values have. **Demand:** upstream is asked for one value at a
-  /// time; what one publisher left unused is asked of the next. **Failure:** the first, upstream's or a publisher's, at
-  /// once; values that wait are not mapped. **Cancellation:** cancels both. Policy: a value from an upstream that does not
-  /// wait to be asked is held until its turn, unbounded: nothing is lost.
+  /// Finishes when upstream and the publishers of all its values have. **Demand:** upstream is asked for everything;
+  /// what one publisher left unused is asked of the next. **Failure:** the first, upstream's or a publisher's, at once;
+  /// values that wait are not mapped, and reported as dropped. **Cancellation:** cancels both. Policy: a value holds
+  /// its place until its turn, unbounded: nothing is lost, of a subject's values either. Where upstream can wait and is
+  /// long, `flatMap(maxPublishers: .max(1))` takes its values one at a time.
   @inlinable
   public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -18,7 +19,9 @@ extension Publisher {
     Publishers.ConcatMap(upstream: self, transform: transform)
   }
 
-  /// Makes a publisher of each value, one after the other, that cannot fail.
+  /// Makes a publisher that cannot fail of each value and delivers what they deliver, one after the other.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
   @inlinable
   public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -28,7 +31,9 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher of each value, one after the other, that may fail.
+  /// Makes a publisher that may fail of each value of a stream that cannot, and delivers what they deliver, in turn.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
   @inlinable
   public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -36,7 +41,9 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).concatMap(transform)
   }
 
-  /// Makes a publisher of each value, one after the other, that cannot fail.
+  /// Makes a publisher of each value and delivers what they deliver, in turn, where nothing can fail.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
   @inlinable
   public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -47,28 +54,16 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `concatMap(_:)`.
-  @frozen
-  public struct ConcatMap<NewPublisher: Publisher, Upstream: Publisher>: Publisher
-  where NewPublisher.Failure == Upstream.Failure {
-    public typealias Output = NewPublisher.Output
-    public typealias Failure = Upstream.Failure
+  public typealias ConcatMap<NewPublisher: Publisher, Upstream: Publisher> = OneByOne<
+    WaitsItsTurn, NewPublisher, Upstream
+  >
+  where NewPublisher.Failure == Upstream.Failure
 
-    public let upstream: Upstream
-    public let transform: (Upstream.Output) -> NewPublisher
-
+  /// A value that comes while a publisher runs waits until that has finished.
+  public enum WaitsItsTurn: BusyRule {
     @inlinable
-    public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> NewPublisher) {
-      self.upstream = upstream
-      self.transform = transform
-    }
-
+    public static var name: StaticString { "ConcatMap" }
     @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = SerialMapStage<Upstream.Output, Output, Failure>(
-        "ConcatMap", Downstream(subscriber), .waits
-      ) { [transform] in transform($0).receive(subscriber: $1) }
-      stage.down.receive(subscription: stage)
-      upstream.receive(subscriber: stage)
-    }
+    public static var keepsValues: Bool { true }
   }
 }

@@ -7,11 +7,11 @@ extension Publisher {
   ///              O  --1-----3-----|
   ///              E  -----2-----4--|
   ///
-  /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and the
-  /// stream; groups that still wait are dropped. When upstream finishes, so do the groups and, after those that wait, the
-  /// stream. **Cancellation:** of a group, ends that group, and the next value with its key begins another; of the
-  /// stream, at once, and the groups finish. Policy: a group holds its values until it is subscribed and asked for
-  /// them, unbounded: nothing is lost, so subscribe to every group.
+  /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and
+  /// the stream; groups that still wait are dropped, and reported. When upstream finishes, so do the groups and, after
+  /// those that wait, the stream. **Cancellation:** of a group, ends that group, and the next value with its key begins
+  /// another; of the stream, at once, and the groups finish. Policy: a group holds its values until it is subscribed
+  /// and asked for them, unbounded: nothing is lost, so subscribe to every group.
   ///
   /// - Parameter key: what a value's group goes by.
   @inlinable
@@ -21,6 +21,14 @@ extension Publisher {
 }
 
 /// The values of a stream that have one key in common. It serves one subscriber; `share()` it for more.
+///
+///     groupBy     --1--2--3--4--|
+///     key 1       --1-----3-----|
+///
+/// **Demand:** the values wait until they are asked for; the ending of a group with nothing left to deliver does not.
+/// **Failure:** the stream's; values that have not been asked for by then are dropped, and reported. **Cancellation:**
+/// ends this group; the next value with its key begins another. Policy: holds what comes before it is asked for,
+/// unbounded.
 public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publisher {
   public let key: Key
   private var early = FIFO<Output>()
@@ -29,8 +37,12 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   private var isTaken = false
   private var onCancel: (() -> Void)?
 
-  fileprivate init(_ key: Key, onCancel: @escaping () -> Void) {
+  /// The groups' order, in which they end.
+  fileprivate let number: Int
+
+  fileprivate init(_ key: Key, _ number: Int, onCancel: @escaping () -> Void) {
     self.key = key
+    self.number = number
     self.onCancel = onCancel
   }
 
@@ -39,9 +51,9 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
     precondition(!isTaken, "GroupedPublisher: a group serves one subscriber; share() it for more")
     isTaken = true
     let buffer = BufferStage<Output, Failure>(
-      Downstream(subscriber), .max, .byRequest, .dropNewest, endingWaits: false)
+      Downstream(subscriber), .max, .byRequest, .dropNewest, endingWaits: false, name: "GroupBy")
     self.buffer = buffer
-    buffer.receive(subscription: GroupSubscription { [self] in end() })
+    buffer.receive(subscription: UnaskedSubscription { [self] in end() })
     // Not a loop over a copy: delivering may bring more.
     while let value = early.popFirst() { _ = buffer.receive(value) }
     if let ending { buffer.receive(completion: ending) }
@@ -60,21 +72,6 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   private func end() {
     early.removeAll()
     buffer = nil
-    let onCancel = self.onCancel
-    self.onCancel = nil
-    onCancel?()
-  }
-}
-
-/// A group's subscription: its values come unasked, so that only the cancellation matters.
-private final class GroupSubscription: Subscription {
-  private var onCancel: (() -> Void)?
-
-  init(_ onCancel: @escaping () -> Void) { self.onCancel = onCancel }
-
-  func request(_ demand: Subscribers.Demand) {}
-
-  func cancel() {
     let onCancel = self.onCancel
     self.onCancel = nil
     onCancel?()
@@ -112,6 +109,8 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   private let key: (Input) -> Key
   @exclusivity(unchecked)
   private var groups: [Key: Group] = [:]
+  /// How many groups there have been.
+  private var count = 0
   /// Groups that nobody has asked for.
   @exclusivity(unchecked)
   private var waiting = FIFO<Group>()
@@ -141,7 +140,8 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     if let group = groups[key] {
       group.send(input)
     } else {
-      let group = Group(key) { [weak self] in self?.groups[key] = nil }
+      count += 1
+      let group = Group(key, count) { [weak self] in self?.groups[key] = nil }
       groups[key] = group
       // The group has its first value by the time anybody sees it.
       group.send(input)
@@ -163,9 +163,9 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   }
 
   private func endGroups(_ completion: Subscribers.Completion<Failure>) {
-    let groups = self.groups
+    let groups = self.groups.values.sorted { $0.number < $1.number }
     self.groups = [:]
-    for group in groups.values { group.send(completion: completion) }
+    for group in groups { group.send(completion: completion) }
   }
 
   private func deliver() {

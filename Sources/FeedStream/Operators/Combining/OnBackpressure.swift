@@ -36,8 +36,8 @@ extension Publisher {
   ///     demand      1---------------
   ///     downstream  --a--#
   ///
-  /// **Demand:** unlimited, of upstream. **Failure:** passes through; its own cancels upstream. **Cancellation:** passes
-  /// through. Policy: the value is handed to `makeError`.
+  /// **Demand:** unlimited, of upstream. **Failure:** passes through; its own cancels upstream. **Cancellation:**
+  /// passes through. Policy: the value is handed to `makeError`.
   ///
   /// - Parameter makeError: what to fail with.
   @inlinable
@@ -93,6 +93,9 @@ final class OnBackpressureStage<Input, Failure: Error>: Stage<Input, Failure>, S
   @usableFromInline
   var demand = Subscribers.Demand.none
   @exclusivity(unchecked)
+  @usableFromInline
+  var isDelivering = false
+  @exclusivity(unchecked)
   private var held: Input?
   /// Upstream has finished; the value held has not been asked for.
   @exclusivity(unchecked)
@@ -123,10 +126,15 @@ final class OnBackpressureStage<Input, Failure: Error>: Stage<Input, Failure>, S
 
   @inlinable
   func deliver(_ input: Input) {
+    let isOutermost = !isDelivering
+    isDelivering = true
     if demand != .unlimited { demand.rawValue &-= 1 }
     demand += down.next(input)
-    // Asked for in the answer, what arrived meanwhile is due.
-    if demand > .none { deliverHeld() }
+    if isOutermost {
+      isDelivering = false
+      // Asked for meanwhile, what arrived meanwhile is due.
+      if demand > .none { deliverHeld() }
+    }
   }
 
   @inline(never)
@@ -140,15 +148,23 @@ final class OnBackpressureStage<Input, Failure: Error>: Stage<Input, Failure>, S
   }
 
   private func drop(_ input: Input, _ reason: DroppedValue.Reason) {
-    StreamDiagnostics.dropped(input, "OnBackpressure", reason)
+    StreamDiagnostics.dropped(input, holds ? "OnBackpressureLatest" : "OnBackpressureDrop", reason)
     onDrop?(input)
   }
 
+  /// Delivers what is held, if it has been asked for; what is held and asked for meanwhile follows, and the stack stays
+  /// flat.
+  @inline(never)
   @usableFromInline
   func deliverHeld() {
-    guard isLive, let value = held else { return }
-    held = nil
-    deliver(value)
+    guard !isDelivering else { return }
+    isDelivering = true
+    while isLive, demand > .none, let value = held {
+      held = nil
+      if demand != .unlimited { demand.rawValue &-= 1 }
+      demand += down.next(value)
+    }
+    isDelivering = false
     if isFinished, held == nil { finish(.finished) }
   }
 

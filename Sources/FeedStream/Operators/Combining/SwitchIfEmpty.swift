@@ -6,17 +6,41 @@ extension Publisher {
   ///     switchIfEmpty(other)
   ///     downstream  -------1--2|
   ///
+  /// ![switchIfEmpty(other)](marbles-switchIfEmpty.svg)
+  ///
   /// **Demand:** what was asked for and not delivered is asked of the other. **Failure:** passes through; only an empty
-  /// ending turns to the other. **Cancellation:** cancels the one that runs.
+  /// ending turns to the other. **Cancellation:** cancels the one that runs. Policy: forwards.
   @inlinable
   public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
   where P.Output == Output, P.Failure == Failure {
     Publishers.SwitchIfEmpty(upstream: self, other: other)
   }
+
+  /// Turns to a publisher that cannot fail when this one finishes without a value.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
+  @inlinable
+  public func switchIfEmpty<P: Publisher>(
+    _ other: P
+  ) -> Publishers.SwitchIfEmpty<Self, Publishers.SetFailureType<P, Failure>>
+  where P.Output == Output, P.Failure == Never {
+    switchIfEmpty(other.setFailureType(to: Failure.self))
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Turns to a publisher that cannot fail when this one finishes without a value.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
+  @inlinable
+  public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
+  where P.Output == Output, P.Failure == Never {
+    Publishers.SwitchIfEmpty(upstream: self, other: other)
+  }
 }
 
 extension Publishers {
-  /// See ``Publisher/switchIfEmpty(_:)``.
+  /// See `switchIfEmpty(_:)`.
   @frozen
   public struct SwitchIfEmpty<Upstream: Publisher, Other: Publisher>: Publisher
   where Upstream.Output == Other.Output, Upstream.Failure == Other.Failure {

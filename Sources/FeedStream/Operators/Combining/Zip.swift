@@ -6,15 +6,20 @@ extension Publisher {
   ///     zip(other)
   ///     downstream  ----(a1)-(b2)-(c3)|
   ///
-  /// Finishes when one has finished and its last value is paired. **Demand:** passes to both; a value waits for its
-  /// partner, so the faster publisher is buffered up to what was asked for. **Failure:** the first ends both.
-  /// **Cancellation:** cancels both.
+  /// ![zip(other) { $0 + $1 }](marbles-zip.svg)
+  ///
+  /// Finishes when one has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first
+  /// ends both. **Cancellation:** cancels both. Policy: a value waits for its partner, so the faster publisher is held
+  /// up to what was asked for; values left without a partner at the ending are dropped, and reported.
   @inlinable
   public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
     Publishers.Zip(self, other)
   }
 
-  /// Pairs each value with the value at the same place of another publisher, and delivers what `transform` makes of them.
+  /// Pairs each value with the value at the same place of another publisher, and delivers what `transform` makes of
+  /// them.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
@@ -23,6 +28,8 @@ extension Publisher {
   }
 
   /// Combines the values at the same place of three publishers.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher>(_ publisher1: P, _ publisher2: Q) -> Publishers.Zip3<Self, P, Q>
   where P.Failure == Failure, Q.Failure == Failure {
@@ -30,6 +37,8 @@ extension Publisher {
   }
 
   /// Combines the values at the same place of three publishers, and delivers what `transform` makes of them.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
@@ -38,6 +47,8 @@ extension Publisher {
   }
 
   /// Combines the values at the same place of four publishers.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher, R: Publisher>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R
@@ -46,6 +57,8 @@ extension Publisher {
   }
 
   /// Combines the values at the same place of four publishers, and delivers what `transform` makes of them.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher, R: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R,
@@ -58,80 +71,20 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/zip(_:)``.
-  @frozen
-  public struct Zip<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
-    public typealias Output = (A.Output, B.Output)
-    public typealias Failure = A.Failure
+  public typealias Zip<A: Publisher, B: Publisher> = Joined<ByPlace, A, B> where A.Failure == B.Failure
+  /// See ``Publisher/zip(_:_:)-(P,Q)``.
+  public typealias Zip3<A: Publisher, B: Publisher, C: Publisher> = Joined3<ByPlace, A, B, C>
+  where A.Failure == B.Failure, B.Failure == C.Failure
+  /// See ``Publisher/zip(_:_:_:)-(P,Q,R)``.
+  public typealias Zip4<A: Publisher, B: Publisher, C: Publisher, D: Publisher> = Joined4<ByPlace, A, B, C, D>
+  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure
 
-    public let a: A
-    public let b: B
-
+  /// Values at the same place belong together.
+  public enum ByPlace: Joining {
     @inlinable
-    public init(_ a: A, _ b: B) {
-      self.a = a
-      self.b = b
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      PairStage(Downstream(subscriber), ZipRule<A.Output, B.Output>()).start(a, b)
-    }
-  }
-
-  /// See ``Publisher/zip(_:_:)-(P,Q)``. A zip of a zip: the arity is in the types only.
-  @frozen
-  public struct Zip3<A: Publisher, B: Publisher, C: Publisher>: Publisher
-  where A.Failure == B.Failure, B.Failure == C.Failure {
-    public typealias Output = (A.Output, B.Output, C.Output)
-    public typealias Failure = A.Failure
-
-    public let a: A
-    public let b: B
-    public let c: C
-
-    @inlinable
-    public init(_ a: A, _ b: B, _ c: C) {
-      self.a = a
-      self.b = b
-      self.c = c
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      Zip(Zip(a, b), c).map { ($0.0, $0.1, $1) }.receive(subscriber: subscriber)
-    }
-  }
-
-  /// See ``Publisher/zip(_:_:_:)-(P,Q,R)``. A zip of a zip: the arity is in the types only.
-  @frozen
-  public struct Zip4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
-  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
-    public typealias Output = (A.Output, B.Output, C.Output, D.Output)
-    public typealias Failure = A.Failure
-
-    public let a: A
-    public let b: B
-    public let c: C
-    public let d: D
-
-    @inlinable
-    public init(_ a: A, _ b: B, _ c: C, _ d: D) {
-      self.a = a
-      self.b = b
-      self.c = c
-      self.d = d
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      Zip(Zip3(a, b, c), d).map { ($0.0, $0.1, $0.2, $1) }.receive(subscriber: subscriber)
-    }
+    public static var keepsNewest: Bool { false }
   }
 }
-
-extension Publishers.Zip: Equatable where A: Equatable, B: Equatable {}
-extension Publishers.Zip3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
-extension Publishers.Zip4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
 
 /// Keeps each value until it has a partner.
 @frozen
@@ -159,6 +112,12 @@ struct ZipRule<First, Second>: PairRule {
   mutating func next() -> (First, Second)? {
     guard !firsts.isEmpty, !seconds.isEmpty else { return nil }
     return (firsts.popFirst().unsafelyUnwrapped, seconds.popFirst().unsafelyUnwrapped)
+  }
+
+  @usableFromInline
+  mutating func dropRest() {
+    while let value = firsts.popFirst() { StreamDiagnostics.dropped(value, Self.name, .terminated) }
+    while let value = seconds.popFirst() { StreamDiagnostics.dropped(value, Self.name, .terminated) }
   }
 
   @inlinable

@@ -5,6 +5,8 @@ extension Publisher {
   ///     catch { _ in fallback }      (fallback: --x--y--|)
   ///     downstream  --a--b----x--y--|
   ///
+  /// ![catch { _ in other }](marbles-catch.svg)
+  ///
   /// **Demand:** what has been asked for and not delivered is asked of the other publisher. **Failure:** the other
   /// publisher's. **Cancellation:** cancels whichever is delivering. Policy: forwards.
   ///
@@ -17,6 +19,10 @@ extension Publisher {
   }
 
   /// Goes on with another publisher when this one fails, or fails with what making it throws.
+  ///
+  ///     upstream    --a--b--#
+  ///     tryCatch { throw Worse($0) }
+  ///     downstream  --a--b--#Worse
   ///
   /// **Demand:** what has been asked for and not delivered is asked of the other publisher. **Failure:** the other
   /// publisher's, or the error thrown. **Cancellation:** cancels whichever is delivering. Policy: forwards.
@@ -32,44 +38,27 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/catch(_:)``.
-  @frozen
-  public struct Catch<Upstream: Publisher, NewPublisher: Publisher>: Publisher
-  where Upstream.Output == NewPublisher.Output {
-    public typealias Output = Upstream.Output
-    public typealias Failure = NewPublisher.Failure
-
-    public let upstream: Upstream
-    public let handler: (Upstream.Failure) -> NewPublisher
-
-    @inlinable
-    public init(upstream: Upstream, handler: @escaping (Upstream.Failure) -> NewPublisher) {
-      self.upstream = upstream
-      self.handler = handler
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: CatchStage<Output, Upstream.Failure, Never, Failure, Failure>(
-          Downstream(subscriber), .passing
-        ) { [handler] error, stage in
-          handler(error).receive(subscriber: CatchStage.Fallback(stage: stage))
-        })
-    }
-  }
-
+  public typealias Catch<Upstream: Publisher, NewPublisher: Publisher> = Catching<
+    Upstream, NewPublisher, NonThrowing<NewPublisher.Failure>
+  > where Upstream.Output == NewPublisher.Output
   /// See ``Publisher/tryCatch(_:)``.
+  public typealias TryCatch<Upstream: Publisher, NewPublisher: Publisher> = Catching<
+    Upstream, NewPublisher, Throwing<NewPublisher.Failure>
+  > where Upstream.Output == NewPublisher.Output
+
+  /// ``Catch`` and ``TryCatch``.
   @frozen
-  public struct TryCatch<Upstream: Publisher, NewPublisher: Publisher>: Publisher
-  where Upstream.Output == NewPublisher.Output {
+  public struct Catching<Upstream: Publisher, NewPublisher: Publisher, Ending: Endings>: Publisher
+  where Upstream.Output == NewPublisher.Output, Ending.UpstreamFailure == NewPublisher.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = any Error
+    public typealias Failure = Ending.Failure
+    public typealias Handler = (Upstream.Failure) throws(Ending.RuleError) -> NewPublisher
 
     public let upstream: Upstream
-    public let handler: (Upstream.Failure) throws -> NewPublisher
+    public let handler: Handler
 
     @inlinable
-    public init(upstream: Upstream, handler: @escaping (Upstream.Failure) throws -> NewPublisher) {
+    public init(upstream: Upstream, handler: @escaping Handler) {
       self.upstream = upstream
       self.handler = handler
     }
@@ -77,9 +66,8 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: CatchStage<Output, Upstream.Failure, any Error, NewPublisher.Failure, Failure>(
-          Downstream(subscriber), .throwing
-        ) { [handler] error, stage in
+        subscriber: CatchStage<Output, Upstream.Failure, Ending>(Downstream(subscriber)) {
+          [handler] (error: Upstream.Failure, stage: CatchStage) throws(Ending.RuleError) in
           try handler(error).receive(subscriber: CatchStage.Fallback(stage: stage))
         })
     }
@@ -88,14 +76,12 @@ extension Publishers {
 
 /// Upstream's subscriber; the publisher that follows it has ``Fallback``.
 @usableFromInline
-final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Error, OutputFailure: Error>:
-  Stage<Input, OutputFailure>, Subscriber
-{
+final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage<Input, Ending.Failure>, Subscriber {
   @usableFromInline
-  typealias Recover = (Failure, CatchStage) throws(RuleError) -> Void
+  typealias Recover = (Failure, CatchStage) throws(Ending.RuleError) -> Void
 
-  private let endings: Endings<NewFailure, RuleError, OutputFailure>
-  private let recover: Recover
+  @usableFromInline
+  let recover: Recover
   /// Asked for and not yet delivered, as long as upstream delivers.
   @exclusivity(unchecked)
   @usableFromInline
@@ -103,15 +89,11 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
   /// Upstream has failed: from now on the fallback delivers.
   @exclusivity(unchecked)
   @usableFromInline
-  private(set) var hasFailed = false
+  var hasFailed = false
 
   /// - Parameter recover: subscribes a ``Fallback``; formed where the other publisher's type is known.
-  @usableFromInline
-  init(
-    _ down: Downstream<Input, OutputFailure>, _ endings: Endings<NewFailure, RuleError, OutputFailure>,
-    _ recover: @escaping Recover
-  ) {
-    self.endings = endings
+  @inlinable
+  init(_ down: Downstream<Input, Ending.Failure>, _ recover: @escaping Recover) {
     self.recover = recover
     super.init(down)
   }
@@ -131,7 +113,7 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
     return more
   }
 
-  @usableFromInline
+  @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
     guard case .failure(let error) = completion else {
       if !hasFailed { finish(.finished) }
@@ -141,14 +123,14 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
     precondition(!hasFailed, "\(self): upstream failed again after it had failed; a stream has one ending")
     hasFailed = true
     up = nil
-    do throws(RuleError) {
+    do throws(Ending.RuleError) {
       try recover(error, self)
     } catch {
-      finish(.failure(endings.rule(error)))
+      finish(.failure(Ending.failure(ofRule: error)))
     }
   }
 
-  @usableFromInline
+  @inlinable
   override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard phase == .live else { return }
@@ -164,13 +146,13 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
   @usableFromInline
   override var strays: Strays { .valuesPass }
   @usableFromInline
-  override var description: String { RuleError.self == Never.self ? "Catch" : "TryCatch" }
+  override var description: String { Ending.throwsErrors ? "TryCatch" : "Catch" }
 
   /// The subscriber of the publisher that follows.
   @usableFromInline
   struct Fallback: Subscriber, CustomStringConvertible {
     @usableFromInline
-    typealias Failure = NewFailure
+    typealias Failure = Ending.UpstreamFailure
 
     @usableFromInline
     let stage: CatchStage
@@ -178,7 +160,7 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
     @inlinable
     init(stage: CatchStage) { self.stage = stage }
 
-    @usableFromInline
+    @inlinable
     func receive(subscription: any Subscription) { stage.receive(fallback: subscription) }
 
     @inlinable
@@ -186,9 +168,9 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
       stage.isLive || stage.takesStray() ? stage.down.next(input) : .none
     }
 
-    @usableFromInline
-    func receive(completion: Subscribers.Completion<NewFailure>) {
-      if stage.up != nil { stage.finish(completion.mapError(stage.endings.upstream)) }
+    @inlinable
+    func receive(completion: Subscribers.Completion<Ending.UpstreamFailure>) {
+      if stage.up != nil { stage.finish(completion.mapError(Ending.failure(ofUpstream:))) }
     }
 
     @usableFromInline
@@ -197,7 +179,8 @@ final class CatchStage<Input, Failure: Error, RuleError: Error, NewFailure: Erro
     var description: String { stage.description }
   }
 
-  private func receive(fallback subscription: any Subscription) {
+  @inlinable
+  func receive(fallback subscription: any Subscription) {
     guard phase == .live, up == nil else {
       subscription.cancel()
       return

@@ -21,6 +21,8 @@ extension Publishers {
     public let upstream: Upstream
     public let transform: (Upstream.Failure) -> Failure
 
+    // The other is Combine's name for it; a trailing closure is this one.
+    @_disfavoredOverload
     @inlinable
     public init(upstream: Upstream, _ map: @escaping (Upstream.Failure) -> Failure) {
       self.init(upstream: upstream, transform: map)

@@ -6,13 +6,19 @@ extension Publisher {
   ///     retry(1)
   ///     downstream  --a------a--b--|
   ///
+  /// ![retry(1)](marbles-retry.svg)
+  ///
   /// **Demand:** what has been asked for and not delivered is asked of upstream again. **Failure:** the last one, when
   /// the retries are used up. **Cancellation:** passes through; nothing is subscribed to after it. Policy: forwards.
   ///
-  /// - Parameter retries: how many times to subscribe again; without end when negative.
+  /// - Parameter retries: how many times to subscribe again, 0 or more. For retrying without end, and for pauses between
+  ///   the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.
   @inlinable
   public func retry(_ retries: Int) -> Publishers.Retry<Self> {
-    Publishers.Retry(upstream: self, retries: retries)
+    precondition(
+      retries >= 0,
+      "retry(\(retries)): a number of attempts cannot be negative; use 0 or more, or Publishers.Retry(retries: nil)")
+    return Publishers.Retry(upstream: self, retries: retries)
   }
 }
 
@@ -24,7 +30,7 @@ extension Publishers {
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
-    /// How many times to subscribe again; without end when `nil` or negative.
+    /// How many times to subscribe again; without end when `nil`.
     public let retries: Int?
 
     @inlinable
@@ -54,7 +60,8 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
   @exclusivity(unchecked)
   @usableFromInline
   var demand = Subscribers.Demand.none
-  private weak var handle: RetrySubscription?
+  /// What the subscriber holds: upstream may subscribe this stage many times over, and it must be let go at the ending.
+  private weak var leash: Leash?
   private var isSubscribing = false
   private var isToSubscribe = false
 
@@ -77,9 +84,9 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
 
   @usableFromInline
   override func began() {
-    let handle = RetrySubscription(self)
-    self.handle = handle
-    down.receive(subscription: handle)
+    let leash = Leash("Retry", self)
+    self.leash = leash
+    down.receive(subscription: leash)
   }
 
   @inlinable
@@ -97,7 +104,7 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
     guard case .failure = completion, retriesLeft != 0 else {
       phase = .ended
       up = nil
-      handle?.stage = nil
+      leash?.release()
       down.receive(completion: completion)
       return
     }
@@ -125,25 +132,4 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
 
   @usableFromInline
   override var strays: Strays { .earlyTraps }
-}
-
-/// What the subscriber holds. It lets the stage go at the ending, and the stage its subscriber, which upstream may have
-/// subscribed many times over.
-private final class RetrySubscription: Subscription, CustomStringConvertible {
-  var stage: (any Subscription)?
-
-  init(_ stage: any Subscription) { self.stage = stage }
-
-  func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
-    stage?.request(demand)
-  }
-
-  func cancel() {
-    let stage = self.stage
-    self.stage = nil
-    stage?.cancel()
-  }
-
-  var description: String { "Retry" }
 }

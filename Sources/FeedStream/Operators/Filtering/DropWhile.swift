@@ -5,7 +5,8 @@ extension Publisher {
   ///     drop(while: { $0 < 5 })
   ///     downstream  --------9--3--|
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards the rest.
+  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards the
+  /// rest.
   @inlinable
   public func drop(while predicate: @escaping (Output) -> Bool) -> Publishers.DropWhile<Self> {
     Publishers.DropWhile(upstream: self, predicate: predicate)
@@ -13,8 +14,12 @@ extension Publisher {
 
   /// Drops values as long as `predicate` holds, and fails with the first error it throws.
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: forwards the rest.
+  ///     upstream    --1--2--x--9--|
+  ///     tryDrop { try isSmall($0) }   (throws on x)
+  ///     downstream  --------#
+  ///
+  /// **Demand:** a dropped value is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
+  /// passes through. **Cancellation:** passes through. Policy: forwards the rest.
   @inlinable
   public func tryDrop(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryDropWhile<Self> {
     Publishers.TryDropWhile(upstream: self, predicate: predicate)
@@ -23,76 +28,58 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/drop(while:)``.
-  @frozen
-  public struct DropWhile<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
-
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: DropWhileStage<Output, Failure, Never, Failure>(
-          Downstream(subscriber), .passing, predicate))
-    }
-  }
-
+  public typealias DropWhile<Upstream: Publisher> = Dropping<Upstream, NonThrowing<Upstream.Failure>>
   /// See ``Publisher/tryDrop(while:)``.
+  public typealias TryDropWhile<Upstream: Publisher> = Dropping<Upstream, Throwing<Upstream.Failure>>
+
+  /// ``DropWhile`` and ``TryDropWhile``.
   @frozen
-  public struct TryDropWhile<Upstream: Publisher>: Publisher {
+  public struct Dropping<Upstream: Publisher, Ending: Endings>: Publisher
+  where Ending.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = any Error
+    public typealias Failure = Ending.Failure
+    public typealias Predicate = (Upstream.Output) throws(Ending.RuleError) -> Bool
 
     public let upstream: Upstream
-    public let predicate: (Upstream.Output) throws -> Bool
+    public let predicate: Predicate
 
     @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
+    public init(upstream: Upstream, predicate: @escaping Predicate) {
       self.upstream = upstream
       self.predicate = predicate
     }
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: DropWhileStage<Output, Upstream.Failure, any Error, Failure>(
-          Downstream(subscriber), .throwing, predicate))
+      upstream.receive(subscriber: DropWhileStage<Output, Ending>(Downstream(subscriber), predicate))
     }
   }
 }
 
 @usableFromInline
-final class DropWhileStage<Input, Failure: Error, RuleError: Error, OutputFailure: Error>:
-  RuleStage<Input, Failure, RuleError, Input, OutputFailure>, Subscriber
-{
+final class DropWhileStage<Input, Ending: Publishers.Endings>: RuleStage<Input, Input, Ending>, Subscriber {
   @usableFromInline
-  let predicate: (Input) throws(RuleError) -> Bool
+  typealias Failure = Ending.UpstreamFailure
+
+  @usableFromInline
+  let predicate: (Input) throws(Ending.RuleError) -> Bool
   @exclusivity(unchecked)
   @usableFromInline
   var isDropping = true
 
   @inlinable
   init(
-    _ down: Downstream<Input, OutputFailure>, _ endings: Endings<Failure, RuleError, OutputFailure>,
-    _ predicate: @escaping (Input) throws(RuleError) -> Bool
+    _ down: Downstream<Input, Ending.Failure>, _ predicate: @escaping (Input) throws(Ending.RuleError) -> Bool
   ) {
     self.predicate = predicate
-    super.init(down, endings)
+    super.init(down)
   }
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
     guard isDropping else { return down.next(input) }
-    do throws(RuleError) {
+    do throws(Ending.RuleError) {
       if try predicate(input) { return .max(1) }
     } catch {
       return fail(error)

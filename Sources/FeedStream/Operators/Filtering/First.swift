@@ -25,8 +25,13 @@ extension Publisher {
 
   /// Delivers the first value for which `predicate` holds, and fails with the first error it throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: keeps one value; drops those before it.
+  ///     upstream    --1--x--2--|
+  ///     tryFirst { try isEven($0) }   (throws on x)
+  ///     downstream  -----#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
+  /// value; drops those before it.
   @inlinable
   public func tryFirst(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryFirstWhere<Self> {
     Publishers.TryFirstWhere(upstream: self, predicate: predicate)
@@ -48,8 +53,8 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "First", Downstream(subscriber), .passing, nil
+        subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
+          "First", Downstream(subscriber), nil
         ) { first, value in
           first = value
           return true
@@ -58,59 +63,28 @@ extension Publishers {
   }
 
   /// See ``Publisher/first(where:)``.
-  @frozen
-  public struct FirstWhere<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
-
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      // The name Combine shows.
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "TryFirst", Downstream(subscriber), .passing, nil
-        ) { [predicate] first, value in
-          guard predicate(value) else { return false }
-          first = value
-          return true
-        })
-    }
-  }
+  public typealias FirstWhere<Upstream: Publisher> = PredicateReduction<
+    Upstream, FirstWhereRule<Upstream.Output>, NonThrowing<Upstream.Failure>
+  >
 
   /// See ``Publisher/tryFirst(where:)``.
-  @frozen
-  public struct TryFirstWhere<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = any Error
+  public typealias TryFirstWhere<Upstream: Publisher> = PredicateReduction<
+    Upstream, FirstWhereRule<Upstream.Output>, Throwing<Upstream.Failure>
+  >
 
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) throws -> Bool
-
+  /// See ``PredicateRule``.
+  public enum FirstWhereRule<Input>: PredicateRule {
     @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
+    public static var name: StaticString { "FirstWhere" }
+    /// The name that Combine shows.
     @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Output, any Error>(
-          "TryFirstWhere", Downstream(subscriber), .throwing, nil
-        ) { [predicate] first, value in
-          guard try predicate(value) else { return false }
-          first = value
-          return true
-        })
+    public static var plainName: StaticString { "TryFirst" }
+    @inlinable
+    public static var initial: Input? { nil }
+    @inlinable
+    public static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
+      if holds { result = value }
+      return holds
     }
   }
 }

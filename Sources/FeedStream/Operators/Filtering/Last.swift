@@ -5,15 +5,21 @@ extension Publisher {
   ///     last()
   ///     downstream  -----------c|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value; drops the others.
+  /// ![last()](marbles-last.svg)
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value; drops the others.
   @inlinable
   public func last() -> Publishers.Last<Self> { Publishers.Last(upstream: self) }
 
   /// Delivers the last value for which `predicate` holds, when upstream finishes.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value; drops the others.
+  ///     upstream    --1--2--3--|
+  ///     last { $0 < 3 }
+  ///     downstream  -----------2|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value; drops the others.
   @inlinable
   public func last(where predicate: @escaping (Output) -> Bool) -> Publishers.LastWhere<Self> {
     Publishers.LastWhere(upstream: self, predicate: predicate)
@@ -21,8 +27,13 @@ extension Publisher {
 
   /// Delivers the last value for which `predicate` holds, and fails with the first error it throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: keeps one value; drops the others.
+  ///     upstream    --1--2--x--|
+  ///     tryLast { try isEven($0) }   (throws on x)
+  ///     downstream  --------#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
+  /// value; drops the others.
   @inlinable
   public func tryLast(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryLastWhere<Self> {
     Publishers.TryLastWhere(upstream: self, predicate: predicate)
@@ -44,8 +55,8 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "Last", Downstream(subscriber), .passing, nil
+        subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
+          "Last", Downstream(subscriber), nil
         ) { last, value in
           last = value
           return false
@@ -54,56 +65,25 @@ extension Publishers {
   }
 
   /// See ``Publisher/last(where:)``.
-  @frozen
-  public struct LastWhere<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
-
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "LastWhere", Downstream(subscriber), .passing, nil
-        ) { [predicate] last, value in
-          if predicate(value) { last = value }
-          return false
-        })
-    }
-  }
+  public typealias LastWhere<Upstream: Publisher> = PredicateReduction<
+    Upstream, LastWhereRule<Upstream.Output>, NonThrowing<Upstream.Failure>
+  >
 
   /// See ``Publisher/tryLast(where:)``.
-  @frozen
-  public struct TryLastWhere<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = any Error
+  public typealias TryLastWhere<Upstream: Publisher> = PredicateReduction<
+    Upstream, LastWhereRule<Upstream.Output>, Throwing<Upstream.Failure>
+  >
 
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) throws -> Bool
-
+  /// See ``PredicateRule``.
+  public enum LastWhereRule<Input>: PredicateRule {
     @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
+    public static var name: StaticString { "LastWhere" }
     @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Output, any Error>(
-          "TryLastWhere", Downstream(subscriber), .throwing, nil
-        ) { [predicate] last, value in
-          if try predicate(value) { last = value }
-          return false
-        })
+    public static var initial: Input? { nil }
+    @inlinable
+    public static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
+      if holds { result = value }
+      return false
     }
   }
 }

@@ -5,19 +5,23 @@ extension Publisher {
   ///     prefix(while: { $0 < 5 })
   ///     downstream  --1--2--|
   ///
+  /// ![prefix { $0 < 3 }](marbles-prefix-while.svg)
+  ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards; drops the value for which it does not hold.
   @inlinable
   public func prefix(while predicate: @escaping (Output) -> Bool) -> Publishers.PrefixWhile<Self> {
     Publishers.PrefixWhile(upstream: self, predicate: predicate)
   }
 
-  /// Delivers values as long as `predicate` holds, and when `isInclusive` the first for which it does not, then finishes.
+  /// Delivers values as long as `predicate` holds, and when `isInclusive` the first for which it does not, then
+  /// finishes.
   ///
   ///     upstream    --1--2--9--3--|
   ///     prefix(while: { $0 < 5 }, inclusive: true)
   ///     downstream  --1--2--9|
   ///
-  /// **Demand, failure, cancellation:** as ``prefix(while:)``; upstream is cancelled before the last value is delivered.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/prefix(while:)``; upstream is cancelled before the
+  /// last value is delivered.
   @inlinable
   public func prefix(
     while predicate: @escaping (Output) -> Bool, inclusive isInclusive: Bool
@@ -27,7 +31,12 @@ extension Publisher {
 
   /// Delivers values as long as `predicate` holds, and fails with the first error it throws.
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream. Policy: forwards.
+  ///     upstream    --1--2--x--3--|
+  ///     tryPrefix { try isSmall($0) }   (throws on x)
+  ///     downstream  --1--2--#
+  ///
+  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
+  /// through. Policy: forwards; drops the value for which it does not hold.
   @inlinable
   public func tryPrefix(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryPrefixWhile<Self> {
     Publishers.TryPrefixWhile(upstream: self, predicate: predicate)
@@ -36,18 +45,25 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/prefix(while:)``.
+  public typealias PrefixWhile<Upstream: Publisher> = PrefixingWhile<Upstream, NonThrowing<Upstream.Failure>>
+  /// See ``Publisher/tryPrefix(while:)``.
+  public typealias TryPrefixWhile<Upstream: Publisher> = PrefixingWhile<Upstream, Throwing<Upstream.Failure>>
+
+  /// ``PrefixWhile`` and ``TryPrefixWhile``.
   @frozen
-  public struct PrefixWhile<Upstream: Publisher>: Publisher {
+  public struct PrefixingWhile<Upstream: Publisher, Ending: Endings>: Publisher
+  where Ending.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
+    public typealias Failure = Ending.Failure
+    public typealias Predicate = (Upstream.Output) throws(Ending.RuleError) -> Bool
 
     public let upstream: Upstream
     /// Whether the first value for which `predicate` does not hold is delivered.
     public let isInclusive: Bool
-    public let predicate: (Upstream.Output) -> Bool
+    public let predicate: Predicate
 
     @inlinable
-    public init(upstream: Upstream, isInclusive: Bool = false, predicate: @escaping (Upstream.Output) -> Bool) {
+    public init(upstream: Upstream, isInclusive: Bool = false, predicate: @escaping Predicate) {
       self.upstream = upstream
       self.isInclusive = isInclusive
       self.predicate = predicate
@@ -56,58 +72,35 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: PrefixWhileStage<Output, Failure, Never, Failure>(
-          Downstream(subscriber), .passing, isInclusive: isInclusive, predicate))
-    }
-  }
-
-  /// See ``Publisher/tryPrefix(while:)``.
-  @frozen
-  public struct TryPrefixWhile<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = any Error
-
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) throws -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: PrefixWhileStage<Output, Upstream.Failure, any Error, Failure>(
-          Downstream(subscriber), .throwing, predicate))
+        subscriber: PrefixWhileStage<Output, Ending>(Downstream(subscriber), isInclusive: isInclusive, predicate))
     }
   }
 }
 
 @usableFromInline
-final class PrefixWhileStage<Input, Failure: Error, RuleError: Error, OutputFailure: Error>:
-  RuleStage<Input, Failure, RuleError, Input, OutputFailure>, Subscriber
-{
+final class PrefixWhileStage<Input, Ending: Publishers.Endings>: RuleStage<Input, Input, Ending>, Subscriber {
   @usableFromInline
-  let predicate: (Input) throws(RuleError) -> Bool
+  typealias Failure = Ending.UpstreamFailure
+
+  @usableFromInline
+  let predicate: (Input) throws(Ending.RuleError) -> Bool
   @usableFromInline
   let isInclusive: Bool
 
   @inlinable
   init(
-    _ down: Downstream<Input, OutputFailure>, _ endings: Endings<Failure, RuleError, OutputFailure>,
-    isInclusive: Bool = false, _ predicate: @escaping (Input) throws(RuleError) -> Bool
+    _ down: Downstream<Input, Ending.Failure>, isInclusive: Bool,
+    _ predicate: @escaping (Input) throws(Ending.RuleError) -> Bool
   ) {
     self.isInclusive = isInclusive
     self.predicate = predicate
-    super.init(down, endings)
+    super.init(down)
   }
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive || takesStray() else { return .none }
-    do throws(RuleError) {
+    do throws(Ending.RuleError) {
       if try predicate(input) { return down.next(input) }
     } catch {
       return fail(error)

@@ -5,7 +5,10 @@ extension Publisher where Output: Equatable {
   ///     removeDuplicates()
   ///     downstream  --a-----b-----a--|
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through.
+  /// ![removeDuplicates()](marbles-removeDuplicates.svg)
+  ///
+  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
+  /// out repetitions, by design.
   @inlinable
   public func removeDuplicates() -> Publishers.RemoveDuplicates<Self> { removeDuplicates(by: ==) }
 }
@@ -13,7 +16,12 @@ extension Publisher where Output: Equatable {
 extension Publisher {
   /// Drops a value that `predicate` finds equal to the one before it.
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through.
+  ///     upstream    --a--A--b--B--a--|
+  ///     removeDuplicates { $0.lowercased() == $1.lowercased() }
+  ///     downstream  --a-----b-----a--|
+  ///
+  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
+  /// out repetitions, by design.
   ///
   /// - Parameter predicate: compares the value before with the new one.
   @inlinable
@@ -25,7 +33,14 @@ extension Publisher {
 
   /// Drops a value that `predicate` finds equal to the one before it, and fails with the first error it throws.
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure:** an error thrown cancels upstream.
+  ///     upstream    --a--a--b--x--|
+  ///     tryRemoveDuplicates { try isSame($0, $1) }   (throws on x)
+  ///     downstream  --a-----b--#
+  ///
+  /// **Demand:** a dropped value is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
+  /// passes through. **Cancellation:** passes through. Policy: forwards; leaves out repetitions, by design.
+  ///
+  /// - Parameter predicate: compares the value before with the new one.
   @inlinable
   public func tryRemoveDuplicates(
     by predicate: @escaping (Output, Output) throws -> Bool
@@ -36,75 +51,58 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/removeDuplicates(by:)``.
-  @frozen
-  public struct RemoveDuplicates<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
-
-    public let upstream: Upstream
-    public let predicate: (Output, Output) -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Output, Output) -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: RemoveDuplicatesStage<Output, Failure, Never, Failure>(Downstream(subscriber), .passing, predicate))
-    }
-  }
-
+  public typealias RemoveDuplicates<Upstream: Publisher> = RemovingDuplicates<Upstream, NonThrowing<Upstream.Failure>>
   /// See ``Publisher/tryRemoveDuplicates(by:)``.
+  public typealias TryRemoveDuplicates<Upstream: Publisher> = RemovingDuplicates<Upstream, Throwing<Upstream.Failure>>
+
+  /// ``RemoveDuplicates`` and ``TryRemoveDuplicates``.
   @frozen
-  public struct TryRemoveDuplicates<Upstream: Publisher>: Publisher {
+  public struct RemovingDuplicates<Upstream: Publisher, Ending: Endings>: Publisher
+  where Ending.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = any Error
+    public typealias Failure = Ending.Failure
+    public typealias Predicate = (Output, Output) throws(Ending.RuleError) -> Bool
 
     public let upstream: Upstream
-    public let predicate: (Output, Output) throws -> Bool
+    public let predicate: Predicate
 
     @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Output, Output) throws -> Bool) {
+    public init(upstream: Upstream, predicate: @escaping Predicate) {
       self.upstream = upstream
       self.predicate = predicate
     }
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: RemoveDuplicatesStage<Output, Upstream.Failure, any Error, any Error>(
-          Downstream(subscriber), .throwing, predicate))
+      upstream.receive(subscriber: RemoveDuplicatesStage<Output, Ending>(Downstream(subscriber), predicate))
     }
   }
 }
 
 @usableFromInline
-final class RemoveDuplicatesStage<Input, Failure: Error, RuleError: Error, OutputFailure: Error>:
-  RuleStage<Input, Failure, RuleError, Input, OutputFailure>, Subscriber
-{
+final class RemoveDuplicatesStage<Input, Ending: Publishers.Endings>: RuleStage<Input, Input, Ending>, Subscriber {
+  @usableFromInline
+  typealias Failure = Ending.UpstreamFailure
+
   @exclusivity(unchecked)
   @usableFromInline
   var last: Input?
   @usableFromInline
-  let isDuplicate: (Input, Input) throws(RuleError) -> Bool
+  let isDuplicate: (Input, Input) throws(Ending.RuleError) -> Bool
 
   @inlinable
   init(
-    _ down: Downstream<Input, OutputFailure>, _ endings: Endings<Failure, RuleError, OutputFailure>,
-    _ isDuplicate: @escaping (Input, Input) throws(RuleError) -> Bool
+    _ down: Downstream<Input, Ending.Failure>, _ isDuplicate: @escaping (Input, Input) throws(Ending.RuleError) -> Bool
   ) {
     self.isDuplicate = isDuplicate
-    super.init(down, endings)
+    super.init(down)
   }
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive || takesStray() else { return .none }
     if let last {
-      do throws(RuleError) {
+      do throws(Ending.RuleError) {
         if try isDuplicate(last, input) {
           self.last = input
           return .max(1)

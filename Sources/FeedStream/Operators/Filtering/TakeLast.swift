@@ -5,9 +5,9 @@ extension Publisher {
   ///     takeLast(2)
   ///     downstream  -----------b-c|
   ///
-  /// **Demand:** asks upstream for everything; what is kept is delivered as asked for, and the ending with the last of it.
-  /// **Failure:** passes through at once, without values. **Cancellation:** passes through. Policy: keeps `count` values and
-  /// drops older ones, by design.
+  /// **Demand:** asks upstream for everything; what is kept is delivered as asked for, and the ending with the last of
+  /// it. **Failure:** passes through at once; the values kept are dropped, and reported. **Cancellation:** passes
+  /// through. Policy: keeps `count` values and drops older ones, by design.
   ///
   /// - Precondition: `count` is not negative.
   @inlinable
@@ -76,7 +76,7 @@ final class TakeLastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscri
   func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive else { return }
     guard case .finished = completion else {
-      kept.removeAll()
+      while let value = kept.popFirst() { StreamDiagnostics.dropped(value, "TakeLast", .terminated) }
       return finish(completion)
     }
     phase = .draining

@@ -5,8 +5,8 @@ extension Publisher {
   ///     allSatisfy(isEven)
   ///     downstream  --------false|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without an answer.
-  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
+  /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
   @inlinable
   public func allSatisfy(_ predicate: @escaping (Output) -> Bool) -> Publishers.AllSatisfy<Self> {
     Publishers.AllSatisfy(upstream: self, predicate: predicate)
@@ -14,8 +14,13 @@ extension Publisher {
 
   /// Delivers whether `predicate` holds for every value, and fails with the first error it throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  ///     upstream    --2--4--x--|
+  ///     tryAllSatisfy { try isEven($0) }   (throws on x)
+  ///     downstream  --------#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: forwards
+  /// nothing else.
   @inlinable
   public func tryAllSatisfy(_ predicate: @escaping (Output) throws -> Bool) -> Publishers.TryAllSatisfy<Self> {
     Publishers.TryAllSatisfy(upstream: self, predicate: predicate)
@@ -24,58 +29,25 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/allSatisfy(_:)``.
-  @frozen
-  public struct AllSatisfy<Upstream: Publisher>: Publisher {
-    public typealias Output = Bool
-    public typealias Failure = Upstream.Failure
-
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Bool, Failure>(
-          "AllSatisfy", Downstream(subscriber), .passing, true
-        ) { [predicate] holds, value in
-          if predicate(value) { return false }
-          holds = false
-          return true
-        })
-    }
-  }
+  public typealias AllSatisfy<Upstream: Publisher> = PredicateReduction<
+    Upstream, AllSatisfyRule<Upstream.Output>, NonThrowing<Upstream.Failure>
+  >
 
   /// See ``Publisher/tryAllSatisfy(_:)``.
-  @frozen
-  public struct TryAllSatisfy<Upstream: Publisher>: Publisher {
-    public typealias Output = Bool
-    public typealias Failure = any Error
+  public typealias TryAllSatisfy<Upstream: Publisher> = PredicateReduction<
+    Upstream, AllSatisfyRule<Upstream.Output>, Throwing<Upstream.Failure>
+  >
 
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) throws -> Bool
-
+  /// See ``PredicateRule``.
+  public enum AllSatisfyRule<Input>: PredicateRule {
     @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
+    public static var name: StaticString { "AllSatisfy" }
     @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Bool, any Error>(
-          "TryAllSatisfy", Downstream(subscriber), .throwing, true
-        ) { [predicate] holds, value in
-          if try predicate(value) { return false }
-          holds = false
-          return true
-        })
+    public static var initial: Bool? { true }
+    @inlinable
+    public static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
+      result = holds
+      return !holds
     }
   }
 }

@@ -1,8 +1,12 @@
 extension Publisher where Output: Comparable {
   /// Delivers the least value, when upstream finishes; the first of equals.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  ///     upstream    --2--3--1--|
+  ///     min()
+  ///     downstream  -----------1|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value.
   @inlinable
   public func min() -> Publishers.Comparison<Self> { max(by: >) }
 
@@ -12,17 +16,21 @@ extension Publisher where Output: Comparable {
   ///     max()
   ///     downstream  -----------3|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value.
   @inlinable
   public func max() -> Publishers.Comparison<Self> { max(by: <) }
 }
 
 extension Publisher {
-  /// Delivers the value that comes first in the order, when upstream finishes.
+  /// Delivers the value that comes first in the order, when upstream finishes; the first of equals.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  ///     upstream    --"aa"--"b"--"ccc"--|
+  ///     min { $0.count < $1.count }
+  ///     downstream  --------------------"b"|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value.
   ///
   /// - Parameter areInIncreasingOrder: whether its first argument is less than its second.
   @inlinable
@@ -32,10 +40,14 @@ extension Publisher {
     max { areInIncreasingOrder($1, $0) }
   }
 
-  /// Delivers the value that comes last in the order, when upstream finishes.
+  /// Delivers the value that comes last in the order, when upstream finishes; the first of equals.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  ///     upstream    --"aa"--"b"--"ccc"--|
+  ///     max { $0.count < $1.count }
+  ///     downstream  --------------------"ccc"|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value.
   ///
   /// - Parameter areInIncreasingOrder: whether its first argument is less than its second.
   @inlinable
@@ -47,8 +59,13 @@ extension Publisher {
 
   /// Delivers the value that comes first in the order, and fails with the first error that comparing throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  ///     upstream    --2--3--x--|
+  ///     tryMin { try isLess($0, $1) }   (throws on x)
+  ///     downstream  --------#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
+  /// value.
   @inlinable
   public func tryMin(
     by areInIncreasingOrder: @escaping (Output, Output) throws -> Bool
@@ -58,8 +75,13 @@ extension Publisher {
 
   /// Delivers the value that comes last in the order, and fails with the first error that comparing throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  ///     upstream    --2--3--x--|
+  ///     tryMax { try isLess($0, $1) }   (throws on x)
+  ///     downstream  --------#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
+  /// value.
   @inlinable
   public func tryMax(
     by areInIncreasingOrder: @escaping (Output, Output) throws -> Bool
@@ -70,43 +92,23 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/max(by:)``.
-  @frozen
-  public struct Comparison<Upstream: Publisher>: Publisher {
-    public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
-
-    public let upstream: Upstream
-    public let areInIncreasingOrder: (Upstream.Output, Upstream.Output) -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, areInIncreasingOrder: @escaping (Upstream.Output, Upstream.Output) -> Bool) {
-      self.upstream = upstream
-      self.areInIncreasingOrder = areInIncreasingOrder
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "Comparison", Downstream(subscriber), .passing, nil
-        ) { [areInIncreasingOrder] greatest, value in
-          if greatest.map({ areInIncreasingOrder($0, value) }) ?? true { greatest = value }
-          return false
-        })
-    }
-  }
-
+  public typealias Comparison<Upstream: Publisher> = Comparing<Upstream, NonThrowing<Upstream.Failure>>
   /// See ``Publisher/tryMax(by:)``.
+  public typealias TryComparison<Upstream: Publisher> = Comparing<Upstream, Throwing<Upstream.Failure>>
+
+  /// ``Comparison`` and ``TryComparison``.
   @frozen
-  public struct TryComparison<Upstream: Publisher>: Publisher {
+  public struct Comparing<Upstream: Publisher, Ending: Endings>: Publisher
+  where Ending.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = any Error
+    public typealias Failure = Ending.Failure
+    public typealias Order = (Output, Output) throws(Ending.RuleError) -> Bool
 
     public let upstream: Upstream
-    public let areInIncreasingOrder: (Upstream.Output, Upstream.Output) throws -> Bool
+    public let areInIncreasingOrder: Order
 
     @inlinable
-    public init(upstream: Upstream, areInIncreasingOrder: @escaping (Upstream.Output, Upstream.Output) throws -> Bool) {
+    public init(upstream: Upstream, areInIncreasingOrder: @escaping Order) {
       self.upstream = upstream
       self.areInIncreasingOrder = areInIncreasingOrder
     }
@@ -114,10 +116,10 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Output, any Error>(
-          "TryComparison", Downstream(subscriber), .throwing, nil
-        ) { [areInIncreasingOrder] greatest, value in
-          if try greatest.map({ try areInIncreasingOrder($0, value) }) ?? true { greatest = value }
+        subscriber: ReduceStage<Output, Output, Ending>("Comparison", Downstream(subscriber), nil) {
+          [areInIncreasingOrder] (greatest: inout Output?, value: Output) throws(Ending.RuleError) in
+          if let known = greatest, try !areInIncreasingOrder(known, value) { return false }
+          greatest = value
           return false
         })
     }

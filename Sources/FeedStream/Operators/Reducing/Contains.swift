@@ -5,8 +5,10 @@ extension Publisher where Output: Equatable {
   ///     contains(b)
   ///     downstream  -----true|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without an answer.
-  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  /// ![contains(2)](marbles-contains.svg)
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
+  /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
   @inlinable
   public func contains(_ output: Output) -> Publishers.Contains<Self> {
     Publishers.Contains(upstream: self, output: output)
@@ -16,8 +18,12 @@ extension Publisher where Output: Equatable {
 extension Publisher {
   /// Delivers whether a value comes for which `predicate` holds: `true` as soon as it does, `false` at the end.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without an answer.
-  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  ///     upstream    --1--2--3--|
+  ///     contains(where: isEven)
+  ///     downstream  -----true|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
+  /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
   @inlinable
   public func contains(where predicate: @escaping (Output) -> Bool) -> Publishers.ContainsWhere<Self> {
     Publishers.ContainsWhere(upstream: self, predicate: predicate)
@@ -25,8 +31,13 @@ extension Publisher {
 
   /// Delivers whether a value comes for which `predicate` holds, and fails with the first error it throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  ///     upstream    --1--x--2--|
+  ///     tryContains { try isEven($0) }   (throws on x)
+  ///     downstream  -----#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: forwards
+  /// nothing else.
   @inlinable
   public func tryContains(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryContainsWhere<Self> {
     Publishers.TryContainsWhere(upstream: self, predicate: predicate)
@@ -52,8 +63,8 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Bool, Failure>(
-          "Contains", Downstream(subscriber), .passing, false
+        subscriber: ReduceStage<Upstream.Output, Bool, NonThrowing<Failure>>(
+          "Contains", Downstream(subscriber), false
         ) { [output] isFound, value in
           guard value == output else { return false }
           isFound = true
@@ -63,58 +74,25 @@ extension Publishers {
   }
 
   /// See ``Publisher/contains(where:)``.
-  @frozen
-  public struct ContainsWhere<Upstream: Publisher>: Publisher {
-    public typealias Output = Bool
-    public typealias Failure = Upstream.Failure
-
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) -> Bool
-
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Bool, Failure>(
-          "ContainsWhere", Downstream(subscriber), .passing, false
-        ) { [predicate] isFound, value in
-          guard predicate(value) else { return false }
-          isFound = true
-          return true
-        })
-    }
-  }
+  public typealias ContainsWhere<Upstream: Publisher> = PredicateReduction<
+    Upstream, ContainsWhereRule<Upstream.Output>, NonThrowing<Upstream.Failure>
+  >
 
   /// See ``Publisher/tryContains(where:)``.
-  @frozen
-  public struct TryContainsWhere<Upstream: Publisher>: Publisher {
-    public typealias Output = Bool
-    public typealias Failure = any Error
+  public typealias TryContainsWhere<Upstream: Publisher> = PredicateReduction<
+    Upstream, ContainsWhereRule<Upstream.Output>, Throwing<Upstream.Failure>
+  >
 
-    public let upstream: Upstream
-    public let predicate: (Upstream.Output) throws -> Bool
-
+  /// See ``PredicateRule``.
+  public enum ContainsWhereRule<Input>: PredicateRule {
     @inlinable
-    public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
-      self.upstream = upstream
-      self.predicate = predicate
-    }
-
+    public static var name: StaticString { "ContainsWhere" }
     @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Bool, any Error>(
-          "TryContainsWhere", Downstream(subscriber), .throwing, false
-        ) { [predicate] isFound, value in
-          guard try predicate(value) else { return false }
-          isFound = true
-          return true
-        })
+    public static var initial: Bool? { false }
+    @inlinable
+    public static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
+      result = holds
+      return holds
     }
   }
 }

@@ -5,8 +5,10 @@ extension Publisher {
   ///     count()
   ///     downstream  -----------3|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a count.
-  /// **Cancellation:** passes through. Policy: keeps the count.
+  /// ![count()](marbles-count.svg)
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// count. **Cancellation:** passes through. Policy: keeps the count.
   @inlinable
   public func count() -> Publishers.Count<Self> { Publishers.Count(upstream: self) }
 }
@@ -26,8 +28,8 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Int, Failure>(
-          "Count", Downstream(subscriber), .passing, 0
+        subscriber: ReduceStage<Upstream.Output, Int, NonThrowing<Failure>>(
+          "Count", Downstream(subscriber), 0
         ) { count, _ in
           count! += 1
           return false

@@ -5,8 +5,10 @@ extension Publisher {
   ///     reduce(0, +)
   ///     downstream  -----------6|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a result.
-  /// **Cancellation:** passes through. Policy: keeps the result so far.
+  /// ![reduce(0, +)](marbles-reduce.svg)
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// result. **Cancellation:** passes through. Policy: keeps the result so far.
   @inlinable
   public func reduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) -> T
@@ -20,8 +22,8 @@ extension Publisher {
   ///     reduce(into: []) { $0.append($1) }
   ///     downstream  -----------[1,2,3]|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a result.
-  /// **Cancellation:** passes through. Policy: keeps the result so far.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// result. **Cancellation:** passes through. Policy: keeps the result so far.
   @inlinable
   public func reduce<T>(
     into initialResult: T, _ updateResult: @escaping (inout T, Output) -> Void
@@ -31,8 +33,13 @@ extension Publisher {
 
   /// Delivers the result of combining all values, and fails with the first error that combining throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: keeps the result so far.
+  ///     upstream    --1--2--x--|
+  ///     tryReduce(0) { try add($0, $1) }   (throws on x)
+  ///     downstream  --------#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps the
+  /// result so far.
   @inlinable
   public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) throws -> T
@@ -43,16 +50,23 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/reduce(_:_:)``.
+  public typealias Reduce<Upstream: Publisher, Output> = Reducing<Upstream, Output, NonThrowing<Upstream.Failure>>
+  /// See ``Publisher/tryReduce(_:_:)``.
+  public typealias TryReduce<Upstream: Publisher, Output> = Reducing<Upstream, Output, Throwing<Upstream.Failure>>
+
+  /// ``Reduce`` and ``TryReduce``.
   @frozen
-  public struct Reduce<Upstream: Publisher, Output>: Publisher {
-    public typealias Failure = Upstream.Failure
+  public struct Reducing<Upstream: Publisher, Output, Ending: Endings>: Publisher
+  where Ending.UpstreamFailure == Upstream.Failure {
+    public typealias Failure = Ending.Failure
+    public typealias Combine = (Output, Upstream.Output) throws(Ending.RuleError) -> Output
 
     public let upstream: Upstream
     public let initial: Output
-    public let nextPartialResult: (Output, Upstream.Output) -> Output
+    public let nextPartialResult: Combine
 
     @inlinable
-    public init(upstream: Upstream, initial: Output, nextPartialResult: @escaping (Output, Upstream.Output) -> Output) {
+    public init(upstream: Upstream, initial: Output, nextPartialResult: @escaping Combine) {
       self.upstream = upstream
       self.initial = initial
       self.nextPartialResult = nextPartialResult
@@ -61,10 +75,9 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "Reduce", Downstream(subscriber), .passing, initial
-        ) { [nextPartialResult] result, value in
-          result = nextPartialResult(result!, value)
+        subscriber: ReduceStage<Upstream.Output, Output, Ending>("Reduce", Downstream(subscriber), initial) {
+          [nextPartialResult] (result: inout Output?, value: Upstream.Output) throws(Ending.RuleError) in
+          result = try nextPartialResult(result!, value)
           return false
         })
     }
@@ -91,40 +104,10 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Failure, Never, Output, Failure>(
-          "ReduceInto", Downstream(subscriber), .passing, initial
+        subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
+          "ReduceInto", Downstream(subscriber), initial
         ) { [updateResult] result, value in
           updateResult(&result!, value)
-          return false
-        })
-    }
-  }
-
-  /// See ``Publisher/tryReduce(_:_:)``.
-  @frozen
-  public struct TryReduce<Upstream: Publisher, Output>: Publisher {
-    public typealias Failure = any Error
-
-    public let upstream: Upstream
-    public let initial: Output
-    public let nextPartialResult: (Output, Upstream.Output) throws -> Output
-
-    @inlinable
-    public init(
-      upstream: Upstream, initial: Output, nextPartialResult: @escaping (Output, Upstream.Output) throws -> Output
-    ) {
-      self.upstream = upstream
-      self.initial = initial
-      self.nextPartialResult = nextPartialResult
-    }
-
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Upstream.Failure, any Error, Output, any Error>(
-          "TryReduce", Downstream(subscriber), .throwing, initial
-        ) { [nextPartialResult] result, value in
-          result = try nextPartialResult(result!, value)
           return false
         })
     }

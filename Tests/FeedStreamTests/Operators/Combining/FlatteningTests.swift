@@ -36,12 +36,12 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `concatMap asks upstream for one value at a time`() {
+  @Test func `concatMap asks upstream for everything, and maps one value at a time`() {
     var asked: [Subscribers.Demand] = []
     let recorder = (0..<3).publisher.handleEvents(receiveRequest: { asked.append($0) })
       .concatMap { [$0, $0].publisher }.record(on: time)
     #expect(recorder.values == [0, 0, 1, 1, 2, 2])
-    #expect(asked.allSatisfy { $0 == .max(1) })
+    #expect(asked == [.unlimited])
   }
 
   @Test func `a hundred thousand publishers that end at once keep concatMap's stack flat`() {
@@ -115,6 +115,14 @@ import Testing
       }.store(in: &cancellables)
     }
     #expect(result?.says("share() it for more") == true)
+  }
+
+  @Test func `asking for values of flatMap with room for no publisher traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = [1, 2].publisher.flatMap(maxPublishers: .none) { Just($0) }.sink { _ in }
+    }
+    #expect(result?.says("flatMap(maxPublishers: .none)") == true)
+    #expect(result?.says("use .max(1) or more") == true)
   }
 }
 

@@ -78,6 +78,23 @@ import Testing
     #expect(result?.says("AssertNoFailure: nobody handles the failure Boom()") == true)
   }
 
+  @Test func `the trap of a publisher that is asked for nothing has the checkpoint below it`() async {
+    for publisher in ["Just", "Future", "Interval"] {
+      #expect(await trapOf(publisher)?.says("\(publisher), checkpoint \"here\" at FeedStreamTests/") == true)
+    }
+  }
+
+  private func trapOf(_ publisher: String) async -> ExitTest.Result? {
+    await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [publisher] in
+      let none = AnySubscriber<Int, Never>(receiveSubscription: { $0.request(.none) })
+      switch publisher {
+      case "Just": Just(1).checkpoint("here").subscribe(none)
+      case "Future": Future { $0(.success(1)) }.checkpoint("here").subscribe(none)
+      default: Publishers.Interval(every: 1, scheduler: MarbleTime()).checkpoint("here").subscribe(none)
+      }
+    }
+  }
+
   @Test func `a checkpoint passes everything through`() {
     let recorder = time.cold("ab#").checkpoint().record(on: time)
     time.advance(by: 3)

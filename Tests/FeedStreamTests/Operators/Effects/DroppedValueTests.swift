@@ -97,7 +97,73 @@ import Testing
     let subject = PassthroughSubject<Probe, Never>()
     let recorder = subject.onBackpressureDrop().record(on: time, asking: .none)
     let dropped = drops { subject.send(Probe(number: 1)) }
-    #expect(dropped == ["OnBackpressure 1 noDemand"])
+    #expect(dropped == ["OnBackpressureDrop 1 noDemand"])
     recorder.cancel()
+  }
+
+  @Test func `what merge and concatMap held when upstream failed`() {
+    let subjects = (0..<2).map { _ in PassthroughSubject<Probe, Boom>() }
+    let merged = subjects[0].merge(with: subjects[1]).record(on: time, asking: .none)
+    #expect(
+      drops {
+        subjects[0].send(Probe(number: 1))
+        subjects[1].send(completion: .failure(Boom()))
+      } == ["Merge 1 terminated"])
+    merged.cancel()
+
+    let upstream = PassthroughSubject<Probe, Boom>()
+    let mapped = upstream.concatMap { _ in PassthroughSubject<Int, Boom>() }.record(on: time)
+    #expect(
+      drops {
+        for number in 1...3 { upstream.send(Probe(number: number)) }
+        upstream.send(completion: .failure(Boom()))
+      } == ["ConcatMap 2 terminated", "ConcatMap 3 terminated"])
+    mapped.cancel()
+  }
+
+  @Test func `what found no partner in zip`() {
+    for zipped in [
+      { (a: PassthroughSubject<Probe, Never>, b: PassthroughSubject<Int, Never>) in
+        a.zip(b).map(\.0).eraseToAnyPublisher()
+      },
+      { a, b in zip(a, b).map(\.0).eraseToAnyPublisher() },
+    ] {
+      let (a, b) = (PassthroughSubject<Probe, Never>(), PassthroughSubject<Int, Never>())
+      let recorder = zipped(a, b).record(on: time)
+      #expect(
+        drops {
+          a.send(Probe(number: 1))
+          b.send(1)
+          a.send(Probe(number: 2))
+          b.send(completion: .finished)
+        } == ["Zip 2 terminated"])
+      #expect(recorder.completion == .finished)
+    }
+  }
+
+  @Test func `what collect and takeLast kept when upstream failed`() {
+    let subject = PassthroughSubject<Probe, Boom>()
+    let recorders = [
+      subject.collect().map(\.count).record(on: time), subject.takeLast(2).map(\.number).record(on: time),
+    ]
+    let dropped = drops {
+      for number in 1...2 { subject.send(Probe(number: number)) }
+      subject.send(completion: .failure(Boom()))
+    }
+    #expect(
+      dropped.sorted() == [
+        "Collect 1 terminated", "Collect 2 terminated", "TakeLast 1 terminated", "TakeLast 2 terminated",
+      ])
+    #expect(recorders.allSatisfy { $0.values.isEmpty })
+  }
+
+  @Test func `a drop is reported under the operator's name, not that of what it is made of`() {
+    let source = PassthroughSubject<Probe, Never>()
+    let shared = source.share()
+    let (fast, slow) = (shared.record(on: time), shared.record(on: time, asking: .none))
+    let latest = source.onBackpressureLatest().record(on: time, asking: .none)
+    let dropped = drops { for number in 1...2 { source.send(Probe(number: number)) } }
+    #expect(dropped == ["Share 1 noDemand", "Share 2 noDemand", "OnBackpressureLatest 1 bufferFull"])
+    for recorder in [fast, slow, latest] { recorder.cancel() }
   }
 }

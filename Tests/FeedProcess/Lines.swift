@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// What arrives at the reading end of a pipe or a terminal, read by a thread of its own.
-final class Lines: Sendable {
+package final class Lines: Sendable {
   private let state = Mutex(State())
   private let descriptor: Int32
 
@@ -34,12 +34,12 @@ final class Lines: Sendable {
   }
 
   /// Closes the reading end soon, as a reader does that has seen enough.
-  func close() { state.withLock { $0.isUnwanted = true } }
+  package func close() { state.withLock { $0.isUnwanted = true } }
 
   /// Waits for a text; everything up to its end counts as read.
   ///
   /// - Returns: what was read, or `nil` when the pipe ended without it.
-  func read(upTo text: String) async -> String? {
+  package func read(upTo text: String) async -> String? {
     await take { state -> String?? in
       guard let range = state.bytes.range(of: Data(text.utf8)) else { return state.isOver ? .some(nil) : nil }
       let read = String(decoding: state.bytes[..<range.upperBound], as: UTF8.self)
@@ -49,10 +49,10 @@ final class Lines: Sendable {
   }
 
   /// Waits for a whole line.
-  func line() async -> String? { await read(upTo: "\n") }
+  package func line() async -> String? { await read(upTo: "\n") }
 
   /// Waits for the end.
-  func rest() async -> String {
+  package func rest() async -> String {
     await take { state in state.isOver ? String(decoding: state.bytes, as: UTF8.self) : nil }
   }
 

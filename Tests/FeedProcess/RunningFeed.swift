@@ -4,18 +4,19 @@ import Synchronization
 /// A program that runs, `feed` by default, to be read from and signalled.
 ///
 /// Spawned by hand: Foundation's `Process` on Linux loses the end of one now and then when several run at once.
-final class RunningFeed: Sendable {
-  let output: Lines
-  let errors: Lines
+package final class RunningFeed: Sendable {
+  package let output: Lines
+  package let errors: Lines
   private let process: pid_t
   private let ended: Task<Int32, Never>
 
   /// - Parameters:
   ///   - terminal: whether both outputs are one terminal; `output` then has what is written to either.
   ///   - readsOutput: whether its output is read; otherwise the pipe fills up.
-  init(
+  ///   - patience: after how many seconds it hangs for certain, and is ended so that its test fails.
+  package init(
     program: String = FeedBinary.path, _ arguments: [String], environment: [String: String] = [:],
-    terminal: Bool = false, readsOutput: Bool = true
+    terminal: Bool = false, readsOutput: Bool = true, patience: Int = 60
   ) throws {
     // One at a time, so that no child inherits another's pipes before they are marked.
     let (process, output, errors) = try Self.spawning.withLock { _ in
@@ -33,8 +34,7 @@ final class RunningFeed: Sendable {
     self.process = process
     let (stream, continuation) = AsyncStream<Int32>.makeStream()
     Thread.detachNewThread {
-      // A minute is more than any test takes: what still runs then hangs, and is ended so that its test fails.
-      var (status, patience): (Int32, Int) = (0, 6_000)
+      var (status, patience): (Int32, Int) = (0, patience * 100)
       while waitpid(process, &status, WNOHANG) == 0 {
         patience -= 1
         if patience == 0 { kill(process, SIGKILL) }
@@ -51,13 +51,13 @@ final class RunningFeed: Sendable {
     }
   }
 
-  func send(_ signal: Int32) { kill(process, signal) }
+  package func send(_ signal: Int32) { kill(process, signal) }
 
   /// Waits for its exit status.
-  func status() async -> Int32 { await ended.value }
+  package func status() async -> Int32 { await ended.value }
 
   /// Waits for its end.
-  func ending() async -> FeedBinary.Ending {
+  package func ending() async -> FeedBinary.Ending {
     async let output = output.rest()
     async let errors = errors.rest()
     return await FeedBinary.Ending(status: status(), output: output, errors: errors)

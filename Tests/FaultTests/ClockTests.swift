@@ -1,0 +1,117 @@
+import FeedProcess
+import Foundation
+import ImageFeed
+import Testing
+
+extension FaultTests {
+  /// The real `feed` under clocks that jump, and put to sleep.
+  @Suite struct ClockTests {
+    private static let year = Duration.seconds(365 * 86_400)
+
+    @Test(.timeLimit(.minutes(1)), arguments: [year, .zero - year])
+    func `a watch whose wall clock is set keeps its pace, and saves`(jump: Duration) async throws {
+      try await withBench { folder, origin, url in
+        let cache = CacheUnderTest(folder, url)
+        let clocks = try Clocks("\(folder)-clocks")
+        defer { clocks.remove() }
+        let run = try RunningFeed(
+          ["watch", url, "--every", "50ms", "--cache", cache.path, "--format", "json"], environment: clocks.environment)
+        for _ in 1...3 { _ = try #require(await run.output.line()) }
+        let before = await origin.requests
+        clocks.set(wall: jump)
+        let began = ContinuousClock.now
+        await origin.wait(for: before + 6)
+        let after = await origin.requests
+        // No burst: at most one load for each interval that has passed, and one for each of its ends.
+        #expect(Duration.milliseconds(50 * (after - before - 2)) <= .now - began)
+        // No wait either: they came at all, while this test still had the patience.
+        let line = try #require(await run.output.line())
+        run.send(SIGINT)
+        #expect(await run.status() == 130)
+        #expect(await run.errors.rest() == "")
+        // What was saved after the jump has replaced what was saved before.
+        let saved = try #require(try cache.saved())
+        #expect(saved >= Generation.number(ofLine: line)!)
+        let age = try cache.age()
+        #expect(jump < .zero ? age > Self.year / 2 : age < .zero - Self.year / 2)
+      }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a saved feed from a wrong clock's future is not immortal, and is in nobody's way`() async throws {
+      try await withBench { folder, origin, url in
+        let cache = CacheUnderTest(folder, url)
+        let clocks = try Clocks("\(folder)-clocks")
+        defer { clocks.remove() }
+        clocks.set(wall: Self.year)
+        _ = try await FeedBinary.run(["load", url, "--cache", cache.path], environment: clocks.environment)
+        // The clock is put right.
+        #expect(try cache.age() < .zero - Self.year / 2)
+        let shown = try await FeedBinary.run(["cache", "show", "--cache", cache.path])
+        #expect(shown.output.contains("expired"))
+        let load = try await FeedBinary.run(["load", url, "--cache", cache.path, "--format", "json"])
+        #expect(load.errors == "")
+        #expect(try cache.saved() == Generation.number(ofLine: load.output))
+        #expect(try cache.age() >= .zero)
+        // And offline, a year later, what was saved has expired.
+        await origin.stop()
+        let offline = try await FeedBinary.run(["load", url, "--cache", cache.path], environment: clocks.environment)
+        #expect(offline.status == 1)
+        #expect(offline.errors.contains("has expired"))
+      }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: Extent.isLong ? [year, .seconds(2 * 3600)] : [year])
+    func `a machine that wakes after sleeping loads once, not once for each interval missed`(
+      sleep: Duration
+    ) async throws {
+      try await withBench { folder, origin, url in
+        let cache = CacheUnderTest(folder, url)
+        let clocks = try Clocks("\(folder)-clocks")
+        defer { clocks.remove() }
+        // On a terminal it wakes every second to count down, and so finds out. One that only waits does when its wait is
+        // over: the kernel's timers stand still while the machine sleeps.
+        let run = try RunningFeed(
+          ["watch", url, "--every", "1h", "--cache", cache.path, "--format", "json"],
+          environment: clocks.environment.merging(["TERM": "xterm"]) { $1 }, terminal: true)
+        _ = try #require(await run.output.read(upTo: "]}"))
+        _ = try #require(await run.output.read(upTo: "next in"))
+        clocks.set(wall: sleep, monotonic: sleep)
+        _ = try #require(await run.output.read(upTo: "]}"))
+        // And then it waits for an hour again.
+        _ = try #require(await run.output.read(upTo: "next in 59m5"))
+        run.send(SIGINT)
+        #expect(await run.status() == 130)
+        #expect(await origin.requests == 2)
+      }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a process that was stopped for many intervals loads once when it goes on`() async throws {
+      try await withBench { folder, origin, url in
+        let cache = CacheUnderTest(folder, url)
+        let run = try RunningFeed(["watch", url, "--every", "200ms", "--cache", cache.path, "--format", "json"])
+        _ = try #require(await run.output.line())
+        run.send(SIGSTOP)
+        let before = await origin.requests
+        try await Task.sleep(for: .milliseconds(1_300))
+        run.send(SIGCONT)
+        let began = ContinuousClock.now
+        await origin.wait(for: before + 3)
+        // The missed one, and then one for each interval.
+        #expect(.now - began > .milliseconds(200))
+        run.send(SIGINT)
+        #expect(await run.status() == 130)
+      }
+    }
+  }
+}
+
+extension CacheUnderTest {
+  /// How old what is saved is, by the right clock.
+  fileprivate func age() throws -> Duration {
+    let store = SQLiteFeedStore(path: path)
+    defer { store.close() }
+    return FeedCachePolicy.age(of: try store.retrieve(for: url)?.timestamp ?? .distantPast, now: Date())
+  }
+}

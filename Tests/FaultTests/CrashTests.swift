@@ -1,0 +1,73 @@
+import FeedProcess
+import Foundation
+import Testing
+
+extension FaultTests {
+  /// Killed, and failed by the file system, at every call and at any moment.
+  @Suite struct CrashTests {
+    private static let deadly: [Walk] =
+      [Walk(start: .saved, kind: .kill), Walk(start: .nothing, kind: .kill)]
+      + (Extent.isLong
+        ? [.killed, .damaged].map { Walk(start: $0, kind: .kill) }
+          + [.nothing, .saved, .killed, .damaged].map { Walk(start: $0, kind: .torn) }
+          + [.nothing, .saved, .killed, .damaged].map { Walk(start: $0, kind: .kill, calls: .all) }
+        : [])
+
+    @Test(.timeLimit(.minutes(5)), arguments: deadly)
+    func `killed at any call, the cache holds the old feed or the new one, whole`(walk: Walk) async throws {
+      try await withBench { folder, origin, url in
+        await origin.choose(Walk.new)
+        let attempts = try await walk.attempts(in: folder, at: url)
+        #expect(attempts.count > 15)
+        let old: [Int?] = walk.start == .saved || walk.start == .killed ? [Walk.old] : [nil]
+        for attempt in attempts {
+          #expect(attempt.ending.status == 128 + SIGKILL, "\(attempt)")
+          #expect((old + [Walk.new]).contains(attempt.saved), "\(attempt)")
+        }
+        // What was saved is durable at some point, and not before the first call.
+        #expect(old.contains(attempts.first!.saved))
+        #expect(attempts.last!.saved == Walk.new)
+        print("\(walk.testDescription): \(attempts.count) calls")
+      }
+    }
+
+    private static let failing: [Walk] =
+      [
+        Walk(start: .saved, kind: .inputOutput), Walk(start: .saved, kind: .noSpace, lasts: true),
+        Walk(start: .saved, kind: .noDescriptor),
+      ]
+      + (Extent.isLong
+        ? [.nothing, .saved, .killed, .damaged].flatMap { start in
+          [.inputOutput, .noSpace, .noPermission].flatMap { kind in
+            [false, true].map { Walk(start: start, kind: kind, lasts: $0) }
+          } + [
+            Walk(start: start, kind: .short), Walk(start: start, kind: .noDescriptor),
+            Walk(start: start, kind: .inputOutput, calls: .all),
+          ]
+        } : [])
+
+    @Test(.timeLimit(.minutes(5)), arguments: failing)
+    func `whichever call fails, the feed is shown, the trouble told and the old feed kept`(walk: Walk) async throws {
+      try await withBench { folder, origin, url in
+        await origin.choose(Walk.new)
+        let attempts = try await walk.attempts(in: folder, at: url)
+        #expect(attempts.count > 15 || walk.lasts)
+        let old: [Int?] = walk.start == .saved || walk.start == .killed ? [Walk.old] : [nil]
+        var warnings = 0
+        for attempt in attempts {
+          #expect(attempt.ending.status == 0, "\(attempt)")
+          #expect(Generation.number(ofLine: attempt.ending.output) == Walk.new, "\(attempt)")
+          if attempt.ending.errors.contains("Warning: The ") {
+            warnings += 1
+            #expect(old.contains(attempt.saved), "\(attempt)")
+          } else {
+            #expect(attempt.saved == Walk.new, "\(attempt)")
+          }
+        }
+        // A write that falls short is made good, and a descriptor is waited for.
+        #expect(walk.kind == .short || walk.kind == .noDescriptor ? warnings == 0 : warnings > 0)
+        print("\(walk.testDescription): \(attempts.count) calls, \(warnings) of them told")
+      }
+    }
+  }
+}

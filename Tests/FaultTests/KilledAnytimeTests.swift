@@ -1,0 +1,94 @@
+import FeedProcess
+import Foundation
+import ImageFeed
+import Testing
+
+extension FaultTests {
+  /// Ended at any moment, by force or politely, while it loads and saves without a pause.
+  @Suite struct KilledAnytimeTests {
+    private static let kills = Extent.isLong ? 1_000 : 120
+
+    @Test(.timeLimit(.minutes(10)))
+    func `killed at random moments, the cache holds a feed that was served, whole`() async throws {
+      try await withBench { folder, origin, url in
+        var kept = 0
+        // Two at a time, each over a cache of its own that goes from one to the next.
+        try await withThrowingTaskGroup(of: Int.self) { group in
+          for lane in 0..<2 {
+            group.addTask {
+              let cache = CacheUnderTest("\(folder)/\(lane)", url)
+              var (last, kept) = (0, 0)
+              for round in 0..<Self.kills / 2 {
+                let delay = Int.random(in: 0...(round.isMultiple(of: 2) ? 30_000 : 100_000))
+                let run = try RunningFeed(["watch", url, "--every", "1ms", "--cache", cache.path])
+                // One in the middle of its loads and saves, the next from its very beginning on.
+                if round.isMultiple(of: 2) { _ = await run.output.line() }
+                try await Task.sleep(for: .microseconds(delay))
+                run.send(SIGKILL)
+                #expect(await run.status() == 128 + SIGKILL)
+                let saved = try cache.saved() ?? 0
+                #expect(saved >= last && saved <= 1_000_000, "killed after \(delay) µs")
+                if saved > last { kept += 1 }
+                last = saved
+              }
+              _ = try cache.examine()
+              return kept
+            }
+          }
+          for try await count in group { kept += count }
+        }
+        // Otherwise nothing was saved before the kills, and they showed nothing.
+        #expect(kept > 0)
+        print("\(Self.kills) kills, \(kept) of them after a save of their process; \(await origin.requests) loads")
+      }
+    }
+
+    private static let signals = Extent.isLong ? 200 : 20
+
+    @Test(.timeLimit(.minutes(5)), arguments: [SIGINT, SIGTERM])
+    func `a signal at a random moment ends watch within a second, with what was shown saved`(
+      signal: Int32
+    ) async throws {
+      try await withBench { folder, origin, url in
+        let cache = CacheUnderTest(folder, url)
+        var times: [Duration] = []
+        for _ in 0..<Self.signals {
+          let run = try RunningFeed(["watch", url, "--every", "1ms", "--cache", cache.path, "--format", "json"])
+          var shown = try #require(await run.output.line())
+          try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
+          let sent = ContinuousClock.now
+          run.send(signal)
+          let ending = await run.ending()
+          times.append(.now - sent)
+          #expect(ending.status == 128 + signal)
+          #expect(ending.errors == "")
+          if let last = ending.output.split(separator: "\n").last(where: { $0.hasSuffix("}") }) { shown = String(last) }
+          let saved = try #require(try cache.saved())
+          // Its save was asked for when it was shown; so may have been that of one more, which no longer was.
+          let number = try #require(Generation.number(ofLine: shown))
+          #expect(saved == number || saved == number + 1)
+        }
+        times.sort()
+        // Under a load that is not ours one may take longer.
+        #expect(times[times.count * 9 / 10] < .seconds(1))
+        print("\(times.count) signals \(signal): ended after \(times[times.count / 2]), at most \(times.last!)")
+      }
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a reader that goes away at a random moment ends watch quietly, with what was shown saved`() async throws {
+      try await withBench { folder, origin, url in
+        let cache = CacheUnderTest(folder, url)
+        for _ in 0..<Self.signals / 2 {
+          let run = try RunningFeed(["watch", url, "--every", "1ms", "--cache", cache.path, "--format", "json"])
+          let number = try #require(Generation.number(ofLine: await run.output.line() ?? ""))
+          try await Task.sleep(for: .microseconds(Int.random(in: 0...5_000)))
+          run.output.close()
+          #expect(await run.status() == 128 + SIGPIPE)
+          #expect(await run.errors.rest() == "")
+          #expect(try #require(try cache.saved()) >= number)
+        }
+      }
+    }
+  }
+}

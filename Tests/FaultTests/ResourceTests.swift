@@ -1,0 +1,70 @@
+import FeedProcess
+import Foundation
+import Testing
+
+extension FaultTests {
+  /// The real `feed` on a machine that has nothing left to give.
+  @Suite struct ResourceTests {
+    private func threadless(_ failures: Int) -> [String: String] {
+      ["LD_PRELOAD": Faults.library, "FAULT_THREADS": "\(failures)"]
+    }
+
+    /// One for each thread of the pool, several times over, and for the look-up of the name.
+    @Test(.timeLimit(.minutes(1)), arguments: [1, 2, 5, 9])
+    func `while no thread can be started, a load waits`(failures: Int) async throws {
+      try await withBench { folder, _, url in
+        let cache = CacheUnderTest(folder, url.replacing("127.0.0.1", with: "localhost"))
+        let run = try await FeedBinary.run(
+          ["load", cache.url.absoluteString, "--cache", cache.path, "--format", "json"],
+          environment: threadless(failures))
+        #expect(run.errors == "")
+        #expect(run.status == 0)
+        #expect(Generation.number(ofLine: run.output) == 1)
+        #expect(try cache.examine() == 1)
+      }
+    }
+
+    /// Whether this process may mount what it likes.
+    private static let canMount = getuid() == 0 && Self.run("unshare --mount true")
+
+    @Test(.timeLimit(.minutes(1)), .enabled(if: canMount, "only root can mount a small disk"))
+    func `on a full disk the feed is shown, the trouble told, and the old feed kept`() async throws {
+      try await withBench { folder, origin, url in
+        let disk = "\(folder)/disk"
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        try #require(Self.run("mount -t tmpfs -o size=160k tmpfs '\(disk)'"))
+        defer { _ = Self.run("umount '\(disk)'") }
+        let cache = CacheUnderTest(disk, url)
+        _ = try await FeedBinary.run(["load", url, "--cache", cache.path])
+        // Room for less and less of what a save needs.
+        var told = 0
+        let ballast = URL(filePath: "\(disk)/ballast")
+        for pages in stride(from: 0, through: 40, by: 4) {
+          let old = try #require(try cache.saved())
+          var size = pages * 4096
+          while size > 0 {
+            try? FileManager.default.removeItem(at: ballast)
+            if (try? Data(count: size).write(to: ballast)) != nil { break }
+            size -= 4096
+          }
+          let run = try await FeedBinary.run(["load", url, "--cache", cache.path, "--format", "json"])
+          #expect(run.status == 0)
+          let shown = try #require(Generation.number(ofLine: run.output))
+          try? FileManager.default.removeItem(at: ballast)
+          if run.errors.contains("the disk is full") {
+            told += 1
+            #expect(try cache.saved() == old)
+          } else {
+            #expect(run.errors == "")
+            #expect(try cache.saved() == shown)
+          }
+        }
+        #expect(told > 0)
+        print("a full disk: told \(told) times")
+      }
+    }
+
+    /// Runs a line of shell script. Foundation's `Process` loses the end of one now and then.
+    private static func run(_ line: String) -> Bool { system("\(line) >/dev/null 2>&1") == 0 }
+  }
+}

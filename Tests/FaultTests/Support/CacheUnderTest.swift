@@ -1,0 +1,86 @@
+import FeedProcess
+import Foundation
+import GRDB
+import ImageFeed
+
+/// A cache file that programs were killed over.
+struct CacheUnderTest {
+  /// What is wrong with it.
+  struct Damage: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  let folder: String
+  let url: URL
+
+  init(_ folder: String, _ url: String) {
+    self.folder = folder
+    self.url = URL(string: url)!
+  }
+
+  var path: String { "\(folder)/feeds.db" }
+
+  /// Makes it new, in a folder that is made if need be.
+  func save(_ number: Int) throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let store = SQLiteFeedStore(path: path)
+    let feed = CachedFeed(images: Generation.images(number), timestamp: Date(timeIntervalSinceNow: -60))
+    _ = try store.replace(for: url, with: feed, now: Date())
+    store.close()
+  }
+
+  /// Saves another one and runs `body` before the file is closed: what was saved is in its log only.
+  func withOpenLog(saving number: Int, _ body: () throws -> Void) throws {
+    let store = SQLiteFeedStore(path: path)
+    let feed = CachedFeed(images: Generation.images(number), timestamp: Date(timeIntervalSinceNow: -30))
+    _ = try store.replace(for: url, with: feed, now: Date())
+    try body()
+    store.close()
+  }
+
+  /// Which generation is saved; `nil` if nothing is.
+  ///
+  /// - Throws: when what is saved is not whole.
+  func saved() throws -> Int? {
+    let store = SQLiteFeedStore(path: path)
+    defer { store.close() }
+    guard let feed = try store.retrieve(for: url) else { return nil }
+    guard let number = Generation.number(of: feed.images) else {
+      throw Damage(description: "a mixed feed of \(feed.images.count) images: \(feed.images)")
+    }
+    return number
+  }
+
+  /// Looks at everything there is to look at: the feed, the database beneath it, that it can be saved to, and that
+  /// nothing is left beside it.
+  ///
+  /// - Parameter mayBeDamaged: whether the file may be no database, as it was before.
+  /// - Returns: which generation was saved.
+  func examine(mayBeDamaged: Bool = false) throws -> Int? {
+    let number: Int?
+    var isDamaged = false
+    do {
+      number = try saved()
+    } catch let error as FeedStoreError {
+      guard mayBeDamaged, case .damaged = error.cause else { throw error }
+      (number, isDamaged) = (nil, true)
+    }
+    if !isDamaged, FileManager.default.fileExists(atPath: path) {
+      let queue = try DatabaseQueue(path: path)
+      let verdict = try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
+      try queue.close()
+      guard verdict == ["ok"] else { throw Damage(description: "the file is not whole: \(verdict)") }
+    }
+    let store = SQLiteFeedStore(path: path)
+    let feed = CachedFeed(images: Generation.images(99), timestamp: Date())
+    _ = try store.replace(for: url, with: feed, now: Date())
+    guard try store.retrieve(for: url)?.images == feed.images else {
+      throw Damage(description: "what is saved now does not come back")
+    }
+    store.close()
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+      .filter { $0 != "feeds.db" && !$0.hasPrefix("feeds.db.corrupt-") }
+    guard left.isEmpty else { throw Damage(description: "left beside the file: \(left)") }
+    return number
+  }
+}

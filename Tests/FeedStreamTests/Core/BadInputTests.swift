@@ -1,0 +1,90 @@
+import FeedStream
+import Foundation
+import Testing
+
+@Suite("what makes no sense traps and says what to do", .settled) struct BadInputTests {
+  @Test func `a buffer without room`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = [1].publisher.buffer(size: 0, prefetch: .keepFull, whenFull: .dropNewest).sink { _ in }
+    }
+    #expect(
+      result?.says("buffer(size: 0, prefetch: .keepFull): there is no room to ask for a value; use 1 or more") == true)
+  }
+
+  @Test func `a buffer smaller than nothing`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = [1].publisher.buffer(size: -1, prefetch: .byRequest, whenFull: .dropNewest)
+    }
+    #expect(result?.says("buffer(size: -1): a number of values cannot be negative") == true)
+  }
+
+  @Test func `an array without room`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = [1].publisher.buffer(count: 0)
+    }
+    #expect(result?.says("buffer(count: 0): an array of no values never fills; use 1 or more") == true)
+  }
+
+  @Test func `a place before the first`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = PassthroughSubject<Int, Never>().output(at: -1)
+    }
+    #expect(result?.says("output(at: -1): a place in a stream cannot be negative; use 0 or more") == true)
+  }
+
+  @Test func `places before the first`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = PassthroughSubject<Int, Never>().output(in: -3 ... -1)
+    }
+    #expect(result?.says("output(in: -3...-1): a place in a stream cannot be negative; use 0 or more") == true)
+  }
+
+  @Test func `a negative number of attempts`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = PassthroughSubject<Int, Boom>().retry(-1)
+    }
+    #expect(result?.says("retry(-1): a number of attempts cannot be negative") == true)
+  }
+
+  @Test func `a negative number of values to replay`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = PassthroughSubject<Int, Never>().share(replay: -1)
+    }
+    #expect(result?.says("share(replay: -1): a number of values cannot be negative; use 0 or more") == true)
+  }
+
+  @Test func `a sample at every moment`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Just(1).sample(every: 0, scheduler: MarbleTime())
+    }
+    #expect(result?.says("sample(every:") == true)
+  }
+
+  @Test func `a window that is never open`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Just(1).window(for: 0, scheduler: MarbleTime())
+    }
+    #expect(result?.says("window(for:") == true)
+  }
+
+  @Test func `the run loop of another thread`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
+        Thread.detachNewThread { _ = Just(1).receive(on: RunLoop.main).sink { _ in } }
+      }
+    }
+    #expect(result?.says("RunLoop: this is another thread's run loop") == true)
+  }
+
+  @Test func `every part of a range that makes sense is taken`() {
+    let numbers = [0, 1, 2, 3, 4].publisher.filter { _ in true }
+    func values(_ range: some RangeExpression<Int>) -> [Int] {
+      numbers.output(in: range).record(on: MarbleTime()).values
+    }
+    #expect(values(...2) == [0, 1, 2])
+    #expect(values(..<0) == [])
+    #expect(values(3...) == [3, 4])
+    #expect(values(1...1) == [1])
+    #expect(values(7..<9) == [])
+  }
+}

@@ -1,0 +1,59 @@
+import FeedStream
+import Testing
+
+/// Ways to write that people bring from Combine: that these compile is half of what they test.
+@Suite("Combine's spellings", .settled) struct CombineSpellingTests {
+  private let time = MarbleTime()
+
+  @Test func `send is a function that returns nothing, where one is wanted`() {
+    let subject = PassthroughSubject<Int, Never>()
+    let recorder = subject.record(on: time)
+    _ = [1, 2].publisher.sink(receiveValue: subject.send)
+    [3].forEach(subject.send)
+    let send: (Int) -> Void = subject.send
+    send(4)
+    let delivery = subject.send(5)
+    #expect(delivery.delivered == 1)
+    #expect(recorder.values == [1, 2, 3, 4, 5])
+    recorder.cancel()
+
+    let signal = CurrentValueSubject<Void, Never>(())
+    let ring: () -> Void = signal.send
+    ring()
+    ReplaySubject<Int, Never>(count: 1).send(1)
+  }
+
+  @Test func `a merge of three to eight has an initializer by its name`() {
+    let one = Just(1)
+    #expect(values(Publishers.Merge3(one, Just(2), Just(3))) == [1, 2, 3])
+    #expect(values(Publishers.Merge4(one, Just(2), Just(3), Just(4))) == [1, 2, 3, 4])
+    #expect(values(Publishers.Merge5(one, one, one, one, one)).count == 5)
+    #expect(values(Publishers.Merge6(one, one, one, one, one, one)).count == 6)
+    #expect(values(Publishers.Merge7(one, one, one, one, one, one, one)).count == 7)
+    let eight: Publishers.Merge8 = Publishers.Merge8(one, one, one, one, one, one, one, one)
+    #expect(values(eight).count == 8)
+  }
+
+  @Test func `flatMapLatest, withLatestFrom and switchIfEmpty take publishers that cannot fail, and that can`() {
+    let typing = Just("s")
+    let answers = typing.flatMapLatest { _ in Fail<Int, Boom>(error: Boom()) }.record(on: time)
+    #expect(answers.completion == .failure(Boom()))
+    let failing = typing.setFailureType(to: Boom.self)
+    #expect(values(failing.flatMapLatest { Just($0 + "!") }) == ["s!"])
+    #expect(values(typing.flatMapLatest { Just($0 + "!") }) == ["s!"])
+    #expect(values(failing.withLatestFrom(Just(1))).map(\.1) == [1])
+    #expect(values(Empty<Int, Boom>().switchIfEmpty(Just(1))) == [1])
+  }
+
+  @Test func `a MapError takes a trailing closure`() {
+    let mapped = Publishers.MapError(upstream: Fail<Int, Boom>(error: Boom())) { _ in Other() }
+    #expect(mapped.record(on: time).completion == .failure(Other()))
+  }
+
+  private func values<P: Publisher>(_ publisher: P) -> [P.Output] {
+    let recorder = publisher.record(on: time)
+    return recorder.values
+  }
+
+  private struct Other: Error, Equatable {}
+}
