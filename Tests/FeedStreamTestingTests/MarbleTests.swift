@@ -30,10 +30,6 @@ import Testing
     #expect("\(error!)".hasSuffix("\n  )\n  ^ there is no group to close; write ( before"))
   }
 
-  @Test func timesThatCannotBeCountedAreForever() throws {
-    #expect(try read("99999999999d a 99999999999d b") == ["forever value(\"a\")", "forever value(\"b\")"])
-  }
-
   @Test func theOriginMovesToTheCaret() throws {
     #expect(try read("ab^c") == ["-2ms value(\"a\")", "-1ms value(\"b\")", "1ms value(\"c\")"])
   }
