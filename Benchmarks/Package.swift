@@ -12,6 +12,7 @@ let package = Package(
     .package(name: "FeedStream", path: ".."),
     .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
     .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
+    .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
   ],
   targets: [
     // Counts allocations: its malloc takes the C library's place in the executable.
@@ -41,6 +42,15 @@ let package = Package(
       name: "CHTTP", cSettings: [.unsafeFlags(["-O2"])],
       linkerSettings: [.linkedLibrary("uv"), .linkedLibrary("curl")]),
     .executableTarget(
-      name: "http", dependencies: ["Harness", "CHTTP", subject, .product(name: "ImageFeed", package: "FeedStream")],
+      name: "http",
+      dependencies: ["Harness", "CHTTP", "Tasks", subject, .product(name: "ImageFeed", package: "FeedStream")],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .target(name: "Tasks", dependencies: ["Harness"], swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "async-http-client",
+      dependencies: ["Tasks", .product(name: "AsyncHTTPClient", package: "async-http-client")],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "scale", dependencies: ["Harness", subject, .product(name: "ImageFeed", package: "FeedStream")],
       swiftSettings: [.swiftLanguageMode(.v5)]),
   ])

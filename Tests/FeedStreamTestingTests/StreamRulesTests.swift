@@ -62,6 +62,20 @@ import Testing
         """)
   }
 
+  @Test func findsWhatHoldsInOneOrderOnly() {
+    var summary: StreamRules.Summary?
+    let failures = failures { summary = StreamRules.verify("bunching()") { Bunching(upstream: $0, time: $1) } }
+    #expect(summary?.broken == .oneEnding)
+    #expect(failures.first?.message.contains("a scheduled source, 1 value") ?? false)
+    #expect(failures.first?.message.contains("; order: .seeded(") ?? false)
+  }
+
+  @Test func saysWhatToDoAboutAnOperatorThatKeepsNothingBack() {
+    let failures = failures { StreamRules.verify { $0.map { $0 } } }
+    #expect(failures.first?.message.contains("say traits: .passesStrays") ?? false)
+    #expect(StreamRules.verify(traits: .passesStrays) { $0.map { $0 } }.broken == nil)
+  }
+
   @Test func theTableNamesEveryRule() {
     let lines = StreamRule.table.split(separator: "\n")
     #expect(lines.count == StreamRule.allCases.count + 2)
@@ -210,5 +224,73 @@ private struct Faulty<Upstream: Publisher>: Publisher where Upstream.Output == I
 private enum Keeper {
   static func keep(_ object: AnyObject, until time: VirtualTimeScheduler) {
     time.schedule(after: StreamInstant(nanoseconds: .max)) { withExtendedLifetime(object) {} }
+  }
+}
+
+/// Delivers everything at the next hundredth of a second, and trusts that what is due then happens in the order in which it
+/// was scheduled.
+private struct Bunching<Upstream: Publisher>: Publisher {
+  typealias Output = Upstream.Output
+  typealias Failure = Upstream.Failure
+  let upstream: Upstream
+  let time: VirtualTimeScheduler
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    upstream.subscribe(Stage(subscriber, time))
+  }
+
+  final class Stage<Down: Subscriber>: Subscriber, Subscription {
+    typealias Input = Down.Input
+    typealias Failure = Down.Failure
+    private var down: Down?
+    private var up: (any Subscription)?
+    private var isSubscribed = false
+    private var hasEnded = false
+    private let time: VirtualTimeScheduler
+
+    init(_ down: Down, _ time: VirtualTimeScheduler) {
+      self.down = down
+      self.time = time
+    }
+
+    private func later(_ action: @escaping (Down) -> Void) {
+      let hundredth: Int64 = 10_000_000
+      time.schedule(after: StreamInstant(nanoseconds: (time.now.nanoseconds / hundredth + 1) * hundredth)) { [self] in
+        if let down { action(down) }
+      }
+    }
+
+    func receive(subscription: any Subscription) {
+      guard !isSubscribed else { return subscription.cancel() }
+      isSubscribed = true
+      up = subscription
+      down?.receive(subscription: self)
+    }
+
+    func receive(_ input: Input) -> Subscribers.Demand {
+      later { [self] down in
+        let more = down.receive(input)
+        if more > .none { up?.request(more) }
+      }
+      return .none
+    }
+
+    func receive(completion: Subscribers.Completion<Failure>) {
+      up = nil
+      later { [self] down in
+        hasEnded = true
+        down.receive(completion: completion)
+      }
+    }
+
+    func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+
+    func cancel() {
+      guard !hasEnded else { return }
+      down = nil
+      let up = self.up
+      self.up = nil
+      up?.cancel()
+    }
   }
 }

@@ -3,6 +3,7 @@
 // an ordinary increment, cheap enough to leave in while timing.
 #include "cmalloc.h"
 #include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
 
 extern void *__libc_malloc(size_t);
@@ -12,6 +13,11 @@ extern void *__libc_memalign(size_t, size_t);
 static _Thread_local unsigned long count;
 
 unsigned long allocations(void) { return count; }
+
+unsigned long bytes_in_use(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
 
 void *malloc(size_t size) {
   count++;

@@ -7,13 +7,21 @@ import CMalloc
 public enum Clock {
   /// What the process has used of the processors: steady on a machine that others use as well.
   case processor
+  /// What this thread has used of the processors.
+  case thread
   /// What a user waits for: where threads wait for one another.
   case wall
 
   /// Nanoseconds from an arbitrary start.
   public var now: Double {
     var time = timespec()
-    clock_gettime(self == .processor ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time)
+    let clock =
+      switch self {
+      case .processor: CLOCK_PROCESS_CPUTIME_ID
+      case .thread: CLOCK_THREAD_CPUTIME_ID
+      case .wall: CLOCK_MONOTONIC
+      }
+    clock_gettime(clock, &time)
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
   }
 
@@ -23,6 +31,9 @@ public enum Clock {
     return (result, now - start)
   }
 }
+
+/// How many bytes the process has allocated and not freed.
+public var heapBytes: Int { Int(bytes_in_use()) }
 
 extension Array where Element == Double {
   public var median: Double {

@@ -2,12 +2,14 @@ import Foundation
 
 /// What a benchmark's command line asks for, and the ratios it found.
 ///
-///     streams [--short] [--record FILE | --check FILE] [NAME …]
+///     streams [--short] [--record FILE | --check FILE] [--every SECONDS] [NAME …]
 ///
 /// A ratio is a peer's cost in ours: the bigger the better.
 public final class Report {
   public let isShort: Bool
   private let record, check: String?
+  /// How often what is polled is polled, if the command line says so.
+  public let every: Double?
   private let only: [String]
   private var found: [(key: String, ratio: Double)] = []
   private var targets: [String] = []
@@ -21,6 +23,7 @@ public final class Report {
     }
     record = take("--record")
     check = take("--check")
+    every = take("--every").flatMap(Double.init)
     isShort = arguments.contains("--short")
     only = arguments.filter { !$0.hasPrefix("--") }
   }

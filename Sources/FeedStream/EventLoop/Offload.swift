@@ -109,7 +109,11 @@ final class OffloadOf<T: Sendable>: Offload, @unchecked Sendable {
   }
 
   @inlinable
-  override func perform() { result = work?() }
+  override func perform() {
+    result = work?()
+    // What only the work still holds (a large body) is let go of here: on the loop that would take the loop's time.
+    work = nil
+  }
 
   @inlinable
   override func complete() {

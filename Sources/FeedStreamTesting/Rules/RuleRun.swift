@@ -37,7 +37,7 @@ struct RuleRun<P: Publisher> {
     var result = Result()
     weak var leaked: Recorder<P.Output, P.Failure>?
     do {
-      let time = VirtualTimeScheduler()
+      let time = VirtualTimeScheduler(order: script.order)
       // Streams find their home here, and their tasks run in virtual time.
       let outer = CurrentDomain.enter(time)
       defer { CurrentDomain.leave(outer) }

@@ -28,6 +28,7 @@ struct RuleSearch<P: Publisher> {
       for run in runs {
         if let found = cancelledBreach(of: run.script, like: run.result, run.reference) { return found }
       }
+      if let found = shuffledBreach(count: count) { return found }
     }
     for script in RuleScript.misbehaving(survives) {
       let result = run(script)
@@ -49,6 +50,23 @@ struct RuleSearch<P: Publisher> {
       var cancelled = script
       cancelled.cancellation = point
       if let found = breach(in: run(cancelled), of: cancelled, reference) { return found }
+    }
+    return nil
+  }
+
+  /// Runs what happens at one instant in other orders. Which values arrive may depend on the order, so that they are not
+  /// compared.
+  private mutating func shuffledBreach(count: Int) -> String? {
+    for script in RuleScript.shuffled(count: count) {
+      let plain = run(script)
+      if let found = plain.breaches.first(where: isJudged) { return report(found, script, plain) }
+      guard script.demand.script.initial == .unlimited else { continue }
+      for point in 0..<plain.callbacks {
+        var cancelled = script
+        cancelled.cancellation = .within(callback: point)
+        let result = run(cancelled)
+        if let found = result.breaches.first(where: isJudged) { return report(found, cancelled, result) }
+      }
     }
     return nil
   }
@@ -121,6 +139,13 @@ struct RuleSearch<P: Publisher> {
     _ breach: RuleRun<P>.Breach, _ script: RuleScript, _ result: RuleRun<P>.Result
   ) -> String {
     summary.broken = breach.rule
+    var advice = ""
+    if case .misbehaving = script.source {
+      advice = """
+        \nThis source breaks the rules itself, and the operator is to protect its subscriber from that. For one that keeps \
+        nothing back, as map does, say traits: .passesStrays; survives: says which sources are tried.
+        """
+    }
     let key = MarbleKey<P.Output, P.Failure>(values: [:], failure: nil)
     let start = StreamInstant(nanoseconds: 0)
     let lane = MarbleText.Lane(
@@ -130,7 +155,7 @@ struct RuleSearch<P: Publisher> {
       The shortest script that shows it: \(script).
       \(lane.events.isEmpty ? "received  nothing" : MarbleText([lane]).draw())
       downstream: \(result.ledger)
-      upstream:   \(result.upstream.isEmpty ? "-" : result.upstream.joined(separator: "\n            "))
+      upstream:   \(result.upstream.isEmpty ? "-" : result.upstream.joined(separator: "\n            "))\(advice)
       """
   }
 }

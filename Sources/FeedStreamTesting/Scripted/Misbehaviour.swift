@@ -71,13 +71,13 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
       var demand = Subscribers.Demand.none
       subscription.onRequest = { demand += $0 }
       for (index, value) in values.enumerated() {
-        _ = time.add(at: time.now.advanced(by: .milliseconds(index + 1)), .line(Self.site)) {
+        _ = time.agenda.add(at: time.now.advanced(by: .milliseconds(index + 1)), .line(Self.site)) {
           guard demand > .none else { return }
           demand -= 1
           demand += subscriber.receive(value)
         }
       }
-      _ = time.add(at: time.now.advanced(by: .milliseconds(values.count + 1)), .line(Self.site), end)
+      _ = time.agenda.add(at: time.now.advanced(by: .milliseconds(values.count + 1)), .line(Self.site), end)
     default:
       var demand = Subscribers.Demand.none
       var isRunning = false

@@ -45,7 +45,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     guard kind == .hot else { return }
     for (position, (offset, event)) in script.enumerated() where offset.nanoseconds >= 0 {
       // Strong: what is hot goes on without being held, as long as anything is to come.
-      _ = time.add(at: time.now.advanced(by: offset), .line(site)) { self.happen(event, position) }
+      _ = time.agenda.add(at: time.now.advanced(by: offset), .line(site)) { self.happen(event, position) }
     }
     hotEnding = script.last { $0.time.nanoseconds < 0 && $0.event.isCompletion }?.event
   }

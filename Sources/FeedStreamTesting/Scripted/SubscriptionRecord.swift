@@ -64,7 +64,8 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   func after(_ interval: StreamInstant.Stride, _ site: CallSite, _ step: Step) {
     // Cancelled as it was subscribed, it has nothing to come.
     guard !isOver else { return }
-    timers.append(time.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
+    timers.append(
+      time.agenda.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
   }
 
   /// Holds all there is until it is asked for.
@@ -117,7 +118,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     guard !isOver else { return }
     isOver = true
     waiting = []
-    for timer in timers { time.cancel(timer) }
+    for timer in timers { time.agenda.cancel(timer) }
     timers = []
     onOver?()
     onOver = nil

@@ -35,10 +35,10 @@ extension Database {
     var images: [FeedImage] = []
     images.reserveCapacity(min(feed.imageCount, 1 << 20))
     try forEachImageRow(of: feed.id) { row in
-      guard let id = row.uuid(0), let address = row.text(3), let url = URL(string: address) else {
+      guard let id = row.uuid(0), let text = row.text(3), let address = WebAddress(text) else {
         throw FeedDatabaseFailure(.damaged("image \(images.count) has no valid id or address"))
       }
-      images.append(FeedImage(id: id, description: row.text(1), location: row.text(2), url: url))
+      images.append(FeedImage(id: id, description: row.text(1), location: row.text(2), address: address))
       return true
     }
     guard images.count == feed.imageCount else {
@@ -59,7 +59,7 @@ extension Database {
       }
       isEqual =
         row.uuid(0) == images[position].id && row.holds(images[position].description, at: 1)
-        && row.holds(images[position].location, at: 2) && row.holds(images[position].url.absoluteString, at: 3)
+        && row.holds(images[position].location, at: 2) && row.holds(images[position].address.text, at: 3)
       position += 1
       return isEqual
     }
@@ -118,7 +118,7 @@ extension Database {
       row.bind(image.id, at: 3)
       row.bind(image.description, at: 4)
       row.bind(image.location, at: 5)
-      row.bind(image.url.absoluteString, at: 6)
+      row.bind(image.address.text, at: 6)
       try step(row, expecting: SQLITE_DONE)
       row.reset()
     }

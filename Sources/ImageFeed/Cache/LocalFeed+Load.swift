@@ -21,12 +21,21 @@ extension LocalFeed {
   public func load(
     maxAge: Duration? = FeedCachePolicy.defaultMaxAge, deleting: CacheCleaning = .nothing
   ) -> AnyPublisher<CachedFeed, FeedStoreError> {
+    load(maxAge: maxAge, deleting: deleting, after: nil)
+  }
+
+  /// The same, with images that are those of the poll before passed on as the same array.
+  func load(
+    maxAge: Duration?, deleting: CacheCleaning, after last: LastImages?
+  ) -> AnyPublisher<CachedFeed, FeedStoreError> {
     let (address, store, now) = (address, cache.store, cache.now)
     let policy = FeedCachePolicy(maxAge: maxAge)
     return cache.worker.publisher { () throws(FeedStoreError) -> CachedFeed? in
       do throws(FeedStoreError) {
         guard let feed = try store.retrieve(for: address) else { return nil }
-        if policy.isValid(feed.timestamp, now: now()) { return feed }
+        if policy.isValid(feed.timestamp, now: now()) {
+          return last.map { CachedFeed(images: $0.settle(feed.images), timestamp: feed.timestamp) } ?? feed
+        }
         if deleting != .nothing { try store.delete(for: address, if: .timestamp(feed.timestamp)) }
         return nil
       } catch {

@@ -9,13 +9,20 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   /// Where it was taken, in the server's words. Untrusted text.
   public let location: String?
   /// Where the picture itself can be downloaded: an absolute http or https address.
-  public let url: URL
+  ///
+  /// Made of its text each time: keep it in a variable where it is used more than once.
+  public var url: URL { address.url }
+  let address: WebAddress
 
   /// Describes an image.
   public init(id: UUID, description: String? = nil, location: String? = nil, url: URL) {
+    self.init(id: id, description: description, location: location, address: WebAddress(url))
+  }
+
+  init(id: UUID, description: String?, location: String?, address: WebAddress) {
     self.id = id
     self.description = description
     self.location = location
-    self.url = url
+    self.address = address
   }
 }

@@ -29,13 +29,14 @@ struct Admission<Item> {
   /// Whether one more to `key` may run now; if so, it counts as running.
   mutating func admit(_ key: Key) -> Bool {
     guard running < limit, turn.isEmpty else { return false }
-    guard let host = hosts[key] else {
+    // Here and below a host is looked for once: it is done for each request.
+    guard let index = hosts.index(forKey: key) else {
       hosts[key] = Host(running: 1)
       running += 1
       return true
     }
-    guard host.running < limitPerHost, host.waiting.isEmpty else { return false }
-    hosts[key]!.running += 1
+    guard hosts.values[index].running < limitPerHost, hosts.values[index].waiting.isEmpty else { return false }
+    hosts.values[index].running += 1
     running += 1
     return true
   }
@@ -53,8 +54,9 @@ struct Admission<Item> {
   /// One of `key`'s no longer runs.
   mutating func release(_ key: Key) {
     running -= 1
-    hosts[key]!.running -= 1
-    if hosts[key]!.isIdle { hosts[key] = nil } else { enterTurn(key) }
+    let index = hosts.index(forKey: key)!
+    hosts.values[index].running -= 1
+    if hosts.values[index].isIdle { hosts.remove(at: index) } else { enterTurn(key) }
   }
 
   /// The next that may run; it counts as running.

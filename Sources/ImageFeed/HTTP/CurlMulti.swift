@@ -8,14 +8,17 @@ import Foundation
 /// within it: what is done is collected after each call.
 final class CurlMulti {
   /// Called with each request that is done and how it ended; it is no longer in the multi handle.
+  @exclusivity(unchecked)  // Here and below: touched for each event, on one thread.
   var onDone: ((CurlTransfer, CURLcode) -> Void)?
 
   let sockets: CurlSockets
   // Owned: made in `init`, cleaned up in `close()`.
   private let multi: UnsafeMutableRawPointer
   private let timer: CurlTimer
+  @exclusivity(unchecked)
   private var isClosed = false
   // Whether libcurl has been called and what is done is being collected.
+  @exclusivity(unchecked)
   private var isActing = false
 
   init(on loop: EventLoop, maxConnections: Int, maxConnectionsPerHost: Int) {

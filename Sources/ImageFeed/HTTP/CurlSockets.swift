@@ -7,24 +7,25 @@ import Foundation
 /// A watch lives as long as its connection does, not as long as a request: between requests it merely stops, which costs
 /// the kernel's poll set one call instead of four, and does not keep the loop running.
 final class CurlSockets {
-  private final class Socket {
-    let watch: PollHandle
+  private struct Socket {
+    var watch: PollHandle?
     /// What libcurl waits for.
     var wanted: PollHandle.Events = []
-
-    init(_ watch: PollHandle) { self.watch = watch }
+    /// Whether it is a connection's; libcurl says when it closes one. It does not for those with which it wakes itself.
+    var isConnection = false
   }
 
   /// How many connections are open.
-  var count: Int { connections.count }
+  var count: Int { sockets.count { $0.isConnection } }
 
   /// Called on the loop when a socket is ready: `CURL_CSELECT_…` says for what; 0, that libcurl has to look.
+  @exclusivity(unchecked)  // Here and below: touched for each event, on one thread.
   var onReady: ((Int32, Int32) -> Void)?
 
   private let loop: EventLoop
-  private var sockets: [Int32: Socket] = [:]
-  // Those of connections; libcurl says when it closes one. It does not for those with which it wakes itself.
-  private var connections: Set<Int32> = []
+  // By descriptor: small numbers, which the kernel hands out from the lowest.
+  @exclusivity(unchecked)
+  private var sockets: [Socket] = []
 
   init(on loop: EventLoop) { self.loop = loop }
 
@@ -33,7 +34,7 @@ final class CurlSockets {
     let this = Unmanaged.passUnretained(self).toOpaque()
     ccurl_set_pointer(easy, CURLOPT_SOCKOPTDATA, this)
     ccurl_set_sockopt(easy) { this, descriptor, _ in
-      Unmanaged<CurlSockets>.fromOpaque(this!).takeUnretainedValue().connections.insert(descriptor)
+      Unmanaged<CurlSockets>.fromOpaque(this!).takeUnretainedValue().hasOpened(descriptor)
       // A program that this process starts must not hold its connections open.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       return CURL_SOCKOPT_OK
@@ -56,36 +57,49 @@ final class CurlSockets {
   }
 
   func closeAll() {
-    for socket in sockets.values { socket.watch.close() }
-    sockets = [:]
+    for socket in sockets { socket.watch?.close() }
+    sockets = []
     onReady = nil
   }
 
+  private func hasOpened(_ descriptor: Int32) {
+    makeRoom(for: descriptor)
+    sockets[Int(descriptor)].isConnection = true
+  }
+
+  private func makeRoom(for descriptor: Int32) {
+    while sockets.count <= Int(descriptor) { sockets.append(Socket()) }
+  }
+
   private func wait(for events: PollHandle.Events, on descriptor: Int32) {
-    if let socket = sockets[descriptor] {
-      guard socket.wanted != events else { return }
-      socket.wanted = events
-      try? socket.watch.start(events)
+    makeRoom(for: descriptor)
+    let index = Int(descriptor)
+    if let watch = sockets[index].watch {
+      guard sockets[index].wanted != events else { return }
+      sockets[index].wanted = events
+      try? watch.start(events)
       return
     }
     // The kernel refuses a watch when it is out of memory for it: the request then runs into its deadline.
     guard let watch = try? PollHandle(on: loop, fileDescriptor: descriptor) else { return }
-    let socket = Socket(watch)
-    sockets[descriptor] = socket
-    socket.wanted = events
+    sockets[index].watch = watch
+    sockets[index].wanted = events
     try? watch.start(events) { [weak self] events, error in self?.isReady(descriptor, events, failed: error != nil) }
   }
 
   private func rest(_ descriptor: Int32) {
-    guard let socket = sockets[descriptor] else { return }
-    guard connections.contains(descriptor) else { return close(descriptor) }
-    socket.wanted = []
-    socket.watch.stop()
+    let index = Int(descriptor)
+    guard index < sockets.count, let watch = sockets[index].watch else { return }
+    guard sockets[index].isConnection else { return close(descriptor) }
+    sockets[index].wanted = []
+    watch.stop()
   }
 
   private func close(_ descriptor: Int32) {
-    connections.remove(descriptor)
-    sockets.removeValue(forKey: descriptor)?.watch.close()
+    guard Int(descriptor) < sockets.count else { return }
+    let watch = sockets[Int(descriptor)].watch
+    sockets[Int(descriptor)] = Socket()
+    watch?.close()
   }
 
   private func isReady(_ descriptor: Int32, _ events: PollHandle.Events, failed: Bool) {
@@ -96,6 +110,8 @@ final class CurlSockets {
     // where the server has merely closed an idle connection and the request can be sent over another.
     onReady?(descriptor, ready)
     // An error stops the watch; libcurl, which does not know that, may want to go on.
-    if failed, let socket = sockets[descriptor], !socket.wanted.isEmpty { try? socket.watch.start(socket.wanted) }
+    guard failed, Int(descriptor) < sockets.count else { return }
+    let socket = sockets[Int(descriptor)]
+    if !socket.wanted.isEmpty { try? socket.watch?.start(socket.wanted) }
   }
 }

@@ -6,13 +6,17 @@ import FeedStream
 /// it would come too late, and when it comes too early it is set again.
 final class CurlTimer {
   /// Called on the loop when libcurl's time has come.
+  @exclusivity(unchecked)  // Here and below: touched several times for each request, on one thread.
   var onTime: (() -> Void)?
 
   private let loop: EventLoop
   private var timer: LoopTimer?
+  @exclusivity(unchecked)
   private var wanted: StreamInstant?
   // When `timer` fires.
+  @exclusivity(unchecked)
   private var set: StreamInstant?
+  @exclusivity(unchecked)
   private var isSoon = false
   private var soon: () -> Void = {}
 

@@ -53,7 +53,9 @@ final class HTTPExchange: Subscription {
     self.client = client
     self.request = request
     self.receiver = receiver
-    address = request.url.absoluteString
+    var address = request.url.absoluteString
+    address.makeContiguousUTF8()
+    self.address = address
     host = address.hostKey
   }
 
@@ -116,10 +118,8 @@ final class HTTPExchange: Subscription {
 extension HTTPRequest {
   /// Why it cannot be sent, if so.
   fileprivate func problem(at address: String) -> String? {
-    let scheme = address.utf8.prefix { $0 != UInt8(ascii: ":") }.map { $0 | 0x20 }
-    guard scheme.elementsEqual("http".utf8) || scheme.elementsEqual("https".utf8),
-      address.utf8.contains(UInt8(ascii: "/"))
-    else { return "\(address) is neither http nor https" }
+    guard address.isWebAddress else { return "\(address) is neither http nor https" }
+    guard !headers.isEmpty else { return nil }
     let isToken: (UInt8) -> Bool = { $0 > 0x20 && $0 < 0x7F && !"()<>@,;:\\\"/[]?={}".utf8.contains($0) }
     for header in headers {
       guard !header.name.isEmpty, header.name.utf8.allSatisfy(isToken),
@@ -131,14 +131,28 @@ extension HTTPRequest {
 }
 
 extension String {
+  /// Whether it begins as an http or https address does.
+  fileprivate var isWebAddress: Bool {
+    utf8.withContiguousStorageIfAvailable { bytes in
+      ["http:", "https:"].contains { (scheme: StaticString) in
+        bytes.count > scheme.utf8CodeUnitCount
+          && strncasecmp(bytes.baseAddress!, scheme.utf8Start, scheme.utf8CodeUnitCount) == 0
+      } && bytes.contains(UInt8(ascii: "/"))
+    } ?? false
+  }
+
   /// A hash of a URL's scheme, host and port: of everything before the path.
   fileprivate var hostKey: UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a
     var slashes = 0
-    for byte in utf8 {
-      if byte == UInt8(ascii: "/") { slashes += 1 }
-      if slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
-      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+    var text = self
+    // An address is contiguous: bytes are quicker to come by than a text's elements, and nothing is copied.
+    text.withUTF8 { bytes in
+      for byte in bytes {
+        if byte == UInt8(ascii: "/") { slashes += 1 }
+        if slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+        hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+      }
     }
     return hash
   }

@@ -80,15 +80,20 @@ extension ResponseReader {
     }
     // What follows the body comes too late to say anything about it.
     guard received == 0 else { return true }
-    if line.begins(with: "http/") {
+    // Most lines are of no interest, which their first character shows.
+    switch line.first {
+    case UInt8(ascii: "H"), UInt8(ascii: "h"):
+      guard line.begins(with: "http/") else { break }
       lines.removeAll(keepingCapacity: true)
       coding = ""
       isHeaderWhole = false
       return true
+    case UInt8(ascii: "C"), UInt8(ascii: "c"):
+      if line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
+    case 0x20, 0x09: unfold()
+    case 0x0D, 0x0A: isHeaderWhole = true
+    default: break
     }
-    if line.first == 0x0D || line.first == 0x0A { isHeaderWhole = true }
-    if let first = line.first, first == 0x20 || first == 0x09 { unfold() }
-    if line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
     lines.append(contentsOf: line)
     return true
   }

@@ -12,20 +12,23 @@ extension FeedLoader {
   /// loaded. **Failure:** none: a load that fails is a value, and the next one is made all the same. **Cancellation:** at
   /// once.
   public func updates(every interval: Duration) -> AnyPublisher<FeedResult, Never> {
-    scheduler.ticks(every: interval)
-      .prepend(())
-      .flatMap(maxPublishers: .max(1)) { load().asResult() }
-      .removeDuplicates { $0.showsTheSame(as: $1) }
-      .eraseToAnyPublisher()
+    Deferred {
+      let last = LastImages()
+      return scheduler.ticks(every: interval)
+        .prepend(())
+        .flatMap(maxPublishers: .max(1)) { load(after: last).asResult() }
+        .removeDuplicates { $0.showsTheSame(as: $1) }
+        .handleEvents(receiveOutput: { _ in last.letGo(on: scheduler) })
+    }
+    .eraseToAnyPublisher()
   }
 }
 
 extension Publisher {
   /// Each value as a success and the failure as a last value; cannot fail.
-  func asResult() -> AnyPublisher<Result<Output, Failure>, Never> {
+  func asResult() -> some Publisher<Result<Output, Failure>, Never> {
     map { .success($0) }
       .catch { Just(.failure($0)) }
-      .eraseToAnyPublisher()
   }
 }
 

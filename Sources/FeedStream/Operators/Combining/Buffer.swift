@@ -6,6 +6,8 @@ extension Publisher {
   ///     demand      --1-------2--
   ///     downstream  --a-------c-d|
   ///
+  /// ![buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)](marbles-buffer.svg)
+  ///
   /// As in Combine, finishing follows the last value held and waits to be asked for as a value does. **Demand:**
   /// `.byRequest` asks upstream for everything; `.keepFull` asks for `size` values and then for one more with each
   /// value delivered. **Failure:** upstream's, after the values held if they have been asked for, at once if not; one

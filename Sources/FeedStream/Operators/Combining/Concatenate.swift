@@ -6,6 +6,8 @@ extension Publisher {
   ///     append(suffix)
   ///     downstream  --a--b----1--2|
   ///
+  /// ![append(other)](marbles-append.svg)
+  ///
   /// **Demand:** what this publisher left unused is asked of the next. **Failure:** ends the stream; the suffix is not
   /// subscribed to. **Cancellation:** cancels the one that runs. Policy: forwards.
   @inlinable
@@ -123,12 +125,15 @@ struct SuffixStage<Downstream: Subscriber>: FusedStage {
 @usableFromInline
 final class ConcatenateStage<Output, Failure: Error>: SerialStage<Output, Failure> {
   @exclusivity(unchecked)
-  private var suffix: ((Inlet<SerialPort<Output, Failure>>) -> Void)?
-  @exclusivity(unchecked)
-  private var hasBegun = false
-  private let onlyIfEmpty: Bool
-
   @usableFromInline
+  var suffix: ((Inlet<SerialPort<Output, Failure>>) -> Void)?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasBegun = false
+  @usableFromInline
+  let onlyIfEmpty: Bool
+
+  @inlinable
   init(
     _ name: StaticString, _ down: Downstream<Output, Failure>, onlyIfEmpty: Bool = false,
     suffix: @escaping (Inlet<SerialPort<Output, Failure>>) -> Void
@@ -138,24 +143,23 @@ final class ConcatenateStage<Output, Failure: Error>: SerialStage<Output, Failur
     super.init(name, down)
   }
 
-  @usableFromInline
+  @inlinable
   override func began(_ inlet: Inlet<SerialPort<Output, Failure>>) {
     if hasBegun { return super.began(inlet) }
     hasBegun = true
     down.receive(subscription: self)
   }
 
-  @usableFromInline
+  @inlinable
   override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
     subscribe(suffix)
   }
 
-  @usableFromInline
+  @inlinable
   override func cancel() {
-    let suffix = self.suffix
-    self.suffix = nil
-    withExtendedLifetime(suffix) { super.cancel() }
+    super.cancel()
+    suffix = nil
   }
 }

@@ -7,6 +7,8 @@ extension Publisher {
   ///       b                   --4--5|
   ///     downstream  ----1--2--3-4--5--|
   ///
+  /// ![flatMap { answers($0) }](marbles-flatMap.svg)
+  ///
   /// **Demand:** `maxPublishers` values are asked of upstream at a time; of the publishers made, everything while
   /// unlimited demand stands, else one value at a time. **Failure:** the first failure, upstream's or a publisher's,
   /// ends all; values held are dropped, and reported. **Cancellation:** cancels all. Policy: holds a value that has not
@@ -103,7 +105,8 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
   @usableFromInline
   let attach: (Input, FlatMapStage) -> Void
   @exclusivity(unchecked)
-  private var up: (any Subscription)?
+  @usableFromInline
+  var up: (any Subscription)?
 
   @inlinable
   init(
@@ -115,7 +118,7 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     super.init("FlatMap", down)
   }
 
-  @usableFromInline
+  @inlinable
   func receive(subscription: any Subscription) {
     guard isActive, isOpen, up == nil else { return subscription.cancel() }
     up = subscription
@@ -145,7 +148,7 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     if maxPublishers != .unlimited, isActive { inletFinished() }
   }
 
-  @usableFromInline
+  @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
     guard isOpen else { return }
     up = nil
@@ -155,13 +158,13 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     }
   }
 
-  @usableFromInline
+  @inlinable
   override func inletFinished() {
     if maxPublishers != .unlimited { up?.request(.max(1)) }
   }
 
   /// Only here: as in Combine, upstream is subscribed whatever `maxPublishers` is.
-  @usableFromInline
+  @inlinable
   override func request(_ demand: Subscribers.Demand) {
     precondition(
       maxPublishers > .none,
@@ -169,7 +172,7 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     super.request(demand)
   }
 
-  @usableFromInline
+  @inlinable
   override func cancel() {
     let up = self.up
     self.up = nil

@@ -6,6 +6,8 @@ extension Publisher {
   ///     merge(with: other)
   ///     downstream  --a--1--b--2--|
   ///
+  /// ![merge(with: other)](marbles-merge.svg)
+  ///
   /// Finishes when all have finished. **Demand:** everything while unlimited demand stands, else one value at a time of
   /// each. **Failure:** the first ends all; values held are dropped, and reported. **Cancellation:** cancels all.
   /// Policy: holds a value that has not been asked for, one of each publisher that keeps to its demand.

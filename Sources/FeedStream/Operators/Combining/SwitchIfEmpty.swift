@@ -6,6 +6,8 @@ extension Publisher {
   ///     switchIfEmpty(other)
   ///     downstream  -------1--2|
   ///
+  /// ![switchIfEmpty(other)](marbles-switchIfEmpty.svg)
+  ///
   /// **Demand:** what was asked for and not delivered is asked of the other. **Failure:** passes through; only an empty
   /// ending turns to the other. **Cancellation:** cancels the one that runs. Policy: forwards.
   @inlinable

@@ -6,6 +6,8 @@ extension Publisher where Output: Publisher, Output.Failure == Failure {
   ///       b                   --4--5|
   ///     downstream  ----1--2----4--5|
   ///
+  /// ![map { answers($0) }.switchToLatest()](marbles-switchToLatest.svg)
+  ///
   /// Finishes when upstream and the newest publisher have. **Demand:** what the last publisher left unused is asked of
   /// the next; upstream is asked for everything. **Failure:** the first, upstream's or the newest publisher's.
   /// **Cancellation:** cancels both. Policy: forwards; what a publisher has not delivered when the next takes over is

@@ -6,6 +6,8 @@ extension Publisher {
   ///     withLatestFrom(other)
   ///     downstream  --------b1-c1---|
   ///
+  /// ![withLatestFrom(other) { $0 + $1 }](marbles-withLatestFrom.svg)
+  ///
   /// Finishes when upstream does, and when `other` finishes without a value; otherwise the last value of `other` stays
   /// in use. **Demand:** passes through to upstream, a value left out being asked for again; `other` is asked for
   /// everything, before upstream is subscribed. **Failure:** the first, of either. **Cancellation:** cancels both.

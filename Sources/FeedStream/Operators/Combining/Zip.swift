@@ -6,6 +6,8 @@ extension Publisher {
   ///     zip(other)
   ///     downstream  ----(a1)-(b2)-(c3)|
   ///
+  /// ![zip(other) { $0 + $1 }](marbles-zip.svg)
+  ///
   /// Finishes when one has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first
   /// ends both. **Cancellation:** cancels both. Policy: a value waits for its partner, so the faster publisher is held
   /// up to what was asked for; values left without a partner at the ending are dropped, and reported.

@@ -5,6 +5,8 @@ extension Publisher where Output: Hashable {
   ///     distinct()
   ///     downstream  --a--b-----c-----|
   ///
+  /// ![distinct()](marbles-distinct.svg)
+  ///
   /// Remembers every value delivered, for as long as the subscription lives; where only neighbours repeat,
   /// `removeDuplicates()` remembers one.
   ///

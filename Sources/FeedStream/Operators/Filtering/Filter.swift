@@ -5,6 +5,8 @@ extension Publisher {
   ///     filter(isEven)
   ///     downstream  -----2-----4--|
   ///
+  /// ![filter { $0 > 2 }](marbles-filter.svg)
+  ///
   /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
   /// out the others, by design.
   @inlinable

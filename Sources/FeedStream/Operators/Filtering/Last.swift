@@ -5,6 +5,8 @@ extension Publisher {
   ///     last()
   ///     downstream  -----------c|
   ///
+  /// ![last()](marbles-last.svg)
+  ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. Policy: keeps one value; drops the others.
   @inlinable

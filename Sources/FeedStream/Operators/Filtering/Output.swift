@@ -5,6 +5,8 @@ extension Publisher {
   ///     prefix(2)
   ///     downstream  --a--b|
   ///
+  /// ![prefix(2)](marbles-prefix.svg)
+  ///
   /// **Demand:** passes through; upstream is cancelled with the last value, at once when `maxLength` is 0. **Failure,
   /// cancellation:** pass through. Policy: forwards.
   ///

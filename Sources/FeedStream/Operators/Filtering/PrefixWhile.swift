@@ -5,6 +5,8 @@ extension Publisher {
   ///     prefix(while: { $0 < 5 })
   ///     downstream  --1--2--|
   ///
+  /// ![prefix { $0 < 3 }](marbles-prefix-while.svg)
+  ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards; drops the value for which it does not hold.
   @inlinable
   public func prefix(while predicate: @escaping (Output) -> Bool) -> Publishers.PrefixWhile<Self> {

@@ -5,6 +5,8 @@ extension Publisher where Output: Equatable {
   ///     removeDuplicates()
   ///     downstream  --a-----b-----a--|
   ///
+  /// ![removeDuplicates()](marbles-removeDuplicates.svg)
+  ///
   /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
   /// out repetitions, by design.
   @inlinable

@@ -5,6 +5,8 @@ extension Publisher {
   ///     collect(2)
   ///     downstream  -----[a,b]-[c]|
   ///
+  /// ![collect(2)](marbles-collect.svg)
+  ///
   /// **Demand:** an array asked for is `count` values asked of upstream. **Failure:** passes through; what is collected
   /// is dropped, and reported. **Cancellation:** passes through. Policy: buffers up to `count`.
   ///

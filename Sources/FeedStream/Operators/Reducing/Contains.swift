@@ -5,6 +5,8 @@ extension Publisher where Output: Equatable {
   ///     contains(b)
   ///     downstream  -----true|
   ///
+  /// ![contains(2)](marbles-contains.svg)
+  ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
   /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
   @inlinable

@@ -5,6 +5,8 @@ extension Publisher {
   ///     count()
   ///     downstream  -----------3|
   ///
+  /// ![count()](marbles-count.svg)
+  ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// count. **Cancellation:** passes through. Policy: keeps the count.
   @inlinable

@@ -5,6 +5,8 @@ extension Publisher {
   ///     reduce(0, +)
   ///     downstream  -----------6|
   ///
+  /// ![reduce(0, +)](marbles-reduce.svg)
+  ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// result. **Cancellation:** passes through. Policy: keeps the result so far.
   @inlinable

@@ -5,6 +5,8 @@ extension Publisher {
   ///     collect(.byTime(scheduler, 4))
   ///     downstream  ----[a,b]---[c]------[d]|
   ///
+  /// ![collect(.byTime(time, 3))](marbles-collect-by-time.svg)
+  ///
   /// The stretches follow one another from the subscription on; one without values makes no array.
   ///
   /// **Policy:** keeps what arrived until it is asked for, then delivers it at once; unbounded with `.byTime`.

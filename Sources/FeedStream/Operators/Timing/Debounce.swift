@@ -5,6 +5,8 @@ extension Publisher {
   ///     debounce(for: 3)
   ///     downstream  --------c----d|
   ///
+  /// ![debounce(for: 2, scheduler: time)](marbles-debounce.svg)
+  ///
   /// **Policy:** drops a value that another follows too soon, by design; drops, and reports, one that is due while
   /// nothing is asked for and one still waiting when upstream ends. **Demand:** unlimited, of upstream. **Failure:** at
   /// the scheduler's next opportunity. **Cancellation:** the value that waits is dropped, and an ending on its way too.

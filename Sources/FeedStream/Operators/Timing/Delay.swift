@@ -5,6 +5,8 @@ extension Publisher {
   ///     delay(for: 3)
   ///     downstream  ----a-b-c|
   ///
+  /// ![delay(for: 2, scheduler: time)](marbles-delay.svg)
+  ///
   /// The subscription itself is not delayed; see ``Publisher/delaySubscription(for:scheduler:options:)``.
   ///
   /// **Policy:** keeps what is asked for and waits for its time. **Demand:** passes through. **Failure:** is delayed

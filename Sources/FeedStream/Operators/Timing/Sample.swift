@@ -6,6 +6,8 @@ extension Publisher {
   ///     sample(on: trigger)
   ///     downstream  ----b------d-|
   ///
+  /// ![sample(on: other.assertNoFailure())](marbles-sample.svg)
+  ///
   /// The trigger's ending ends the sampling, and with it the stream; so does upstream's.
   ///
   /// **Policy:** drops a value that another follows before the trigger, by design; drops, and reports, one not sampled

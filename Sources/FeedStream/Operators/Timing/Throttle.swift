@@ -5,6 +5,8 @@ extension Publisher {
   ///     throttle(for: 4, latest: true)
   ///     downstream  -b---c---d-----e--|
   ///
+  /// ![throttle(for: 3, scheduler: time, latest: true)](marbles-throttle.svg)
+  ///
   /// The first value goes out at the scheduler's next opportunity; then each waits until `interval` has passed since
   /// the last delivery.
   ///

@@ -5,6 +5,8 @@ extension Publisher {
   ///     timeout(4)
   ///     downstream  -a-b---|
   ///
+  /// ![timeout(3, scheduler: time)](marbles-timeout.svg)
+  ///
   /// The time runs from the subscription, anew from the first request, and anew from each value.
   ///
   /// **Policy:** values and the ending are delivered on the scheduler; what is asked for waits for its turn there, and

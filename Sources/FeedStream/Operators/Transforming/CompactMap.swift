@@ -5,6 +5,8 @@ extension Publisher {
   ///     compactMap(Int.init)
   ///     downstream  --1---------3----|
   ///
+  /// ![compactMap { Int($0) }](marbles-compactMap.svg)
+  ///
   /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
   /// out `nil`, by design.
   @inlinable

@@ -5,6 +5,8 @@ extension Publisher {
   ///     map { $0 * 10 }
   ///     downstream  --10-20-30-|
   ///
+  /// ![map { $0 * 10 }](marbles-map.svg)
+  ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Self, T> {

@@ -5,6 +5,8 @@ extension Publisher {
   ///     scan(0, +)
   ///     downstream  --1--3--6--|
   ///
+  /// ![scan(0, +)](marbles-scan.svg)
+  ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   @inlinable
   public func scan<T>(

@@ -1,0 +1,144 @@
+import FeedStream
+import Foundation
+import Harness
+import ImageFeed
+
+/// What polling so many feeds for one interval cost.
+struct PollingFigures: Codable {
+  var feeds: Int
+  var polls: Int
+  /// How late the polls were asked for, and how long after they were due their answers were there, in milliseconds.
+  var late99, latest, answered99: Double
+  var processorMicrosecondsPerPoll, processorShare: Double
+  /// What a feed adds to the heap and to the resident set, in KiB.
+  var heapPerFeed, residentPerFeed: Double
+}
+
+/// Polls `count` feeds through the whole pipeline with its cache, on one loop, their beginnings spread over an interval,
+/// and measures the intervals that follow.
+func poll(_ count: Int, every interval: Double, intervals: Int, from origin: URL) throws -> PollingFigures {
+  let folder = FileManager.default.temporaryDirectory.appending(path: "feedstream-scale-\(getpid())")
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  let loop = EventLoop()
+  let client = CurlHTTPClient(on: loop)
+  let cache = FeedCache(store: SQLiteFeedStore(path: folder.appending(path: "feeds.sqlite").path), on: loop)
+  let ledger = Ledger()
+  var subscriptions: [AnyCancellable] = []
+  func start(_ index: Int) {
+    let watched = WatchedLoop(loop) { ledger.isDue(index, late: $0) }
+    let loader = FeedLoader(
+      origin.appending(queryItems: [URLQueryItem(name: "feed", value: "\(index)")]),
+      client: Answering(client: client) { ledger.isAnswered(index) }, cache: cache, on: watched)
+    subscriptions.append(
+      loader.updates(every: .seconds(interval)).sink { result in
+        guard case .success(let feed) = result, feed.origin.isRemote, !feed.images.isEmpty else {
+          fatalError("A poll failed: \(result)")
+        }
+      })
+  }
+
+  // What the process needs for itself is there before anything is counted.
+  ledger.grow(to: count + 1)
+  start(count)
+  after(1, on: loop) { loop.stop() }
+  loop.run()
+  subscriptions = []
+  let before = Memory.now
+  var started = 0
+  let spreading = loop.schedule(
+    after: loop.now, interval: .nanoseconds(Int(max(interval / Double(count), 0.001) * 1e9)),
+    tolerance: .nanoseconds(0), options: nil
+  ) {
+    let due = max(1, Int((0.001 * Double(count) / interval).rounded(.up)))
+    for _ in 0..<min(due, count - started) {
+      start(started)
+      started += 1
+    }
+  }
+  var processor = 0.0
+  after(interval * 1.05, on: loop) {
+    spreading.cancel()
+    precondition(started == count, "\(started) of \(count) feeds have begun")
+    ledger.isCounting = true
+    processor = Clock.processor.now
+  }
+  after(interval * (1.05 + Double(intervals)), on: loop) {
+    processor = Clock.processor.now - processor
+    ledger.isCounting = false
+    loop.stop()
+  }
+  loop.run()
+  let memory = Memory.now
+  subscriptions = []
+  loop.run()
+  client.close()
+  let polls = ledger.late.count
+  precondition(
+    abs(polls - count * intervals) <= max(1, count / 100), "\(polls) polls where \(count * intervals) were due")
+  return PollingFigures(
+    feeds: count, polls: polls, late99: ledger.late.quantile(0.99), latest: ledger.late.quantile(1),
+    answered99: ledger.answered.quantile(0.99), processorMicrosecondsPerPoll: processor / 1e3 / Double(polls),
+    processorShare: processor / 1e9 / (interval * Double(intervals)),
+    heapPerFeed: (memory.heap - before.heap) / Double(count),
+    residentPerFeed: (memory.resident - before.resident) / Double(count))
+}
+
+/// When polls were due and answered.
+private final class Ledger {
+  var isCounting = false
+  private(set) var late: [Double] = []
+  private(set) var answered: [Double] = []
+  private var due: [Double] = []
+
+  /// Makes room beforehand: the ledger is not to grow while memory is counted.
+  func grow(to count: Int) {
+    due = Array(repeating: 0, count: count)
+    late.reserveCapacity(4 * count)
+    answered.reserveCapacity(4 * count)
+  }
+
+  func isDue(_ index: Int, late nanoseconds: Int64) {
+    guard isCounting else { return }
+    due[index] = Clock.wall.now - Double(nanoseconds)
+    late.append(Double(nanoseconds) / 1e6)
+  }
+
+  func isAnswered(_ index: Int) {
+    if isCounting, due[index] > 0 { answered.append((Clock.wall.now - due[index]) / 1e6) }
+  }
+}
+
+/// A client that tells when an answer is there.
+private struct Answering: HTTPClient {
+  let client: CurlHTTPClient
+  let answered: () -> Void
+
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    client.get(request).handleEvents(receiveOutput: { _ in answered() }).eraseToAnyPublisher()
+  }
+}
+
+/// What the process holds, in KiB.
+private struct Memory {
+  var heap, resident: Double
+
+  static var now: Memory {
+    let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+    return Memory(
+      heap: Double(heapBytes) / 1024,
+      resident: pages.count > 1 ? Double(pages[1])! * Double(sysconf(Int32(_SC_PAGESIZE))) / 1024 : 0)
+  }
+}
+
+func after(_ seconds: Double, on loop: EventLoop, _ action: @escaping () -> Void) {
+  loop.schedule(
+    after: loop.now.advanced(by: .nanoseconds(Int(seconds * 1e9))), tolerance: .nanoseconds(0), options: nil, action)
+}
+
+extension [Double] {
+  func quantile(_ part: Double) -> Double {
+    precondition(!isEmpty, "Nothing was measured")
+    return sorted()[Swift.min(count - 1, Int(Double(count) * part))]
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+/// The address of a picture, made a `URL` of only when somebody asks for one.
+///
+/// Foundation's parser takes longer than all the rest of reading an image, and a `URL` several times the memory of its
+/// text. Most images of a feed are compared, saved and read again without anyone asking for their address.
+enum WebAddress: Hashable, Sendable {
+  /// A text that is an address beyond doubt: see ``isPlain(_:)``. What is plain is never `other`, so that equal addresses
+  /// are equal here.
+  case plain(String)
+  case other(URL)
+
+  init(_ url: URL) {
+    let text = url.absoluteString
+    self = Self.isPlain(text) ? .plain(text) : .other(url.absoluteURL)
+  }
+
+  /// The address that `text` is, if it is one for `parse`, which is not asked about what is plain.
+  init?(_ text: String, parse: (String) -> URL? = { URL(string: $0) }) {
+    if Self.isPlain(text) {
+      self = .plain(text)
+    } else if let url = parse(text) {
+      self.init(url)
+    } else {
+      return nil
+    }
+  }
+
+  var text: String {
+    switch self {
+    case .plain(let text): text
+    case .other(let url): url.absoluteString
+    }
+  }
+
+  var url: URL {
+    switch self {
+    // What is plain is an address for every parser.
+    case .plain(let text): URL(string: text)!
+    case .other(let url): url
+    }
+  }
+
+  /// Whether `text` is `http://` or `https://`, a host of letters, digits, dots and hyphens, and then nothing, or a path
+  /// and a query that need no encoding (RFC 3986, section 3): nothing that parsers could differ about.
+  static func isPlain(_ text: String) -> Bool {
+    // Texts that Swift made itself are contiguous; another is parsed.
+    text.utf8.withContiguousStorageIfAvailable { isPlain($0) } ?? false
+  }
+
+  private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard text.starts(with: "http".utf8) else { return false }
+    var rest = text[4...]
+    if rest.first == UInt8(ascii: "s") { rest = rest.dropFirst() }
+    guard rest.starts(with: "://".utf8) else { return false }
+    rest = rest.dropFirst(3)
+    let (host, others) = (CharacterSet.host, CharacterSet.path)
+    let path = rest.firstIndex { !host.holds($0) } ?? rest.endIndex
+    guard path > rest.startIndex else { return false }
+    rest = rest[path...]
+    return rest.isEmpty || rest.first == UInt8(ascii: "/") && rest.allSatisfy { others.holds($0) }
+  }
+
+  /// Some of the ASCII characters, a bit each.
+  private struct CharacterSet {
+    static let host = CharacterSet("-.")
+    static let path = CharacterSet("-._~/?=&+,;:@!*")
+
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+
+    /// Letters, digits and `others`.
+    init(_ others: StaticString) {
+      let alphanumerics: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+      for text in [alphanumerics, others] {
+        text.withUTF8Buffer { for byte in $0 { insert(byte) } }
+      }
+    }
+
+    private mutating func insert(_ byte: UInt8) {
+      if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte - 64) }
+    }
+
+    @inline(__always)
+    func holds(_ byte: UInt8) -> Bool {
+      byte < 64 ? low >> UInt64(byte) & 1 != 0 : byte < 128 && high >> UInt64(byte - 64) & 1 != 0
+    }
+  }
+}
