@@ -86,7 +86,7 @@ let package = Package(
     .testTarget(
       name: "ImageFeedTests",
       dependencies: [
-        "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "Samples",
+        "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "Samples", "feed",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       // The tests put a look-up of names of their own before the system's (`StuckNames`).

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import ImageFeed
 
 /// `feed`: an image feed on the terminal, from its server or, when that cannot be had, from the cache.
 @main
@@ -11,4 +13,28 @@ struct FeedCommand: ParsableCommand {
       130 interrupted (Ctrl-C), 143 terminated.
       """,
     subcommands: [LoadCommand.self, WatchCommand.self, CacheCommand.self, DemoCommand.self])
+}
+
+extension FeedCommand {
+  static func main() {
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch {
+      end(with: error)
+    }
+  }
+
+  /// As `exit(withError:)`, but that an argument which is quoted, a hostile address perhaps, is harmless to a terminal.
+  private static func end(with error: any Error) -> Never {
+    let status = exitCode(for: error)
+    let message = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false).map {
+      String($0).printable
+    }
+    .joined(separator: "\n")
+    let handle = status.isSuccess ? FileHandle.standardOutput : FileHandle.standardError
+    // To a reader who has gone, there is nothing to say.
+    if !message.isEmpty { try? handle.write(contentsOf: Data((message + "\n").utf8)) }
+    Foundation.exit(status.rawValue)
+  }
 }

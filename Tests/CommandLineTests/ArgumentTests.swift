@@ -5,7 +5,7 @@ import Testing
 
 @testable import feed
 
-@Suite struct ArgumentTests {
+@Suite(.settled) struct ArgumentTests {
   private func load(_ arguments: String...) throws -> LoadOptions {
     let command = try FeedCommand.parseAsRoot(["load", "http://example.com/feed.json"] + arguments)
     return try #require(command as? LoadCommand).load

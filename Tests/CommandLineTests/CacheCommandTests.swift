@@ -5,7 +5,7 @@ import Testing
 
 @testable import feed
 
-@Suite struct CacheCommandTests {
+@Suite(.settled) struct CacheCommandTests {
   @Test(arguments: ["show", "validate", "clear"], [false, true])
   func `an absent cache is not an error, and is not made`(command: String, one: Bool) async throws {
     try await withFolder { folder in
@@ -84,7 +84,7 @@ import Testing
   }
 }
 
-@Suite struct DemoCommandTests {
+@Suite(.settled) struct DemoCommandTests {
   @Test func `the demo walks the five scenarios and leaves nothing behind`() async throws {
     try await withFolder { folder in
       let run = try await FeedBinary.run(["demo"], environment: ["TMPDIR": folder.path])

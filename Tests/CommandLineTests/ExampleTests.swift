@@ -5,7 +5,7 @@ import Testing
 
 @testable import feed
 
-@Suite struct ExampleTests {
+@Suite(.settled) struct ExampleTests {
   private func run(_ example: String, _ arguments: String...) async throws -> FeedBinary.Ending {
     try await RunningFeed(program: FeedBinary.path(of: example), arguments).ending()
   }

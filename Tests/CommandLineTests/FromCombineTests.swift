@@ -2,7 +2,7 @@ import FeedProcess
 import Testing
 
 /// Programs written for Combine, of which only the import was changed.
-@Suite struct FromCombineTests {
+@Suite(.settled) struct FromCombineTests {
   @Test(
     arguments: [
       (

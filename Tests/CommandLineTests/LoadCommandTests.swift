@@ -5,7 +5,7 @@ import Testing
 
 @testable import feed
 
-@Suite struct LoadCommandTests {
+@Suite(.settled) struct LoadCommandTests {
   @Test func `load shows the feed of the server with status 0`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       let run = try await FeedBinary.run(["load", url, "--cache", cache])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import feed
 
-@Suite struct FeedTextTests {
+@Suite(.settled) struct FeedTextTests {
   private let text = FeedText(address: sampleURL)
 
   @Test func `a remote feed has a headline and an entry for each image`() {
@@ -65,7 +65,7 @@ import Testing
   }
 }
 
-@Suite struct FeedJSONTests {
+@Suite(.settled) struct FeedJSONTests {
   @Test func `a remote feed is one line with its keys in order`() {
     #expect(
       FeedJSON.line(Feed(images: sampleImages, origin: .remote)) == #"""
@@ -94,7 +94,7 @@ import Testing
   }
 }
 
-@Suite struct NothingToShowTests {
+@Suite(.settled) struct NothingToShowTests {
   private func text(_ saved: NothingToShow.Saved) -> String {
     NothingToShow(address: sampleURL, error: FeedError(remote: refused), maxAge: .seconds(1), saved: saved).text(.plain)
   }
@@ -125,7 +125,7 @@ import Testing
   }
 }
 
-@Suite struct StatusTests {
+@Suite(.settled) struct StatusTests {
   @Test(arguments: [
     (0, "0s"), (1, "1s"), (999, "1s"), (1001, "2s"), (30_000, "30s"), (60_000, "1m0s"), (3_725_000, "1h2m5s"),
   ])

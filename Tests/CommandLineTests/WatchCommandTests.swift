@@ -5,7 +5,7 @@ import Testing
 
 @testable import feed
 
-@Suite struct WatchCommandTests {
+@Suite(.settled) struct WatchCommandTests {
   private func watch(_ url: String, _ cache: String, _ more: String...) throws -> RunningFeed {
     try RunningFeed(["watch", url, "--every", "50ms", "--cache", cache, "--format", "json"] + more)
   }
@@ -106,7 +106,7 @@ import Testing
   }
 }
 
-@Suite struct TerminalTests {
+@Suite(.settled) struct TerminalTests {
   @Test func `on a terminal watch has colour and shows that it is alive`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed(

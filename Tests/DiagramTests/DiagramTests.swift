@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The diagrams of the documentation are recordings of the operators; `Scripts/diagrams` writes them anew.
-@Suite struct DiagramTests {
+@Suite(.settled) struct DiagramTests {
   private static let rows = diagramRows.flatMap(\.rows)
   private static let isWriting = ProcessInfo.processInfo.environment["WRITE_DIAGRAMS"] == "1"
   private static let here = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()

@@ -8,7 +8,7 @@ import Testing
 #endif
 
 // Serialized: signals and descriptors are the process's.
-@Suite(.serialized) struct HandleTests {
+@Suite(.settled, .serialized) struct HandleTests {
   @Test func `a poll handle tells when its descriptor can be read`() throws {
     try withLoop { loop in
       let sockets = SocketPair()

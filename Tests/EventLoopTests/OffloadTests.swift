@@ -8,7 +8,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite struct OffloadTests {
+@Suite(.settled) struct OffloadTests {
   @Test func `the work runs elsewhere and its result comes back on the loop`() {
     withLoop { loop in
       let log = Log<Int>()

@@ -2,7 +2,7 @@ import FeedStream
 import Synchronization
 import Testing
 
-@Suite struct ThreadTests {
+@Suite(.settled) struct ThreadTests {
   @Test func `what many threads post all arrives, each thread's in its order`() throws {
     try withLoop { loop in
       let threads = 8

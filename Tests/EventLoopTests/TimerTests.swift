@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite struct TimerTests {
+@Suite(.settled) struct TimerTests {
   @Test func `equal deadlines fire in the order they were scheduled`() {
     withLoop { loop in
       let log = Log<Int>()

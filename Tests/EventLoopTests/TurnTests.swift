@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite struct TurnTests {
+@Suite(.settled) struct TurnTests {
   @Test func `scheduled work runs in the order it was scheduled, and never before the call returns`() {
     withLoop { loop in
       let log = Log<Int>()

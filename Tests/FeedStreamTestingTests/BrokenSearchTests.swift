@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Runs the tests of `Examples/TestingASearch` in a process of their own, with what they test broken.
-@Suite struct BrokenSearchTests {
+@Suite(.settled) struct BrokenSearchTests {
   #if os(Linux)
     @Test func aBrokenSearchFailsInFourWaysWithMessagesThatSayWhatIsWrong() throws {
       let (status, output) = try runSearchTests(["SEARCH": "broken"])

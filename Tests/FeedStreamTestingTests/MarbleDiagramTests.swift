@@ -7,7 +7,7 @@ import Testing
   import FoundationXML
 #endif
 
-@Suite struct MarbleDiagramTests {
+@Suite(.settled) struct MarbleDiagramTests {
   private let time = VirtualTimeScheduler()
 
   private func zipped(_ marbles: String, _ other: String, demand: DemandScript = .unlimited) throws -> MarbleDiagram {

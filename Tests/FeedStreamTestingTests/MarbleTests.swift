@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeedStreamTesting
 
-@Suite struct MarbleTests {
+@Suite(.settled) struct MarbleTests {
   private func read(_ text: String) throws -> [String] {
     try Marbles(text).marbles.map { "\($0.time.nanoseconds.asTime) \($0.symbol)" }
   }
@@ -22,6 +22,16 @@ import Testing
     #expect(try read("1.5s b 1m 30s |") == ["1.5s value(\"b\")", "91.5s finished"])
     #expect(try read("10ms") == [])
     #expect(try read("x10ms").count == 5)
+  }
+
+  @Test func aLineMayEndAsItDoesOnWindows() throws {
+    #expect(try read("a\r\n-b\r\n|") == ["0s value(\"a\")", "2ms value(\"b\")", "3ms finished"])
+    let error = #expect(throws: MarbleError.self) { try Marbles("a\r\n)") }
+    #expect("\(error!)".hasSuffix("\n  )\n  ^ there is no group to close; write ( before"))
+  }
+
+  @Test func timesThatCannotBeCountedAreForever() throws {
+    #expect(try read("99999999999d a 99999999999d b") == ["forever value(\"a\")", "forever value(\"b\")"])
   }
 
   @Test func theOriginMovesToTheCaret() throws {

@@ -2,7 +2,7 @@ import FeedStream
 import FeedStreamTesting
 import Testing
 
-@Suite struct RecorderTests {
+@Suite(.settled) struct RecorderTests {
   let time = VirtualTimeScheduler()
 
   @Test func keepsEachEventWithItsTime() {

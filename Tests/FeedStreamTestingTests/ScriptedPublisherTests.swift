@@ -2,7 +2,7 @@ import FeedStream
 import FeedStreamTesting
 import Testing
 
-@Suite struct ScriptedPublisherTests {
+@Suite(.settled) struct ScriptedPublisherTests {
   let time = VirtualTimeScheduler()
 
   @Test func aColdScriptBeginsAfreshForEachSubscriberAndWaitsForDemand() {

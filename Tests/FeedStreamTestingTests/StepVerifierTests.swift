@@ -2,7 +2,7 @@ import FeedStream
 import FeedStreamTesting
 import Testing
 
-@Suite struct StepVerifierTests {
+@Suite(.settled) struct StepVerifierTests {
   let time = VirtualTimeScheduler()
   var source: ScriptedPublisher<Int, MarbleFailure> { time.cold("12 1s 3 10s #") }
 

@@ -2,7 +2,7 @@ import FeedStream
 import FeedStreamTesting
 import Testing
 
-@Suite struct StreamRulesTests {
+@Suite(.settled) struct StreamRulesTests {
   @Test func anOperatorThatKeepsTheRulesPasses() {
     let summary = StreamRules.verify { $0.removeDuplicates() }
     #expect(summary.broken == nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeedStreamTesting
 
-@Suite struct VirtualTimeSchedulerTests {
+@Suite(.settled) struct VirtualTimeSchedulerTests {
   let time = VirtualTimeScheduler()
 
   func at(_ seconds: Double) -> StreamInstant { StreamInstant(nanoseconds: Int64(seconds * 1e9)) }

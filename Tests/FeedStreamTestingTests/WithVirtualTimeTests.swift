@@ -2,7 +2,7 @@ import FeedStream
 import FeedStreamTesting
 import Testing
 
-@Suite struct WithVirtualTimeTests {
+@Suite(.settled) struct WithVirtualTimeTests {
   @Test func aTidyTestPasses() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Int, Never>()

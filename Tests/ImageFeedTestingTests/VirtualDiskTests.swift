@@ -6,7 +6,7 @@ import ImageFeedTesting
 import Testing
 
 /// What the specification of stores (run over this one too, beside the feed's own) does not say.
-@Suite("VirtualDisk")
+@Suite("VirtualDisk", .settled)
 struct VirtualDiskTests {
   private let time = VirtualTimeScheduler()
   private let disk: VirtualDisk

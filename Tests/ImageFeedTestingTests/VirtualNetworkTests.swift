@@ -5,7 +5,7 @@ import ImageFeed
 import ImageFeedTesting
 import Testing
 
-@Suite("VirtualNetwork")
+@Suite("VirtualNetwork", .settled)
 struct VirtualNetworkTests {
   private let time = VirtualTimeScheduler()
   private let network: VirtualNetwork

@@ -2,7 +2,7 @@ import PollingWorld
 import Testing
 
 /// Short lives of the year that `swift run -c release year-of-polling` simulates, with trouble coming forty times as fast.
-@Suite("Polling in a world where everything goes wrong")
+@Suite("Polling in a world where everything goes wrong", .settled)
 struct YearOfPollingTests {
   private static let ages = [604_800, 86_400, 3600]
 

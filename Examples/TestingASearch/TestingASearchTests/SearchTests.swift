@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Testing
 
 /// One search, tested in four ways. In each, "s" is typed, then "sea" after a pause, before the answer to "s" is there.
-@Suite struct SearchTests {
+@Suite(.settled) struct SearchTests {
   /// Marbles: when the whole story fits in a line.
   @Test func anAnswerToAnOlderTextIsNotShown() {
     withVirtualTime { time in

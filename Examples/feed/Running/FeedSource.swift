@@ -42,12 +42,12 @@ final class FeedSource {
       return tellWith(age.map { .expired(age: $0, note?.isDeleted == true ? .deleted : .kept) } ?? .nothing)
     }
     // The cache was not asked. Now it is, to say what it has.
-    session.keep(
+    session.follow(
       cache.feed(at: address).retrieve()
         .map { NothingToShow.Saved.notWanted(age: FeedCachePolicy.age(of: $0.timestamp, now: Date())) }
         .switchIfEmpty(Just(.notWanted(age: nil)).setFailureType(to: FeedStoreError.self))
-        .catch { Just(.unreadable($0)) }
-        .sink(receiveValue: tellWith))
+        .catch { Just(.unreadable($0)) },
+      receiveValue: tellWith)
   }
 }
 

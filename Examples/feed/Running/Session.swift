@@ -17,6 +17,9 @@ final class Session {
   private var status: Int32 = 0
   private var running: [any Cancellable] = []
   private var watches: [any Cancellable] = []
+  /// What `follow` runs, until it is done: a watch may run for years.
+  private var followed: [Int: any Cancellable] = [:]
+  private var followedBefore = 0
 
   init(verbose: Bool) {
     Self.prepareDescriptors()
@@ -69,6 +72,23 @@ final class Session {
   /// Keeps `helper` until the stream ends.
   func keep(_ helper: any Cancellable) { running.append(helper) }
 
+  /// Takes what `publisher` delivers, until it or the stream ends.
+  func follow<P: Publisher>(_ publisher: P, receiveValue: @escaping (P.Output) -> Void) where P.Failure == Never {
+    let number = followedBefore
+    followedBefore += 1
+    var hasEnded = false
+    let subscription = publisher.sink { [unowned self] _ in
+      hasEnded = true
+      followed[number] = nil
+    } receiveValue: {
+      receiveValue($0)
+    }
+    if !hasEnded { followed[number] = subscription }
+  }
+
+  /// How much is being followed.
+  var followedCount: Int { followed.count }
+
   /// Says why the command failed.
   func fail(_ text: String) {
     console.report(text)
@@ -112,8 +132,9 @@ extension Session {
   }
 
   private func endHelpers() {
-    let ending = running
+    let ending = running + followed.values
     running = []
+    followed = [:]
     for one in ending { one.cancel() }
     console.setStatus("")
   }

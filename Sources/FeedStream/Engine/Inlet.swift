@@ -63,12 +63,10 @@ class UpstreamSlot {
     up?.cancel()
   }
 
-  /// Lets the subscription go, not the publisher: should it send another, that begins anew.
+  /// Takes no more notice of the subscription, which is still there to be cancelled; should the publisher send another,
+  /// that begins anew.
   @usableFromInline
-  final func reset() {
-    isLive = false
-    up = nil
-  }
+  final func reset() { isLive = false }
 
   @usableFromInline
   final func close() {

@@ -68,7 +68,7 @@ final class Trigger<Failure: Error>: CustomStringConvertible {
     reset = nil
   }
 
-  /// Lets the subscription go, which has said what it had to say, but not the publisher.
+  /// Takes no more notice of the publisher, which has said what it had to say, until it is cancelled with the stream.
   @usableFromInline
   func rest() { reset?() }
 

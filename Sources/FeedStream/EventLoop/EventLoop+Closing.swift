@@ -47,6 +47,7 @@ extension EventLoop {
   /// Leaves nothing of libuv's behind. Nobody else uses the loop any more, or it is being released.
   func tearDown() {
     isClosed = true
+    EventLoop.open.subtract(1, ordering: .relaxed)
     mailbox.close()
     gate.close()
     for offload in waitingForThreads { offload.abandon() }

@@ -84,7 +84,11 @@ public final class EventLoop: @unchecked Sendable {
     uv_unref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
     // One closure for all timers. A timer that can still be cancelled is in the queue of a loop that lives.
     timerWasCancelled = { [unowned self] _ in removeCancelledTimer() }
+    EventLoop.open.add(1, ordering: .relaxed)
   }
+
+  /// How many loops of the process are open: for tests, which leave none.
+  package static let open = Atomic(0)
 
   deinit {
     if !isClosed { tearDown() }

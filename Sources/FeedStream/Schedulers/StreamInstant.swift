@@ -10,9 +10,10 @@ public struct StreamInstant: Strideable, Hashable, Sendable, Codable, InstantPro
   @inlinable
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+  /// The time from this instant to `other`; saturates.
   @inlinable
   public func distance(to other: StreamInstant) -> Stride {
-    Stride(nanoseconds: other.nanoseconds &- nanoseconds)
+    Stride(nanoseconds: other.nanoseconds) - Stride(nanoseconds: nanoseconds)
   }
 
   /// The instant `n` later; saturates, so that a very long wait is a wait forever.
@@ -30,11 +31,12 @@ public struct StreamInstant: Strideable, Hashable, Sendable, Codable, InstantPro
   @inlinable
   public func advanced(by duration: Duration) -> StreamInstant { advanced(by: Stride(duration)) }
   @inlinable
-  public func duration(to other: StreamInstant) -> Duration { .nanoseconds(other.nanoseconds &- nanoseconds) }
+  public func duration(to other: StreamInstant) -> Duration { distance(to: other).duration }
 }
 
 extension StreamInstant {
-  /// A length of stream time. An integer or floating-point literal counts seconds.
+  /// A length of stream time. An integer or floating-point literal counts seconds. Sums and differences saturate at 292
+  /// years, which is forever.
   @frozen
   public struct Stride: SchedulerTimeIntervalConvertible, Comparable, Hashable, Sendable, Codable, SignedNumeric {
     /// The length in nanoseconds.
@@ -94,14 +96,20 @@ extension StreamInstant.Stride: ExpressibleByFloatLiteral {
     self = .seconds(seconds)
   }
   @inlinable
-  public var magnitude: StreamInstant.Stride { Self(nanoseconds: nanoseconds < 0 ? 0 &- nanoseconds : nanoseconds) }
+  public var magnitude: StreamInstant.Stride { nanoseconds < 0 ? Self(nanoseconds: 0) - self : self }
 
   @inlinable
   public static func < (lhs: Self, rhs: Self) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
   @inlinable
-  public static func + (lhs: Self, rhs: Self) -> Self { Self(nanoseconds: lhs.nanoseconds + rhs.nanoseconds) }
+  public static func + (lhs: Self, rhs: Self) -> Self {
+    let (sum, overflow) = lhs.nanoseconds.addingReportingOverflow(rhs.nanoseconds)
+    return Self(nanoseconds: overflow ? (rhs.nanoseconds < 0 ? .min : .max) : sum)
+  }
   @inlinable
-  public static func - (lhs: Self, rhs: Self) -> Self { Self(nanoseconds: lhs.nanoseconds - rhs.nanoseconds) }
+  public static func - (lhs: Self, rhs: Self) -> Self {
+    let (difference, overflow) = lhs.nanoseconds.subtractingReportingOverflow(rhs.nanoseconds)
+    return Self(nanoseconds: overflow ? (rhs.nanoseconds < 0 ? .max : .min) : difference)
+  }
   @inlinable
   public static func * (lhs: Self, rhs: Self) -> Self { .seconds(lhs.seconds * rhs.seconds) }
   @inlinable

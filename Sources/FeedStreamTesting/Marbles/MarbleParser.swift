@@ -42,7 +42,7 @@ struct MarbleParser {
 
   private mutating func take(_ character: Character) throws(MarbleError) {
     switch character {
-    case " ", "\t", "\n": break
+    case _ where character.isWhitespace: break
     case "-":
       if group != nil { throw error(at: index, "no time passes in a group; close it with ) first") }
       step()

@@ -11,7 +11,7 @@ import FeedStream
 /// | `(ab\|)` | these happen at one instant; a group takes one frame |
 /// | ` 100ms ` | between two characters, and set off by spaces: so much time lies between them instead of one frame. Units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` |
 /// | `^` | in a hot publisher: the test begins here; what is before it has happened already |
-/// | space | nothing; for alignment |
+/// | space, end of a line | nothing; for alignment |
 ///
 /// A frame is a millisecond unless said otherwise. The notation is that of ReactiveX's test schedulers, with two warts
 /// removed: a group is as long as a value, and `a 100ms b` puts `b` 100 ms after `a`.
@@ -64,7 +64,7 @@ public struct MarbleError: Error, Equatable, CustomStringConvertible {
   public var description: String {
     var lines = ["This marble diagram cannot be read:"]
     var start = 0
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       lines.append("  \(line)")
       // The character in its own line: a drawing may take several.
       if start...(start + line.count) ~= offset {

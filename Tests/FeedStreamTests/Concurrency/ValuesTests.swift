@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite struct ValuesTests {
+@Suite(.settled) struct ValuesTests {
   @Test func `each call of next asks for one value`() async {
     let asked = Journal<Int?>()
     let values = [1, 2, 3].publisher.handleEvents(receiveRequest: { asked.note($0.max) }).values
@@ -90,7 +90,7 @@ import Testing
   }
 }
 
-@Suite struct AsyncElementsTests {
+@Suite(.settled) struct AsyncElementsTests {
   @Test func `an element is awaited only when a value has been asked for`() async {
     let (elements, continuation) = AsyncStream<Int>.makeStream()
     for value in 1...3 { continuation.yield(value) }
@@ -111,7 +111,7 @@ import Testing
   }
 }
 
-@Suite struct MapAsyncTests {
+@Suite(.settled) struct MapAsyncTests {
   @Test func `results keep their values' order, whichever is ready first`() async throws {
     let thread = try EventLoopThread()
     defer { thread.shutdown() }

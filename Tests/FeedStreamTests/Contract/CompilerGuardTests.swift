@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The compiler holds streams to their thread (`CONTRACT.md`, rule 1): code is compiled against the module under test.
-@Suite struct CompilerGuardTests {
+@Suite(.settled) struct CompilerGuardTests {
   @Test(arguments: Snippet.refused)
   private func `a stream that would be touched on another thread does not compile`(_ snippet: Snippet) async throws {
     let errors = try await snippet.errors()

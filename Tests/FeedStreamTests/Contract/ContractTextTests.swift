@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Keeps `CONTRACT.md` true to the code.
-@Suite struct ContractTextTests {
+@Suite(.settled) struct ContractTextTests {
   private let project = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
 
   private func contract() throws -> String {

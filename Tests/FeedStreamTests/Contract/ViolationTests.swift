@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Testing
 
 /// What breaking a rule of `CONTRACT.md` does. That no operator breaks one is `RuleSuite`'s to show.
-@Suite struct ViolationTests {
+@Suite(.settled) struct ViolationTests {
   @Test func `rule 1: touching a stream on a thread that does not run its loop traps in debug builds`() async {
     let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let (home, other) = (try EventLoopThread(), try EventLoopThread())

@@ -2,7 +2,7 @@ import FeedStream
 import Synchronization
 import Testing
 
-@Suite("Introspection")
+@Suite("Introspection", .settled)
 struct IntrospectionTests {
   @Test("An observer sees a whole subscription, in order, and who it belongs to")
   func seesAll() {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 // A run loop has no time but the clock's: these tests wait for milliseconds of it.
-@Suite("Run loops", .serialized) struct RunLoopTests {
+@Suite("Run loops", .serialized, .settled) struct RunLoopTests {
   private func run(while condition: () -> Bool) {
     let deadline = Date() + 5
     while condition(), Date() < deadline { RunLoop.current.run(until: Date() + 0.005) }

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite struct ConstantPublisherTests {
+@Suite(.settled) struct ConstantPublisherTests {
   private let time = MarbleTime()
 
   @Test func `a value waits for the first request and comes with the ending`() {

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite struct CreateTests {
+@Suite(.settled) struct CreateTests {
   private let time = MarbleTime()
 
   @Test func `what is sent before it is asked for is held, and the ending follows it`() {

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite struct FutureTests {
+@Suite(.settled) struct FutureTests {
   private let time = MarbleTime()
 
   @Test func `the work begins before anybody subscribes, and its first result is kept for everybody`() {

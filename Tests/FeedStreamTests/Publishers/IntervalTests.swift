@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("Interval, Timer, sample, collect by time") struct IntervalTests {
+@Suite("Interval, Timer, sample, collect by time", .settled) struct IntervalTests {
   let time = MarbleTime()
 
   @Test func `an interval counts`() {

@@ -2,7 +2,7 @@ import FeedStream
 import FeedStreamTesting
 import Testing
 
-@Suite struct RuleSuite {
+@Suite(.settled) struct RuleSuite {
   static let rows: [RuleRow] = [
     transformingRows, filteringRows, reducingRows, combiningRows, mergingRows, queueingRows, errorRows, timingRows,
     sharingRows, effectRows, concurrencyRows, publisherRows,

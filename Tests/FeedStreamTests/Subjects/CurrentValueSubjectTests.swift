@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite struct CurrentValueSubjectTests {
+@Suite(.settled) struct CurrentValueSubjectTests {
   private let time = MarbleTime()
 
   @Test func `a subscriber begins with the present value and sees every one that follows`() {

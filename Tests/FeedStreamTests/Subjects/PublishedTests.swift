@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite struct PublishedTests {
+@Suite(.settled) struct PublishedTests {
   private class Model: ObservableObject {
     @Published var count = 0
     @Published var name = ""

@@ -2,7 +2,7 @@ import FeedStream
 import Synchronization
 import Testing
 
-@Suite struct ReplaySubjectTests {
+@Suite(.settled) struct ReplaySubjectTests {
   private let time = MarbleTime()
 
   @Test func `a new subscriber receives the last values first, then those that follow`() {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Files that are not what they should be: reported, never deleted, and never in the way for longer than one save.
-@Suite struct DamagedFileTests {
+@Suite(.settled) struct DamagedFileTests {
   private let folder = TemporaryFolder()
   private let path: String
   private let asides = Asides()

@@ -2,7 +2,7 @@ import Foundation
 import ImageFeed
 import Testing
 
-@Suite struct FeedCachePolicyTests {
+@Suite(.settled) struct FeedCachePolicyTests {
   private let policy = FeedCachePolicy()
 
   @Test func aFeedASecondUnderSevenDaysOldIsValid() {

@@ -4,7 +4,7 @@ import ImageFeedTesting
 import Testing
 
 /// One specification for every store. A failing step is made to fail from outside; see ``StoreUnderTest``.
-@Suite struct FeedStoreSpecification {
+@Suite(.settled) struct FeedStoreSpecification {
   // MARK: Retrieve
 
   @Test(arguments: StoreKind.allCases) func retrieveFromEmptyIsEmptyTwice(kind: StoreKind) throws {

@@ -4,7 +4,7 @@ import ImageFeed
 import Testing
 
 /// What the SQLite store does with its file, whatever is found there.
-@Suite struct SQLiteFeedStoreFileTests {
+@Suite(.settled) struct SQLiteFeedStoreFileTests {
   private let folder = TemporaryFolder()
 
   @Test func nothingIsCreatedUntilTheFirstSave() throws {

@@ -3,7 +3,7 @@ import ImageFeed
 import Testing
 
 /// The store in processes of their own: together, killed, without permission and without space.
-@Suite(.serialized) struct SharedFileTests {
+@Suite(.settled, .serialized) struct SharedFileTests {
   private let folder = TemporaryFolder()
 
   @Test func manyProcessesSaveAndLoadThroughOneFile() async throws {

@@ -1,7 +1,7 @@
 import ImageFeed
 import Testing
 
-@Suite struct DurationTextTests {
+@Suite(.settled) struct DurationTextTests {
   @Test(arguments: [
     ("500ms", Duration.milliseconds(500)), ("90s", .seconds(90)), ("15m", .seconds(900)), ("36h", .seconds(129_600)),
     ("7d", .seconds(604_800)), ("0s", .zero), ("007s", .seconds(7)), ("36500d", Duration.longestText),

@@ -1,7 +1,7 @@
 import ImageFeed
 import Testing
 
-@Suite struct PrintableTests {
+@Suite(.settled) struct PrintableTests {
   @Test(arguments: ["", "plain", "Zürich – 東京 – مرحبا – नमस्ते", "👩‍👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ❤️", "e\u{301}", "non\u{A0}breaking"])
   func harmlessTextStaysAsItIs(text: String) {
     #expect(text.printable == text)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ImageFeed
 
-@Suite struct AdmissionTests {
+@Suite(.settled) struct AdmissionTests {
   @Test func admitsUpToTheLimits() {
     let admission = Books<String>(limit: 3, limitPerHost: 2)
     #expect(admission.admit(1))

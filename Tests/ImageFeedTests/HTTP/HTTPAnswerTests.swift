@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageFeed
 
-@Suite struct HTTPAnswerTests {
+@Suite(.settled) struct HTTPAnswerTests {
   @Test func deliversAnAnswerAndFinishes() throws {
     let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", ["X-Feed: eight"], Data("body".utf8)) }
     defer { origin.stop() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageFeed
 
-@Suite struct HTTPCancellationTests {
+@Suite(.settled) struct HTTPCancellationTests {
   /// Where the origin is when the subscriber cancels.
   enum Point: CaseIterable, Sendable {
     case accepted, requestRead, headerSent, bodyBegun

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImageFeed
 
-@Suite struct HTTPCompressionTests {
+@Suite(.settled) struct HTTPCompressionTests {
   enum Coding: String, CaseIterable, Sendable {
     case gzip, deflate, bareDeflate, br, zstd
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageFeed
 
-@Suite struct HTTPLimitsTests {
+@Suite(.settled) struct HTTPLimitsTests {
   @Test func aHundredRequestsToAHostShareItsConnections() {
     let origin = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
     defer { origin.stop() }

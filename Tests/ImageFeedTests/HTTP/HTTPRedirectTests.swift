@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageFeed
 
-@Suite struct HTTPRedirectTests {
+@Suite(.settled) struct HTTPRedirectTests {
   private func redirecting(_ status: String, to place: @escaping @Sendable (String) -> String?) -> RawOrigin {
     .answering { request in
       guard let target = place(request.path) else { return RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }

@@ -3,7 +3,9 @@ import Testing
 
 @testable import ImageFeed
 
-@Suite(.serialized, .enabled(if: SecureOrigin.isAvailable, "the openssl command makes the certificates and the server"))
+@Suite(
+  .settled, .serialized,
+  .enabled(if: SecureOrigin.isAvailable, "the openssl command makes the certificates and the server"))
 struct HTTPTrustTests {
   @Test(.timeLimit(.minutes(1))) func refusesASelfSignedCertificate() throws {
     let origin = try SecureOrigin(host: "localhost")

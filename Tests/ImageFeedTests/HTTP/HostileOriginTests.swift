@@ -5,7 +5,7 @@ import Testing
 @testable import ImageFeed
 
 /// Origins that misbehave, each with the error that it must end in. None may hang: the loop runs until it is idle.
-@Suite struct HostileOriginTests {
+@Suite(.settled) struct HostileOriginTests {
   private func error(
     _ origin: RawOrigin, timeout: StreamInstant.Stride = .seconds(20), maxBodyBytes: Int = 1 << 20
   ) -> HTTPError? {

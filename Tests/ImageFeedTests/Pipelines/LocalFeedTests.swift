@@ -4,7 +4,7 @@ import ImageFeed
 import Testing
 
 /// The use cases of the cache, each a publisher of its own.
-@Suite("Load, validate and save the local feed")
+@Suite("Load, validate and save the local feed", .settled)
 struct LocalFeedTests {
   private let feed = makeFeed(2)
 

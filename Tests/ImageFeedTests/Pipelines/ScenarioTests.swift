@@ -4,7 +4,7 @@ import ImageFeed
 import Testing
 
 /// The five scenarios of the specification, in both worlds.
-@Suite("Scenarios")
+@Suite("Scenarios", .settled)
 struct ScenarioTests {
   private let latest = makeFeed(3, from: 100).images
   private let older = makeFeed(2)

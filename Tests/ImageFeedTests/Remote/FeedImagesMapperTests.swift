@@ -3,7 +3,7 @@ import ImageFeed
 import Samples
 import Testing
 
-@Suite struct FeedImagesMapperTests {
+@Suite(.settled) struct FeedImagesMapperTests {
   @Test func theEightImagesOfTheCaseStudyKeepTheirOrderAndTheirGaps() throws {
     let images = try FeedImagesMapper.map(CaseStudyFeed.body, status: 200)
     #expect(images.map(\.url.absoluteString) == (1...8).map { "https://url-\($0).com" })

@@ -4,7 +4,7 @@ import Samples
 import Testing
 
 /// What a server should not send: each has a clear error or the right result, in bounded time.
-@Suite struct HostilePayloadTests {
+@Suite(.settled) struct HostilePayloadTests {
   private let feed: [FeedImage]
 
   init() throws {

@@ -8,7 +8,7 @@ extension Publisher {
   /// **Demand:** passes through, and what is dropped counts as delivered, as in Combine: a subscriber that asks for
   /// values one by one should ask for everything until the first arrives. One value is asked of `publisher`.
   /// **Failure:** that of either; when `publisher` ends without a value, so does this stream.
-  /// **Cancellation:** cancels both. Policy: forwards the rest.
+  /// **Cancellation:** cancels both; so does the ending. Policy: forwards the rest.
   @inlinable
   public func drop<P: Publisher>(
     untilOutputFrom publisher: P

@@ -5,8 +5,9 @@ extension Publisher {
   ///     publisher   -------x--
   ///     downstream  --1--2-|
   ///
-  /// **Demand:** passes through; one value is asked of `publisher`. **Failure:** passes through; how `publisher` ends
-  /// is of no concern. **Cancellation:** cancels both. Policy: forwards.
+  /// **Demand:** passes through; one value is asked of `publisher`. **Failure:** passes through; how `publisher` ends is
+  /// of no concern. **Cancellation:** cancels both. A `publisher` that goes on after its value is left alone, as in Combine:
+  /// stop one that uses something up, such as a timer, with `first()`. Policy: forwards.
   @inlinable
   public func prefix<P: Publisher>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> {
     Publishers.PrefixUntilOutput(upstream: self, other: publisher)

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("flatMapFirst, concatMap, expand, groupBy") struct FlatteningTests {
+@Suite("flatMapFirst, concatMap, expand, groupBy", .settled) struct FlatteningTests {
   let time = MarbleTime()
 
   @Test func `flatMapFirst drops what arrives while a publisher runs`() {

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("withLatestFrom, race, and zip, combineLatest, merge of many") struct ManyTests {
+@Suite("withLatestFrom, race, and zip, combineLatest, merge of many", .settled) struct ManyTests {
   let time = MarbleTime()
 
   @Test func `withLatestFrom pairs each value with the newest of the other`() {

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("onBackpressure") struct OnBackpressureTests {
+@Suite("onBackpressure", .settled) struct OnBackpressureTests {
   let time = MarbleTime()
   let subject = PassthroughSubject<Int, Boom>()
 

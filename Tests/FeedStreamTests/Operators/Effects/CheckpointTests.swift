@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("checkpoint, sink(on:)", .serialized) struct CheckpointTests {
+@Suite("checkpoint, sink(on:)", .serialized, .settled) struct CheckpointTests {
   let time = MarbleTime()
 
   @Test func `a trap names the nearest checkpoint below the operator`() async {

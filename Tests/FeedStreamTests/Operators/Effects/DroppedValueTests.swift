@@ -2,7 +2,7 @@ import FeedStream
 import Testing
 
 /// The hook is the process's: only the tests here set it, one at a time, and they listen to values that no other sends.
-@Suite("what is dropped is reported", .serialized) struct DroppedValueTests {
+@Suite("what is dropped is reported", .serialized, .settled) struct DroppedValueTests {
   private struct Probe: Equatable { let number: Int }
 
   private func drops(_ body: () -> Void) -> [String] {

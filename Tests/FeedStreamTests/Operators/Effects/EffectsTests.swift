@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("handleEvents, print, measureInterval") struct EffectsTests {
+@Suite("handleEvents, print, measureInterval", .settled) struct EffectsTests {
   let time = MarbleTime()
 
   @Test func `handleEvents calls its closures before things pass`() {

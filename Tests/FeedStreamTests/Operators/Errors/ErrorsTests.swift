@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("mapError, setFailureType, assertNoFailure, replaceError") struct ErrorMappingTests {
+@Suite("mapError, setFailureType, assertNoFailure, replaceError", .settled) struct ErrorMappingTests {
   let time = MarbleTime()
 
   private enum Other: Error, Equatable { case made(from: Boom) }
@@ -55,7 +55,7 @@ import Testing
   }
 }
 
-@Suite("catch") struct CatchTests {
+@Suite("catch", .settled) struct CatchTests {
   let time = MarbleTime()
 
   @Test func `catch goes on with the other publisher`() {
@@ -100,7 +100,7 @@ import Testing
   }
 }
 
-@Suite("retry") struct RetryTests {
+@Suite("retry", .settled) struct RetryTests {
   let time = MarbleTime()
 
   @Test func `retry subscribes again as often as it may`() {

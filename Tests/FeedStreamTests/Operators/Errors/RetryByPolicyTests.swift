@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("retry by policy, retry(when:), repeat") struct RetryByPolicyTests {
+@Suite("retry by policy, retry(when:), repeat", .settled) struct RetryByPolicyTests {
   let time = MarbleTime()
 
   @Test func `retry waits as long as the policy says`() {

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("distinct") struct DistinctTests {
+@Suite("distinct", .settled) struct DistinctTests {
   let time = MarbleTime()
 
   @Test func `a value comes through once`() {

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("drop, prefix, ignoreOutput, replaceEmpty") struct FilteringTests {
+@Suite("drop, prefix, ignoreOutput, replaceEmpty", .settled) struct FilteringTests {
   let time = MarbleTime()
 
   @Test func `dropFirst asks for what it drops on top of what it is asked for`() {
@@ -49,6 +49,18 @@ import Testing
     let recorder = time.hot("abcd|").drop(untilOutputFrom: time.hot("-x-")).record(on: time)
     time.advance(by: 5)
     #expect(recorder.marbles == "--cd|")
+  }
+
+  @Test(arguments: [false, true])
+  func `the publisher that opens a drop is cancelled with the stream, though it goes on`(ends: Bool) {
+    let ticks = Publishers.Interval(every: 1, scheduler: time)
+    let upstream = PassthroughSubject<Int, Never>()
+    let recorder = upstream.drop(untilOutputFrom: ticks).record(on: time)
+    time.advance(by: 3)
+    upstream.send(1)
+    #expect(recorder.values == [1])
+    if ends { upstream.send(completion: .finished) } else { recorder.cancel() }
+    #expect(time.waiting == 0)
   }
 
   @Test func `drop until output ends once when the trigger ends without a value`() {

@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("count, collect, reduce, min, max, contains, allSatisfy, first, last") struct ReducingTests {
+@Suite("count, collect, reduce, min, max, contains, allSatisfy, first, last", .settled) struct ReducingTests {
   let time = MarbleTime()
 
   private let numbers = (1...5).map { $0 }.publisher.eraseToAnyPublisher()

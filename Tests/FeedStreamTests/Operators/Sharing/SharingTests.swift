@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite struct SharingTests {
+@Suite(.settled) struct SharingTests {
   private let time = MarbleTime()
 
   @Test func `a multicast delivers to all from one subscription, between connect and its cancellation`() {

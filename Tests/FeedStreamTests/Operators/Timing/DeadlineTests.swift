@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("timeout, debounce, throttle, prefix(for:)") struct DeadlineTests {
+@Suite("timeout, debounce, throttle, prefix(for:)", .settled) struct DeadlineTests {
   let time = MarbleTime()
 
   @Test func `timeout finishes after a silence`() {

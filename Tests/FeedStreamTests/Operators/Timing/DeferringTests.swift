@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("receive(on:), subscribe(on:), delay") struct DeferringTests {
+@Suite("receive(on:), subscribe(on:), delay", .settled) struct DeferringTests {
   let time = MarbleTime()
 
   @Test func `delay moves values and the ending by the interval`() {

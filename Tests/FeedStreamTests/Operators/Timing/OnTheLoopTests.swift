@@ -3,7 +3,7 @@ import Testing
 
 // The loop's own time: milliseconds of it. `run` returns once nothing waits on the loop any more, so that each of these
 // also shows that an operator which has ended leaves no timer behind.
-@Suite("What schedules, on an event loop") struct OnTheLoopTests {
+@Suite("What schedules, on an event loop", .settled) struct OnTheLoopTests {
   let loop = EventLoop()
 
   @Test func `an interval ends with its subscription`() {

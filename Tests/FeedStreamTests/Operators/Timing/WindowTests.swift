@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("window, buffer(on:)") struct WindowTests {
+@Suite("window, buffer(on:)", .settled) struct WindowTests {
   let time = MarbleTime()
 
   @Test func `a window holds what arrives in its time`() {

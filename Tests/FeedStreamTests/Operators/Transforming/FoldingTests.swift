@@ -1,7 +1,7 @@
 import FeedStream
 import Testing
 
-@Suite("pairwise, enumerated, scan(into:), reduce(into:), takeLast, prefix inclusive, materialize")
+@Suite("pairwise, enumerated, scan(into:), reduce(into:), takeLast, prefix inclusive, materialize", .settled)
 struct FoldingTests {
   let time = MarbleTime()
 

@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 import Testing
 
-@Suite("map by key path, encode, decode, scan, assign") struct TransformingTests {
+@Suite("map by key path, encode, decode, scan, assign", .settled) struct TransformingTests {
   let time = MarbleTime()
 
   @Test func `map takes one to three key paths`() {

@@ -1,0 +1,1 @@
+../../../Tests/Settled/Settled.swift

@@ -1,0 +1,22 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// A package of its own: only here is code built with the fuzzer's instrumentation, which needs unsafe flags. Scripts/fuzz
+// builds it, the library's modules instrumented too, and runs it.
+let package = Package(
+  name: "Fuzzing",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "FeedStream", path: "..")],
+  targets: [
+    .target(name: "CFuzzer"),
+    .executableTarget(
+      name: "fuzz",
+      dependencies: [
+        "CFuzzer",
+        .product(name: "FeedStream", package: "FeedStream"),
+        .product(name: "FeedStreamTesting", package: "FeedStream"),
+        .product(name: "ImageFeed", package: "FeedStream"),
+      ],
+      // The default linker fails on the debugging information of instrumented code.
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
+  ])

@@ -1,0 +1,85 @@
+import FeedStream
+import FeedStreamTesting
+
+typealias Upstream = AnyPublisher<Int, MarbleFailure>
+
+/// What a program is made of makes of its stream.
+struct Traits: OptionSet, Sendable {
+  let rawValue: Int
+  /// What is delivered depends on when it was asked for.
+  static let dependsOnDemand = Traits(rawValue: 1 << 0)
+  /// A failure overtakes values that wait for demand.
+  static let failsAtOnce = Traits(rawValue: 1 << 1)
+  /// It can fail.
+  static let mayFail = Traits(rawValue: 1 << 2)
+  /// Cancelling reaches upstream only with time.
+  static let cancelsLate = Traits(rawValue: 1 << 3)
+  /// It may stay open when everything above has ended.
+  static let mayStayOpen = Traits(rawValue: 1 << 4)
+}
+
+/// What one run of a program happens in.
+final class World {
+  let time = VirtualTimeScheduler()
+  /// The decisions taken while the program runs.
+  var tape: Tape
+  /// Nothing is done to the stream but asking for everything.
+  let isQuiet: Bool
+  /// What the program is made of, for the message.
+  var names: [String] = []
+  var traits: Traits = []
+  /// The subjects that a run may send into.
+  var subjects: [(send: (Int) -> Void, end: (Subscribers.Completion<MarbleFailure>) -> Void)] = []
+  weak var watcher: Watcher?
+  /// Upstream subscriptions that are neither ended nor cancelled, and those that exist.
+  var live = 0
+  var existing = 0
+  var log: [String] = []
+  private var actions = 64
+
+  init(_ tape: Tape, isQuiet: Bool) {
+    self.tape = tape
+    self.isQuiet = isQuiet
+    time.workLimit = 20_000
+  }
+
+  // Not from within an operator's closure: what is sent, asked for or cancelled there overtakes the value that is on its
+  // way through operators without state, as in Combine.
+  enum Place {
+    /// Nothing of the stream is on the stack.
+    case outside
+    /// The subscriber is being called.
+    case subscriber
+  }
+
+  /// Perhaps does something to the stream.
+  func poke(_ place: Place) {
+    guard !isQuiet, actions > 0, !tape.isEmpty else { return }
+    let choice = tape.byte()
+    actions -= 1
+    switch choice % 16 {
+    case 0..<(place == .outside ? 3 : 8): break
+    case 3..<11: watcher?.ask(tape.demand())
+    case 11, 12:
+      guard !subjects.isEmpty else { return }
+      let value = tape.below(8)
+      note("send \(value)")
+      subjects[tape.below(subjects.count)].send(value)
+    case 13:
+      guard !subjects.isEmpty else { return }
+      let fails = tape.below(2) == 1
+      note(fails ? "send a failure" : "send finished")
+      subjects[tape.below(subjects.count)].end(fails ? .failure(MarbleFailure()) : .finished)
+    default: watcher?.cancel()
+    }
+  }
+
+  func note(_ what: String) { if isTelling { log.append("\(time.now.nanoseconds / 1_000_000) ms: \(what)") } }
+
+  func broken(_ rule: Int, _ what: String) -> Never {
+    finding("rule \(rule): \(what)\n  \(names.joined(separator: "\n  "))\n---\n  \(log.joined(separator: "\n  "))")
+  }
+}
+
+/// Whether runs write down what happens: set when a finding is looked at, `FUZZ_TELL=1`.
+nonisolated(unsafe) var isTelling = false  // Written once, before the first run.

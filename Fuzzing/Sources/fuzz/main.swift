@@ -1,0 +1,35 @@
+import CFuzzer
+import Glibc
+
+// fuzz <target> [libFuzzer's options] [folders and files of inputs]
+// Scripts/fuzz is the way to run it.
+
+let targets: [String: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32] = [
+  "mapper": { fuzzMapper(bytes($0, $1)) },
+  "duration": { fuzzDuration(bytes($0, $1)) },
+  "marbles": { fuzzMarbles(bytes($0, $1)) },
+  "operators": { fuzzOperators(bytes($0, $1)) },
+]
+
+func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> UnsafeBufferPointer<UInt8> {
+  UnsafeBufferPointer(start: start, count: count)
+}
+
+/// Says what was expected and ends the process, which libFuzzer takes for a finding.
+func finding(_ message: @autoclosure () -> String) -> Never {
+  let text = "FOUND: \(message())\n"
+  text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+  abort()
+}
+
+guard CommandLine.arguments.count > 1, let target = targets[CommandLine.arguments[1]] else {
+  print("usage: fuzz \(targets.keys.sorted().joined(separator: "|")) [libFuzzer's options] [inputs]")
+  exit(64)
+}
+// libFuzzer takes the name of the program first, and no name of a target.
+var arguments = CommandLine.unsafeArgv.advanced(by: 1).withMemoryRebound(
+  to: UnsafeMutablePointer<CChar>?.self, capacity: Int(CommandLine.argc)
+) { Optional($0) }
+arguments?[0] = CommandLine.unsafeArgv[0]
+var count = CommandLine.argc - 1
+exit(LLVMFuzzerRunDriver(&count, &arguments, target))

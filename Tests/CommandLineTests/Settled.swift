@@ -1,0 +1,1 @@
+../Settled/Settled.swift

@@ -1,0 +1,22 @@
+import FeedStream
+import Testing
+
+@Suite(.settled) struct StreamInstantTests {
+  private typealias Stride = StreamInstant.Stride
+  private let forever = Stride(nanoseconds: .max)
+
+  @Test func `lengths that cannot be counted are forever`() {
+    #expect(forever + 1 == forever)
+    #expect(Stride(nanoseconds: .min) - 1 == Stride(nanoseconds: .min))
+    #expect(Stride(nanoseconds: .min).magnitude == forever)
+    #expect(Stride.seconds(.max) + .seconds(.max) == forever)
+    #expect(forever - forever == 0)
+  }
+
+  @Test func `the distance between the ends of time is forever, not back`() {
+    let (first, last) = (StreamInstant(nanoseconds: .min), StreamInstant(nanoseconds: .max))
+    #expect(first.distance(to: last) == forever)
+    #expect(last.distance(to: first).nanoseconds == .min)
+    #expect(first.duration(to: last) == forever.duration)
+  }
+}

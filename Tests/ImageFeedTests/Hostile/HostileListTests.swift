@@ -1,0 +1,56 @@
+import Foundation
+import ImageFeed
+import Testing
+
+/// The whole way of `feed load` against origins that misbehave, below HTTP and above: for each the error that a person
+/// reads, the time it took, and the memory. A feed that was saved before is shown instead, and is still there.
+///
+/// What a client of `ImageFeed` sees of them is in `HostileOriginTests`, `HTTPCompressionTests`, `HTTPRedirectTests`,
+/// `HTTPTrustTests` and `HostilePayloadTests`. Prints its figures: a line of a table for each row.
+@Suite(.settled, .serialized) struct HostileListTests {
+  /// MiB beyond the feed itself.
+  private static let roomForMemory = 100.0
+  private static let saved = [
+    FeedImage(id: UUID(), description: "saved before", url: URL(string: "https://b.example/1")!)
+  ]
+
+  @Test(.timeLimit(.minutes(5)), arguments: transportRows + trustRows + payloadRows)
+  func `a hostile origin costs little and never the saved feed`(_ row: HostileRow) throws {
+    let folder = TemporaryFolder()
+    let stand = try row.origin()
+    defer { stand.stop() }
+    let path = folder.file("feeds.db")
+    let before = CachedFeed(images: Self.saved, timestamp: Date(timeIntervalSinceNow: -60))
+    let store = SQLiteFeedStore(path: path)
+    _ = try store.replace(for: stand.url, with: before, now: Date())
+    store.close()
+
+    let load = try MeasuredRun(
+      ["load", stand.url.absoluteString, "--timeout", "\(row.timeout)ms"], in: folder)
+
+    let after = SQLiteFeedStore(path: path)
+    defer { after.close() }
+    let kept = try #require(try after.retrieve(for: stand.url))
+    #expect(load.status == 0, "\(load.errors)")
+    #expect(load.errors == "")
+    var said = "shown"
+    switch row.outcome {
+    case .refused(let reason):
+      said = load.output.split(separator: "\n").first { $0.hasPrefix("Not the latest: ") }.map(String.init) ?? ""
+      #expect(said.contains(reason))
+      #expect(load.output.contains("saved before"))
+      #expect(kept.images == Self.saved)
+    case .taken(let count):
+      #expect(load.output.hasPrefix("\(count) image"))
+      #expect(!load.output.contains("saved before"))
+      #expect(kept.images.count == count)
+    }
+    // A busy machine needs time too.
+    #expect(load.seconds < Double(min(row.timeout, 10_000)) / 1_000 + 10)
+    if Sanitizer.current == nil { #expect(load.peak < row.feedSize + Self.roomForMemory) }
+    stand.check()
+    print(
+      "hostile | \(row.name) | \(said.replacing("Not the latest: ", with: "").replacing(/:\d{4,5}/, with: ""))",
+      String(format: "| %.2f s | %.0f MiB |", load.seconds, load.peak))
+  }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// An item of the list of hostile origins: what it does, and what has to come of it.
+struct HostileRow: Sendable, CustomTestStringConvertible {
+  enum Outcome: Sendable {
+    /// The saved feed is shown instead, kept as it is, with this error for a person.
+    case refused(String)
+    /// The new feed is shown and saved, so many images.
+    case taken(Int)
+  }
+
+  let name: String
+  let outcome: Outcome
+  /// The deadline given, in milliseconds.
+  let timeout: Int
+  /// How many MiB of the feed itself there may be in memory.
+  let feedSize: Double
+  let origin: @Sendable () throws -> Stand
+
+  var testDescription: String { name }
+
+  /// A server that stands for one row.
+  struct Stand {
+    let url: URL
+    var stop: () -> Void
+    /// What else has to hold when all is over.
+    var check: () -> Void = {}
+  }
+
+  init(
+    _ name: String, _ outcome: Outcome, timeout: Int = 20_000, feedSize: Double = 0,
+    stand: @escaping @Sendable () throws -> Stand
+  ) {
+    self.name = name
+    self.outcome = outcome
+    self.timeout = timeout
+    self.feedSize = feedSize
+    origin = stand
+  }
+
+  /// A row of raw sockets.
+  init(
+    _ name: String, _ outcome: Outcome, timeout: Int = 20_000, feedSize: Double = 0,
+    _ script: @escaping RawOrigin.Script
+  ) {
+    self.init(name, outcome, timeout: timeout, feedSize: feedSize) {
+      let origin = RawOrigin { connection in
+        try connection.readRequest()
+        try script(connection)
+      }
+      return Stand(url: origin.url(), stop: { origin.stop() })
+    }
+  }
+
+  /// A row that answers with this.
+  init(_ name: String, _ outcome: Outcome, sending answer: String) {
+    self.init(name, outcome) { try $0.send(answer) }
+  }
+
+  /// A row whose answer is whole, and whose body is this.
+  init(
+    _ name: String, _ outcome: Outcome, feedSize: Double = 0, fields: [String] = [],
+    body: @escaping @Sendable () -> Data
+  ) {
+    self.init(name, outcome, feedSize: feedSize) { try $0.send(RawOrigin.answer("200 OK", fields, body())) }
+  }
+}
+
+/// A feed as a server sends it, with these items' descriptions, raw.
+func hostileFeed(_ descriptions: [String]) -> Data {
+  let items = descriptions.enumerated().map { index, text in
+    let id = "73A7F70C-75DA-4C2E-B5A3-" + String(format: "%012X", index)
+    return #"{"id":"\#(id)","description":"\#(text)","image":"https://a.example/\#(index)"}"#
+  }
+  return Data(#"{"items":[\#(items.joined(separator: ","))]}"#.utf8)
+}

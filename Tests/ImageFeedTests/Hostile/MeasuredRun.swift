@@ -1,0 +1,73 @@
+import Foundation
+
+/// One run of `feed` in a process of its own: what it said, how long it took, and how much memory it had at most.
+struct MeasuredRun: Sendable {
+  let status: Int32
+  let output: String
+  let errors: String
+  let seconds: Double
+  /// The most memory that was resident, in MiB.
+  let peak: Double
+
+  /// Beside the tests, where the build puts it.
+  private static let feed = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    .deletingLastPathComponent().appendingPathComponent("feed").path
+
+  /// - Parameters:
+  ///   - arguments: what `feed` is given; the cache file is `feeds.db` in `folder`, unless it is said not to be.
+  ///   - folder: for the cache file, and what is written.
+  init(_ arguments: [String], in folder: TemporaryFolder, cache: Bool = true) throws {
+    let (output, errors) = (folder.file("output"), folder.file("errors"))
+    let begin = DispatchTime.now().uptimeNanoseconds
+    let process = try Self.spawn(
+      [Self.feed] + arguments + (cache ? ["--cache", folder.file("feeds.db")] : []), output: output, errors: errors)
+    // Not `ru_maxrss`: a child's begins with what its parent had when it was started.
+    var (status, most): (Int32, Int) = (0, 0)
+    while waitpid(process, &status, WNOHANG) == 0 {
+      most = max(most, Self.peak(of: process) ?? 0)
+      usleep(1_000)
+    }
+    seconds = Double(DispatchTime.now().uptimeNanoseconds - begin) / 1e9
+    peak = Double(most) / 1024
+    // As a shell shows it; wait(2)'s macros do not reach Swift.
+    self.status = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    // Repaired where it is not UTF-8.
+    self.output = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
+    self.errors = String(decoding: try Data(contentsOf: URL(filePath: errors)), as: UTF8.self)
+  }
+
+  /// What the kernel noted as the most so far, in KiB.
+  private static func peak(of process: pid_t) -> Int? {
+    guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8) else { return nil }
+    return status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+      .flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) }
+  }
+
+  private static func spawn(_ arguments: [String], output: String, errors: String) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    for (number, path) in [(1, output), (2, errors)] as [(Int32, String)] {
+      posix_spawn_file_actions_addopen(&actions, number, path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    }
+    for descriptor in 3..<1024 as Range<Int32> { posix_spawn_file_actions_addclose(&actions, descriptor) }
+    // The tests' threads may have signals blocked, which a child would inherit.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    let words = arguments.map { strdup($0) } + [nil]
+    let variables =
+      ProcessInfo.processInfo.environment.filter { !$0.key.lowercased().hasSuffix("_proxy") }
+      .map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for text in words + variables { free(text) } }
+    var process = pid_t()
+    let code = posix_spawn(&process, arguments[0], &actions, &attributes, words, variables)
+    guard code == 0 else { throw POSIXError(.init(rawValue: code) ?? .EIO) }
+    return process
+  }
+}
