@@ -26,7 +26,8 @@ struct LeftoverWatch {
     if mayLeaveWork, limit == nil { limit = left.map(\.when).max() }
     if let limit, time.now < limit || left.allSatisfy({ $0.when <= limit }) { return }
     isSettled = true
-    finding = "work was left over after the stream was over, due at \(first)"
+    finding =
+      "work was left over after the stream was over, due at \(first); cancel it, or declare .leavesWork if no scheduler can"
   }
 }
 
