@@ -169,6 +169,9 @@ final class Oracle {
       require(
         feed.origin.isRemote && feed.images == version.images,
         "\(describe(result)) was delivered; the newest is feed \(version.number)")
+      // The same images, but the very array of the version: to be compared with it a thousand times at once.
+      shown = .success(Feed(images: version.images, origin: feed.origin))
+      return
     case (.success(let feed), .looked(.saved(let saved, let refusal))):
       report.savedFeeds += 1
       guard case .cache(let savedAt, _, let reason) = feed.origin else {

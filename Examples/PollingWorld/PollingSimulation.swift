@@ -17,7 +17,7 @@ public final class PollingSimulation {
   private let haste: Int
   private let maxAge: Duration
   private let end: StreamInstant
-  private let time = VirtualTimeScheduler()
+  private let time: VirtualTimeScheduler
   private let clock: WallClock
   private let network: VirtualNetwork
   private let server = ScriptedServer()
@@ -27,7 +27,8 @@ public final class PollingSimulation {
 
   private var subscriptions: [AnyCancellable] = []
   private var isUp = false
-  private weak var cache: FeedCache?
+  /// What the present process has its time from; whatever is left of the process keeps it.
+  private weak var processClock: ProcessClock?
   /// How many more events this process sees.
   private var eventsToLive = 0
   /// Counts processes, so that what is left of one cannot pass for another's.
@@ -46,8 +47,10 @@ public final class PollingSimulation {
     self.sabotage = sabotage
     self.haste = haste
     self.maxAge = .seconds(maxAge)
-    end = time.now.advanced(by: .seconds(hours * 3600))
     random = SeededGenerator(seed: seed)
+    // What is due at one instant happens in an order that the seed determines, too.
+    time = VirtualTimeScheduler(order: .seeded(random.next()))
+    end = time.now.advanced(by: .seconds(hours * 3600))
     clock = WallClock(on: time)
     network = VirtualNetwork(on: time, seed: random.next())
     disk = VirtualDisk(on: time, seed: random.next())
@@ -80,7 +83,7 @@ public final class PollingSimulation {
     network.observer = { [unowned self] exchange in
       oracle.exchange(exchange, given: server.given)
       countEvent()
-      if network.log.count > 10_000 { network.clearLog() }
+      if network.log.count > 100 { network.clearLog() }
     }
     let watcher = DiskWatcher(oracle: oracle)
     disk.setObserver { watcher.oracle.disk($0, latency: Self.latency) }
@@ -153,8 +156,9 @@ public final class PollingSimulation {
       finding: disk.committed(for: Self.address), isDamaged: disk.isDamaged(at: Self.address))
     eventsToLive = Int.random(in: 1...(20_000 / haste), using: &random)
     let store: any FeedStore = sabotage == .savesNothing ? LyingStore(store: disk) : disk
-    let cache = FeedCache(store: store, on: time, now: { [clock] in clock.now })
-    self.cache = cache
+    let processClock = ProcessClock(wall: clock)
+    self.processClock = processClock
+    let cache = FeedCache(store: store, on: time, now: { processClock.now })
     var options = FeedLoader.Options()
     options.maxAge = sabotage == .showsExpired ? nil : maxAge
     options.report = { [unowned self] error in
@@ -162,7 +166,7 @@ public final class PollingSimulation {
     }
     let client: any HTTPClient = sabotage == .showsOldAnswers ? ForgetfulClient(network) : network
     let loader = FeedLoader(Self.address, client: client, cache: cache, on: time, options: options)
-    let other = sabotage == .twoCaches ? FeedCache(store: disk, on: time, now: { [clock] in clock.now }) : cache
+    let other = sabotage == .twoCaches ? FeedCache(store: disk, on: time, now: { processClock.now }) : cache
     // As an application does when it begins, in two places; both are asked for before the first poll.
     for cache in [cache, other] {
       cache.feed(at: Self.address).validate(maxAge: maxAge)
@@ -200,7 +204,7 @@ public final class PollingSimulation {
 
   private func restart() {
     guard time.now < end else { return }
-    oracle.require(cache == nil, "something of the crashed process is still alive")
+    oracle.require(processClock == nil, "something of the crashed process is still alive")
     disk = disk.restarted()
     if sabotage == .forgetsAtCrash { try? disk.deleteAll() }
     start()
@@ -215,6 +219,6 @@ public final class PollingSimulation {
     time.advance(by: 3600)
     oracle.require(time.pending.isEmpty, "work is left at the end: \(time.pending)")
     oracle.require(network.open.isEmpty, "a request is open at the end")
-    oracle.require(cache == nil, "something of the last process is still alive")
+    oracle.require(processClock == nil, "something of the last process is still alive")
   }
 }

@@ -17,3 +17,14 @@ final class WallClock: Sendable {
   /// Sets the clock forward, or back.
   func jump(by seconds: Double) { offset.withLock { $0 += seconds } }
 }
+
+/// The wall clock as one process has it: an object that is gone when everything is that looks at it.
+///
+/// Not the cache itself, because an object that is referred to weakly takes twice as long to retain from then on.
+final class ProcessClock: Sendable {
+  private let wall: WallClock
+
+  init(wall: WallClock) { self.wall = wall }
+
+  var now: Date { wall.now }
+}

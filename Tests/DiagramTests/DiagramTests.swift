@@ -34,6 +34,21 @@ import Testing
     try check("Marbles.md", is: article)
   }
 
+  /// What DocC shows beside the operator, or beside the type whose workings the diagram shows.
+  @Test(arguments: rows) func theDocumentationCommentShowsIt(_ row: DiagramRow) throws {
+    let image = "/// ![\(row.code)](marbles-\(row.name).svg)"
+    let places = try DiagramTests.sources.filter { $0.contains(image) }
+    #expect(places.count == 1, "\(places.count) files have the line \(image); put it into the operator's comment")
+  }
+
+  private static var sources: [String] {
+    get throws {
+      let folder = catalog.deletingLastPathComponent()
+      return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }
+    }
+  }
+
   @Test func thereIsNoPictureWithoutItsOperator() throws {
     let files = try FileManager.default.contentsOfDirectory(
       atPath: DiagramTests.catalog.appending(path: "Resources").path)

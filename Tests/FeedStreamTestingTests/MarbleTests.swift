@@ -37,6 +37,8 @@ import Testing
     ("a|-b", 3, "the stream has ended at character 2 already; remove what follows"),
     ("a 10sec b", 4, "no unit of time is called sec; use ns, us, µs, ms, s, m, h, d, or a - between values"),
     ("a 1.2.3s b", 2, "1.2.3 is not a number"),
+    ("a 999999999999d b", 2, "virtual time does not last that long; use less than 100000d in all"),
+    ("60000d a 60000d b", 9, "virtual time does not last that long; use less than 100000d in all"),
     ("a^b^", 3, "the test began at the first ^ already; remove one"),
   ])
   func anErrorPointsAtTheCharacter(_ text: String, _ offset: Int, _ reason: String) {

@@ -20,21 +20,60 @@ import Testing
     #expect(failures.first?.message.hasPrefix("faulty() breaks rule \(fault.rule.number), ") ?? false)
   }
 
+  @Test func comparesWithWhatIsStated() {
+    var summary: StreamRules.Summary?
+    let failures = failures {
+      summary = StreamRules.verify("distinct", expects: stated) { $0.filter { $0 != 2 }.distinct() }
+    }
+    #expect(summary?.broken == .nothingLostInSilence)
+    #expect(
+      failures.first?.message.hasPrefix(
+        "distinct breaks rule 8, nothing is lost in silence: the stream ended after [0, 1], where [0, 1, 2] was due.")
+        ?? false)
+    #expect(StreamRules.verify("distinct", expects: stated) { $0.distinct() }.broken == nil)
+  }
+
+  @Test func comparesInterleavedValuesLaneByLane() {
+    #expect(StreamRules.verify("merge", expects: lanes) { $0.merge(with: $0) }.broken == nil)
+    let failures = failures {
+      _ = StreamRules.verify("merge", expects: reversedLanes) { $0.merge(with: $0) }
+    }
+    #expect(failures.count == 1)
+  }
+
+  private func stated(_ given: Given) -> Due<Int> { .values(given.values) }
+  private func lanes(_ given: Given) -> Due<Int> { .interleaved([given.values(of: 1), given.values]) }
+  private func reversedLanes(_ given: Given) -> Due<Int> { .interleaved([given.values, given.values.reversed()]) }
+
   @Test func reportsTheShortestScript() {
     let failures = failures {
       StreamRules.verify("faulty()") { Faulty(upstream: $0, fault: .repeatsValues, time: $1) }
     }
     #expect(
       failures.first?.message == """
-        faulty() breaks rule 4, never more than asked: the value 2 was delivered without being asked for; \
-        asked for 5, received 6.
-        The shortest script that shows it: a synchronous source, 3 values, then it finishes; demand: 3, then 2; \
+        faulty() breaks rule 4, never more than asked: the value 1 was delivered without being asked for; \
+        asked for 2, received 3.
+        The shortest script that shows it: a synchronous source, 2 values, then it finishes; demand: 2, everything late; \
         never cancelled.
                   0s
-        received  (001122|)
-        downstream: asked for 5, received 6
-        upstream:   subscribed at 0s, asked for 3 at 0s, received 3, ended at 0s
+        received  (0011|)
+        downstream: asked for 2, received 4
+        upstream:   subscribed at 0s, asked for 2 at 0s, received 2, ended at 0s
         """)
+  }
+
+  @Test func findsWhatHoldsInOneOrderOnly() {
+    var summary: StreamRules.Summary?
+    let failures = failures { summary = StreamRules.verify("bunching()") { Bunching(upstream: $0, time: $1) } }
+    #expect(summary?.broken == .oneEnding)
+    #expect(failures.first?.message.contains("a scheduled source, 1 value") ?? false)
+    #expect(failures.first?.message.contains("; order: .seeded(") ?? false)
+  }
+
+  @Test func saysWhatToDoAboutAnOperatorThatKeepsNothingBack() {
+    let failures = failures { StreamRules.verify { $0.map { $0 } } }
+    #expect(failures.first?.message.contains("say traits: .passesStrays") ?? false)
+    #expect(StreamRules.verify(traits: .passesStrays) { $0.map { $0 } }.broken == nil)
   }
 
   @Test func theTableNamesEveryRule() {
@@ -47,7 +86,8 @@ import Testing
 /// A defect, and the rule it breaks.
 enum Fault: CaseIterable {
   case repeatsValues, completesTwice, forgetsToCancelUpstream, deliversAfterCancel, swallowsEveryThird, asksForNone
-  case passesSecondSubscription, holdsUpstream, holdsSubscriber, recurses, swapsUnderDemand, keepsScheduling
+  case passesSecondSubscription, holdsUpstream, holdsSubscriber, recurses, swapsUnderDemand, keepsScheduling,
+    leavesATimer
 
   var rule: StreamRule {
     switch self {
@@ -57,7 +97,7 @@ enum Fault: CaseIterable {
     case .swallowsEveryThird: .nothingLostInSilence
     case .asksForNone: .demandAddsUp
     case .passesSecondSubscription: .oneSubscription
-    case .holdsUpstream, .holdsSubscriber, .keepsScheduling: .everythingReleased
+    case .holdsUpstream, .holdsSubscriber, .keepsScheduling, .leavesATimer: .everythingReleased
     case .recurses: .flatStack
     case .swapsUnderDemand: .orderIsKept
     }
@@ -131,6 +171,7 @@ private struct Faulty<Upstream: Publisher>: Publisher where Upstream.Output == I
       self.down = fault == .holdsSubscriber ? down : nil
       if fault == .holdsSubscriber { held = self }
       if fault == .keepsScheduling { repeatForever() }
+      if fault == .leavesATimer { time.schedule(after: time.now.advanced(by: 1)) {} }
       if fault == .deliversAfterCancel {
         return time.schedule { down.receive(completion: completion) }
       }
@@ -183,5 +224,73 @@ private struct Faulty<Upstream: Publisher>: Publisher where Upstream.Output == I
 private enum Keeper {
   static func keep(_ object: AnyObject, until time: VirtualTimeScheduler) {
     time.schedule(after: StreamInstant(nanoseconds: .max)) { withExtendedLifetime(object) {} }
+  }
+}
+
+/// Delivers everything at the next hundredth of a second, and trusts that what is due then happens in the order in which it
+/// was scheduled.
+private struct Bunching<Upstream: Publisher>: Publisher {
+  typealias Output = Upstream.Output
+  typealias Failure = Upstream.Failure
+  let upstream: Upstream
+  let time: VirtualTimeScheduler
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    upstream.subscribe(Stage(subscriber, time))
+  }
+
+  final class Stage<Down: Subscriber>: Subscriber, Subscription {
+    typealias Input = Down.Input
+    typealias Failure = Down.Failure
+    private var down: Down?
+    private var up: (any Subscription)?
+    private var isSubscribed = false
+    private var hasEnded = false
+    private let time: VirtualTimeScheduler
+
+    init(_ down: Down, _ time: VirtualTimeScheduler) {
+      self.down = down
+      self.time = time
+    }
+
+    private func later(_ action: @escaping (Down) -> Void) {
+      let hundredth: Int64 = 10_000_000
+      time.schedule(after: StreamInstant(nanoseconds: (time.now.nanoseconds / hundredth + 1) * hundredth)) { [self] in
+        if let down { action(down) }
+      }
+    }
+
+    func receive(subscription: any Subscription) {
+      guard !isSubscribed else { return subscription.cancel() }
+      isSubscribed = true
+      up = subscription
+      down?.receive(subscription: self)
+    }
+
+    func receive(_ input: Input) -> Subscribers.Demand {
+      later { [self] down in
+        let more = down.receive(input)
+        if more > .none { up?.request(more) }
+      }
+      return .none
+    }
+
+    func receive(completion: Subscribers.Completion<Failure>) {
+      up = nil
+      later { [self] down in
+        hasEnded = true
+        down.receive(completion: completion)
+      }
+    }
+
+    func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+
+    func cancel() {
+      guard !hasEnded else { return }
+      down = nil
+      let up = self.up
+      self.up = nil
+      up?.cancel()
+    }
   }
 }

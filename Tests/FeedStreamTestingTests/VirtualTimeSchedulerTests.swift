@@ -1,4 +1,5 @@
 import FeedStream
+import Foundation
 import Synchronization
 import Testing
 
@@ -90,6 +91,20 @@ import Testing
     time.tracesOrigins = true
     someOperator(time)
     #expect("\(time.pending[0])".contains("someOperator"))
+  }
+
+  @Test func tracingLeavesFilesAloneThatOthersMayChange() async {
+    await #expect(processExitsWith: .success) {
+      // Reading the file's place in memory now ends the process.
+      let file = tmpfile()
+      ftruncate(fileno(file), 65_536)
+      mmap(nil, 65_536, PROT_READ, MAP_SHARED, fileno(file), 0)
+      ftruncate(fileno(file), 0)
+      let time = VirtualTimeScheduler()
+      time.tracesOrigins = true
+      (time as any LoopScheduler).schedule {}
+      exit(time.pending.map(\.origin) == [.untraced] ? 0 : 1)
+    }
   }
 
   @Test func aNegativeAdvanceFailsOnItsLineAndChangesNothing() {

@@ -1,10 +1,16 @@
 extension AsyncSequence where Self: Sendable, Element: Sendable {
   /// A publisher of this sequence's elements, which asks for an element when a value has been asked for.
   ///
+  ///     demand      1-----3----
+  ///     elements    ---a------b--c--|
+  ///     downstream  ---a------b--c--|     (b is not awaited before it is asked for, nor the end)
+  ///
   /// Subscribed to on an ``EventLoop``, it delivers there; elsewhere, on whatever thread its elements arrive.
   ///
-  /// **Demand:** passed on: the next element is awaited when the one before has been delivered and another is asked for.
-  /// **Failure:** what the sequence throws. **Cancellation:** cancels the task that iterates.
+  /// **Demand:** passed on: the next element, or the end, is awaited when the one before has been delivered and another
+  /// is asked for.
+  /// **Failure:** what the sequence throws. **Cancellation:** cancels the task that iterates. **Policy:** an
+  /// element that arrives after the cancellation is dropped, by design; nothing else is.
   public var publisher: Publishers.AsyncElements<Self> { Publishers.AsyncElements(elements: self) }
 }
 
@@ -44,7 +50,7 @@ where Elements.Element: Sendable {
     demand.assertPositive(self)
     guard down != nil else { return }
     gate.add(demand)
-    if task == nil { task = Task { await iterate() } }
+    if task == nil { task = home.task { [self] in await iterate() } }
   }
 
   func cancel() {

@@ -3,16 +3,23 @@ extension Publisher where Failure == Never, Output: Sendable {
   ///
   ///     for await value in publisher.values { … }
   ///
-  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is touched on its loop only. Made elsewhere, it must
-  /// be iterated where the stream lives; see `values(on:)`. Each iterator subscribes anew.
+  ///     upstream    --a--------b--|
+  ///     next()      x----x----------x
+  ///     returns     --a--------b----nil
   ///
-  /// **Demand:** one value for each call of `next()`. **Cancellation:** that of the task, or letting the iterator go,
-  /// cancels the subscription.
+  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is touched on its loop only. Made elsewhere, it
+  /// must be iterated where the stream lives, which the compiler does not see; see `values(on:)`. Each iterator
+  /// subscribes anew.
+  ///
+  /// **Demand:** one value for each call of `next()`. **Failure:** none. **Cancellation:** that of the task, or letting
+  /// the iterator go, cancels the subscription. **Policy:** holds nothing; what upstream does with a value that nobody
+  /// awaits is upstream's.
   public var values: AsyncPublisher<Self> { AsyncPublisher(self) }
 
-  /// The values as an asynchronous sequence, of a stream that lives on `loop`.
+  /// The values as an asynchronous sequence, of a stream that lives on `loop`: for streams that are set up before their
+  /// loop runs.
   ///
-  /// The same as `values`, for streams that are set up before their loop runs.
+  /// **Demand, failure, cancellation, policy:** as in `values`.
   public func values(on loop: EventLoop) -> AsyncPublisher<Self> {
     AsyncPublisher(self, StreamHome(domain: loop))
   }

@@ -3,16 +3,23 @@ extension Publisher where Output: Sendable {
   ///
   ///     for try await value in publisher.values { … }
   ///
-  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is touched on its loop only. Made elsewhere, it must
-  /// be iterated where the stream lives; see `values(on:)`. Each iterator subscribes anew.
+  ///     upstream    --a--------#
+  ///     next()      x----x--------x
+  ///     returns     --a--------#  nil
+  ///
+  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is touched on its loop only. Made elsewhere, it
+  /// must be iterated where the stream lives, which the compiler does not see; see `values(on:)`. Each iterator
+  /// subscribes anew.
   ///
   /// **Demand:** one value for each call of `next()`. **Failure:** thrown once, then there are no more values.
-  /// **Cancellation:** that of the task, or letting the iterator go, cancels the subscription.
+  /// **Cancellation:** that of the task, or letting the iterator go, cancels the subscription. **Policy:** holds
+  /// nothing but a failure; what upstream does with a value that nobody awaits is upstream's.
   public var values: AsyncThrowingPublisher<Self> { AsyncThrowingPublisher(self) }
 
-  /// The values as an asynchronous sequence, of a stream that lives on `loop`.
+  /// The values as an asynchronous sequence, of a stream that lives on `loop`: for streams that are set up before their
+  /// loop runs.
   ///
-  /// The same as `values`, for streams that are set up before their loop runs.
+  /// **Demand, failure, cancellation, policy:** as in `values`.
   public func values(on loop: EventLoop) -> AsyncThrowingPublisher<Self> {
     AsyncThrowingPublisher(self, StreamHome(domain: loop))
   }

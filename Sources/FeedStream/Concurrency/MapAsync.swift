@@ -13,11 +13,12 @@ extension Publisher where Output: Sendable {
   ///     mapAsync(limit: 2)
   ///     downstream  -----1---2--3-|
   ///
-  /// On an ``EventLoop`` the results are delivered there; elsewhere the publisher must be used from one thread.
+  /// Use it on an ``EventLoop``, or in virtual time, where the results are delivered; elsewhere nothing keeps apart the
+  /// threads on which the tasks end.
   ///
-  /// **Demand:** upstream is asked for `limit` values, and for one more with each result delivered; results wait until they
-  /// are asked for. **Failure:** passes through after the results of the values before it. **Cancellation:** cancels the
-  /// tasks.
+  /// **Demand:** upstream is asked for `limit` values, and for one more with each result delivered. **Failure:** passes
+  /// through after the results of the values before it. **Cancellation:** cancels the tasks. **Policy:** a result waits
+  /// until it is asked for, and with `order` preserved for those before it: `limit` at most.
   ///
   /// - Parameters:
   ///   - limit: how many values to work on at a time; more than zero.
@@ -29,10 +30,16 @@ extension Publisher where Output: Sendable {
     Publishers.MapAsync(self, limit, order, transform)
   }
 
-  /// Delivers what `transform` makes of each value in a task, several at a time, and fails with the first error it throws.
+  /// Delivers what `transform` makes of each value in a task, several at a time, and fails with the first error it
+  /// throws.
   ///
-  /// As ``mapAsync(limit:order:_:)``; an error thrown cancels upstream and the other tasks, and comes in its place in the
-  /// order.
+  ///     upstream    --1--2--3-----|
+  ///     tryMapAsync(limit: 2)   (throws on 2)
+  ///     downstream  -----1---#
+  ///
+  /// **Demand, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``. **Failure:** an error thrown comes
+  /// in its place in the order, and cancels upstream and the other tasks; results that were ready after it are dropped,
+  /// and reported. Upstream's own passes through after the results of the values before it.
   public func tryMapAsync<T: Sendable>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async throws -> T
   ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
@@ -113,7 +120,7 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Ending: Pub
     let place = Place()
     working[ObjectIdentifier(place)] = place
     if order == .preserved { places.append(place) }
-    place.task = Task { [self, transform, home] in
+    place.task = home.task { [self, transform, home] in
       let result: Result<Output, Ending.RuleError>
       do throws(Ending.RuleError) {
         result = .success(try await transform(input))

@@ -13,6 +13,11 @@ struct StreamHome: Sendable {
 }
 
 extension StreamHome {
+  /// Starts a task of a stream that lives here: in virtual time when that is its home.
+  func task(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    Task(executorPreference: domain?.taskExecutor) { await work() }
+  }
+
   /// Runs `work` where the stream lives, and returns when it has run.
   func perform(_ work: @escaping @Sendable () -> Void) async {
     await withUnsafeContinuation { continuation in

@@ -30,13 +30,9 @@ public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConv
     receiveCompletion: ((Subscribers.Completion<Failure>) -> Void)? = nil
   ) {
     combineIdentifier = CombineIdentifier()
-    downstream = Downstream(next: receiveValue ?? { _ in .none }) { message in
-      switch message {
-      case .subscription(let subscription): receiveSubscription?(subscription)
-      case .completion(let completion): receiveCompletion?(completion)
-      case .reveal(let show): show("Anonymous AnySubscriber")
-      }
-    }
+    downstream = Downstream(
+      "Anonymous AnySubscriber", next: receiveValue ?? { _ in .none }, end: receiveCompletion ?? { _ in },
+      begin: receiveSubscription ?? { _ in })
   }
 
   @inlinable

@@ -3,6 +3,8 @@ extension Subscribers {
   ///
   /// Demand is additive and saturating: what does not fit in an `Int` is unlimited, unlimited stays unlimited, and
   /// nothing subtracts below zero.
+  ///
+  /// ![map { $0.uppercased() }](marbles-demand.svg)
   @frozen
   public struct Demand: Equatable, Hashable, Sendable {
     @usableFromInline

@@ -1,6 +1,6 @@
 /// A publisher that code outside a stream can send values into.
 public protocol Subject<Output, Failure>: AnyObject, Publisher {
-  /// What ``send(_:)`` says of the value: ``Delivery`` for the subjects here, `Void` for one that does not say.
+  /// What `send(_:)` says of the value: ``Delivery`` for the subjects here, `Void` for one that does not say.
   associatedtype Receipt
 
   /// Sends a value to the subscribers.

@@ -16,7 +16,7 @@ final class Conduits<Output, Failure: Error> {
   @usableFromInline
   var vacancies = 0
   @usableFromInline
-  let vacant = Outlet<Output, Failure>(Downstream(next: { _ in .none }, control: { _ in }), index: 0)
+  let vacant = Outlet<Output, Failure>(Downstream("", next: { _ in .none }, end: { _ in }, begin: { _ in }), index: 0)
   /// How many sendings are under way, one within the other.
   @exclusivity(unchecked)
   @usableFromInline

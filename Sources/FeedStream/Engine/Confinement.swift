@@ -7,6 +7,13 @@ package protocol StreamDomain: AnyObject, Sendable {
 
   /// Runs `action` here, later. Safe from any thread.
   func execute(_ action: @escaping @Sendable () -> Void)
+
+  /// Where the tasks run that an operator starts; `nil` for the global pool.
+  var taskExecutor: (any TaskExecutor)? { get }
+}
+
+extension StreamDomain {
+  package var taskExecutor: (any TaskExecutor)? { nil }
 }
 
 /// Holds a stream to the domain that first touched it (`CONTRACT.md`, rule 1). Costs nothing in release builds.
@@ -57,26 +64,30 @@ package enum CurrentDomain {
 
   @inline(never)
   package static func get() -> (any StreamDomain)? {
-    pthread_getspecific(key).map { Unmanaged<Box>.fromOpaque($0).takeUnretainedValue().domain }
+    pthread_getspecific(key).map { Unmanaged<Pass>.fromOpaque($0).takeUnretainedValue().domain }
   }
 
   /// The calling thread runs `domain` from now on.
   ///
   /// - Returns: what ``leave(_:)`` takes, to go back to what the thread ran before.
-  package static func enter(_ domain: any StreamDomain) -> UnsafeMutableRawPointer? {
+  package static func enter(_ domain: any StreamDomain) -> UnsafeMutableRawPointer? { enter(Pass(domain)) }
+
+  /// The same, for a domain that enters so often that it keeps its pass.
+  package static func enter(_ pass: Pass) -> UnsafeMutableRawPointer? {
     let outer = pthread_getspecific(key)
-    pthread_setspecific(key, Unmanaged.passRetained(Box(domain)).toOpaque())
+    pthread_setspecific(key, Unmanaged.passRetained(pass).toOpaque())
     return outer
   }
 
   package static func leave(_ outer: UnsafeMutableRawPointer?) {
     let inner = pthread_getspecific(key)
     pthread_setspecific(key, outer)
-    inner.map { Unmanaged<Box>.fromOpaque($0).release() }
+    inner.map { Unmanaged<Pass>.fromOpaque($0).release() }
   }
 
-  private final class Box {
-    let domain: any StreamDomain
-    init(_ domain: any StreamDomain) { self.domain = domain }
+  /// What a thread has at hand of the domain that it runs. Does not keep the domain, which is there as long as it runs.
+  package final class Pass: Sendable {
+    fileprivate unowned let domain: any StreamDomain
+    package init(_ domain: any StreamDomain) { self.domain = domain }
   }
 }

@@ -1,58 +1,66 @@
-/// A subscriber with its type erased to two closures.
+/// A subscriber with its type erased to closures.
 ///
 /// They are formed here, in an inlinable function that knows the concrete subscriber, and so are specialized; a call
-/// through `any Subscriber` or a generic class's vtable never is (DESIGN, section 4). `next` is the hot path; everything
-/// that happens at most a few times in a subscription's life goes through `control`.
+/// through `any Subscriber` or a generic class's vtable never is (DESIGN, section 4). `next` is the hot path; `end` and
+/// `begin` are called once in a subscription's life, and apart, because an enum of what they carry would be copied on the
+/// way, and its type looked up wherever it is not known.
 @frozen
 @usableFromInline
 struct Downstream<Input, Failure: Error> {
   @usableFromInline
-  enum Message {
-    case subscription(any Subscription)
-    case completion(Subscribers.Completion<Failure>)
-    /// Asks for the subscriber itself, for descriptions and mirrors.
-    case reveal((Any) -> Void)
-  }
-
-  @usableFromInline
   let next: (Input) -> Subscribers.Demand
   @usableFromInline
-  let control: (Message) -> Void
+  let end: (Subscribers.Completion<Failure>) -> Void
+  @usableFromInline
+  let begin: (any Subscription) -> Void
+  /// The subscriber, or a ``SubscriberHolder`` with it.
+  @usableFromInline
+  let holder: AnyObject
 
-  @inlinable
-  init(next: @escaping (Input) -> Subscribers.Demand, control: @escaping (Message) -> Void) {
+  /// Made of closures; goes by `name`.
+  @usableFromInline
+  init(
+    _ name: String, next: @escaping (Input) -> Subscribers.Demand,
+    end: @escaping (Subscribers.Completion<Failure>) -> Void, begin: @escaping (any Subscription) -> Void
+  ) {
     self.next = next
-    self.control = control
+    self.end = end
+    self.begin = begin
+    holder = NameHolder(name)
   }
 
   @inlinable
   init<S: Subscriber>(_ subscriber: S) where S.Input == Input, S.Failure == Failure {
-    if S.self is AnyObject.Type {
+    if let link = subscriber as? Link<Input, Failure> {
+      // Erased before. Known at compile time where this is specialized.
+      self = link.downstream
+    } else if S.self is AnyObject.Type {
       // A closure that captures one object needs no context of its own.
       next = { subscriber.receive($0) }
-      control = { $0.deliver(to: subscriber) }
+      end = { subscriber.receive(completion: $0) }
+      begin = { subscriber.receive(subscription: $0) }
+      // Right because it is one, as was asked just now; a cast would look for a bridge first.
+      holder = unsafeBitCast(subscriber, to: AnyObject.self)
     } else {
-      // One box for both closures, and no other context.
+      // One box for all closures, and no other context.
       let box = SubscriberBox(subscriber)
       next = { box.subscriber.receive($0) }
-      control = { $0.deliver(to: box.subscriber) }
+      end = { box.subscriber.receive(completion: $0) }
+      begin = { box.subscriber.receive(subscription: $0) }
+      holder = box
     }
   }
 
   @inlinable
   @inline(never)
-  func receive(subscription: any Subscription) { control(.subscription(subscription)) }
+  func receive(subscription: any Subscription) { begin(subscription) }
 
   @inlinable
   @inline(never)
-  func receive(completion: Subscribers.Completion<Failure>) { control(.completion(completion)) }
+  func receive(completion: Subscribers.Completion<Failure>) { end(completion) }
 
   @usableFromInline
-  var subscriber: Any {
-    var subscriber: Any = ()
-    control(.reveal { subscriber = $0 })
-    return subscriber
-  }
+  var subscriber: Any { (holder as? SubscriberHolder)?.held ?? holder }
 
   /// What the subscriber says of itself, or else the name of its type.
   @usableFromInline
@@ -62,25 +70,35 @@ struct Downstream<Input, Failure: Error> {
   }
 }
 
-extension Downstream.Message {
+/// Holds what a ``Downstream`` was made of, when that is not an object itself.
+@usableFromInline
+class SubscriberHolder {
   @inlinable
-  @inline(never)
-  func deliver<S: Subscriber>(to subscriber: S) where S.Failure == Failure {
-    switch self {
-    case .subscription(let subscription): subscriber.receive(subscription: subscription)
-    case .completion(let completion): subscriber.receive(completion: completion)
-    case .reveal(let show): show(subscriber)
-    }
-  }
+  init() {}
+
+  /// The subscriber, for descriptions and mirrors.
+  @usableFromInline
+  var held: Any { () }
 }
 
 @usableFromInline
-final class SubscriberBox<S: Subscriber> {
+final class SubscriberBox<S: Subscriber>: SubscriberHolder {
   @usableFromInline
   let subscriber: S
 
   @inlinable
   init(_ subscriber: S) { self.subscriber = subscriber }
+
+  @usableFromInline
+  override var held: Any { subscriber }
+}
+
+private final class NameHolder: SubscriberHolder {
+  private let name: String
+
+  init(_ name: String) { self.name = name }
+
+  override var held: Any { name }
 }
 
 /// The way back: a subscriber made of an erased one, where a chain's nesting of types starts afresh.

@@ -23,10 +23,68 @@ extension Port {
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { CombineIdentifier(inlet) }
 }
 
+/// What of a stage's subscription to an upstream does not depend on what it delivers. Apart, because a stage that holds
+/// several then keeps and cancels them without their types being looked up.
+@usableFromInline
+class UpstreamSlot {
+  /// For the owner's use: its place in the owner's list.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var index: Int
+  /// For the owner's use: whether it has asked for everything.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isUnlimited = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isLive = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isEnded = false
+  /// For the owner's use: whether a subscription that comes after the ending is neither used nor refused.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var leavesLate = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var up: (any Subscription)?
+
+  @inlinable
+  init(index: Int) { self.index = index }
+
+  @usableFromInline
+  final func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+
+  /// Cancels upstream; nothing arrives from it any more.
+  @usableFromInline
+  final func cancel() {
+    let up = self.up
+    close()
+    up?.cancel()
+  }
+
+  /// Lets the subscription go, not the publisher: should it send another, that begins anew.
+  @usableFromInline
+  final func reset() {
+    isLive = false
+    up = nil
+  }
+
+  @usableFromInline
+  final func close() {
+    leavesLate = false
+    isLive = false
+    isEnded = true
+    up = nil
+  }
+}
+
 /// A stage's subscription to one of its upstreams, with the protocol's rules kept: the first subscription wins, one
 /// ending, nothing after an ending or a cancellation.
 @usableFromInline
-final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+final class Inlet<P: Port>: UpstreamSlot, Subscriber, CustomStringConvertible, CustomReflectable,
+  CustomPlaygroundDisplayConvertible
+{
   @usableFromInline
   typealias Input = P.Input
   @usableFromInline
@@ -34,35 +92,14 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
 
   @usableFromInline
   let owner: P.Owner
-  /// For the owner's use: its place in the owner's list.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var index: Int
-  /// For the owner's use: whether it has asked for everything.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var isUnlimited = false
-  @exclusivity(unchecked)
-  @usableFromInline
-  var isLive = false
-  @exclusivity(unchecked)
-  @usableFromInline
-  var isEnded = false
-  /// For the owner's use: whether a subscription that comes after the ending is neither used nor refused.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var leavesLate = false
-  @exclusivity(unchecked)
-  @usableFromInline
-  var up: (any Subscription)?
 
-  @usableFromInline
+  @inlinable
   init(_ owner: P.Owner, index: Int = 0) {
     self.owner = owner
-    self.index = index
+    super.init(index: index)
   }
 
-  @usableFromInline
+  @inlinable
   func receive(subscription: any Subscription) {
     guard !isLive, !isEnded else {
       if isLive || !leavesLate { subscription.cancel() }
@@ -87,32 +124,6 @@ final class Inlet<P: Port>: Subscriber, CustomStringConvertible, CustomReflectab
     if case .finished = completion { up = nil }
     // One that fails is still there to be cancelled with the others.
     P.ended(completion, self)
-    up = nil
-  }
-
-  @usableFromInline
-  func request(_ demand: Subscribers.Demand) { up?.request(demand) }
-
-  /// Cancels upstream; nothing arrives from it any more.
-  @usableFromInline
-  func cancel() {
-    let up = self.up
-    close()
-    up?.cancel()
-  }
-
-  /// Lets the subscription go, not the publisher: should it send another, that begins anew.
-  @usableFromInline
-  func reset() {
-    isLive = false
-    up = nil
-  }
-
-  @usableFromInline
-  func close() {
-    leavesLate = false
-    isLive = false
-    isEnded = true
     up = nil
   }
 

@@ -25,7 +25,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   final var waiting = FIFO<(inlet: Inlet<MergePort<Output, Failure>>, value: Output)>()
   @exclusivity(unchecked)
   @usableFromInline
-  final var inlets: ContiguousArray<Inlet<MergePort<Output, Failure>>> = []
+  final var inlets: ContiguousArray<UpstreamSlot> = []
   /// How many values are being delivered that came through no inlet; the ending waits for them.
   @exclusivity(unchecked)
   @usableFromInline
@@ -53,17 +53,17 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   }
 
   /// No upstream will be added.
-  @usableFromInline
+  @inlinable
   final func close() {
     isOpen = false
     finishIfDone()
   }
 
   /// An upstream has finished; `flatMap` asks for the next.
-  @usableFromInline
+  @inlinable
   func inletFinished() {}
 
-  @usableFromInline
+  @inlinable
   final func began(_ inlet: Inlet<MergePort<Output, Failure>>) {
     guard isActive else { return inlet.cancel() }
     inlet.isUnlimited = demand == .unlimited
@@ -95,7 +95,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
     return .unlimited
   }
 
-  @usableFromInline
+  @inlinable
   final func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<MergePort<Output, Failure>>) {
     remove(inlet)
     switch completion {
@@ -108,7 +108,8 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   }
 
   /// Takes `inlet` off the list, unless that has been done.
-  private final func remove(_ inlet: Inlet<MergePort<Output, Failure>>) {
+  @inlinable
+  final func remove(_ inlet: Inlet<MergePort<Output, Failure>>) {
     guard inlet.index < inlets.count, inlets[inlet.index] === inlet else { return }
     let last = inlets.removeLast()
     guard last !== inlet else { return }
@@ -118,13 +119,14 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
 
   // MARK: Downstream
 
-  @usableFromInline
+  @inlinable
   func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard isActive else { return }
     self.demand += demand
     guard !isDraining else { return }
-    drain()
+    // Not `isEmpty`, for which the queue's type would be looked up: requests are served where it is not known.
+    if waiting.count > 0 { drain() }
     if isActive, self.demand == .unlimited {
       for inlet in inlets where inlet.isLive && !inlet.isUnlimited {
         inlet.isUnlimited = true
@@ -134,7 +136,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   }
 
   /// Delivers what waits, in order; what arrives meanwhile joins the queue, and the stack stays flat.
-  @usableFromInline
+  @inlinable
   final func drain() {
     guard !isDraining else { return }
     isDraining = true
@@ -148,26 +150,27 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
     finishIfDone()
   }
 
-  @usableFromInline
+  @inlinable
   final func finishIfDone() {
-    if isActive, !isOpen, inlets.isEmpty, waiting.isEmpty, directDeliveries == 0 { end(.finished) }
+    if isActive, !isOpen, inlets.isEmpty, waiting.count == 0, directDeliveries == 0 { end(.finished) }
   }
 
   /// Delivers the ending, once, and cancels what still runs.
-  @usableFromInline
+  @inlinable
   final func end(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
     // Only a failure leaves something waiting.
-    while let (_, value) = waiting.popFirst() { StreamDiagnostics.dropped(value, name, .terminated) }
+    while waiting.count > 0, let (_, value) = waiting.popFirst() { StreamDiagnostics.dropped(value, name, .terminated) }
     cancel()
     down.receive(completion: completion)
   }
 
-  @usableFromInline
+  @inlinable
   func cancel() {
     guard isActive else { return }
     isActive = false
-    waiting.removeAll()
+    if waiting.count > 0 { waiting.removeAll() }
+    guard !inlets.isEmpty else { return }
     let inlets = self.inlets
     self.inlets = []
     for inlet in inlets { inlet.cancel() }
@@ -188,7 +191,7 @@ enum MergePort<Output, Failure: Error>: Port {
   @usableFromInline
   typealias Owner = MergeStage<Output, Failure>
 
-  @usableFromInline
+  @inlinable
   static func began(_ inlet: Inlet<Self>) { inlet.owner.began(inlet) }
   @inlinable
   static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
@@ -197,7 +200,7 @@ enum MergePort<Output, Failure: Error>: Port {
   /// As in Combine, an upstream that goes on after its ending is heard as long as the others are.
   @inlinable
   static func takesStray(afterEnding: Bool) -> Bool { true }
-  @usableFromInline
+  @inlinable
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.ended(completion, inlet)
   }

@@ -68,6 +68,13 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
   }
 
   /// Everything is asked of upstream already.
+  /// What was gathered goes with the cancellation; before the subscription there is none.
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    if phase == .ended { result = nil }
+  }
+
   @usableFromInline
   override func asked(for demand: Subscribers.Demand) { isAsked = true }
 

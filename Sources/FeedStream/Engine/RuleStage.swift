@@ -1,7 +1,7 @@
 /// A stage with one rule that may throw.
 @usableFromInline
 class RuleStage<Input, Output, Ending: Publishers.Endings>: Stage<Output, Ending.Failure> {
-  @usableFromInline
+  @inlinable
   final func receive(completion: Subscribers.Completion<Ending.UpstreamFailure>) {
     finish(completion.mapError(Ending.failure(ofUpstream:)))
   }

@@ -26,20 +26,22 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
   final var hasDelivered = false
   @exclusivity(unchecked)
   @usableFromInline
-  final private(set) var current: Upstream?
+  final var current: Upstream?
   @exclusivity(unchecked)
-  private var upcoming: ((Upstream) -> Void)?
-  @exclusivity(unchecked)
-  private var isSubscribing = false
-
   @usableFromInline
+  final var upcoming: ((Upstream) -> Void)?
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isSubscribing = false
+
+  @inlinable
   init(_ name: StaticString, _ down: Downstream<Output, Failure>) {
     self.name = name
     self.down = down
   }
 
   /// Cancels the current upstream and subscribes to another.
-  @usableFromInline
+  @inlinable
   final func subscribe(_ attach: @escaping (Upstream) -> Void) {
     guard isActive else { return }
     let last = current
@@ -60,7 +62,7 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
   // MARK: Upstream
 
   /// The current upstream accepted: asks it for what is still wanted.
-  @usableFromInline
+  @inlinable
   func began(_ inlet: Upstream) {
     guard isActive, inlet === current else { return inlet.cancel() }
     if demand > .none { inlet.request(demand) }
@@ -85,14 +87,14 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
   }
 
   /// The current upstream has ended.
-  @usableFromInline
+  @inlinable
   func ended(_ completion: Subscribers.Completion<Failure>) { end(completion) }
 
   /// Whether an upstream that sends a subscription after its ending is left alone, not cancelled, while this goes on.
   @usableFromInline
   var leavesLate: Bool { false }
 
-  @usableFromInline
+  @inlinable
   final func endedCurrent(_ completion: Subscribers.Completion<Failure>, _ inlet: Upstream) {
     guard isActive, inlet === current else { return }
     current = nil
@@ -101,7 +103,7 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
   }
 
   /// Delivers the ending, once.
-  @usableFromInline
+  @inlinable
   final func end(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
     cancel()
@@ -110,14 +112,14 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
 
   // MARK: Downstream
 
-  @usableFromInline
+  @inlinable
   func request(_ demand: Subscribers.Demand) {
     guard isActive else { return }
     self.demand += demand
     current?.request(demand)
   }
 
-  @usableFromInline
+  @inlinable
   func cancel() {
     guard isActive else { return }
     isActive = false
@@ -142,11 +144,11 @@ enum SerialPort<Output, Failure: Error>: Port {
   @usableFromInline
   typealias Owner = SerialStage<Output, Failure>
 
-  @usableFromInline
+  @inlinable
   static func began(_ inlet: Inlet<Self>) { inlet.owner.began(inlet) }
   @inlinable
   static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand { inlet.owner.pass(input) }
-  @usableFromInline
+  @inlinable
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.endedCurrent(completion, inlet)
   }

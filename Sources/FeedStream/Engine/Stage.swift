@@ -53,7 +53,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   // MARK: Upstream's side
 
   /// Takes the first subscription and tells the subscriber; refuses any other.
-  @usableFromInline
+  @inlinable
   func receive(subscription: any Subscription) {
     guard phase == .waiting else {
       subscription.cancel()
@@ -65,7 +65,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   }
 
   /// Tells the subscriber that it is subscribed; an operator that starts with a request of its own overrides this.
-  @usableFromInline
+  @inlinable
   func began() { down.receive(subscription: self) }
 
   /// Whether a value is in order. Off the hot path, `takesStray()` says what happens to one that is not.
@@ -95,7 +95,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   }
 
   /// Whether an ending is in order, or passes all the same.
-  @usableFromInline
+  @inlinable
   final func takesEnding() -> Bool {
     trapIfEarly("an ending arrived")
     switch phase {
@@ -107,7 +107,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   }
 
   /// Forwards the first ending and refuses the rest.
-  @usableFromInline
+  @inlinable
   final func finish(_ completion: Subscribers.Completion<Failure>) {
     guard takesEnding() else { return }
     phase = .ended
@@ -116,8 +116,8 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   }
 
   /// Ends the stream from within: cancels upstream, then completes downstream.
+  @inlinable
   @inline(never)
-  @usableFromInline
   final func stop(_ completion: Subscribers.Completion<Failure>) {
     guard phase == .live || phase == .waiting && strays == .earlyPass else { return }
     phase = .ended
@@ -128,8 +128,8 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   }
 
   /// Delivers a last value and finishes. Upstream is cancelled first, so that nothing comes between them.
+  @inlinable
   @inline(never)
-  @usableFromInline
   final func stop(after value: Output) {
     phase = .draining
     let up = self.up
@@ -145,7 +145,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
 
   // MARK: Downstream's side
 
-  @usableFromInline
+  @inlinable
   func request(_ demand: Subscribers.Demand) {
     confinement.check("Subscription.request")
     demand.assertPositive(self)
@@ -154,7 +154,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   }
 
   /// Cancels upstream and delivers nothing more. Before the subscription there is nothing to cancel.
-  @usableFromInline
+  @inlinable
   func cancel() {
     confinement.check("Subscription.cancel")
     guard phase != .ended, phase != .waiting || strays == .earlyTraps else { return }

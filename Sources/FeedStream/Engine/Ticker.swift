@@ -25,9 +25,9 @@ final class Ticker<Context: Scheduler> {
     self.scheduler = scheduler
     let due = Due(scheduler.now)
     self.due = due
+    let tolerance = tolerance ?? scheduler.minimumTolerance
     alarm = Alarm {
-      scheduler.schedule(
-        after: due.date, interval: interval, tolerance: tolerance ?? scheduler.minimumTolerance, options: options, $0)
+      scheduler.schedule(after: due.date, interval: interval, tolerance: tolerance, options: options, $0)
     }
   }
 

@@ -12,10 +12,14 @@ package struct TimerQueue {
     fileprivate let interval: Int64
     @exclusivity(unchecked)
     package private(set) var action: (() -> Void)?
+    /// For the use of whoever added it.
+    @exclusivity(unchecked)
+    package var note: AnyObject?
     private let onCancel: (Work) -> Void
 
-    fileprivate init(
-      deadline: StreamInstant, interval: Int64, action: @escaping () -> Void, onCancel: @escaping (Work) -> Void
+    /// Work that is in no queue until it is added to one.
+    package init(
+      deadline: StreamInstant, interval: Int64 = 0, action: @escaping () -> Void, onCancel: @escaping (Work) -> Void
     ) {
       self.deadline = deadline
       self.interval = interval
@@ -71,11 +75,21 @@ package struct TimerQueue {
     at deadline: StreamInstant, every interval: StreamInstant.Stride = 0, onCancel: @escaping (Work) -> Void,
     _ action: @escaping () -> Void
   ) -> Work {
-    counter += 1
     let work = Work(deadline: deadline, interval: interval.nanoseconds, action: action, onCancel: onCancel)
-    heap.append(Entry(deadline: deadline.nanoseconds, order: counter, work: work))
-    siftUp(heap.count - 1)
+    add(work, in: takePlace())
     return work
+  }
+
+  /// Keeps a place among equal deadlines for work that may be added later.
+  package mutating func takePlace() -> UInt64 {
+    counter += 1
+    return counter
+  }
+
+  /// Adds work, at a place that was kept.
+  package mutating func add(_ work: Work, in place: UInt64) {
+    heap.append(Entry(deadline: work.deadline.nanoseconds, order: place, work: work))
+    siftUp(heap.count - 1)
   }
 
   /// Accounts for one cancelled piece of work.
@@ -139,10 +153,12 @@ package struct TimerQueue {
 
   @discardableResult
   private mutating func removeFirst() -> Work {
-    heap.swapAt(0, heap.count - 1)
-    let work = heap.removeLast().work
-    if heap.count > 1 { siftDown(0) }
-    return work
+    var taken = heap.removeLast()
+    if !heap.isEmpty {
+      swap(&heap[0], &taken)
+      siftDown(0)
+    }
+    return taken.work
   }
 
   private mutating func siftUp(_ start: Int) {

@@ -68,8 +68,8 @@
       return Work(action)
     }
 
-    /// An action on its way through a run loop, whose closures must be sendable. Unchecked, and right: the loop runs it on
-    /// its own thread, which is the one that schedules it.
+    /// An action on its way through a run loop, whose closures must be sendable. Unchecked, and right: the loop runs it
+    /// on its own thread, which is the one that schedules it.
     private final class Work: @unchecked Sendable {
       let run: () -> Void
       init(_ run: @escaping () -> Void) { self.run = run }

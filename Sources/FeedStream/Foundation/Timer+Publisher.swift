@@ -7,6 +7,8 @@
     ///
     /// On an ``EventLoop`` use ``Scheduler/timer(every:tolerance:options:)``.
     ///
+    /// **Demand, failure, cancellation, policy:** as in ``Publishers/Timer``.
+    ///
     /// - Parameters:
     ///   - interval: the time between ticks, in seconds.
     ///   - tolerance: how many seconds late a tick may be.
@@ -21,7 +23,12 @@
       TimerPublisher(interval: interval, tolerance: tolerance, runLoop: runLoop, mode: mode, options: options)
     }
 
-    /// Delivers the date at a regular interval while connected; see ``Publishers/Timer`` for its behaviour.
+    /// Delivers the date at a regular interval while connected.
+    ///
+    ///     connect     x
+    ///     downstream  ---date--date--date…
+    ///
+    /// **Demand, failure, cancellation, policy:** as in ``Publishers/Timer``.
     public final class TimerPublisher: ConnectablePublisher {
       public typealias Output = Date
       public typealias Failure = Never

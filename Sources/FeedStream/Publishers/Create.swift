@@ -6,12 +6,17 @@ extension Publishers {
   ///       emitter.onCancel { handle.close() }
   ///     }
   ///
+  ///     sent        --a--b--c--|
+  ///     demand      1--------2---
+  ///     downstream  --a------bc|
+  ///
   /// The closure runs once per subscriber, when it subscribes, after the subscriber has its subscription.
   ///
-  /// **Demand:** what is sent before it is asked for is held. **Policy:** of what does not fit in `size`, `whenFull`
-  /// decides; what is dropped is reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's, or `whenFull`'s;
-  /// at once when what is held has not been asked for.
-  /// **Cancellation:** runs what the closure gave to ``Emitter/onCancel(_:)``, and discards what is held.
+  /// **Demand:** what is sent before it is asked for is held; the ending follows it, and waits for no request of its
+  /// own. **Policy:** of what does not fit in `size`, `whenFull` decides; what is dropped is reported to
+  /// ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's, at once when what is held has not been asked for;
+  /// `whenFull`'s, with the next request, after the values which that asks for. What is still held then is dropped, and
+  /// reported. **Cancellation:** runs what the closure gave to ``Emitter/onCancel(_:)``, and discards what is held.
   public struct Create<Output, Failure: Error>: Publisher {
     private let size: Int
     private let whenFull: BufferingStrategy<Failure>

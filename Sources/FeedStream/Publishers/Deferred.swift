@@ -1,6 +1,10 @@
 /// Makes a publisher anew for every subscriber.
 ///
-/// **Demand, failure, cancellation:** those of the publisher made.
+///     Deferred { [count()].publisher }
+///     first subscriber    -1-|
+///     second subscriber   -2-|
+///
+/// **Demand, failure, cancellation, policy:** those of the publisher made.
 @frozen
 public struct Deferred<DeferredPublisher: Publisher>: Publisher {
   public typealias Output = DeferredPublisher.Output

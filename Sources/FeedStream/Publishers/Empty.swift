@@ -3,7 +3,8 @@
 ///     Empty()                            |
 ///     Empty(completeImmediately: false)  ----
 ///
-/// **Demand:** its ending waits for none.
+/// **Demand:** its ending waits for none. **Failure:** none. **Cancellation:** as it is subscribed, keeps the ending
+/// away. **Policy:** has nothing to deliver.
 @frozen
 public struct Empty<Output, Failure: Error>: Publisher, Equatable {
   /// Whether it finishes at once; if not, it never does.

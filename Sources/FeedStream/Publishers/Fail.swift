@@ -2,7 +2,8 @@
 ///
 ///     Fail(error: e)    #
 ///
-/// **Demand:** the failure waits for none.
+/// **Demand:** the failure waits for none. **Failure:** that is all it does. **Cancellation:** as it is subscribed,
+/// keeps the failure away. **Policy:** has nothing to deliver.
 @frozen
 public struct Fail<Output, Failure: Error>: Publisher {
   public let error: Failure

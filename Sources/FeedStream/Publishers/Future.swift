@@ -5,28 +5,36 @@
 /// The work starts when the future is made, not when somebody subscribes (wrap it in ``Deferred`` for that), and its
 /// result is kept. The first call of the promise counts, later ones are dropped, and reported.
 ///
-/// **Demand:** a value waits for the first request; a failure waits for nothing. **Cancellation:** the subscriber's own;
-/// the work goes on. **Confinement:** not `Sendable`; keep the promise on the stream's thread.
+/// **Demand:** a value waits for the first request; a failure waits for nothing. **Failure:** that with which the
+/// promise is called. **Cancellation:** the subscriber's own; the work goes on. **Policy:** keeps its one result.
+/// **Confinement:** not `Sendable`; keep the promise on the stream's thread.
 public final class Future<Output, Failure: Error>: Publisher {
   /// Fulfils the future.
   public typealias Promise = (Result<Output, Failure>) -> Void
 
-  fileprivate private(set) var result: Result<Output, Failure>?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var result: Result<Output, Failure>?
   /// The subscribers that the result has not reached, in the order in which they subscribed.
-  private var waiting: [FutureSubscription<Output, Failure>] = []
+  @exclusivity(unchecked)
+  @usableFromInline
+  var waiting: [FutureSubscription<Output, Failure>] = []
 
   /// - Parameter attemptToFulfill: runs at once; calls the promise it is given, now or later.
+  @inlinable
   public init(_ attemptToFulfill: @escaping (@escaping Promise) -> Void) {
     attemptToFulfill { [self] in fulfill($0) }
   }
 
+  @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscription = FutureSubscription(Downstream(subscriber), self)
     if result == nil { waiting.append(subscription) }
     subscription.begin()
   }
 
-  private func fulfill(_ result: Result<Output, Failure>) {
+  @inlinable
+  func fulfill(_ result: Result<Output, Failure>) {
     guard self.result == nil else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
     self.result = result
     let waiting = self.waiting
@@ -34,7 +42,8 @@ public final class Future<Output, Failure: Error>: Publisher {
     for subscription in waiting { subscription.settle(keepingFuture: false) }
   }
 
-  fileprivate func remove(_ subscription: FutureSubscription<Output, Failure>) {
+  @usableFromInline
+  func remove(_ subscription: FutureSubscription<Output, Failure>) {
     waiting.removeAll { $0 === subscription }
   }
 }
@@ -78,22 +87,34 @@ extension Future where Output: Sendable {
   }
 }
 
-private final class FutureSubscription<Output, Failure: Error>: Subscription {
-  private var down: Downstream<Output, Failure>?
-  private var future: Future<Output, Failure>?
-  private var hasAnyDemand = false
-  private var isSettled = false
+@usableFromInline
+final class FutureSubscription<Output, Failure: Error>: Subscription {
+  @exclusivity(unchecked)
+  @usableFromInline
+  var down: Downstream<Output, Failure>?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var future: Future<Output, Failure>?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasAnyDemand = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isSettled = false
 
+  @inlinable
   init(_ down: Downstream<Output, Failure>, _ future: Future<Output, Failure>) {
     self.down = down
     self.future = future
   }
 
+  @inlinable
   func begin() {
     down?.receive(subscription: self)
     settle()
   }
 
+  @inlinable
   func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     hasAnyDemand = true
@@ -104,6 +125,7 @@ private final class FutureSubscription<Output, Failure: Error>: Subscription {
   ///
   /// - Parameter keepingFuture: whether the mirror goes on showing the future, as Combine's does where the result was there
   ///   before it could be delivered.
+  @inlinable
   func settle(keepingFuture: Bool = true) {
     guard !isSettled, let down, let result = future?.result else { return }
     switch result {
@@ -121,6 +143,7 @@ private final class FutureSubscription<Output, Failure: Error>: Subscription {
     if !keepingFuture { future = nil }
   }
 
+  @inlinable
   func cancel() {
     future?.remove(self)
     down = nil
@@ -129,12 +152,16 @@ private final class FutureSubscription<Output, Failure: Error>: Subscription {
 }
 
 extension FutureSubscription: Traceable {
+  @usableFromInline
   var below: Any { down?.subscriber ?? () }
 }
 
 extension FutureSubscription: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
+  @usableFromInline
   var description: String { "Future" }
+  @usableFromInline
   var playgroundDescription: Any { description }
+  @usableFromInline
   var customMirror: Mirror {
     let future: Any = future as Any
     return Mirror(

@@ -6,9 +6,13 @@ extension Publishers {
   ///       return state < 1_000 ? state : nil
   ///     }
   ///
+  ///     demand      1-2---unlimited
+  ///     downstream  1-24--8…512|
+  ///
   /// Unlike `sequence(state:next:).publisher`, operators on it are applied as values pass, so that it may be endless.
   ///
-  /// **Demand:** as many as asked for, in the call that asks; one is computed ahead. **Cancellation:** at once.
+  /// **Demand:** as many as asked for, in the call that asks; one is computed ahead. **Failure:** none.
+  /// **Cancellation:** at once. **Policy:** computes what is asked for, and that one; nothing is dropped.
   @frozen
   public struct Generate<State, Output>: Publisher {
     public typealias Failure = Never

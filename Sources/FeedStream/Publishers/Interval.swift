@@ -7,9 +7,9 @@ extension Publishers {
   /// Cold: every subscription counts its own. There is no burst after a stall: ticks that a busy scheduler missed are
   /// skipped, and not counted.
   ///
-  /// **Policy:** a tick for which nothing is asked is dropped, and counted, so that a gap in the numbers shows it: a poll
-  /// that takes longer than the interval is followed by the next regular tick, not by those it missed. **Failure:** none.
-  /// **Cancellation:** at once.
+  /// **Demand:** each tick takes one of what is asked for. **Policy:** a tick for which nothing is asked is dropped,
+  /// reported, and counted, so that a gap in the numbers shows it: a poll that takes longer than the interval is
+  /// followed by the next regular tick, not by those it missed. **Failure:** none. **Cancellation:** at once.
   public struct Interval<Context: Scheduler>: Publisher {
     public typealias Output = Int
     public typealias Failure = Never

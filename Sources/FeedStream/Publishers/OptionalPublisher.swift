@@ -8,7 +8,8 @@ extension Optional {
   ///     Optional(1).publisher          1|
   ///     Optional<Int>.none.publisher   |
   ///
-  /// **Demand:** the value waits for the first request; the ending of an empty one waits for nothing.
+  /// **Demand:** the value waits for the first request; the ending of an empty one waits for nothing. **Failure:**
+  /// none. **Cancellation:** at once. **Policy:** forwards.
   @frozen
   public struct Publisher: ConstantPublisher {
     public typealias Output = Wrapped
@@ -40,36 +41,55 @@ extension Optional.Publisher {
   @inlinable
   public var constant: Result<Wrapped?, Never> { .success(output) }
 
+  /// As `map(_:)` of any publisher, applied at once.
   @inlinable
   public func map<T>(_ transform: (Wrapped) -> T) -> Optional<T>.Publisher {
     Optional<T>.Publisher(output.map(transform))
   }
+
+  /// As `collect()` of any publisher, applied at once.
   @inlinable
   public func collect() -> Optional<[Wrapped]>.Publisher {
     Optional<[Wrapped]>.Publisher(output.map { [$0] } ?? [])
   }
+
+  /// As `count()` of any publisher, applied at once. As in Combine, nothing when there is no value.
   @inlinable
   public func count() -> Optional<Int>.Publisher { map { _ in 1 } }
+
+  /// As `allSatisfy(_:)` of any publisher, applied at once. As in Combine, nothing when there is no value.
   @inlinable
   public func allSatisfy(_ predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
+
+  /// As `contains(where:)` of any publisher, applied at once. As in Combine, nothing when there is no value.
   @inlinable
   public func contains(where predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
+
+  /// As `contains(_:)` of any publisher, applied at once. As in Combine, nothing when there is no value.
   @inlinable
   public func contains(_ output: Wrapped) -> Optional<Bool>.Publisher where Wrapped: Equatable { map { $0 == output } }
+
+  /// As `reduce(_:_:)` of any publisher, applied at once. As in Combine, nothing when there is no value.
   @inlinable
   public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
+
+  /// As `scan(_:_:)` of any publisher, applied at once.
   @inlinable
   public func scan<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
+
+  /// As `replaceError(with:)` of any publisher, applied at once.
   @inlinable
   public func replaceError(with output: Wrapped) -> Self { self }
+
+  /// As `replaceEmpty(with:)` of any publisher, applied at once.
   @inlinable
   public func replaceEmpty(with output: Wrapped) -> Just<Wrapped> { Just(self.output ?? output) }
 
-  /// Delivers the value when place zero is in `range`.
+  /// As `output(in:)` of any publisher, applied at once.
   @inlinable
   public func output<R: RangeExpression>(in range: R) -> Self where R.Bound == Int {
     let range = range.relative(to: 0..<Int.max)

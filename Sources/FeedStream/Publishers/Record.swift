@@ -2,7 +2,8 @@
 ///
 ///     Record(output: [1, 2], completion: .finished)    12|
 ///
-/// **Demand:** as many as asked for, in the call that asks. **Cancellation:** at once.
+/// **Demand:** as many as asked for, in the call that asks. **Failure:** the recorded one, with the last value; at once
+/// if there are no values. **Cancellation:** at once. **Policy:** forwards.
 public struct Record<Output, Failure: Error>: Publisher {
   /// What it delivers.
   public let recording: Recording

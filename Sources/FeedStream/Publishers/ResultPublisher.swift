@@ -8,7 +8,8 @@ extension Result {
   ///     Result.success(1).publisher    1|
   ///     Result.failure(e).publisher    #
   ///
-  /// **Demand:** the value waits for the first request; a failure waits for nothing.
+  /// **Demand:** the value waits for the first request; a failure waits for nothing. **Failure:** the result's.
+  /// **Cancellation:** at once. **Policy:** forwards.
   @frozen
   public struct Publisher: ConstantPublisher {
     public typealias Output = Success
@@ -46,40 +47,63 @@ extension Result.Publisher {
   @inlinable
   public var constant: Result<Success?, Failure> { result.map { $0 } }
 
+  /// As `map(_:)` of any publisher, applied at once.
   @inlinable
   public func map<T>(_ transform: (Success) -> T) -> Result<T, Failure>.Publisher {
     Result<T, Failure>.Publisher(result.map(transform))
   }
+
+  /// As `collect()` of any publisher, applied at once.
   @inlinable
   public func collect() -> Result<[Success], Failure>.Publisher { map { [$0] } }
+
+  /// As `count()` of any publisher, applied at once.
   @inlinable
   public func count() -> Result<Int, Failure>.Publisher { map { _ in 1 } }
+
+  /// As `allSatisfy(_:)` of any publisher, applied at once.
   @inlinable
   public func allSatisfy(_ predicate: (Success) -> Bool) -> Result<Bool, Failure>.Publisher { map(predicate) }
+
+  /// As `contains(where:)` of any publisher, applied at once.
   @inlinable
   public func contains(where predicate: (Success) -> Bool) -> Result<Bool, Failure>.Publisher { map(predicate) }
+
+  /// As `contains(_:)` of any publisher, applied at once.
   @inlinable
   public func contains(_ output: Success) -> Result<Bool, Failure>.Publisher where Success: Equatable {
     map { $0 == output }
   }
+
+  /// As `reduce(_:_:)` of any publisher, applied at once.
   @inlinable
   public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Success) -> T) -> Result<T, Failure>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
+
+  /// As `scan(_:_:)` of any publisher, applied at once.
   @inlinable
   public func scan<T>(_ initialResult: T, _ nextPartialResult: (T, Success) -> T) -> Result<T, Failure>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
+
+  /// As `replaceEmpty(with:)` of any publisher, applied at once.
   @inlinable
   public func replaceEmpty(with output: Success) -> Self { self }
+
+  /// As `replaceError(with:)` of any publisher, applied at once.
   @inlinable
   public func replaceError(with output: Success) -> Result<Success, Never>.Publisher {
     Result<Success, Never>.Publisher(result.getOr(output))
   }
+
+  /// As `mapError(_:)` of any publisher, applied at once.
   @inlinable
   public func mapError<E: Error>(_ transform: (Failure) -> E) -> Result<Success, E>.Publisher {
     Result<Success, E>.Publisher(result.mapError(transform))
   }
+
+  /// As `setFailureType(to:)` of any publisher, applied at once.
   @inlinable
   public func setFailureType<E: Error>(to failureType: E.Type) -> Result<Success, E>.Publisher where Failure == Never {
     Result<Success, E>.Publisher(result.get())
@@ -89,24 +113,33 @@ extension Result.Publisher {
 // As in Combine, the `try` forms of what compares two values call their closure with the one value twice, so that what it
 // throws is known.
 extension Result.Publisher {
+  /// As `tryMap(_:)` of any publisher, applied at once.
   @inlinable
   public func tryMap<T>(_ transform: (Success) throws -> T) -> Result<T, any Error>.Publisher {
     Result<T, any Error>.Publisher(Result<T, any Error> { try transform(result.get()) })
   }
+
+  /// As `tryAllSatisfy(_:)` of any publisher, applied at once.
   @inlinable
   public func tryAllSatisfy(_ predicate: (Success) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     tryMap(predicate)
   }
+
+  /// As `tryContains(where:)` of any publisher, applied at once.
   @inlinable
   public func tryContains(where predicate: (Success) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     tryMap(predicate)
   }
+
+  /// As `tryReduce(_:_:)` of any publisher, applied at once.
   @inlinable
   public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: (T, Success) throws -> T
   ) -> Result<T, any Error>.Publisher {
     tryMap { try nextPartialResult(initialResult, $0) }
   }
+
+  /// As `tryScan(_:_:)` of any publisher, applied at once.
   @inlinable
   public func tryScan<T>(
     _ initialResult: T, _ nextPartialResult: (T, Success) throws -> T
@@ -120,18 +153,24 @@ extension Result.Publisher {
       return $0
     }
   }
+
+  /// As `tryRemoveDuplicates(by:)` of any publisher, applied at once; as in Combine, to the value and itself.
   @inlinable
   public func tryRemoveDuplicates(
     by predicate: (Success, Success) throws -> Bool
   ) -> Result<Success, any Error>.Publisher {
     tryComparing(predicate)
   }
+
+  /// As `tryMin(by:)` of any publisher, applied at once; as in Combine, to the value and itself.
   @inlinable
   public func tryMin(
     by areInIncreasingOrder: (Success, Success) throws -> Bool
   ) -> Result<Success, any Error>.Publisher {
     tryComparing(areInIncreasingOrder)
   }
+
+  /// As `tryMax(by:)` of any publisher, applied at once; as in Combine, to the value and itself.
   @inlinable
   public func tryMax(
     by areInIncreasingOrder: (Success, Success) throws -> Bool

@@ -7,7 +7,11 @@ extension Sequence {
 extension Publishers {
   /// Delivers a sequence's elements, then finishes.
   ///
-  /// **Demand:** as many as asked for, in the call that asks. **Cancellation:** at once.
+  ///     demand                   1--2---
+  ///     [1, 2, 3, 4].publisher   1--23--     (4, and the ending with it, wait for another request)
+  ///
+  /// **Demand:** as many as asked for, in the call that asks. **Failure:** none. **Cancellation:** at once. **Policy:**
+  /// forwards; an element is taken from the sequence one ahead of demand.
   @frozen
   public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher {
     public typealias Output = Elements.Element

@@ -1,6 +1,8 @@
 extension Scheduler {
   /// A timer on this scheduler, for any number of subscribers; `timer(every: 1).autoconnect()` starts with the first.
   ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publishers/Timer``.
+  ///
   /// - Parameters:
   ///   - interval: the time between ticks.
   ///   - tolerance: how late a tick may be; by default this scheduler's minimum.
@@ -21,11 +23,12 @@ extension Publishers {
   ///     timer(every: 3)
   ///     downstream  ---3--6--9…
   ///
-  /// Hot, as Combine's `Timer.TimerPublisher` is; ``Interval`` is its cold sibling. There is no burst after a stall: ticks
-  /// that a busy scheduler missed are skipped.
+  /// Hot, as Combine's `Timer.TimerPublisher` is; ``Interval`` is its cold sibling. There is no burst after a stall:
+  /// ticks that a busy scheduler missed are skipped.
   ///
-  /// **Policy:** a subscriber that has not asked for a tick does not get it. **Failure:** none. **Cancellation:** of a
-  /// subscription: at once. The timer runs until every connection has been cancelled.
+  /// **Demand:** each tick takes one of what a subscriber has asked for. **Policy:** a subscriber that has not asked
+  /// for a tick does not get it, which is reported. **Failure:** none. **Cancellation:** of a subscription: at once.
+  /// The timer runs until every connection has been cancelled.
   public final class Timer<Context: Scheduler>: ConnectablePublisher {
     public typealias Output = Context.SchedulerTimeType
     public typealias Failure = Never

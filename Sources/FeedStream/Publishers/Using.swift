@@ -3,7 +3,12 @@ extension Publishers {
   ///
   ///     Publishers.using { try! File(path) } dispose: { $0.close() } publisher: { $0.lines }
   ///
+  ///     resource    open---------close
+  ///     publisher   ----a--b--|
+  ///     downstream  ----a--b--|       (closed before the ending is delivered)
+  ///
   /// **Demand, failure:** those of the publisher made. **Cancellation:** disposes of the resource, then passes through.
+  /// **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - resource: makes the resource, once per subscriber, when it subscribes.

@@ -2,17 +2,21 @@
 ///
 /// One object per subscription, where a deferred future whose cancellation is tapped would be six: an application that
 /// polls makes two of these each time.
+@frozen
 @usableFromInline
 struct AsideWork<Output: Sendable, Failure: Error>: Publisher {
-  private let worker: SerialWorker
-  private let work: @Sendable () throws(Failure) -> Output
+  @usableFromInline
+  let worker: SerialWorker
+  @usableFromInline
+  let work: @Sendable () throws(Failure) -> Output
 
+  @inlinable
   init(_ worker: SerialWorker, _ work: @escaping @Sendable () throws(Failure) -> Output) {
     self.worker = worker
     self.work = work
   }
 
-  @usableFromInline
+  @inlinable
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscription = AsideSubscription(Downstream(subscriber))
     subscription.begin(worker.perform(work) { subscription.finish($0) })
@@ -20,15 +24,28 @@ struct AsideWork<Output: Sendable, Failure: Error>: Publisher {
 }
 
 /// One subscriber that waits for its work.
-private final class AsideSubscription<Output, Failure: Error>: Subscription, CustomStringConvertible {
-  private var down: Downstream<Output, Failure>?
-  private var job: (any Cancellable)?
-  private var result: Result<Output, Failure>?
-  private var hasDemand = false
-  private var isAttached = false
+@usableFromInline
+final class AsideSubscription<Output, Failure: Error>: Subscription, CustomStringConvertible {
+  @exclusivity(unchecked)
+  @usableFromInline
+  var down: Downstream<Output, Failure>?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var job: (any Cancellable)?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var result: Result<Output, Failure>?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasDemand = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isAttached = false
 
+  @inlinable
   init(_ down: Downstream<Output, Failure>) { self.down = down }
 
+  @inlinable
   func begin(_ job: any Cancellable) {
     if result == nil { self.job = job }
     down?.receive(subscription: self)
@@ -36,20 +53,23 @@ private final class AsideSubscription<Output, Failure: Error>: Subscription, Cus
     settle()
   }
 
+  @inlinable
   func finish(_ result: Result<Output, Failure>) {
     job = nil
     self.result = result
     settle()
   }
 
+  @inlinable
   func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     hasDemand = true
-    settle()
+    if isAttached { settle() }
   }
 
   /// Delivers the result if there is one and it may be delivered.
-  private func settle() {
+  @inlinable
+  func settle() {
     guard isAttached, let down, let result else { return }
     switch result {
     case .success(let output):
@@ -67,6 +87,7 @@ private final class AsideSubscription<Output, Failure: Error>: Subscription, Cus
     }
   }
 
+  @inlinable
   func cancel() {
     let job = self.job
     down = nil
@@ -75,5 +96,6 @@ private final class AsideSubscription<Output, Failure: Error>: Subscription, Cus
     job?.cancel()
   }
 
+  @usableFromInline
   var description: String { "SerialWorker" }
 }

@@ -7,7 +7,9 @@
 /// Lives on its scheduler's thread, as streams do.
 public final class SerialWorker {
   private let scheduler: any LoopScheduler
-  private var waiting = FIFO<Job>()
+  @exclusivity(unchecked)
+  private var waiting = FIFO<AsideJob>()
+  @exclusivity(unchecked)
   private var isBusy = false
 
   /// - Parameter scheduler: whose ``LoopScheduler/offload(_:completion:)`` runs the work: an ``EventLoop``, or virtual
@@ -18,6 +20,7 @@ public final class SerialWorker {
   ///
   /// **Demand:** the work is asked for at the subscription; its result is held until asked for. **Failure:** what `work`
   /// throws. **Cancellation:** work that has not begun is not begun; work that has begun ends unheard.
+  @inlinable
   public func publisher<T: Sendable, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T
   ) -> AnyPublisher<T, E> {
@@ -30,44 +33,71 @@ public final class SerialWorker {
   ///   - work: runs aside, after all work asked for before.
   ///   - completion: receives the result on the scheduler.
   /// - Returns: prevents `completion`, and `work` too if it has not begun. Dropping it does not cancel.
+  @inlinable
   @discardableResult
   public func perform<T: Sendable, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T, completion: @escaping (Result<T, E>) -> Void
   ) -> any Cancellable {
-    let job = Job()
-    job.start = { [scheduler] done in
-      scheduler.offload {
-        Result(catching: work)
-      } completion: { result in
-        if !job.isCancelled { completion(result) }
-        done()
-      }
+    // Unsafe but right: it is written by the work alone, and read only after the scheduler has handed the end back.
+    nonisolated(unsafe) var outcome: Result<T, E>?
+    let job = AsideJob {
+      outcome = Result(catching: work)
+    } finish: {
+      if let result = outcome { completion(result) }
     }
+    add(job)
+    return job
+  }
+
+  @usableFromInline
+  func add(_ job: AsideJob) {
     waiting.append(job)
     next()
-    return job
   }
 
   private func next() {
     while !isBusy, let job = waiting.popFirst() {
-      guard let start = job.start else { continue }
-      job.start = nil
+      guard let work = job.begin() else { continue }
       isBusy = true
-      start { [self] in
+      scheduler.offload(work) { [self] in
+        job.end()
         isBusy = false
         next()
       }
     }
   }
+}
 
-  private final class Job: Cancellable {
-    /// Begins the work and calls back when it has ended; gone once begun or cancelled.
-    var start: ((@escaping () -> Void) -> Void)?
-    private(set) var isCancelled = false
+/// One piece of a ``SerialWorker``'s work. Not generic: the closures are formed where the types are known, and what passes
+/// the scheduler, which is known as `any LoopScheduler` only, has none to look up.
+@usableFromInline
+final class AsideJob: Cancellable {
+  @exclusivity(unchecked)
+  private var work: (@Sendable () -> Void)?
+  @exclusivity(unchecked)
+  private var finish: (() -> Void)?
 
-    func cancel() {
-      isCancelled = true
-      start = nil
-    }
+  @usableFromInline
+  init(_ work: @escaping @Sendable () -> Void, finish: @escaping () -> Void) {
+    self.work = work
+    self.finish = finish
+  }
+
+  /// Hands the work over, once; `nil` when it was cancelled.
+  fileprivate func begin() -> (@Sendable () -> Void)? {
+    defer { work = nil }
+    return work
+  }
+
+  fileprivate func end() {
+    let finish = self.finish
+    self.finish = nil
+    finish?()
+  }
+
+  @usableFromInline
+  func cancel() {
+    work = nil
+    finish = nil
   }
 }

@@ -3,10 +3,13 @@
 ///     value       0---1---2--|
 ///     subscriber     0-1---2--|
 ///
-/// **Demand, policy:** the present value is delivered on the first request. A value sent to a subscriber that has not asked
-/// for one waits for its request; ``send(_:)`` counts it as dropped, and when a newer one takes its place, or the ending
-/// comes first, it is reported to ``StreamDiagnostics/onDrop(_:)``. **Re-entrancy:** a value sent while another is being
-/// delivered is delivered at once, before the rest of the subscribers have seen the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
+/// **Demand, policy:** the present value is delivered on the first request. A value sent to a subscriber that has not
+/// asked for one waits for its request; `send(_:)` counts it as dropped, and when a newer one takes its place, or the
+/// ending comes first, it is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the subject is asked
+/// for everything at once. **Failure:** the ending sent goes to every subscriber at once, asked for or not, and to
+/// those who come later, without a value. **Cancellation:** a subscriber's is its own. **Re-entrancy:** a value sent
+/// while another is being delivered is delivered at once, before the rest of the subscribers have seen the first.
+/// **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -39,12 +42,17 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     conduits.add(Downstream(subscriber), to: self, "CurrentValueSubject") { [self] in catchUp($0) }
   }
 
-  /// Delivers the present value to one who has not seen it.
+  /// Delivers the present value to one who has not seen it, and what is sent meanwhile: a request made within that is
+  /// served by the loop that is running, and the stack stays flat.
   @inlinable
   func catchUp(_ ledger: Ledger) {
-    guard ledger.isBehind else { return }
-    ledger.isBehind = false
-    _ = unsafeDowncast(ledger, to: Outlet<Output, Failure>.self).offer(current)
+    guard ledger.isBehind, !ledger.isBeingServed else { return }
+    ledger.isBeingServed = true
+    while ledger.isBehind, ledger.demand > .none {
+      ledger.isBehind = false
+      _ = unsafeDowncast(ledger, to: Outlet<Output, Failure>.self).offer(current)
+    }
+    ledger.isBeingServed = false
   }
 
   /// Makes `value` the present one and delivers it to the subscribers that have asked for one.
@@ -90,14 +98,14 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 }
 
 extension CurrentValueSubject {
-  /// ``send(_:)`` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
   @_disfavoredOverload
   @inlinable
   public func send(_ value: Output) {
     let _: Delivery = send(value)
   }
 
-  /// ``send()`` for where a function without a result is wanted.
+  /// `send()` for where a function without a result is wanted.
   @_disfavoredOverload
   @inlinable
   public func send() where Output == Void {

@@ -1,6 +1,7 @@
 /// A class that says when it is about to change.
 ///
-/// A class with ``Published`` properties need not do anything: its ``objectWillChange`` signals before any of them is set.
+/// A class with ``Published`` properties need not do anything: its ``objectWillChange`` signals before any of them is
+/// set.
 public protocol ObservableObject: AnyObject {
   associatedtype ObjectWillChangePublisher: Publisher = ObservableObjectPublisher
   where ObjectWillChangePublisher.Failure == Never
@@ -26,9 +27,13 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
   }
 }
 
-/// Signals that an object is about to change.
+/// Signals that an object is about to change. It never ends.
 ///
-/// **Policy:** a subscriber that has not asked for a signal misses it. It never ends.
+///     send()      --x--x--
+///     subscriber  --x--x--
+///
+/// **Demand, policy:** a subscriber that has not asked for a signal misses it. **Failure:** none. **Cancellation:** a
+/// subscriber's is its own.
 public final class ObservableObjectPublisher: Publisher {
   public typealias Output = Void
   public typealias Failure = Never

@@ -1,7 +1,12 @@
 /// A subject that hands each value sent to whoever is subscribed at that moment.
 ///
-/// **Policy:** a subscriber that has not asked for a value does not get it; ``send(_:)`` counts it as dropped,
-/// and what is dropped or reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``.
+///     sent          --a--b--c--|
+///     subscriber      x--b--c--|
+///
+/// **Demand, policy:** a subscriber that has not asked for a value does not get it; `send(_:)` counts it as dropped,
+/// and what is dropped or reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the
+/// subject is asked for everything once a subscriber asks for anything. **Failure:** the ending sent goes to every
+/// subscriber at once, asked for or not, and to those who come later. **Cancellation:** a subscriber's is its own.
 /// **Re-entrancy:** a value sent while another is being delivered is delivered at once, before the rest of the
 /// subscribers have seen the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
@@ -43,14 +48,14 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 }
 
 extension PassthroughSubject {
-  /// ``send(_:)`` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
   @_disfavoredOverload
   @inlinable
   public func send(_ value: Output) {
     let _: Delivery = send(value)
   }
 
-  /// ``send()`` for where a function without a result is wanted.
+  /// `send()` for where a function without a result is wanted.
   @_disfavoredOverload
   @inlinable
   public func send() where Output == Void {

@@ -37,6 +37,11 @@ public struct Published<Value> {
   }
 
   /// Delivers a published property's value, and every new one when it is about to be set. It never ends.
+  ///
+  ///     property    a---b---c--
+  ///     subscriber    a-b---c--
+  ///
+  /// **Demand, policy:** as in ``CurrentValueSubject``. **Failure:** none. **Cancellation:** a subscriber's is its own.
   public struct Publisher: FeedStream.Publisher {
     public typealias Output = Value
     public typealias Failure = Never
@@ -54,7 +59,11 @@ extension Publisher where Failure == Never {
   ///
   ///     names.assign(to: &model.$name)
   ///
-  /// **Demand:** unlimited, at once. **Cancellation:** when the property's owner is released; nothing to keep.
+  ///     upstream    --a--b--|
+  ///     property    --a--b----
+  ///
+  /// **Demand:** unlimited, at once. **Failure:** none. **Cancellation:** when the property's owner is released;
+  /// nothing to keep. **Policy:** a value that finds the owner gone reaches nobody.
   public func assign(to published: inout Published<Output>.Publisher) {
     subscribe(PublishedSubscriber(published.state))
   }

@@ -3,9 +3,10 @@
 ///     sent                        1--2--3--4--|
 ///     subscriber of count: 2            23-4--|
 ///
-/// **Demand, policy:** every subscriber is served from what is kept, at its own pace and in order; it misses what has been
-/// given up before it asked, which is reported to ``StreamDiagnostics/onDrop(_:)``. The ending follows the last value
-/// kept. **Re-entrancy:** a value sent while another is being delivered comes after it, for every subscriber.
+/// **Demand, policy:** every subscriber is served from what is kept, at its own pace and in order; it misses what has
+/// been given up before it asked, which is reported to ``StreamDiagnostics/onDrop(_:)``. The ending follows the last
+/// value kept. **Failure:** follows the last value kept, as finishing does. **Cancellation:** a subscriber's is its
+/// own. **Re-entrancy:** a value sent while another is being delivered comes after it, for every subscriber.
 /// **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
 public final class ReplaySubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
@@ -165,14 +166,14 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 }
 
 extension ReplaySubject {
-  /// ``send(_:)`` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
   @_disfavoredOverload
   @inlinable
   public func send(_ value: Output) {
     let _: Delivery = send(value)
   }
 
-  /// ``send()`` for where a function without a result is wanted.
+  /// `send()` for where a function without a result is wanted.
   @_disfavoredOverload
   @inlinable
   public func send() where Output == Void {

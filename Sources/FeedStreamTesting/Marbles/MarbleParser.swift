@@ -104,7 +104,12 @@ struct MarbleParser {
     }
     guard let value = Double(number) else { throw error(at: index, "\(number) is not a number") }
     if group != nil { throw error(at: index, "no time passes in a group; close it with ) first") }
-    now = (last ?? 0) + .seconds(value * scale)
+    let start = last ?? 0
+    // Virtual time counts nanoseconds in 64 bits.
+    guard Double(start.nanoseconds) + value * scale * 1e9 < 9e18 else {
+      throw error(at: index, "virtual time does not last that long; use less than 100000d in all")
+    }
+    now = start + .seconds(value * scale)
     // What follows another literal comes after both.
     last = now
     index += length

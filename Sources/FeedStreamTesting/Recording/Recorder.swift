@@ -97,6 +97,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   }
 
   var isLive: Bool { subscription != nil }
+  var isOver: Bool { isCancelled || hasEnded }
 
   // MARK: Subscriber
 
@@ -109,7 +110,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     guard !isCancelled else { return subscription.cancel() }
     self.subscription = subscription
     for later in script.later {
-      _ = time.add(at: time.now.advanced(by: later.after), .line(site)) {
+      _ = time.agenda.add(at: time.now.advanced(by: later.after), .line(site)) {
         [weak self] in
         self?.request(later.demand)
       }

@@ -32,11 +32,14 @@ struct RuleScript: CustomStringConvertible {
       late == .unlimited || script.initial == .unlimited || (script.answers.last ?? .none) > .none
     }
 
+    var isUnlimited: Bool { script.initial == .unlimited }
+
     static let all = [
       Demand(script: .unlimited),
       Demand(script: .oneByOne),
       Demand(script: DemandScript("one at a time, by request", initial: .max(1), answers: [.max(1)]), byRequest: true),
       Demand(script: DemandScript("nothing, everything late", initial: .none), late: .unlimited),
+      Demand(script: DemandScript("2, everything late", initial: .max(2)), late: .unlimited),
       Demand(script: DemandScript("3, then 2", initial: .max(3), answers: [.none, .none, .max(2), .none])),
       Demand(script: DemandScript("1, then unlimited", initial: .max(1), answers: [.unlimited])),
     ]
@@ -47,6 +50,8 @@ struct RuleScript: CustomStringConvertible {
   let fails: Bool
   let demand: Demand
   var cancellation = Cancellation.never
+  /// In which order things happen that are due at one instant.
+  var order = VirtualTimeScheduler.Order.scheduled
 
   /// The values from above.
   var values: [Int] { Array(0..<count) }
@@ -66,8 +71,10 @@ struct RuleScript: CustomStringConvertible {
       case .within(let callback): "cancelled within event \(callback)"
       case .after(let steps): "cancelled after \(steps) \(steps == 1 ? "step" : "steps") in time"
       }
+    let seed = order.seed.map { "; order: .seeded(\($0))" } ?? ""
     return
-      "\(kind), \(count) \(count == 1 ? "value" : "values"), then it \(fails ? "fails" : "finishes"); demand: \(demand.script); \(cancel)"
+      "\(kind), \(count) \(count == 1 ? "value" : "values"), then it \(fails ? "fails" : "finishes"); "
+      + "demand: \(demand.script); \(cancel)\(seed)"
   }
 
   /// Every script without cancellation in which a rule-abiding source gives `count` values. Those that differ in demand
@@ -76,6 +83,18 @@ struct RuleScript: CustomStringConvertible {
     [false, true].flatMap { fails in
       [Source.synchronous, .scheduled, .subject].flatMap { source in
         Demand.all.map { RuleScript(source: source, count: count, fails: fails, demand: $0) }
+      }
+    }
+  }
+
+  /// Scripts in which what is due at one instant happens in other orders than it was scheduled in: a source that delivers
+  /// at its own times, among what the operator schedules. Each count has seeds of its own.
+  static func shuffled(count: Int) -> [RuleScript] {
+    (2 * UInt64(count)...2 * UInt64(count) + 1).flatMap { seed in
+      [false, true].flatMap { fails in
+        Demand.all.map {
+          RuleScript(source: .scheduled, count: count, fails: fails, demand: $0, order: .seeded(seed))
+        }
       }
     }
   }

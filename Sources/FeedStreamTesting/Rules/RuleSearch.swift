@@ -4,11 +4,13 @@ import FeedStream
 struct RuleSearch<P: Publisher> {
   let run: RuleRun<P>
   let traits: StreamRules.Traits
+  let expects: ((Given) -> Due<P.Output>)?
   private(set) var summary = StreamRules.Summary()
 
-  init(run: RuleRun<P>, traits: StreamRules.Traits) {
+  init(run: RuleRun<P>, traits: StreamRules.Traits, expects: ((Given) -> Due<P.Output>)?) {
     self.run = run
     self.traits = traits
+    self.expects = expects
   }
 
   /// - Returns: the message, beginning after the operator's name.
@@ -26,6 +28,7 @@ struct RuleSearch<P: Publisher> {
       for run in runs {
         if let found = cancelledBreach(of: run.script, like: run.result, run.reference) { return found }
       }
+      if let found = shuffledBreach(count: count) { return found }
     }
     for script in RuleScript.misbehaving(survives) {
       let result = run(script)
@@ -51,10 +54,29 @@ struct RuleSearch<P: Publisher> {
     return nil
   }
 
+  /// Runs what happens at one instant in other orders. Which values arrive may depend on the order, so that they are not
+  /// compared.
+  private mutating func shuffledBreach(count: Int) -> String? {
+    for script in RuleScript.shuffled(count: count) {
+      let plain = run(script)
+      if let found = plain.breaches.first(where: isJudged) { return report(found, script, plain) }
+      guard script.demand.script.initial == .unlimited else { continue }
+      for point in 0..<plain.callbacks {
+        var cancelled = script
+        cancelled.cancellation = .within(callback: point)
+        let result = run(cancelled)
+        if let found = result.breaches.first(where: isJudged) { return report(found, cancelled, result) }
+      }
+    }
+    return nil
+  }
+
   private mutating func breach(
     in result: RuleRun<P>.Result, of script: RuleScript, _ reference: RuleRun<P>.Result
   ) -> String? {
-    let breach = result.breaches.first(where: isJudged) ?? difference(of: result, from: reference, script)
+    let breach =
+      result.breaches.first(where: isJudged) ?? deviation(of: result, script)
+      ?? difference(of: result, from: reference, script)
     return breach.map { report($0, script, result) }
   }
 
@@ -67,12 +89,32 @@ struct RuleSearch<P: Publisher> {
     !(traits.contains(.sharesUpstream) && breach.message.contains("upstream"))
   }
 
-  /// How a run's events differ from those of the run with unlimited demand: less demand may only mean fewer or later.
+  /// How a run's events differ from what was stated.
+  private func deviation(of result: RuleRun<P>.Result, _ script: RuleScript) -> RuleRun<P>.Breach? {
+    guard let expects else { return nil }
+    return DueJudge(
+      due: expects(given(result, script)), traits: traits, script: script, isCutShort: result.isCutShort,
+      values: result.events.compactMap { if case .value(let value) = $0.content { value } else { nil } },
+      ending: result.events.last.flatMap { event in
+        if case .completion(let completion) = event.content { completion } else { nil }
+      }
+    ).breach.map { RuleRun<P>.Breach(rule: $0.rule, message: $0.message) }
+  }
+
+  /// A subject gives what was asked for when its time came; the others give everything in the end.
+  private func given(_ result: RuleRun<P>.Result, _ script: RuleScript) -> Given {
+    Given(
+      offered: script.values, runs: script.source == .subject ? result.given : nil, fails: script.fails,
+      isTimed: script.source != .synchronous)
+  }
+
+  /// How a run's events differ from those of the run with unlimited demand: less demand may only mean fewer or later. For
+  /// an operator of which nothing is stated.
   private func difference(
     of result: RuleRun<P>.Result, from reference: RuleRun<P>.Result, _ script: RuleScript
   ) -> RuleRun<P>.Breach? {
     // A subject drops what is not asked for.
-    guard !traits.contains(.dependsOnDemand), script.source != .subject else { return nil }
+    guard expects == nil, !traits.contains(.dependsOnDemand), script.source != .subject else { return nil }
     guard !traits.contains(.failsAtOnce) || !script.fails else { return nil }
     let expected = reference.events.map(\.content)
     let actual = result.events.map(\.content)
@@ -97,6 +139,13 @@ struct RuleSearch<P: Publisher> {
     _ breach: RuleRun<P>.Breach, _ script: RuleScript, _ result: RuleRun<P>.Result
   ) -> String {
     summary.broken = breach.rule
+    var advice = ""
+    if case .misbehaving = script.source {
+      advice = """
+        \nThis source breaks the rules itself, and the operator is to protect its subscriber from that. For one that keeps \
+        nothing back, as map does, say traits: .passesStrays; survives: says which sources are tried.
+        """
+    }
     let key = MarbleKey<P.Output, P.Failure>(values: [:], failure: nil)
     let start = StreamInstant(nanoseconds: 0)
     let lane = MarbleText.Lane(
@@ -106,7 +155,7 @@ struct RuleSearch<P: Publisher> {
       The shortest script that shows it: \(script).
       \(lane.events.isEmpty ? "received  nothing" : MarbleText([lane]).draw())
       downstream: \(result.ledger)
-      upstream:   \(result.upstream.isEmpty ? "-" : result.upstream.joined(separator: "\n            "))
+      upstream:   \(result.upstream.isEmpty ? "-" : result.upstream.joined(separator: "\n            "))\(advice)
       """
   }
 }

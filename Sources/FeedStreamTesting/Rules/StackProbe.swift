@@ -11,35 +11,79 @@ struct StackProbe<P: Publisher> {
 
   var breach: RuleRun<P>.Breach? {
     for demand in [DemandScript.oneByOne, .unlimited] {
-      let time = VirtualTimeScheduler()
-      let events = (0..<Self.count).map {
-        (time: StreamInstant.Stride(nanoseconds: 0), event: StreamEvent<Int, MarbleFailure>.value($0))
+      let depth = depth(demand, byRequest: true) { time, _ in
+        let events = (0..<Self.count).map {
+          (time: StreamInstant.Stride(nanoseconds: 0), event: StreamEvent<Int, MarbleFailure>.value($0))
+        }
+        return AnyPublisher(ScriptedPublisher(.synchronous, events + [(0, .completion(.finished))], on: time))
       }
-      let source = ScriptedPublisher(
-        .synchronous, events + [(0, .completion(.finished))], on: time)
-      var lowest = UInt.max
-      var highest = UInt.min
-      let recorder = Recorder<P.Output, P.Failure>(on: time, demand: demand)
-      recorder.onViolation = { _, _ in }
-      recorder.answersByRequest = true
-      recorder.onCallback = {
-        var here = 0
-        let address = withUnsafePointer(to: &here) { UInt(bitPattern: $0) }
-        lowest = Swift.min(lowest, address)
-        highest = Swift.max(highest, address)
+      if let breach = breach(depth, "while \(Self.count) values were delivered, demand: \(demand)") { return breach }
+    }
+    for byRequest in [false, true] {
+      let depth = depth(.oneByOne, byRequest: byRequest) { _, feedback in
+        let subject = PassthroughSubject<Int, MarbleFailure>()
+        feedback.send = { [unowned subject] in subject.send($0) }
+        return AnyPublisher(subject)
       }
-      build(AnyPublisher(source), time).subscribe(recorder)
-      for _ in 0..<Self.count { guard time.advanceToNextWork() else { break } }
-      _ = recorder.events
-      recorder.onCallback = nil
-      recorder.cancel()
-      if highest > lowest, highest - lowest > Self.tolerance {
-        return RuleRun<P>.Breach(
-          rule: .flatStack,
-          message: "the stack grew by \((highest - lowest) / 1000) kB while \(Self.count) values were delivered, "
-            + "demand: \(demand)")
+      let manner = byRequest ? "by request" : "in answer"
+      if let breach = breach(
+        depth, "while \(Self.count) values were sent, each within the delivery of the one before, asked for \(manner)")
+      {
+        return breach
       }
     }
     return nil
+  }
+
+  private func breach(_ depth: UInt, _ occasion: String) -> RuleRun<P>.Breach? {
+    guard depth > Self.tolerance else { return nil }
+    return RuleRun<P>.Breach(rule: .flatStack, message: "the stack grew by \(depth / 1000) kB \(occasion)")
+  }
+
+  /// What a subscriber sends upstream.
+  private final class Feedback {
+    var send: ((Int) -> Void)?
+    var sent = 0
+
+    /// Sends one value more, if there is a way and not enough has been sent.
+    func go() {
+      guard let send, sent < StackProbe.count else { return }
+      sent += 1
+      send(sent)
+    }
+  }
+
+  /// How far apart in the stack the deliveries were.
+  private func depth(
+    _ demand: DemandScript, byRequest: Bool,
+    _ source: (VirtualTimeScheduler, Feedback) -> AnyPublisher<Int, MarbleFailure>
+  ) -> UInt {
+    let time = VirtualTimeScheduler()
+    let outer = CurrentDomain.enter(time)
+    defer { CurrentDomain.leave(outer) }
+    let feedback = Feedback()
+    var lowest = UInt.max
+    var highest = UInt.min
+    let recorder = Recorder<P.Output, P.Failure>(on: time, demand: demand)
+    recorder.onViolation = { _, _ in }
+    recorder.answersByRequest = byRequest
+    recorder.onCallback = { [unowned recorder] in
+      var here = 0
+      let address = withUnsafePointer(to: &here) { UInt(bitPattern: $0) }
+      lowest = Swift.min(lowest, address)
+      highest = Swift.max(highest, address)
+      if recorder.ledger.used > 0 { feedback.go() }
+    }
+    let upstream = source(time, feedback)
+    build(upstream, time).subscribe(recorder)
+    for _ in 0..<Self.count {
+      // What holds nothing back drops what is sent within a delivery: the next comes from outside.
+      feedback.go()
+      guard time.advanceToNextWork() || feedback.send != nil && feedback.sent < Self.count else { break }
+    }
+    _ = recorder.events
+    recorder.onCallback = nil
+    recorder.cancel()
+    return highest > lowest ? highest - lowest : 0
   }
 }

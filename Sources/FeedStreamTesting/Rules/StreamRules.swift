@@ -7,17 +7,19 @@ import FeedStream
 ///     }
 ///
 /// The operator is run with each kind of source (one that delivers at once, one that waits for its time, a subject; each
-/// finishing and failing, after none to a few values), under each kind of demand (nothing at first, one at a time, 3 then
-/// 2, 1 then unlimited, unlimited), and cancelled at every point; then with sources that break the rules. The shortest
-/// script that breaks a rule fails the test, with the rule's number.
+/// finishing and failing, after none to a few values), under each kind of demand (nothing at first, one at a time, 2 and
+/// later the rest, 3 then 2, 1 then unlimited, unlimited), and cancelled at every point; with what is due at one instant in
+/// other orders, that seeds determine; then with sources that break the rules. What it delivers is compared with what
+/// `expects` states, and with what it delivers under unlimited demand. The shortest script that breaks a rule fails the
+/// test, with the rule's number.
 public enum StreamRules {
   /// What an operator does that a plain one does not.
   public struct Traits: OptionSet, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// What is delivered depends on when it is asked for: it drops, samples or collects by time, as documented. Deliveries
-    /// under different demand are then not compared.
+    /// What is delivered depends on when it is asked for: it samples or collects by time, as documented. Deliveries under
+    /// less than unlimited demand are then compared neither with others nor with the expectation, but for the ending.
     public static let dependsOnDemand = Traits(rawValue: 1 << 0)
     /// It keeps its upstream when its subscriber cancels, because others share it.
     public static let sharesUpstream = Traits(rawValue: 1 << 1)
@@ -29,6 +31,16 @@ public enum StreamRules {
     /// A failure overtakes the values that wait for demand, as documented. Deliveries before a failure are then not
     /// compared under different demand.
     public static let failsAtOnce = Traits(rawValue: 1 << 4)
+    /// It drops what was not asked for when it arrived, as documented. Under less than unlimited demand the rest is then
+    /// delivered, in order.
+    public static let dropsUnasked = Traits(rawValue: 1 << 5)
+    /// Work that it has given to the scheduler, and that a scheduler cannot take back, is left over when it is cancelled,
+    /// without effect.
+    public static let leavesWork = Traits(rawValue: 1 << 6)
+    /// What it drops counts as delivered, as documented: it may need more demand to go on.
+    public static let spendsDemand = Traits(rawValue: 1 << 8)
+    /// It never ends by itself: time is moved a few times only.
+    public static let isEndless = Traits(rawValue: 1 << 7)
   }
 
   /// What was checked.
@@ -50,16 +62,19 @@ public enum StreamRules {
   ///   - name: names the operator in the message.
   ///   - traits: what the operator does that a plain one does not.
   ///   - survives: the misbehaviours of a source from which the operator protects its subscriber.
+  ///   - expects: what the operator must deliver of what it was given, stated apart from the operator.
   ///   - build: applies the operator.
   /// - Returns: what was checked.
   @discardableResult
   public static func verify<P: Publisher>(
     _ name: String = "The operator", traits: Traits = [], survives: Set<Misbehaviour> = usualMisbehaviours,
+    expects: ((Given) -> Due<P.Output>)? = nil,
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ build: @escaping (AnyPublisher<Int, MarbleFailure>) -> P
   ) -> Summary {
     verify(
-      name, traits: traits, survives: survives, fileID: fileID, filePath: filePath, line: line, column: column
+      name, traits: traits, survives: survives, expects: expects, fileID: fileID, filePath: filePath, line: line,
+      column: column
     ) { upstream, _ in build(upstream) }
   }
 
@@ -67,10 +82,12 @@ public enum StreamRules {
   @discardableResult
   public static func verify<P: Publisher>(
     _ name: String = "The operator", traits: Traits = [], survives: Set<Misbehaviour> = usualMisbehaviours,
+    expects: ((Given) -> Due<P.Output>)? = nil,
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ build: @escaping (AnyPublisher<Int, MarbleFailure>, VirtualTimeScheduler) -> P
   ) -> Summary {
-    var search = RuleSearch(run: RuleRun(build: build), traits: traits)
+    var search = RuleSearch(
+      run: RuleRun(build: build, traits: traits), traits: traits, expects: expects)
     if let found = search.shortestBreach(survives: survives) {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column).fail("\(name) \(found)")
     }

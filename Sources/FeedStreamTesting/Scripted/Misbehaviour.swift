@@ -22,6 +22,7 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let values: [Output]
   private let ending: Subscribers.Completion<Failure>
   private let time: VirtualTimeScheduler
+  private static var site: CallSite { CallSite(fileID: #fileID, filePath: #filePath, line: #line, column: #column) }
 
   /// Whether each subscription handed out was cancelled, in order.
   public var cancellations: [Bool] { subscriptions.map(\.isCancelled) }
@@ -70,13 +71,13 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
       var demand = Subscribers.Demand.none
       subscription.onRequest = { demand += $0 }
       for (index, value) in values.enumerated() {
-        _ = time.add(at: time.now.advanced(by: .milliseconds(index + 1)), .untraced) {
+        _ = time.agenda.add(at: time.now.advanced(by: .milliseconds(index + 1)), .line(Self.site)) {
           guard demand > .none else { return }
           demand -= 1
           demand += subscriber.receive(value)
         }
       }
-      _ = time.add(at: time.now.advanced(by: .milliseconds(values.count + 1)), .untraced, end)
+      _ = time.agenda.add(at: time.now.advanced(by: .milliseconds(values.count + 1)), .line(Self.site), end)
     default:
       var demand = Subscribers.Demand.none
       var isRunning = false

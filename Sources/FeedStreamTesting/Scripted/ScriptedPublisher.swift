@@ -22,7 +22,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   private let time: VirtualTimeScheduler
   private let site: CallSite
   private let script: [(time: StreamInstant.Stride, event: Event)]
-  private var hotOutlets: [(subscription: ScriptedSubscription, step: (Event) -> ScriptedSubscription.Step)] = []
+  private var hotOutlets: [(subscription: ScriptedSubscription, step: (Event, Int) -> ScriptedSubscription.Step)] = []
   private var hotEnding: Event?
 
   /// One record for each subscription, in the order in which they came.
@@ -43,9 +43,9 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     }
     self.script = script
     guard kind == .hot else { return }
-    for (offset, event) in script where offset.nanoseconds >= 0 {
+    for (position, (offset, event)) in script.enumerated() where offset.nanoseconds >= 0 {
       // Strong: what is hot goes on without being held, as long as anything is to come.
-      _ = time.add(at: time.now.advanced(by: offset), .line(site)) { self.happen(event) }
+      _ = time.agenda.add(at: time.now.advanced(by: offset), .line(site)) { self.happen(event, position) }
     }
     hotEnding = script.last { $0.time.nanoseconds < 0 && $0.event.isCompletion }?.event
   }
@@ -54,21 +54,21 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     let record = SubscriptionRecord(subscribedAt: time.now)
     subscriptions.append(record)
     let subscription = ScriptedSubscription(record, time)
-    func step(_ event: Event) -> ScriptedSubscription.Step {
+    func step(_ event: Event, _ position: Int) -> ScriptedSubscription.Step {
       switch event {
-      case .value(let value): .value { subscriber.receive(value) }
+      case .value(let value): .value(position: position) { subscriber.receive(value) }
       case .completion(let completion): .ending { subscriber.receive(completion: completion) }
       }
     }
-    if kind == .synchronous { subscription.load(script.map { step($0.event) }) }
+    if kind == .synchronous { subscription.load(script.enumerated().map { step($1.event, $0) }) }
     subscriber.receive(subscription: subscription)
     switch kind {
     case .cold:
-      for (offset, event) in script {
+      for (position, (offset, event)) in script.enumerated() {
         if offset.nanoseconds > 0 {
-          subscription.after(offset, site, step(event))
+          subscription.after(offset, site, step(event, position))
         } else {
-          subscription.offer(step(event))
+          subscription.offer(step(event, position))
         }
       }
     case .synchronous:
@@ -76,7 +76,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
       subscription.drain()
     case .hot:
       if let hotEnding {
-        subscription.offer(step(hotEnding))
+        subscription.offer(step(hotEnding, script.count - 1))
       } else if record.isLive {
         subscription.onOver = { [weak self, unowned subscription] in
           self?.hotOutlets.removeAll { $0.subscription === subscription }
@@ -86,9 +86,9 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     }
   }
 
-  private func happen(_ event: Event) {
+  private func happen(_ event: Event, _ position: Int) {
     if event.isCompletion { hotEnding = event }
-    for outlet in hotOutlets { outlet.subscription.offerOrDrop(outlet.step(event)) }
+    for outlet in hotOutlets { outlet.subscription.offerOrDrop(outlet.step(event, position)) }
   }
 }
 

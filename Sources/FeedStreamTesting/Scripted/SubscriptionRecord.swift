@@ -14,6 +14,8 @@ public final class SubscriptionRecord: CustomStringConvertible {
   public internal(set) var delivered = 0
   /// How many values passed the subscriber by because it had not asked for them.
   public internal(set) var dropped = 0
+  /// Which events of the script were delivered.
+  var deliveredPositions: [Int] = []
   weak var subscription: ScriptedSubscription?
 
   init(subscribedAt: StreamInstant) { self.subscribedAt = subscribedAt }
@@ -49,7 +51,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
 
   /// Delivers one event; a value returns the subscriber's answer.
   enum Step {
-    case value(() -> Subscribers.Demand)
+    case value(position: Int, () -> Subscribers.Demand)
     case ending(() -> Void)
   }
 
@@ -60,7 +62,10 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   }
 
   func after(_ interval: StreamInstant.Stride, _ site: CallSite, _ step: Step) {
-    timers.append(time.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
+    // Cancelled as it was subscribed, it has nothing to come.
+    guard !isOver else { return }
+    timers.append(
+      time.agenda.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
   }
 
   /// Holds all there is until it is asked for.
@@ -97,9 +102,10 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
 
   private func deliver(_ step: Step) {
     switch step {
-    case .value(let deliver):
+    case .value(let position, let deliver):
       if demand != .unlimited { demand -= 1 }
       record.delivered += 1
+      record.deliveredPositions.append(position)
       demand += deliver()
     case .ending(let deliver):
       record.endedAt = time.now
@@ -112,7 +118,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     guard !isOver else { return }
     isOver = true
     waiting = []
-    for timer in timers { time.cancel(timer) }
+    for timer in timers { time.agenda.cancel(timer) }
     timers = []
     onOver?()
     onOver = nil

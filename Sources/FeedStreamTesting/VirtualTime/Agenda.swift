@@ -5,19 +5,24 @@ import FeedStream
 /// Work is due in the order it was scheduled; or, shuffled, in an order that a seed determines, with one promise kept:
 /// what was scheduled without a time keeps its order, since every scheduler keeps it.
 struct Agenda {
-  struct Item {
-    enum Body {
-      case work(TimerQueue.Work)
-      case action(() -> Void)
-      case actorJob(UnownedJob)
-      case taskJob(UnownedJob)
+  /// One thing to do. Small, since it is moved about for each event of a simulation of years.
+  enum Item {
+    case work(TimerQueue.Work)
+    case action(() -> Void, OriginNote)
+    case actorJob(UnownedJob)
+    case taskJob(UnownedJob)
+
+    var origin: WorkOrigin {
+      switch self {
+      case .work(let work): work.origin
+      case .action(_, let note): note.origin
+      case .actorJob, .taskJob: .task
+      }
     }
-    let body: Body
-    let origin: WorkOrigin
 
     /// Whether it is still to be done.
     var isPending: Bool {
-      if case .work(let work) = body { work.action != nil } else { true }
+      if case .work(let work) = self { work.action != nil } else { true }
     }
   }
 
@@ -30,7 +35,6 @@ struct Agenda {
   private var floor = 0
   /// Due after now, without exception: a piece of work that was taken out of here is due or done.
   private var later = TimerQueue()
-  private var origins: [ObjectIdentifier: WorkOrigin] = [:]
 
   init(now: StreamInstant, seed: UInt64?) {
     self.now = now
@@ -40,23 +44,26 @@ struct Agenda {
   // MARK: Adding
 
   /// Adds work without a time: due now, after everything added this way before.
-  mutating func add(_ body: Item.Body, _ origin: WorkOrigin) {
-    insert(Item(body: body, origin: origin), from: Swift.max(floor, first))
-  }
+  mutating func add(_ item: Item) { insert(item, from: Swift.max(floor, first)) }
 
   /// Adds work with a time; a time in the past is now.
-  mutating func add(at instant: StreamInstant, _ origin: WorkOrigin, _ action: @escaping () -> Void) -> TimerQueue.Work
-  {
-    let work = later.add(at: Swift.max(instant, now), onCancel: { _ in }, action)
+  ///
+  /// - Parameter place: a place among what is due at that time that was kept, if any.
+  mutating func add(
+    at instant: StreamInstant, in place: UInt64? = nil, _ note: OriginNote, _ action: @escaping () -> Void
+  ) -> TimerQueue.Work {
+    let work = TimerQueue.Work(deadline: Swift.max(instant, now), action: action, onCancel: { _ in })
+    work.note = note
     if instant > now {
-      if origin != .untraced { origins[ObjectIdentifier(work)] = origin }
+      later.add(work, in: place ?? later.takePlace())
     } else {
-      // Out of the queue again: `later` holds only what is due after now, which makes it the first in the queue.
-      _ = later.takeDue(at: now)
-      insert(Item(body: .work(work), origin: origin), from: first, isTimed: true)
+      insert(.work(work), from: first, isTimed: true)
     }
     return work
   }
+
+  /// Keeps a place among what is due at one time.
+  mutating func takePlace() -> UInt64 { later.takePlace() }
 
   private mutating func insert(_ item: Item, from lowest: Int, isTimed: Bool = false) {
     guard generator != nil, due.count > lowest else {
@@ -79,20 +86,20 @@ struct Agenda {
   mutating func next(upTo target: StreamInstant) -> Item? {
     while true {
       while first < due.count {
-        let item = due[first]
-        due[first] = nil
+        var item: Item?
+        swap(&item, &due[first])
         first += 1
         if let item, item.isPending { return item }
       }
-      due.removeAll(keepingCapacity: true)
-      first = 0
-      floor = 0
+      if first > 0 {
+        due.removeAll(keepingCapacity: true)
+        first = 0
+        floor = 0
+      }
       // A deadline that saturated is a wait forever.
       guard let deadline = later.nextDeadline, deadline <= target, deadline.nanoseconds < .max else { return nil }
       now = deadline
-      while let work = later.takeDue(at: deadline) {
-        due.append(Item(body: .work(work), origin: origins.removeValue(forKey: ObjectIdentifier(work)) ?? .untraced))
-      }
+      while let work = later.takeDue(at: deadline) { due.append(.work(work)) }
       if generator != nil { due.shuffle(using: &generator!) }
     }
   }
@@ -100,7 +107,7 @@ struct Agenda {
   /// When there is something to do next; `nil` when there is nothing, or only waits forever.
   var nextInstant: StreamInstant? {
     mutating get {
-      if due[first...].contains(where: { $0?.isPending ?? false }) { return now }
+      if first < due.count, due[first...].contains(where: { $0?.isPending ?? false }) { return now }
       return later.nextDeadline.flatMap { $0.nanoseconds < .max ? $0 : nil }
     }
   }
@@ -112,16 +119,13 @@ struct Agenda {
   /// - Returns: what it held, to be released where releasing it may come back here.
   mutating func cancel(_ work: TimerQueue.Work) -> (() -> Void)? {
     guard let action = work.take() else { return nil }
-    if work.deadline > now {
-      origins[ObjectIdentifier(work)] = nil
-      later.workWasCancelled()
-    }
+    if work.deadline > now { later.workWasCancelled() }
     return action
   }
 
   /// What waits, in the order it is due.
   var pending: [PendingWork] {
     due[first...].compactMap { $0 }.filter(\.isPending).map { PendingWork(when: now, origin: $0.origin) }
-      + later.pending.map { PendingWork(when: $0.deadline, origin: origins[ObjectIdentifier($0)] ?? .untraced) }
+      + later.pending.map { PendingWork(when: $0.deadline, origin: $0.origin) }
   }
 }

@@ -15,16 +15,16 @@ struct Patience {
   init(limit: Int) { self.limit = limit }
 
   /// - Parameter instant: the instant at which work counts; all work counts when `nil`.
-  mutating func isOver(after origin: WorkOrigin, at instant: StreamInstant?) -> Answer {
+  mutating func isOver(after item: Agenda.Item, at instant: StreamInstant?) -> Answer {
     if instant != self.instant {
       self.instant = instant
       count = 0
-      makers = [:]
+      if !makers.isEmpty { makers = [:] }
     }
     count += 1
     guard count >= limit else { return .no }
     // The first ones past the limit were scheduled before origins were traced.
-    if count >= limit + Patience.watched { makers[origin, default: 0] += 1 }
+    if count >= limit + Patience.watched { makers[item.origin, default: 0] += 1 }
     return count >= limit + 2 * Patience.watched ? .yes : .nearly
   }
 

@@ -38,6 +38,24 @@ public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+/// A ``WorkOrigin`` that is passed around in one word.
+final class OriginNote: Sendable {
+  let origin: WorkOrigin
+
+  init(_ origin: WorkOrigin) { self.origin = origin }
+
+  static let offload = OriginNote(.offload)
+  static let sleep = OriginNote(.sleep)
+  static let untraced = OriginNote(.untraced)
+
+  static func line(_ site: CallSite) -> OriginNote { OriginNote(.line(site)) }
+}
+
+extension TimerQueue.Work {
+  /// Where it comes from, in virtual time.
+  var origin: WorkOrigin { (note as? OriginNote)?.origin ?? .untraced }
+}
+
 extension Int64 {
   /// Nanoseconds as a person writes them: `1.5s`, `20ms`, `0s`.
   var asTime: String {

@@ -1,4 +1,6 @@
 #if canImport(Runtime)
+  import FeedStream
+  import Foundation
   import Runtime
   import Synchronization
 #endif
@@ -7,27 +9,56 @@
 /// information for a stack not met before a tenth of a second.
 enum StackTrace {
   #if canImport(Runtime)
-    private static let known = Mutex<[[String]: WorkOrigin]>([:])
+    private static let reader = Mutex(Reader())
 
     /// The nearest caller outside of this module's virtual time, as `Debounce.receive(_:) (Debounce.swift:40)`.
     static func caller() -> WorkOrigin {
-      guard let trace = try? Backtrace.capture(algorithm: .fast, limit: 12, offset: 1, top: 0) else { return .untraced }
-      let key = trace.frames.map(\.description)
-      if let origin = known.withLock({ $0[key] }) { return origin }
-      let origin = origin(of: trace)
-      known.withLock { $0[key] = origin }
-      return origin
+      guard let images = reader.withLock({ $0.loaded() }),
+        let trace = try? Backtrace.capture(algorithm: .fast, limit: 12, offset: 1, top: 0, images: images)
+      else { return .untraced }
+      return reader.withLock { $0.origin(of: trace, images) }
     }
 
-    private static func origin(of trace: Backtrace) -> WorkOrigin {
-      for frame in trace.symbolicated(options: [.useSymbolCache, .showSourceLocations])?.frames ?? [] {
-        guard !frame.isSwiftThunk, let symbol = frame.symbol, let place = symbol.sourceLocation,
-          !place.path.contains("FeedStreamTesting/VirtualTime/"), !place.path.hasSuffix("Core/Scheduler.swift")
-        else { continue }
-        let file = place.path.split(separator: "/").last ?? ""
-        return .function("\(symbol.name) (\(file):\(place.line))")
+    private struct Reader {
+      private var known: [[String]: WorkOrigin] = [:]
+      /// What is loaded. Looked up once, because that reads the beginning of every file that the process has mapped, and
+      /// kills the process when one is unmapped or cut short meanwhile, as a database in another test's thread does.
+      private var images: ImageMap?
+
+      mutating func loaded() -> ImageMap? {
+        if images == nil, !Reader.sharesFiles { images = ImageMap.capture() }
+        return images
       }
-      return .untraced
+
+      mutating func origin(of trace: Backtrace, _ images: ImageMap) -> WorkOrigin {
+        let key = trace.frames.map(\.description)
+        if let origin = known[key] { return origin }
+        let origin = Reader.read(trace, images)
+        known[key] = origin
+        return origin
+      }
+
+      /// Whether there are files mapped that others may change: a database's, and no program's.
+      private static var sharesFiles: Bool {
+        guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else { return false }
+        // "7f1c…-7f1d… rw-s 00000000 08:01 1234  /a/file": the fourth letter is `s` for what is shared.
+        return maps.split(separator: "\n").contains { line in
+          let fields = line.split(separator: " ", maxSplits: 5)
+          return fields.count == 6 && fields[1].hasSuffix("s")
+        }
+      }
+
+      private static func read(_ trace: Backtrace, _ images: ImageMap) -> WorkOrigin {
+        let options: Backtrace.SymbolicationOptions = [.useSymbolCache, .showSourceLocations]
+        for frame in trace.symbolicated(with: images, options: options)?.frames ?? [] {
+          guard !frame.isSwiftThunk, let symbol = frame.symbol, let place = symbol.sourceLocation,
+            !place.path.contains("FeedStreamTesting/VirtualTime/"), !place.path.hasSuffix("Core/Scheduler.swift")
+          else { continue }
+          let file = place.path.split(separator: "/").last ?? ""
+          return .function("\(symbol.name) (\(file):\(place.line))")
+        }
+        return .untraced
+      }
     }
   #else
     static func caller() -> WorkOrigin { .untraced }

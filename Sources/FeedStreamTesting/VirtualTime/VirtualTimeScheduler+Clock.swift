@@ -36,7 +36,7 @@ private final class Sleeper: Sendable {
   func begin(until deadline: StreamInstant, _ continuation: CheckedContinuation<Void, any Error>) {
     let isCancelled = phase.withLock { phase in
       if case .cancelled = phase { return true }
-      phase = .asleep(continuation, Alarm(work: scheduler.add(at: deadline, .sleep) { [self] in wake() }))
+      phase = .asleep(continuation, Alarm(work: scheduler.agenda.add(at: deadline, .sleep) { [self] in wake() }))
       return false
     }
     if isCancelled { continuation.resume(throwing: CancellationError()) }
@@ -58,7 +58,7 @@ private final class Sleeper: Sendable {
       return (continuation, alarm)
     }
     guard let (continuation, alarm) = sleep else { return }
-    scheduler.cancel(alarm.work)
+    scheduler.agenda.cancel(alarm.work)
     continuation.resume(throwing: CancellationError())
   }
 }

@@ -1,6 +1,8 @@
+import FeedStream
+
 extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
   /// Takes a step of a task; it runs in its turn, when time is moved.
-  public func enqueue(_ job: consuming ExecutorJob) { add(.taskJob(UnownedJob(job)), .task) }
+  public func enqueue(_ job: consuming ExecutorJob) { agenda.add(.taskJob(UnownedJob(job))) }
 
   public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
 
@@ -22,10 +24,23 @@ extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
 /// An executor of its own, because a task's step that ran as an actor's would have to leave the actor first: it would
 /// queue up a second time, behind what was scheduled after it.
 final class ActorLane: SerialExecutor {
-  // Written once, before anything is enqueued. Weak: an actor may outlive the scheduler, and then it stays where it is.
-  nonisolated(unsafe) weak var scheduler: VirtualTimeScheduler?
+  // Not the scheduler, which an actor may outlive: its steps then stay where they are.
+  private let agenda: SharedAgenda
 
-  func enqueue(_ job: consuming ExecutorJob) { scheduler?.add(.actorJob(UnownedJob(job)), .task) }
-  func checkIsolated() { scheduler?.checkIsolated() }
-  func isIsolatingCurrentContext() -> Bool? { scheduler?.isCurrent }
+  init(_ agenda: SharedAgenda) { self.agenda = agenda }
+
+  func enqueue(_ job: consuming ExecutorJob) { agenda.add(.actorJob(UnownedJob(job))) }
+
+  /// The scheduler that runs on this thread, if it is this lane's.
+  private var current: VirtualTimeScheduler? {
+    (CurrentDomain.get() as? VirtualTimeScheduler).flatMap { $0.actors === self ? $0 : nil }
+  }
+
+  func checkIsolated() {
+    precondition(
+      current != nil,
+      "This code is not running on the actor's VirtualTimeScheduler; put it in a task that runs on the actor")
+  }
+
+  func isIsolatingCurrentContext() -> Bool? { current != nil }
 }

@@ -3,12 +3,12 @@ import FeedStream
 extension VirtualTimeScheduler: LoopScheduler {
   public var minimumTolerance: StreamInstant.Stride { 0 }
 
-  public func schedule(options: Never?, _ action: @escaping () -> Void) { add(.action(action), callerOrigin) }
+  public func schedule(options: Never?, _ action: @escaping () -> Void) { agenda.add(.action(action, callerOrigin)) }
 
   public func schedule(
     after date: StreamInstant, tolerance: StreamInstant.Stride, options: Never?, _ action: @escaping () -> Void
   ) {
-    _ = add(at: date, callerOrigin, action)
+    _ = agenda.add(at: date, callerOrigin, action)
   }
 
   /// Runs `action` at `date` and then every `interval`, each time counted from when the last one was due.
@@ -29,9 +29,10 @@ extension VirtualTimeScheduler: LoopScheduler {
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
     let errand = Errand(self)
-    errand.step = add(at: now, .offload) { [unowned self] in
+    errand.step = agenda.add(at: now, .offload) {
       let result = work()
-      errand.step = add(at: now.advanced(by: offloadLatency), .offload) {
+      let time = errand.scheduler
+      errand.step = time.agenda.add(at: time.now.advanced(by: time.offloadLatency), .offload) {
         errand.step = nil
         completion(result)
       }
@@ -46,7 +47,7 @@ extension VirtualTimeScheduler {
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ action: @escaping () -> Void
   ) {
-    add(.action(action), .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)))
+    agenda.add(.action(action, .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column))))
   }
 
   /// Runs `action` at `date`; pending work shows the line of the call.
@@ -54,7 +55,7 @@ extension VirtualTimeScheduler {
     after date: StreamInstant, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column, _ action: @escaping () -> Void
   ) {
-    _ = add(at: date, .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)), action)
+    _ = agenda.add(at: date, .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)), action)
   }
 
   /// Runs `action` at `date` and then every `interval`; pending work shows the line of the call.
@@ -72,13 +73,15 @@ extension VirtualTimeScheduler {
 /// Work that comes back.
 private final class Repetition: Cancellable {
   private let scheduler: VirtualTimeScheduler
-  private let origin: WorkOrigin
+  private let origin: OriginNote
   private let interval: StreamInstant.Stride
+  @exclusivity(unchecked)
   private var action: (() -> Void)?
+  @exclusivity(unchecked)
   private var upcoming: TimerQueue.Work?
 
   init(
-    _ scheduler: VirtualTimeScheduler, _ origin: WorkOrigin, from date: StreamInstant,
+    _ scheduler: VirtualTimeScheduler, _ origin: OriginNote, from date: StreamInstant,
     every interval: StreamInstant.Stride, _ action: @escaping () -> Void
   ) {
     precondition(
@@ -89,13 +92,17 @@ private final class Repetition: Cancellable {
     self.origin = origin
     self.interval = interval
     self.action = action
-    wait(until: max(date, scheduler.now))
+    wait(until: max(date, scheduler.now), in: nil)
   }
 
-  private func wait(until date: StreamInstant) {
-    upcoming = scheduler.add(at: date, origin) { [self] in
-      wait(until: date.advanced(by: interval))
+  private func wait(until date: StreamInstant, in place: UInt64?) {
+    upcoming = scheduler.agenda.add(at: date, in: place, origin) { [self] in
+      upcoming = nil
+      // The next time comes before what the action schedules for then; but most of what repeats here is a deadline, which
+      // is cancelled by its action and has no next time.
+      let place = scheduler.agenda.takePlace()
       action?()
+      if action != nil { wait(until: date.advanced(by: interval), in: place) }
     }
   }
 
@@ -103,13 +110,14 @@ private final class Repetition: Cancellable {
     action = nil
     guard let upcoming else { return }
     self.upcoming = nil
-    scheduler.cancel(upcoming)
+    scheduler.agenda.cancel(upcoming)
   }
 }
 
 /// Work that is done elsewhere: first it, then its result, is the step to come.
-private final class Errand: Cancellable {
-  private let scheduler: VirtualTimeScheduler
+final class Errand: Cancellable {
+  let scheduler: VirtualTimeScheduler
+  @exclusivity(unchecked)
   var step: TimerQueue.Work?
 
   init(_ scheduler: VirtualTimeScheduler) { self.scheduler = scheduler }
@@ -117,6 +125,6 @@ private final class Errand: Cancellable {
   func cancel() {
     guard let step else { return }
     self.step = nil
-    scheduler.cancel(step)
+    scheduler.agenda.cancel(step)
   }
 }

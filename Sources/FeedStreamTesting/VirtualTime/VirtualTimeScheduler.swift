@@ -19,8 +19,8 @@ import Synchronization
 ///
 /// **Thread:** streams on it belong to the thread that advances it. Tasks may resume on it from any thread; such a
 /// resumption takes its place in the order when it arrives.
-// Unchecked because `agenda` is guarded by `lock`, and the closures in it, which need not be sendable, run on the thread
-// that advances; a second thread that advances at the same time is stopped by a precondition.
+// Unchecked because what is settable is set by the test that owns it, before time moves or from work that runs in it; a
+// second thread that advances at the same time is stopped by a precondition.
 public final class VirtualTimeScheduler: @unchecked Sendable {
   /// In which order work runs that is due at one instant.
   public enum Order: Sendable {
@@ -40,54 +40,42 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   /// How many pieces of work may run at one instant, or in one ``run(fileID:filePath:line:column:)``, before that counts
   /// as endless: a million, unless changed.
+  @exclusivity(unchecked)
   public var workLimit = 1_000_000
 
   /// How long ``offload(_:completion:)`` takes to hand back a result: nothing, unless changed.
+  @exclusivity(unchecked)
   public var offloadLatency: StreamInstant.Stride = 0
 
   /// Whether pending work remembers which function scheduled it, by walking the stack: off unless changed, since that
-  /// takes half a millisecond each time.
+  /// takes half a millisecond each time. Where files are mapped that others may change, as SQLite does, nothing is traced
+  /// until they no longer are: reading the debugging information then could end the process.
+  @exclusivity(unchecked)
   public var tracesOrigins = false
 
-  private let lock = Mutex(())
-  private var agenda: Agenda
+  let agenda: SharedAgenda
   private let isMoving = Atomic(false)
   let audit = Audit()
-  let actors = ActorLane()
+  let actors: ActorLane
+  private lazy var pass = CurrentDomain.Pass(self)
 
   /// - Parameters:
   ///   - start: what `now` is at first.
   ///   - order: the order among work due at one instant.
   public init(startingAt start: StreamInstant = StreamInstant(nanoseconds: 0), order: Order = .scheduled) {
     self.order = order
-    agenda = Agenda(now: start, seed: order.seed)
-    actors.scheduler = self
+    agenda = SharedAgenda(Agenda(now: start, seed: order.seed))
+    actors = ActorLane(agenda)
   }
 
-  public var now: StreamInstant { withAgenda { $0.now } }
+  public var now: StreamInstant { agenda.now }
 
   /// The work that waits, in the order it is due; with ``Order/seeded(_:)``, work due later is listed in the order it was
   /// scheduled.
-  public var pending: [PendingWork] { withAgenda { $0.pending } }
-
-  private func withAgenda<T>(_ body: (inout Agenda) -> T) -> T { lock.withLock { _ in body(&agenda) } }
-
-  // MARK: Adding work
-
-  func add(_ body: Agenda.Item.Body, _ origin: WorkOrigin) { withAgenda { $0.add(body, origin) } }
-
-  /// - Returns: takes the work off, see ``cancel(_:)``.
-  func add(at instant: StreamInstant, _ origin: WorkOrigin, _ action: @escaping () -> Void) -> TimerQueue.Work {
-    withAgenda { $0.add(at: instant, origin, action) }
-  }
-
-  func cancel(_ work: TimerQueue.Work) {
-    // Released outside of the lock: what the closure holds may come back here when it goes.
-    withExtendedLifetime(withAgenda { $0.cancel(work) }) {}
-  }
+  public var pending: [PendingWork] { agenda.pending }
 
   /// Where the call that is being served comes from.
-  var callerOrigin: WorkOrigin { tracesOrigins ? StackTrace.caller() : .untraced }
+  var callerOrigin: OriginNote { tracesOrigins ? OriginNote(StackTrace.caller()) : .untraced }
 
   // MARK: Moving time
 
@@ -98,7 +86,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   public func advanceToNextWork(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> Bool {
-    guard let next = withAgenda({ $0.nextInstant }) else { return false }
+    guard let next = agenda.nextInstant else { return false }
     drive(to: next, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
     return true
   }
@@ -151,16 +139,16 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     precondition(
       !isMoving.exchange(true, ordering: .acquiring),
       "\(site): advance or run was called while time is moving; schedule what should happen later instead")
-    let outer = CurrentDomain.enter(self)
+    let outer = CurrentDomain.enter(pass)
     defer {
       CurrentDomain.leave(outer)
       isMoving.store(false, ordering: .releasing)
     }
     var patience = Patience(limit: workLimit)
     let wasTracing = tracesOrigins
-    while let item = withAgenda({ $0.next(upTo: target ?? StreamInstant(nanoseconds: .max)) }) {
+    while let item = agenda.next(upTo: target ?? StreamInstant(nanoseconds: .max)) {
       perform(item)
-      switch patience.isOver(after: item.origin, at: target == nil ? nil : now) {
+      switch patience.isOver(after: item, at: target == nil ? nil : now) {
       case .no: continue
       case .nearly: tracesOrigins = true
       case .yes:
@@ -169,7 +157,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
       }
     }
     tracesOrigins = wasTracing
-    if let target { withAgenda { $0.move(to: target) } }
+    if let target { agenda.move(to: target) }
   }
 
   /// What a failure says of the order, so that it can be had again.
@@ -178,9 +166,9 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   }
 
   private func perform(_ item: Agenda.Item) {
-    switch item.body {
+    switch item {
     case .work(let work): work.take()?()
-    case .action(let action): action()
+    case .action(let action, _): action()
     case .actorJob(let job):
       job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     case .taskJob(let job): job.runSynchronously(on: asUnownedTaskExecutor())
@@ -195,5 +183,8 @@ extension VirtualTimeScheduler: StreamDomain {
   // While time stands still, whoever holds the test may touch its streams.
   package var isHere: Bool { isCurrent || !isMoving.load(ordering: .acquiring) }
 
-  package func execute(_ action: @escaping @Sendable () -> Void) { add(.action(action), callerOrigin) }
+  /// This scheduler, so that what tasks do is part of virtual time.
+  package var taskExecutor: (any TaskExecutor)? { self }
+
+  package func execute(_ action: @escaping @Sendable () -> Void) { agenda.add(.action(action, callerOrigin)) }
 }

@@ -13,7 +13,7 @@ extension Publisher where Output == [FeedImage] {
   ///   - report: told of a save that failed.
   public func caching(
     to local: LocalFeed, reportingTo report: @escaping (FeedStoreError) -> Void
-  ) -> AnyPublisher<Output, Failure> {
+  ) -> some Publisher<Output, Failure> {
     Deferred {
       let asked = local.cache.now()
       return flatMap(maxPublishers: .max(1)) { images in
@@ -28,6 +28,5 @@ extension Publisher where Output == [FeedImage] {
           .setFailureType(to: Failure.self)
       }
     }
-    .eraseToAnyPublisher()
   }
 }

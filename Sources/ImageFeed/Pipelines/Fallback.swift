@@ -30,7 +30,7 @@ extension Publisher where Output == [FeedImage], Failure == RemoteFeedError {
   ///   - now: the wall clock that the saved feed's age is measured by.
   public func fallback<P: Publisher>(
     to saved: P, after policy: FallbackPolicy = .any, now: @escaping () -> Date = { Date() }
-  ) -> AnyPublisher<Feed, FeedError> where P.Output == CachedFeed, P.Failure == FeedStoreError {
+  ) -> some Publisher<Feed, FeedError> where P.Output == CachedFeed, P.Failure == FeedStoreError {
     map { Feed(images: $0, origin: .remote) }
       .catch { reason in
         guard policy.applies(to: reason) else {
@@ -46,6 +46,5 @@ extension Publisher where Output == [FeedImage], Failure == RemoteFeedError {
           .switchIfEmpty(Fail(error: FeedError(remote: reason)))
           .eraseToAnyPublisher()
       }
-      .eraseToAnyPublisher()
   }
 }

@@ -63,6 +63,7 @@ public struct FeedLoader {
       .fallback(
         to: saved.load(maxAge: options.maxAge, deleting: .invalid, after: last), after: options.fallback, now: cache.now
       )
+      .eraseToAnyPublisher()
   }
 
   private var request: HTTPRequest {

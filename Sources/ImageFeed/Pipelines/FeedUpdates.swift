@@ -26,10 +26,9 @@ extension FeedLoader {
 
 extension Publisher {
   /// Each value as a success and the failure as a last value; cannot fail.
-  func asResult() -> AnyPublisher<Result<Output, Failure>, Never> {
+  func asResult() -> some Publisher<Result<Output, Failure>, Never> {
     map { .success($0) }
       .catch { Just(.failure($0)) }
-      .eraseToAnyPublisher()
   }
 }
 

@@ -49,6 +49,20 @@ public enum FeedImagesMapper {
     let description: String?
     let location: String?
     let image: String
+
+    private enum CodingKeys: CodingKey { case id, description, location, image }
+
+    init(from decoder: any Decoder) throws {
+      let item = try decoder.container(keyedBy: CodingKeys.self)
+      // Not `decode(UUID.self)`, which reads the text with `sscanf`: a sixth of the time of the whole feed.
+      guard let id = UUID(hexadecimal: try item.decode(String.self, forKey: .id)) else {
+        throw DecodingError.dataCorruptedError(forKey: .id, in: item, debugDescription: "It is not a UUID.")
+      }
+      self.id = id
+      description = try item.decodeIfPresent(String.self, forKey: .description)
+      location = try item.decodeIfPresent(String.self, forKey: .location)
+      image = try item.decode(String.self, forKey: .image)
+    }
   }
 
   private static func decode(_ body: Data) throws(InvalidData) -> [Item] {
@@ -82,6 +96,42 @@ public enum FeedImagesMapper {
   private static func looksLikeWebPage(_ body: Data) -> Bool {
     let skipped: Set<UInt8> = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
     return body.prefix(1024).first { !skipped.contains($0) } == UInt8(ascii: "<")
+  }
+}
+
+extension UUID {
+  /// 32 hexadecimal digits of either case, with hyphens after the 8th, 12th, 16th and 20th.
+  fileprivate init?(hexadecimal text: String) {
+    var text = text
+    let bytes: uuid_t? = text.withUTF8 { text in
+      var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+      guard text.count == 36 else { return nil }
+      let isWhole = withUnsafeMutableBytes(of: &bytes) { bytes in
+        var digits = 0
+        for place in text.indices {
+          if place == 8 || place == 13 || place == 18 || place == 23 {
+            guard text[place] == UInt8(ascii: "-") else { return false }
+          } else {
+            guard let value = hexadecimalValue(of: text[place]) else { return false }
+            bytes[digits / 2] = bytes[digits / 2] << 4 | value
+            digits += 1
+          }
+        }
+        return true
+      }
+      return isWhole ? bytes : nil
+    }
+    guard let bytes else { return nil }
+    self.init(uuid: bytes)
+  }
+}
+
+private func hexadecimalValue(of character: UInt8) -> UInt8? {
+  switch character {
+  case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+  case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+  case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+  default: nil
   }
 }
 

@@ -16,6 +16,7 @@ public import ImageFeed
 /// requests made before. Lives on its scheduler's thread, as streams do.
 public final class VirtualNetwork {
   /// Every request since the log was last cleared, in the order sent, with its virtual times.
+  @exclusivity(unchecked)
   public private(set) var log: [VirtualExchange] = []
   /// Told of each request when it is sent, and again when it has ended, before its subscriber is.
   public var observer: (VirtualExchange) -> Void = { _ in }
@@ -28,7 +29,9 @@ public final class VirtualNetwork {
   private var random: SeededGenerator
   private var origins: [String: (script: VirtualOrigin, requests: Int)] = [:]
   private var outages: [Outage] = []
+  @exclusivity(unchecked)
   private var transfers: [Int: VirtualTransfer] = [:]
+  @exclusivity(unchecked)
   private var firstInLog = 0
 
   /// - Parameters:
@@ -96,10 +99,11 @@ public final class VirtualNetwork {
 
   func end(_ number: Int, _ ending: VirtualExchange.Ending) {
     transfers[number] = nil
-    let index = number - firstInLog
-    log[index].ended = time.now
-    log[index].ending = ending
-    observer(log[index])
+    var exchange = log[number - firstInLog]
+    exchange.ended = time.now
+    exchange.ending = ending
+    log[number - firstInLog] = exchange
+    observer(exchange)
   }
 
   private func outcome(

@@ -33,6 +33,17 @@ import Testing
     #expect(held(.customError { Boom() }) == "(12#)")
   }
 
+  @Test func `nothing runs for a subscriber that cancels as it is subscribed`() {
+    var runs = 0
+    let publisher = Publishers.Create<Int, Never> { emitter in
+      runs += 1
+      emitter.send(1)
+    }
+    let recorder = publisher.handleEvents(receiveSubscription: { $0.cancel() }).record(on: time)
+    #expect(runs == 0)
+    #expect(recorder.values.isEmpty)
+  }
+
   @Test func `the clean-up runs once: at the cancellation, at the ending, or at once when that is past`() {
     var cleaned = 0
     var emitter: Publishers.Create<Int, Never>.Emitter?

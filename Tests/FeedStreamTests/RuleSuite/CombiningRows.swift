@@ -1,60 +1,104 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Three values that arrive over time.
-private func other(_ time: VirtualTimeScheduler) -> ScriptedPublisher<Int, MarbleFailure> { time.cold("7-8-9|") }
-
-let combiningRows: [RuleRow] = [
-  RuleRow("Operators/Combining/Buffer", "buffer(dropOldest)", .dependsOnDemand) {
-    $0.buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)
-  },
-  RuleRow("Operators/Combining/Buffer", "buffer(keepFull)", .failsAtOnce) {
-    $0.buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest)
-  },
-  RuleRow("Operators/Combining/CombineLatest", "combineLatest", timed: .dependsOnDemand) {
+let combiningRows = rows {
+  RuleRow(
+    "Operators/Combining/CombineLatest", "combineLatest(_:)", timed: .dependsOnDemand, expects: { .latest($0) { $0 } }
+  ) {
     $0.combineLatest(other($1))
-  },
-  RuleRow("Operators/Combining/CombineLatest", "combineLatest of three", timed: .dependsOnDemand) {
-    $0.combineLatest(other($1), $0)
-  },
-  RuleRow("Operators/Combining/Concatenate", "append") { $0.append(7, 8) },
-  RuleRow("Operators/Combining/Concatenate", "prepend") { $0.prepend(7, 8) },
-  RuleRow("Operators/Combining/FlatMap", "flatMap", .dependsOnDemand) {
-    $0.flatMap { value in [value, value].publisher.setFailureType(to: MarbleFailure.self) }
-  },
-  RuleRow("Operators/Combining/FlatMap", "flatMap(maxPublishers: 1)", timed: .failsAtOnce) { upstream, time in
-    upstream.flatMap(maxPublishers: .max(1)) { _ in other(time) }
-  },
-  RuleRow("Operators/Combining/Merge", "merge", timed: .dependsOnDemand) { $0.merge(with: other($1)) },
-  RuleRow("Operators/Combining/Merge", "mergeMany", timed: .dependsOnDemand) {
-    Publishers.MergeMany($0, $0, other($1).eraseToAnyPublisher())
-  },
-  RuleRow("Operators/Combining/Repeat", "repeat(2)") { $0.repeat(2) },
-  RuleRow("Operators/Combining/SwitchIfEmpty", "switchIfEmpty", timed: []) { $0.switchIfEmpty(other($1)) },
-  RuleRow("Operators/Combining/SwitchToLatest", "switchToLatest", timed: .dependsOnDemand) { upstream, time in
-    upstream.map { _ in other(time) }.switchToLatest()
-  },
-  RuleRow("Operators/Combining/Zip", "zip", timed: .failsAtOnce) { $0.zip(other($1)) },
-  RuleRow("Operators/Combining/Zip", "zip of three", timed: .failsAtOnce) { $0.zip(other($1), $0) },
-]
+  }
+  RuleRow(
+    "Operators/Combining/CombineLatest", "combineLatest(_:_:)", timed: .dependsOnDemand,
+    expects: { .latest($0) { ($0.0, $0.1, 5) } }
+  ) {
+    $0.combineLatest(other($1), constant(5))
+  }
+  RuleRow(
+    "Operators/Combining/CombineLatest", "combineLatest(_:_:_:)", timed: .dependsOnDemand,
+    expects: { .latest($0) { ($0.0, $0.1, 5, 6) } }
+  ) {
+    $0.combineLatest(other($1), constant(5), constant(6))
+  }
+  RuleRow(
+    "Operators/Combining/CombineLatest", "combineLatest(_:_:_:_:) of four, transformed", timed: .dependsOnDemand,
+    expects: { .latest($0) { $0.0 * 10 + $0.1 + 11 } }
+  ) { upstream, time in
+    upstream.combineLatest(other(time), constant(5), constant(6)) { $0 * 10 + $1 + $2 + $3 }
+  }
+  RuleRow(
+    "Operators/Combining/ZipAll", "combineLatest(_:) of any arity", timed: .dependsOnDemand,
+    expects: { .latest($0) { ($0.0, $0.1, 5) } }
+  ) { upstream, time in
+    combineLatest(upstream, other(time), constant(5))
+  }
+  RuleRow(
+    "Operators/Combining/ZipMany", "combineLatest() of a collection", timed: .dependsOnDemand,
+    expects: { .latest($0) { [$0.0, $0.1] } }
+  ) { upstream, time in
+    [upstream, other(time).eraseToAnyPublisher()].combineLatest()
+  }
+  RuleRow(
+    "Operators/Combining/WithLatestFrom", "withLatestFrom(_:)", timed: .dependsOnDemand,
+    expects: { .values($0.withLatestOfOther) }
+  ) {
+    $0.withLatestFrom(other($1))
+  }
+  RuleRow(
+    "Operators/Combining/WithLatestFrom", "withLatestFrom(_:_:)", timed: .dependsOnDemand,
+    expects: { .values($0.withLatestOfOther.map { $0.0 * 10 + $0.1 }) }
+  ) {
+    $0.withLatestFrom(other($1)) { $0 * 10 + $1 }
+  }
+  RuleRow("Operators/Combining/Zip", "zip(_:)", timed: .failsAtOnce, expects: { .zipped($0) { ($0, $1) } }) {
+    $0.zip(other($1))
+  }
+  RuleRow("Operators/Combining/Zip", "zip(_:_:)", timed: .failsAtOnce, expects: { .zipped($0) { ($0, $1, $0) } }) {
+    $0.zip(other($1), $0)
+  }
+  RuleRow(
+    "Operators/Combining/Zip", "zip(_:_:_:)", timed: .failsAtOnce, expects: { .zipped($0) { ($0, $1, $0, $1) } }
+  ) {
+    $0.zip(other($1), $0, other($1))
+  }
+  RuleRow(
+    "Operators/Combining/Zip", "zip(_:_:_:_:) of four, transformed", timed: .failsAtOnce,
+    expects: { .zipped($0) { $0 * 2 + $1 * 2 } }
+  ) { upstream, time in
+    upstream.zip(other(time), upstream, other(time)) { $0 + $1 + $2 + $3 }
+  }
+  RuleRow(
+    "Operators/Combining/ZipAll", "zip(_:) of any arity", timed: .failsAtOnce,
+    expects: { .zipped($0) { ($0, $1, $0) } }
+  ) { upstream, time in
+    zip(upstream, other(time), upstream)
+  }
+  RuleRow(
+    "Operators/Combining/ZipMany", "zip() of a collection", timed: .failsAtOnce,
+    expects: { .zipped($0) { [$0, $1] } }
+  ) { upstream, time in
+    [upstream, other(time).eraseToAnyPublisher()].zip()
+  }
+  RuleRow(
+    "Operators/Combining/Race", "race(with:)", timed: .dependsOnDemand,
+    expects: { $0.isTimed && !$0.offered.isEmpty ? .values(others, then: .finished) : .values($0.values) }
+  ) {
+    $0.race(with: other($1))
+  }
+  RuleRow(
+    "Operators/Combining/Race", "race() of a collection", timed: .dependsOnDemand, expects: { .values($0.values) }
+  ) { upstream, time in
+    [upstream, time.cold("9ms 7|").eraseToAnyPublisher()].race()
+  }
+}
 
-let errorRows: [RuleRow] = [
-  RuleRow("Operators/Errors/AssertNoFailure", "assertNoFailure", .passesStrays) {
-    $0.replaceError(with: 9).assertNoFailure()
-  },
-  RuleRow("Operators/Errors/Catch", "catch", timed: .passesStrays) { upstream, time in
-    upstream.catch { _ in other(time) }
-  },
-  RuleRow("Operators/Errors/Catch", "tryCatch", .passesStrays) { $0.tryCatch { _ -> Upstream in throw Refusal() } },
-  RuleRow("Operators/Errors/MapError", "mapError", .passesStrays) { $0.mapError { _ in Refusal() } },
-  RuleRow("Operators/Errors/ReplaceError", "replaceError") { $0.replaceError(with: 9) },
-  RuleRow("Operators/Errors/Retry", "retry(2)") { $0.retry(2) },
-  RuleRow("Operators/Errors/RetryByPolicy", "retry(policy)", timed: []) {
-    $0.retry(
-      RetryPolicy(limit: 2, firstPause: .milliseconds(5), factor: 2, cap: .seconds(1), jitter: 0), scheduler: $1)
-  },
-  RuleRow("Operators/Errors/RetryWhen", "retry(when:)") { $0.retry { $0.prefix(2) } },
-  RuleRow("Operators/Errors/SetFailureType", "setFailureType", .passesStrays) {
-    $0.replaceError(with: 9).setFailureType(to: MarbleFailure.self)
-  },
-]
+extension Due {
+  /// What `combineLatest(other)` delivers. A side without a value ends it.
+  fileprivate static func latest(_ given: Given, _ transform: ((Int, Int)) -> Output) -> Due {
+    .values(given.latestOfBoth.map(transform))
+  }
+
+  /// What `zip(other)` delivers.
+  fileprivate static func zipped(_ given: Given, _ transform: (Int, Int) -> Output) -> Due {
+    .values(zip(given.values, others).map(transform), then: given.endingOfZip)
+  }
+}

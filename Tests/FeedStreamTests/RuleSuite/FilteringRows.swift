@@ -1,48 +1,163 @@
 import FeedStream
 import FeedStreamTesting
 
-let filteringRows: [RuleRow] = [
-  RuleRow("Operators/Filtering/Filter", "filter", .passesStrays) { $0.filter { $0 != 1 } },
-  RuleRow("Operators/Filtering/Filter", "tryFilter") { $0.tryFilter { try refusingTwo($0, $0 != 1) } },
-  RuleRow("Operators/Filtering/Distinct", "distinct") { $0.map { $0 / 2 }.distinct() },
-  RuleRow("Operators/Filtering/Drop", "dropFirst", .passesStrays) { $0.dropFirst(2) },
-  RuleRow("Operators/Filtering/DropUntilOutput", "drop(untilOutputFrom:)", .dependsOnDemand) {
-    $0.drop(untilOutputFrom: Just(1).setFailureType(to: MarbleFailure.self))
-  },
-  RuleRow("Operators/Filtering/DropWhile", "drop(while:)") { $0.drop { $0 < 2 } },
-  RuleRow("Operators/Filtering/DropWhile", "tryDrop(while:)") { $0.tryDrop { try refusingTwo($0, $0 < 3) } },
-  RuleRow("Operators/Filtering/First", "first") { $0.first() },
-  RuleRow("Operators/Filtering/First", "first(where:)") { $0.first { $0 == 2 } },
-  RuleRow("Operators/Filtering/First", "tryFirst(where:)") { $0.tryFirst { try refusingTwo($0, $0 == 3) } },
-  RuleRow("Operators/Filtering/IgnoreOutput", "ignoreOutput", .passesStrays) { $0.ignoreOutput() },
-  RuleRow("Operators/Filtering/Last", "last") { $0.last() },
-  RuleRow("Operators/Filtering/Last", "last(where:)") { $0.last { $0 < 2 } },
-  RuleRow("Operators/Filtering/Last", "tryLast(where:)") { $0.tryLast { try refusingTwo($0, $0 < 3) } },
-  RuleRow("Operators/Filtering/Output", "prefix(2)", .passesStrays) { $0.prefix(2) },
-  RuleRow("Operators/Filtering/Output", "prefix(0)", .failsAtOnce) { $0.prefix(0) },
-  RuleRow("Operators/Filtering/Output", "output(in: 1..<3)", .passesStrays) { $0.output(in: 1..<3) },
-  RuleRow("Operators/Filtering/PrefixUntilOutput", "prefix(untilOutputFrom:)", timed: .dependsOnDemand) {
-    $0.prefix(untilOutputFrom: Just(1).delay(for: .milliseconds(3), scheduler: $1))
-  },
-  RuleRow("Operators/Filtering/PrefixWhile", "prefix(while:)") { $0.prefix { $0 < 2 } },
-  RuleRow("Operators/Filtering/PrefixWhile", "tryPrefix(while:)") { $0.tryPrefix { try refusingTwo($0, $0 < 3) } },
-  RuleRow("Operators/Filtering/RemoveDuplicates", "removeDuplicates") { $0.map { $0 / 2 }.removeDuplicates() },
-  RuleRow("Operators/Filtering/RemoveDuplicates", "tryRemoveDuplicates") {
+let filteringRows = rows {
+  RuleRow(
+    "Operators/Filtering/Filter", "filter(_:)", .passesStrays, expects: { .values($0.values.filter { $0 != 1 }) }
+  ) {
+    $0.filter { $0 != 1 }
+  }
+  RuleRow(
+    "Operators/Filtering/Filter", "filter(_:) and again", .passesStrays,
+    expects: { .values($0.values.filter { $0 == 0 || $0 > 2 }) }
+  ) {
+    $0.filter { $0 != 1 }.filter { $0 != 2 }
+  }
+  RuleRow(
+    "Operators/Filtering/Filter", "tryFilter(_:)",
+    expects: { .values($0.beforeTwo.filter { $0 != 1 }, then: $0.endingAtTwo) }
+  ) {
+    $0.tryFilter { try refusingTwo($0, $0 != 1) }
+  }
+  RuleRow(
+    "Operators/Filtering/Distinct", "distinct()", expects: { .values($0.values.prefix(2).map { $0 % 2 }) }
+  ) {
+    $0.map { $0 % 2 }.distinct()
+  }
+  RuleRow("Operators/Filtering/Distinct", "distinct(by:)", expects: { .values($0.values.prefix(2)) }) {
+    $0.distinct { $0 % 2 }
+  }
+  RuleRow(
+    "Operators/Filtering/Drop", "dropFirst(_:)", .passesStrays, expects: { .values($0.values.dropFirst(2)) }
+  ) {
+    $0.dropFirst(2)
+  }
+  // As in Combine, the other publisher is left to run once it has delivered.
+  RuleRow(
+    "Operators/Filtering/DropUntilOutput", "drop(untilOutputFrom:)",
+    timed: [.dependsOnDemand, .spendsDemand, .leavesWork],
+    expects: { given in .values(given.isTimed ? given.values.filter { given.arrival($0) > 2.5 } : []) }
+  ) {
+    $0.drop(untilOutputFrom: other($1).filter { $0 == 8 })
+  }
+  RuleRow(
+    "Operators/Filtering/DropWhile", "drop(while:)", expects: { .values($0.values.filter { $0 > 1 }) }
+  ) {
+    $0.drop { $0 < 2 }
+  }
+  RuleRow(
+    "Operators/Filtering/DropWhile", "tryDrop(while:)", expects: { .nothing(then: $0.endingAtTwo) }
+  ) {
+    $0.tryDrop { try refusingTwo($0, $0 < 3) }
+  }
+  RuleRow("Operators/Filtering/First", "first()", expects: { .first(1, of: $0.values) }) { $0.first() }
+  RuleRow(
+    "Operators/Filtering/First", "first(where:)", expects: { .first(1, of: $0.values.filter { $0 == 2 }) }
+  ) {
+    $0.first { $0 == 2 }
+  }
+  RuleRow(
+    "Operators/Filtering/First", "tryFirst(where:)", expects: { .nothing(then: $0.endingAtTwo) }
+  ) {
+    $0.tryFirst { try refusingTwo($0, $0 == 3) }
+  }
+  RuleRow("Operators/Filtering/IgnoreOutput", "ignoreOutput()", .passesStrays, expects: { _ in .nothing() }) {
+    $0.ignoreOutput()
+  }
+  RuleRow("Operators/Filtering/Last", "last()", expects: { .values($0.fails ? [] : $0.values.suffix(1)) }) { $0.last() }
+  RuleRow(
+    "Operators/Filtering/Last", "last(where:)",
+    expects: { .values($0.fails ? [] : $0.values.filter { $0 < 2 }.suffix(1)) }
+  ) {
+    $0.last { $0 < 2 }
+  }
+  RuleRow(
+    "Operators/Filtering/Last", "tryLast(where:)",
+    expects: { .values($0.fails || $0.values.contains(2) ? [] : $0.values.suffix(1), then: $0.endingAtTwo) }
+  ) {
+    $0.tryLast { try refusingTwo($0, $0 < 3) }
+  }
+  RuleRow(
+    "Operators/Filtering/Output", "prefix(_:), two", .passesStrays, expects: { .first(2, of: $0.values) }
+  ) {
+    $0.prefix(2)
+  }
+  RuleRow(
+    "Operators/Filtering/Output", "prefix(_:), none", .failsAtOnce, expects: { _ in .nothing(then: .either) }
+  ) {
+    $0.prefix(0)
+  }
+  RuleRow(
+    "Operators/Filtering/Output", "output(in:)", .passesStrays,
+    expects: { .values($0.values.dropFirst().prefix(2), then: $0.values.count > 2 ? .finished : nil) }
+  ) {
+    $0.output(in: 1..<3)
+  }
+  RuleRow(
+    "Operators/Filtering/Output", "output(at:)", .passesStrays, expects: { .first(1, of: $0.values.dropFirst(2)) }
+  ) {
+    $0.output(at: 2)
+  }
+  RuleRow(
+    "Operators/Filtering/PrefixUntilOutput", "prefix(untilOutputFrom:)", timed: [.dependsOnDemand, .leavesWork],
+    expects: { given in
+      .values(given.values.filter { given.arrival($0) < 2.5 }, then: given.end > 2.5 ? .finished : nil)
+    }
+  ) {
+    $0.prefix(untilOutputFrom: other($1).filter { $0 == 8 })
+  }
+  RuleRow(
+    "Operators/Filtering/PrefixWhile", "prefix(while:)",
+    expects: { .values($0.beforeTwo, then: $0.values.contains(2) ? .finished : nil) }
+  ) {
+    $0.prefix { $0 < 2 }
+  }
+  RuleRow(
+    "Operators/Filtering/PrefixWhile", "prefix(while:inclusive:)",
+    expects: { .values($0.values.prefix(2), then: $0.values.contains(1) ? .finished : nil) }
+  ) {
+    $0.prefix(while: { $0 < 1 }, inclusive: true)
+  }
+  RuleRow(
+    "Operators/Filtering/PrefixWhile", "tryPrefix(while:)",
+    expects: { .values($0.beforeTwo, then: $0.endingAtTwo) }
+  ) {
+    $0.tryPrefix { try refusingTwo($0, $0 < 3) }
+  }
+  RuleRow(
+    "Operators/Filtering/RemoveDuplicates", "removeDuplicates()",
+    expects: { .values($0.uniqueHalves) }
+  ) {
+    $0.map { $0 / 2 }.removeDuplicates()
+  }
+  RuleRow(
+    "Operators/Filtering/RemoveDuplicates", "removeDuplicates(by:)",
+    expects: { .values($0.uniqueHalves) }
+  ) {
+    $0.removeDuplicates { $0 / 2 == $1 / 2 }.map { $0 / 2 }
+  }
+  RuleRow(
+    "Operators/Filtering/RemoveDuplicates", "tryRemoveDuplicates(by:)",
+    expects: { $0.values.first == 2 ? .values($0.values) : .values($0.beforeTwo, then: $0.endingAtTwo) }
+  ) {
     $0.tryRemoveDuplicates { try refusingTwo($1, $0 == $1) }
-  },
-  RuleRow("Operators/Filtering/ReplaceEmpty", "replaceEmpty") { $0.replaceEmpty(with: 7) },
-]
+  }
+  RuleRow(
+    "Operators/Filtering/ReplaceEmpty", "replaceEmpty(with:)",
+    expects: { .values($0.values.isEmpty && !$0.fails ? [7] : $0.values) }
+  ) {
+    $0.replaceEmpty(with: 7)
+  }
+  RuleRow(
+    "Operators/Filtering/TakeLast", "takeLast(_:)", expects: { .values($0.fails ? [] : $0.values.suffix(2)) }
+  ) {
+    $0.takeLast(2)
+  }
+}
 
-let reducingRows: [RuleRow] = [
-  RuleRow("Operators/Reducing/AllSatisfy", "allSatisfy") { $0.allSatisfy { $0 < 2 } },
-  RuleRow("Operators/Reducing/AllSatisfy", "tryAllSatisfy") { $0.tryAllSatisfy { try refusingTwo($0, true) } },
-  RuleRow("Operators/Reducing/Collect", "collect") { $0.collect() },
-  RuleRow("Operators/Reducing/CollectByCount", "collect(2)", .passesStrays) { $0.collect(2) },
-  RuleRow("Operators/Reducing/Comparison", "max") { $0.max() },
-  RuleRow("Operators/Reducing/Comparison", "tryMin") { $0.tryMin { try refusingTwo($1, $0 < $1) } },
-  RuleRow("Operators/Reducing/Contains", "contains") { $0.contains(2) },
-  RuleRow("Operators/Reducing/Contains", "tryContains") { $0.tryContains { try refusingTwo($0, $0 == 3) } },
-  RuleRow("Operators/Reducing/Count", "count") { $0.count() },
-  RuleRow("Operators/Reducing/Reduce", "reduce") { $0.reduce(0, +) },
-  RuleRow("Operators/Reducing/Reduce", "tryReduce") { $0.tryReduce(0) { try refusingTwo($1, $0 + $1) } },
-]
+extension Due {
+  /// The first values, and the ending with the last of them.
+  fileprivate static func first(_ count: Int, of values: some Collection<Output>) -> Due {
+    .values(values.prefix(count), then: values.count >= count ? .finished : nil)
+  }
+}

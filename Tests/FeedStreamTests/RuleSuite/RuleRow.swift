@@ -8,7 +8,11 @@ typealias Upstream = AnyPublisher<Int, MarbleFailure>
 struct RuleRow: Sendable, CustomTestStringConvertible {
   /// The file that holds it, under `Sources/FeedStream`, without its ending.
   let file: String
+  /// Contains the names of the functions it covers, as `zip(_:_:)`.
   let name: String
+  let traits: StreamRules.Traits
+  /// Whether it states what must be delivered, apart from the operator.
+  let hasExpectation: Bool
   let verify: @Sendable () -> StreamRules.Summary
 
   var testDescription: String { name }
@@ -16,40 +20,43 @@ struct RuleRow: Sendable, CustomTestStringConvertible {
   /// - Parameters:
   ///   - traits: what the operator does that a plain one does not.
   ///   - survives: what it protects its subscriber from; by default everything, except what makes it trap on purpose.
+  ///   - expects: what must be delivered of what was given.
   init<P: Publisher & SendableMetatype>(
     _ file: String, _ name: String, _ traits: StreamRules.Traits = [],
-    survives: Set<Misbehaviour> = StreamRules.usualMisbehaviours, fileID: StaticString = #fileID,
+    survives: Set<Misbehaviour> = StreamRules.usualMisbehaviours,
+    expects: (@Sendable (Given) -> Due<P.Output>)? = nil, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ build: @escaping @Sendable (Upstream) -> P
   ) {
-    self.file = file
-    self.name = name
-    verify = {
-      StreamRules.verify(
-        name, traits: traits, survives: survives, fileID: fileID, filePath: filePath, line: line, column: column, build)
-    }
+    self.init(
+      file, name, timed: traits, survives: survives, expects: expects, fileID: fileID, filePath: filePath, line: line,
+      column: column
+    ) { upstream, _ in build(upstream) }
   }
 
   /// For an operator that uses time.
   init<P: Publisher & SendableMetatype>(
     _ file: String, _ name: String, timed traits: StreamRules.Traits,
-    survives: Set<Misbehaviour> = StreamRules.usualMisbehaviours, fileID: StaticString = #fileID,
+    survives: Set<Misbehaviour> = StreamRules.usualMisbehaviours,
+    expects: (@Sendable (Given) -> Due<P.Output>)? = nil, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ build: @escaping @Sendable (Upstream, VirtualTimeScheduler) -> P
   ) {
     self.file = file
     self.name = name
+    self.traits = traits
+    hasExpectation = expects != nil
     verify = {
       StreamRules.verify(
-        name, traits: traits, survives: survives, fileID: fileID, filePath: filePath, line: line, column: column, build)
+        name, traits: traits, survives: survives, expects: expects, fileID: fileID, filePath: filePath, line: line,
+        column: column, build)
     }
   }
 }
 
-struct Refusal: Error {}
-
-/// Throws at the third value.
-func refusingTwo<T>(_ value: Int, _ result: T) throws -> T {
-  if value == 2 { throw Refusal() }
-  return result
+/// Rows in a list, each checked for its types alone: as one array they would take the compiler too long.
+@resultBuilder enum RuleRows {
+  static func buildBlock(_ rows: RuleRow...) -> [RuleRow] { rows }
 }
+
+func rows(@RuleRows _ rows: () -> [RuleRow]) -> [RuleRow] { rows() }

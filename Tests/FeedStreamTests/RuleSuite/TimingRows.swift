@@ -2,101 +2,142 @@ import FeedStream
 import FeedStreamTesting
 
 private let late: StreamInstant.Stride = .milliseconds(2)
+/// No multiple of a millisecond, so that nothing falls together with a value.
+private let stretch: StreamInstant.Stride = .microseconds(2600)
+private let patience: StreamInstant.Stride = .milliseconds(20)
 
-let timingRows: [RuleRow] = [
-  RuleRow("Operators/Timing/CollectByTime", "collect(byTime)", timed: .dependsOnDemand) {
-    $0.collect(.byTime($1, late))
-  },
-  RuleRow("Operators/Timing/CollectByTime", "collect(byTimeOrCount)", timed: .dependsOnDemand) {
-    $0.collect(.byTimeOrCount($1, late, 2))
-  },
-  RuleRow("Operators/Timing/CollectOn", "buffer(on:)", timed: .dependsOnDemand) {
-    $0.buffer(on: Publishers.Interval(every: late, scheduler: $1))
-  },
-  RuleRow("Operators/Timing/Debounce", "debounce", timed: .dependsOnDemand) { $0.debounce(for: late, scheduler: $1) },
-  RuleRow("Operators/Timing/Delay", "delay", timed: []) { $0.delay(for: late, scheduler: $1) },
-  RuleRow("Operators/Timing/DelaySubscription", "delaySubscription", timed: []) {
+let timingRows = rows {
+  RuleRow(
+    "Operators/Timing/CollectByTime", "collect(_:options:) byTime", timed: .dependsOnDemand, expects: { .collected($0) }
+  ) {
+    $0.collect(.byTime($1, stretch))
+  }
+  RuleRow(
+    "Operators/Timing/CollectByTime", "buffer(for:scheduler:options:)", timed: .dependsOnDemand,
+    expects: { .collected($0) }
+  ) {
+    $0.buffer(for: stretch, scheduler: $1)
+  }
+  RuleRow(
+    "Operators/Timing/CollectByTime", "collect(_:options:) byTimeOrCount", timed: .dependsOnDemand,
+    expects: { .values($0.pairs) }
+  ) {
+    $0.collect(.byTimeOrCount($1, stretch, 2))
+  }
+  RuleRow("Operators/Timing/CollectOn", "buffer(on:)", timed: .dependsOnDemand, expects: { .collected($0) }) {
+    $0.buffer(on: Publishers.Interval(every: stretch, scheduler: $1))
+  }
+  RuleRow(
+    "Operators/Timing/Debounce", "debounce(for:scheduler:options:)", timed: [.dropsUnasked, .leavesWork],
+    expects: { .values($0.isTimed ? $0.values : []) }
+  ) {
+    $0.debounce(for: .microseconds(500), scheduler: $1)
+  }
+  RuleRow(
+    "Operators/Timing/Delay", "delay(for:tolerance:scheduler:options:)", timed: .leavesWork,
+    expects: { .values($0.values) }
+  ) {
+    $0.delay(for: late, scheduler: $1)
+  }
+  RuleRow(
+    "Operators/Timing/DelaySubscription", "delaySubscription(for:scheduler:options:)", timed: [],
+    expects: { .values($0.values) }
+  ) {
     $0.delaySubscription(for: late, scheduler: $1)
-  },
-  RuleRow("Operators/Timing/PrefixFor", "prefix(for:)", timed: .dependsOnDemand) {
-    $0.prefix(for: late, scheduler: $1)
-  },
-  RuleRow("Operators/Timing/ReceiveOn", "receive(on:)", timed: []) { $0.receive(on: $1) },
-  RuleRow("Operators/Timing/Sample", "sample(on:)", timed: .dependsOnDemand) {
-    $0.sample(on: Publishers.Interval(every: late, scheduler: $1))
-  },
-  RuleRow("Operators/Timing/SubscribeOn", "subscribe(on:)", timed: []) { $0.subscribe(on: $1) },
-  RuleRow("Operators/Timing/Throttle", "throttle(latest)", timed: .dependsOnDemand) {
-    $0.throttle(for: late, scheduler: $1, latest: true)
-  },
-  RuleRow("Operators/Timing/Throttle", "throttle(first)", timed: .dependsOnDemand) {
-    $0.throttle(for: late, scheduler: $1, latest: false)
-  },
-  RuleRow("Operators/Timing/Timeout", "timeout", timed: .dependsOnDemand) {
-    $0.timeout(.milliseconds(20), scheduler: $1, customError: { MarbleFailure() })
-  },
-  RuleRow("Operators/Timing/TimeoutFallback", "timeout(fallback:)", timed: .dependsOnDemand) {
-    $0.timeout(.milliseconds(20), scheduler: $1, fallback: Fail(error: MarbleFailure()))
-  },
-  RuleRow("Operators/Timing/Window", "window(2)", .dependsOnDemand) { $0.window(2).map { _ in "window" } },
-]
-
-let sharingRows: [RuleRow] = [
-  RuleRow("Operators/Sharing/Autoconnect", "multicast.autoconnect", .dependsOnDemand) {
-    $0.multicast { PassthroughSubject() }.autoconnect()
-  },
-  RuleRow("Operators/Sharing/Multicast", "makeConnectable.autoconnect", .dependsOnDemand) {
-    $0.replaceError(with: 9).makeConnectable().autoconnect()
-  },
-  RuleRow("Operators/Sharing/Share", "share", .dependsOnDemand) { $0.share() },
-  RuleRow("Operators/Sharing/Share", "share(replay: 2)", .dependsOnDemand) { $0.share(replay: 2) },
-]
-
-private struct Nowhere: TextOutputStream { func write(_ string: String) {} }
-
-let effectRows: [RuleRow] = [
-  RuleRow("Operators/Effects/Breakpoint", "breakpoint", .passesStrays) { $0.breakpoint(receiveOutput: { _ in false }) },
-  RuleRow("Operators/Effects/HandleEvents", "handleEvents", .passesStrays) { $0.handleEvents(receiveOutput: { _ in }) },
-  RuleRow("Operators/Effects/MeasureInterval", "measureInterval", timed: .dependsOnDemand) {
-    $0.measureInterval(using: $1)
-  },
-  RuleRow("Operators/Effects/Print", "print", .passesStrays) { $0.print("", to: Nowhere()) },
-]
-
-let publisherRows: [RuleRow] = [
-  RuleRow("Publishers/Create", "create") { _ in
-    Publishers.Create<Int, Never> { emitter in
-      for value in 0..<5 { emitter.send(value) }
-      emitter.send(completion: .finished)
+  }
+  RuleRow(
+    "Operators/Timing/PrefixFor", "prefix(for:scheduler:options:)", timed: .dependsOnDemand,
+    expects: { given in
+      .values(given.values.filter { given.arrival($0) < 2.6 }, then: given.end > 2.6 ? .finished : nil)
     }
-  },
-  RuleRow("Publishers/Deferred", "Deferred", .passesStrays) { upstream in Deferred { upstream } },
-  RuleRow("Publishers/Empty", "Empty") { _ in Empty<Int, Never>() },
-  RuleRow("Publishers/Fail", "Fail") { _ in Fail<Int, MarbleFailure>(error: MarbleFailure()) },
-  RuleRow("Publishers/Future", "Future, at once") { _ in Future<Int, Never> { $0(.success(1)) } },
-  RuleRow("Publishers/Future", "Future, later", timed: []) { _, time in
-    Future<Int, Never> { promise in time.schedule { promise(.success(1)) } }
-  },
-  RuleRow("Publishers/Generate", "generate") { _ in
-    Publishers.Generate(state: 0) { state in
-      state += 1
-      return state < 6 ? state : nil
+  ) {
+    $0.prefix(for: stretch, scheduler: $1)
+  }
+  RuleRow(
+    "Operators/Timing/ReceiveOn", "receive(on:options:)", timed: .leavesWork, expects: { .values($0.values) }
+  ) {
+    $0.receive(on: $1)
+  }
+  RuleRow("Operators/Timing/Sample", "sample(on:)", timed: .dependsOnDemand, expects: { .sampled($0) }) {
+    $0.sample(on: Publishers.Interval(every: stretch, scheduler: $1))
+  }
+  RuleRow(
+    "Operators/Timing/Sample", "sample(every:scheduler:options:)", timed: .dependsOnDemand, expects: { .sampled($0) }
+  ) {
+    $0.sample(every: stretch, scheduler: $1)
+  }
+  RuleRow(
+    "Operators/Timing/SubscribeOn", "subscribe(on:options:)", timed: .leavesWork, expects: { .values($0.values) }
+  ) {
+    $0.subscribe(on: $1)
+  }
+  // The first at 1 ms, then no sooner than 3.6 ms and 6.2 ms.
+  RuleRow(
+    "Operators/Timing/Throttle", "throttle(for:scheduler:latest:), the latest", timed: [.dependsOnDemand, .leavesWork],
+    expects: {
+      .values($0.isTimed ? [[], [0], [0, 1], [0, 2], [0, 2, 3]][$0.offered.count] : $0.values.suffix(1))
     }
-  },
-  RuleRow("Publishers/Interval", "interval", timed: .dependsOnDemand) {
-    Publishers.Interval(every: late, scheduler: $1).prefix(4)
-  },
-  RuleRow("Publishers/Just", "Just") { _ in Just(1) },
-  RuleRow("Publishers/OptionalPublisher", "Optional.publisher") { _ in Optional(1).publisher },
-  RuleRow("Publishers/Record", "Record") { _ in
-    Record<Int, MarbleFailure>(output: [1, 2, 3], completion: .failure(MarbleFailure()))
-  },
-  RuleRow("Publishers/ResultPublisher", "Result.publisher") { _ in Result<Int, MarbleFailure>.success(1).publisher },
-  RuleRow("Publishers/Sequence", "Sequence.publisher") { _ in [1, 2, 3, 4].publisher },
-  RuleRow("Publishers/Timer", "timer.autoconnect", timed: .dependsOnDemand) {
-    $1.timer(every: late).autoconnect().prefix(3)
-  },
-  RuleRow("Publishers/Using", "using", .passesStrays) { upstream in
-    Publishers.using({ 1 }, dispose: { _ in }, publisher: { _ in upstream })
-  },
-]
+  ) {
+    $0.throttle(for: stretch, scheduler: $1, latest: true)
+  }
+  RuleRow(
+    "Operators/Timing/Throttle", "throttle(for:scheduler:latest:), the first", timed: [.dependsOnDemand, .leavesWork],
+    expects: {
+      .values($0.isTimed ? [[], [0], [0, 1], [0, 1], [0, 1, 3]][$0.offered.count] : $0.values.prefix(1))
+    }
+  ) {
+    $0.throttle(for: stretch, scheduler: $1, latest: false)
+  }
+  RuleRow(
+    "Operators/Timing/Timeout", "timeout(_:scheduler:options:customError:)", timed: [.dependsOnDemand, .leavesWork],
+    expects: { .values($0.values) }
+  ) {
+    $0.timeout(patience, scheduler: $1, customError: { MarbleFailure() })
+  }
+  RuleRow(
+    "Operators/Timing/Timeout", "timeout(_:scheduler:options:file:line:customError:)",
+    timed: [.dependsOnDemand, .leavesWork], expects: { .values($0.values) }
+  ) {
+    $0.timeout(patience, scheduler: $1) { (_: TimedOut) in MarbleFailure() }
+  }
+  RuleRow(
+    "Operators/Timing/TimeoutFallback", "timeout(_:scheduler:options:fallback:)",
+    timed: [.dependsOnDemand, .leavesWork], expects: { .values($0.values) }
+  ) {
+    $0.timeout(patience, scheduler: $1, fallback: Fail(error: MarbleFailure()))
+  }
+  RuleRow("Operators/Timing/Window", "window(_:)", .failsAtOnce, expects: { .values($0.pairs) }) {
+    $0.window(2).flatMap { $0.collect() }
+  }
+  RuleRow(
+    "Operators/Timing/Window", "window(_:), its values", expects: { .interleaved($0.windows) }
+  ) {
+    $0.window(2).flatMap { $0 }
+  }
+  RuleRow(
+    "Operators/Timing/Window", "window(on:)", timed: [.dependsOnDemand, .failsAtOnce],
+    expects: { .values($0.stretches(2.6)) }
+  ) {
+    $0.window(on: Publishers.Interval(every: stretch, scheduler: $1)).flatMap { $0.collect() }
+  }
+  RuleRow(
+    "Operators/Timing/Window", "window(for:scheduler:options:)", timed: [.dependsOnDemand, .failsAtOnce],
+    expects: { .values($0.stretches(2.6)) }
+  ) {
+    $0.window(for: stretch, scheduler: $1).flatMap { $0.collect() }
+  }
+}
+
+extension Due<[Int]> {
+  /// What arrived in each stretch, if anything did.
+  fileprivate static func collected(_ given: Given) -> Due {
+    .values(given.stretches(2.6).filter { !$0.isEmpty })
+  }
+}
+
+extension Due<Int> {
+  /// The last of each stretch that was over before the ending.
+  fileprivate static func sampled(_ given: Given) -> Due {
+    .values((given.fails ? given.stretches(2.6) : given.stretches(2.6).dropLast()).compactMap(\.last))
+  }
+}

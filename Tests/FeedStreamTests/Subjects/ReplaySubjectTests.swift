@@ -69,6 +69,21 @@ import Testing
     #expect(subject.record(on: time).values == [3])
   }
 
+  @Test func `who subscribes within a delivery is given no more than is kept`() {
+    let subject = ReplaySubject<Int, Never>(count: 1)
+    let first = subject.record(on: time)
+    var late: Recorder<Int, Never>?
+    first.onValue = { [time] value in
+      guard value == 1 else { return }
+      subject.send(2)
+      subject.send(3)
+      late = subject.record(on: time)
+    }
+    subject.send(1)
+    #expect(first.values == [1, 2, 3])
+    #expect(late?.values == [3])
+  }
+
   @Test func `a million values pulled one by one keep the stack flat`() {
     let subject = ReplaySubject<Int, Never>(count: .max)
     for value in 1...1_000_000 { subject.send(value) }

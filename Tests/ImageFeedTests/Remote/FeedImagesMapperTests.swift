@@ -34,6 +34,24 @@ import Testing
     #expect(images == [FeedImage(id: UUID(uuidString: id)!, url: URL(string: "http://a")!)])
   }
 
+  @Test(arguments: [
+    id, id.lowercased(), "00000000-0000-0000-0000-000000000000", "ffffffff-FFFF-ffff-FFFF-ffffffffffff",
+  ])
+  func anIdIsHexadecimalOfEitherCase(text: String) throws {
+    #expect(try map(#"{"items": [{"id": "\#(text)", "image": "http://a"}]}"#).map(\.id) == [UUID(uuidString: text)])
+  }
+
+  @Test(arguments: [
+    "", " \(id)", "\(id) ", "\(id)0", String(id.dropLast()), id.filter { $0 != "-" }, "{\(id)}",
+    "73A7F70C-75DA-4C2E-B5A3-EED40DC53AAG", "73A7F70C-75DA-4C2E-B5A3-EED40DC53A+6",
+    "73A7F70C75-DA-4C2E-B5A3-EED40DC53AA6", "73A7F70C-75DA-4C2E-B5A3-EED40DC53Aé", "----",
+  ])
+  func anIdThatIsNoUUIDIsInvalid(text: String) {
+    #expect(throws: InvalidData.wrongShape(at: "items[0].id", "It is not a UUID")) {
+      try map(#"{"items": [{"id": "\#(text)", "image": "http://a"}]}"#)
+    }
+  }
+
   @Test func itemsThatRepeatAnIdAreKeptAsServed() throws {
     let images = try map(#"{"items": [\#(item("http://b")), \#(item("http://a")), \#(item("http://b"))]}"#)
     #expect(images.map(\.url.absoluteString) == ["http://b", "http://a", "http://b"])

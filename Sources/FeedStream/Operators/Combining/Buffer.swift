@@ -6,10 +6,14 @@ extension Publisher {
   ///     demand      --1-------2--
   ///     downstream  --a-------c-d|
   ///
-  /// The ending follows the last value held. **Demand:** `.byRequest` asks upstream for everything; `.keepFull` asks for
-  /// `size` values and then for one more with each value delivered. **Failure:** upstream's, after the values held if they
-  /// have been asked for, at once if not (they are reported as dropped); one made by `whenFull` follows the values held.
-  /// **Cancellation:** discards what is held.
+  /// ![buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)](marbles-buffer.svg)
+  ///
+  /// As in Combine, finishing follows the last value held and waits to be asked for as a value does. **Demand:**
+  /// `.byRequest` asks upstream for everything; `.keepFull` asks for `size` values and then for one more with each
+  /// value delivered. **Failure:** upstream's, after the values held if they have been asked for, at once if not; one
+  /// made by `whenFull` comes with the next request, after the values which that asks for. What is still held then is
+  /// dropped, and reported. **Cancellation:** discards what is held. Policy: buffers up to `size`; then `whenFull`
+  /// decides.
   ///
   /// - Parameters:
   ///   - size: how many values to hold. With 0 and `.byRequest` it holds none, and what has not been asked for is for

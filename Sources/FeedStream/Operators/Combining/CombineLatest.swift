@@ -6,15 +6,19 @@ extension Publisher {
   ///     combineLatest(other)
   ///     downstream  ----(a1)-(b1)-(b2)-|
   ///
-  /// Finishes when both have, or when one has finished without a value. **Demand:** passes to both; while none is left,
-  /// newer values replace older ones that were not delivered. **Failure:** the first ends both. **Cancellation:** cancels
-  /// both.
+  /// ![combineLatest(other) { $0 + $1 }](marbles-combineLatest.svg)
+  ///
+  /// Finishes when both have, or when one has finished without a value. **Demand:** passes to both. **Failure:** the
+  /// first ends both. **Cancellation:** cancels both. Policy: while nothing is asked for, newer values replace older
+  /// ones that were not delivered, by design.
   @inlinable
   public func combineLatest<P: Publisher>(_ other: P) -> Publishers.CombineLatest<Self, P> where P.Failure == Failure {
     Publishers.CombineLatest(self, other)
   }
 
-  /// Combines the newest values of two publishers by `transform`, whenever either delivers one.
+  /// Combines the newest values of two publishers by `transform`, whenever one delivers one.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
@@ -23,6 +27,8 @@ extension Publisher {
   }
 
   /// Combines the newest values of three publishers, whenever one delivers one.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher>(
     _ publisher1: P, _ publisher2: Q
@@ -31,6 +37,8 @@ extension Publisher {
   }
 
   /// Combines the newest values of three publishers by `transform`, whenever one delivers one.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
@@ -39,6 +47,8 @@ extension Publisher {
   }
 
   /// Combines the newest values of four publishers, whenever one delivers one.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher, R: Publisher>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R
@@ -48,6 +58,8 @@ extension Publisher {
   }
 
   /// Combines the newest values of four publishers by `transform`, whenever one delivers one.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable
   public func combineLatest<P: Publisher, Q: Publisher, R: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R,

@@ -7,11 +7,11 @@ extension Publisher {
   ///       b                     --3--4|
   ///     downstream  ----1----2----3--4|
   ///
-  /// Finishes when upstream and the publishers of all its values have. **Demand:** upstream is asked for everything; what
-  /// one publisher left unused is asked of the next. **Failure:** the first, upstream's or a publisher's, at once; values
-  /// that wait are not mapped, and reported as dropped. **Cancellation:** cancels both. Policy: a value holds its place
-  /// until its turn, unbounded: nothing is lost, of a subject's values either. Where upstream can wait and is long,
-  /// `flatMap(maxPublishers: .max(1))` takes its values one at a time.
+  /// Finishes when upstream and the publishers of all its values have. **Demand:** upstream is asked for everything;
+  /// what one publisher left unused is asked of the next. **Failure:** the first, upstream's or a publisher's, at once;
+  /// values that wait are not mapped, and reported as dropped. **Cancellation:** cancels both. Policy: a value holds
+  /// its place until its turn, unbounded: nothing is lost, of a subject's values either. Where upstream can wait and is
+  /// long, `flatMap(maxPublishers: .max(1))` takes its values one at a time.
   @inlinable
   public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -19,7 +19,9 @@ extension Publisher {
     Publishers.ConcatMap(upstream: self, transform: transform)
   }
 
-  /// Makes a publisher of each value, one after the other, that cannot fail.
+  /// Makes a publisher that cannot fail of each value and delivers what they deliver, one after the other.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
   @inlinable
   public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -29,7 +31,9 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher of each value, one after the other, that may fail.
+  /// Makes a publisher that may fail of each value of a stream that cannot, and delivers what they deliver, in turn.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
   @inlinable
   public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -37,7 +41,9 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).concatMap(transform)
   }
 
-  /// Makes a publisher of each value, one after the other, that cannot fail.
+  /// Makes a publisher of each value and delivers what they deliver, in turn, where nothing can fail.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
   @inlinable
   public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P

@@ -6,8 +6,10 @@ extension Publisher {
   ///     append(suffix)
   ///     downstream  --a--b----1--2|
   ///
+  /// ![append(other)](marbles-append.svg)
+  ///
   /// **Demand:** what this publisher left unused is asked of the next. **Failure:** ends the stream; the suffix is not
-  /// subscribed to. **Cancellation:** cancels the one that runs.
+  /// subscribed to. **Cancellation:** cancels the one that runs. Policy: forwards.
   @inlinable
   public func append<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<Self, P>
   where P.Output == Output, P.Failure == Failure {
@@ -15,6 +17,8 @@ extension Publisher {
   }
 
   /// Delivers a sequence's elements after this publisher has finished.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/append(_:)-(P)``.
   @inlinable
   public func append<S: Sequence>(
     _ elements: S
@@ -23,6 +27,8 @@ extension Publisher {
   }
 
   /// Delivers the elements after this publisher has finished.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/append(_:)-(P)``.
   @inlinable
   public func append(_ elements: Output...) -> Publishers.Concatenate<Self, Publishers.Sequence<[Output], Failure>> {
     append(elements)
@@ -30,7 +36,13 @@ extension Publisher {
 
   /// Delivers another publisher's values first, and this one's after that has finished.
   ///
-  /// **Demand, failure, cancellation:** see ``append(_:)-(P)``.
+  ///     prefix      --1--2|
+  ///     upstream          --a--b--|
+  ///     prepend(prefix)
+  ///     downstream  --1--2--a--b--|
+  ///
+  /// **Demand:** what `publisher` left unused is asked of this one. **Failure:** ends the stream; after `publisher`'s,
+  /// this one is not subscribed to. **Cancellation:** cancels the one that runs. Policy: forwards.
   @inlinable
   public func prepend<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<P, Self>
   where P.Output == Output, P.Failure == Failure {
@@ -38,6 +50,8 @@ extension Publisher {
   }
 
   /// Delivers a sequence's elements first.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/prepend(_:)-(P)``.
   @inlinable
   public func prepend<S: Sequence>(
     _ elements: S
@@ -46,6 +60,8 @@ extension Publisher {
   }
 
   /// Delivers the elements first.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/prepend(_:)-(P)``.
   @inlinable
   public func prepend(_ elements: Output...) -> Publishers.Concatenate<Publishers.Sequence<[Output], Failure>, Self> {
     prepend(elements)
@@ -109,12 +125,15 @@ struct SuffixStage<Downstream: Subscriber>: FusedStage {
 @usableFromInline
 final class ConcatenateStage<Output, Failure: Error>: SerialStage<Output, Failure> {
   @exclusivity(unchecked)
-  private var suffix: ((Inlet<SerialPort<Output, Failure>>) -> Void)?
-  @exclusivity(unchecked)
-  private var hasBegun = false
-  private let onlyIfEmpty: Bool
-
   @usableFromInline
+  var suffix: ((Inlet<SerialPort<Output, Failure>>) -> Void)?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasBegun = false
+  @usableFromInline
+  let onlyIfEmpty: Bool
+
+  @inlinable
   init(
     _ name: StaticString, _ down: Downstream<Output, Failure>, onlyIfEmpty: Bool = false,
     suffix: @escaping (Inlet<SerialPort<Output, Failure>>) -> Void
@@ -124,24 +143,23 @@ final class ConcatenateStage<Output, Failure: Error>: SerialStage<Output, Failur
     super.init(name, down)
   }
 
-  @usableFromInline
+  @inlinable
   override func began(_ inlet: Inlet<SerialPort<Output, Failure>>) {
     if hasBegun { return super.began(inlet) }
     hasBegun = true
     down.receive(subscription: self)
   }
 
-  @usableFromInline
+  @inlinable
   override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
     subscribe(suffix)
   }
 
-  @usableFromInline
+  @inlinable
   override func cancel() {
-    let suffix = self.suffix
-    self.suffix = nil
-    withExtendedLifetime(suffix) { super.cancel() }
+    super.cancel()
+    suffix = nil
   }
 }

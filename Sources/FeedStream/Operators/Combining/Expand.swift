@@ -5,9 +5,9 @@ extension Publisher {
   ///     expand { $0 < 4 ? [$0 * 2, $0 * 2 + 1].publisher : Empty }
   ///     downstream  --1--2-3--4-5-6-7|
   ///
-  /// For trees and for pages that name the next page. Finishes when there is nothing left to expand. **Demand:** what one
-  /// publisher left unused is asked of the next. **Failure:** the first ends the stream. **Cancellation:** cancels the
-  /// publisher that runs. Policy: a value delivered waits until it is its turn to be expanded, unbounded.
+  /// For trees and for pages that name the next page. Finishes when there is nothing left to expand. **Demand:** what
+  /// one publisher left unused is asked of the next. **Failure:** the first ends the stream. **Cancellation:** cancels
+  /// the publisher that runs. Policy: a value delivered waits until it is its turn to be expanded, unbounded.
   @inlinable
   public func expand<P: Publisher>(
     _ transform: @escaping (Output) -> P

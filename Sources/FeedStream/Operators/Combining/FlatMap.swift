@@ -7,9 +7,12 @@ extension Publisher {
   ///       b                   --4--5|
   ///     downstream  ----1--2--3-4--5--|
   ///
+  /// ![flatMap { answers($0) }](marbles-flatMap.svg)
+  ///
   /// **Demand:** `maxPublishers` values are asked of upstream at a time; of the publishers made, everything while
-  /// unlimited demand stands, else one value at a time, held until asked for: nothing is lost. **Failure:** the first
-  /// failure, upstream's or a publisher's, ends all. **Cancellation:** cancels all.
+  /// unlimited demand stands, else one value at a time. **Failure:** the first failure, upstream's or a publisher's,
+  /// ends all; values held are dropped, and reported. **Cancellation:** cancels all. Policy: holds a value that has not
+  /// been asked for, one of each publisher that keeps to its demand.
   ///
   /// - Parameters:
   ///   - maxPublishers: how many publishers may be active at once, and thus what is asked of upstream at first. With `.max(1)`
@@ -23,6 +26,8 @@ extension Publisher {
   }
 
   /// Makes a publisher that cannot fail of each value and delivers what they all deliver.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
   @inlinable
   public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
@@ -32,7 +37,9 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher of each value and delivers what they all deliver.
+  /// Makes a publisher that may fail of each value of a stream that cannot, and delivers what they all deliver.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
   @inlinable
   public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
@@ -40,7 +47,9 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).flatMap(maxPublishers: maxPublishers, transform)
   }
 
-  /// Makes a publisher that cannot fail of each value and delivers what they all deliver.
+  /// Makes a publisher of each value and delivers what they all deliver, where nothing can fail.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
   @inlinable
   public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
@@ -96,7 +105,8 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
   @usableFromInline
   let attach: (Input, FlatMapStage) -> Void
   @exclusivity(unchecked)
-  private var up: (any Subscription)?
+  @usableFromInline
+  var up: (any Subscription)?
 
   @inlinable
   init(
@@ -108,7 +118,7 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     super.init("FlatMap", down)
   }
 
-  @usableFromInline
+  @inlinable
   func receive(subscription: any Subscription) {
     guard isActive, isOpen, up == nil else { return subscription.cancel() }
     up = subscription
@@ -138,7 +148,7 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     if maxPublishers != .unlimited, isActive { inletFinished() }
   }
 
-  @usableFromInline
+  @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
     guard isOpen else { return }
     up = nil
@@ -148,13 +158,13 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     }
   }
 
-  @usableFromInline
+  @inlinable
   override func inletFinished() {
     if maxPublishers != .unlimited { up?.request(.max(1)) }
   }
 
   /// Only here: as in Combine, upstream is subscribed whatever `maxPublishers` is.
-  @usableFromInline
+  @inlinable
   override func request(_ demand: Subscribers.Demand) {
     precondition(
       maxPublishers > .none,
@@ -162,7 +172,7 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     super.request(demand)
   }
 
-  @usableFromInline
+  @inlinable
   override func cancel() {
     let up = self.up
     self.up = nil

@@ -8,8 +8,8 @@ extension Publisher {
   ///     downstream  ----1----2----4--5|
   ///
   /// Finishes when upstream and the publisher that runs have. **Demand:** upstream is asked for everything; what one
-  /// publisher left unused is asked of the next. **Failure:** the first, upstream's or the publisher's. **Cancellation:**
-  /// cancels both. Policy: drops a value that arrives while a publisher runs, and reports it to
+  /// publisher left unused is asked of the next. **Failure:** the first, upstream's or the publisher's.
+  /// **Cancellation:** cancels both. Policy: drops a value that arrives while a publisher runs, and reports it to
   /// ``StreamDiagnostics/onDrop(_:)``.
   @inlinable
   public func flatMapFirst<P: Publisher>(
@@ -18,7 +18,9 @@ extension Publisher {
     Publishers.FlatMapFirst(upstream: self, transform: transform)
   }
 
-  /// Makes a publisher of a value, one at a time, dropping what arrives meanwhile, that cannot fail.
+  /// Makes a publisher that cannot fail of a value, dropping the values that arrive meanwhile.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
   @inlinable
   public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -28,7 +30,9 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher of a value, one at a time, dropping what arrives meanwhile, that may fail.
+  /// Makes a publisher that may fail of a value of a stream that cannot, dropping the values that arrive meanwhile.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
   @inlinable
   public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -36,7 +40,9 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).flatMapFirst(transform)
   }
 
-  /// Makes a publisher of a value, one at a time, dropping what arrives meanwhile, that cannot fail.
+  /// Makes a publisher of a value, dropping the values that arrive meanwhile, where nothing can fail.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
   @inlinable
   public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P

@@ -7,11 +7,11 @@ extension Publisher {
   ///              O  --1-----3-----|
   ///              E  -----2-----4--|
   ///
-  /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and the
-  /// stream; groups that still wait are dropped. When upstream finishes, so do the groups and, after those that wait, the
-  /// stream. **Cancellation:** of a group, ends that group, and the next value with its key begins another; of the
-  /// stream, at once, and the groups finish. Policy: a group holds its values until it is subscribed and asked for
-  /// them, unbounded: nothing is lost, so subscribe to every group.
+  /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and
+  /// the stream; groups that still wait are dropped, and reported. When upstream finishes, so do the groups and, after
+  /// those that wait, the stream. **Cancellation:** of a group, ends that group, and the next value with its key begins
+  /// another; of the stream, at once, and the groups finish. Policy: a group holds its values until it is subscribed
+  /// and asked for them, unbounded: nothing is lost, so subscribe to every group.
   ///
   /// - Parameter key: what a value's group goes by.
   @inlinable
@@ -21,6 +21,14 @@ extension Publisher {
 }
 
 /// The values of a stream that have one key in common. It serves one subscriber; `share()` it for more.
+///
+///     groupBy     --1--2--3--4--|
+///     key 1       --1-----3-----|
+///
+/// **Demand:** the values wait until they are asked for; the ending of a group with nothing left to deliver does not.
+/// **Failure:** the stream's; values that have not been asked for by then are dropped, and reported. **Cancellation:**
+/// ends this group; the next value with its key begins another. Policy: holds what comes before it is asked for,
+/// unbounded.
 public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publisher {
   public let key: Key
   private var early = FIFO<Output>()

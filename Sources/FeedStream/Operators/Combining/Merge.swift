@@ -6,15 +6,20 @@ extension Publisher {
   ///     merge(with: other)
   ///     downstream  --a--1--b--2--|
   ///
+  /// ![merge(with: other)](marbles-merge.svg)
+  ///
   /// Finishes when all have finished. **Demand:** everything while unlimited demand stands, else one value at a time of
-  /// each, held until asked for: nothing is lost. **Failure:** the first ends all. **Cancellation:** cancels all.
+  /// each. **Failure:** the first ends all; values held are dropped, and reported. **Cancellation:** cancels all.
+  /// Policy: holds a value that has not been asked for, one of each publisher that keeps to its demand.
   @inlinable
   public func merge<B: Publisher>(with other: B) -> Publishers.Merge<Self, B>
   where B.Output == Output, B.Failure == Failure {
     Publishers.Merge(self, other)
   }
 
-  /// Delivers the values of this publisher and of others of its type, as they come.
+  /// Delivers the values of this publisher and of another of its type, as they come.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge(with other: Self) -> Publishers.MergeMany<Self> { Publishers.MergeMany([self, other]) }
 }
@@ -23,7 +28,7 @@ extension Publishers {
   /// Delivers the values of any number of publishers, as they come. Finishes when all have finished, at once when there
   /// are none.
   ///
-  /// **Demand, failure, cancellation:** see ``Publisher/merge(with:)-(B)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @frozen
   public struct MergeMany<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
@@ -42,7 +47,9 @@ extension Publishers {
       stage.start(publishers.map { publisher in { publisher.receive(subscriber: $0) } })
     }
 
-    /// One more publisher.
+    /// Delivers the values of one more publisher too.
+    ///
+    /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
     @inlinable
     public func merge(with other: Upstream) -> MergeMany<Upstream> { MergeMany(publishers + [other]) }
   }

@@ -1,16 +1,19 @@
 // Combine names a merge by its arity. Here the arity is in the types only: a merge of three is a merge of a merge.
 extension Publishers {
+  /// See ``Publisher/merge(with:)-(B)``.
   public typealias Merge3<A: Publisher, B: Publisher, C: Publisher> = Merge<Merge<A, B>, C>
   where
     A.Output == B.Output, A.Failure == B.Failure,
     B.Output == C.Output, B.Failure == C.Failure
 
+  /// See ``Publisher/merge(with:)-(B)``.
   public typealias Merge4<A: Publisher, B: Publisher, C: Publisher, D: Publisher> = Merge<Merge3<A, B, C>, D>
   where
     A.Output == B.Output, A.Failure == B.Failure,
     B.Output == C.Output, B.Failure == C.Failure,
     C.Output == D.Output, C.Failure == D.Failure
 
+  /// See ``Publisher/merge(with:)-(B)``.
   public typealias Merge5<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher> = Merge<
     Merge4<A, B, C, D>, E
   >
@@ -20,6 +23,7 @@ extension Publishers {
     C.Output == D.Output, C.Failure == D.Failure,
     D.Output == E.Output, D.Failure == E.Failure
 
+  /// See ``Publisher/merge(with:)-(B)``.
   public typealias Merge6<A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher> = Merge<
     Merge5<A, B, C, D, E>, F
   >
@@ -30,6 +34,7 @@ extension Publishers {
     D.Output == E.Output, D.Failure == E.Failure,
     E.Output == F.Output, E.Failure == F.Failure
 
+  /// See ``Publisher/merge(with:)-(B)``.
   public typealias Merge7<
     A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher
   > = Merge<Merge6<A, B, C, D, E, F>, G>
@@ -41,6 +46,7 @@ extension Publishers {
     E.Output == F.Output, E.Failure == F.Failure,
     F.Output == G.Output, F.Failure == G.Failure
 
+  /// See ``Publisher/merge(with:)-(B)``.
   public typealias Merge8<
     A: Publisher, B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher, H: Publisher
   > = Merge<Merge7<A, B, C, D, E, F, G>, H>
@@ -103,7 +109,9 @@ extension Publishers.Merge {
 }
 
 extension Publisher {
-  /// Delivers the values of this publisher and of two others, as they come; see `merge(with:)`.
+  /// Delivers the values of this publisher and of two others, as they come.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher>(
     with b: B, _ c: C
@@ -115,7 +123,9 @@ extension Publisher {
     merge(with: b).merge(with: c)
   }
 
-  /// Delivers the values of this publisher and of three others, as they come; see `merge(with:)`.
+  /// Delivers the values of this publisher and of three others, as they come.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher>(
     with b: B, _ c: C, _ d: D
@@ -128,7 +138,9 @@ extension Publisher {
     merge(with: b, c).merge(with: d)
   }
 
-  /// Delivers the values of this publisher and of four others, as they come; see `merge(with:)`.
+  /// Delivers the values of this publisher and of four others, as they come.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E
@@ -142,7 +154,9 @@ extension Publisher {
     merge(with: b, c, d).merge(with: e)
   }
 
-  /// Delivers the values of this publisher and of five others, as they come; see `merge(with:)`.
+  /// Delivers the values of this publisher and of five others, as they come.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F
@@ -157,7 +171,9 @@ extension Publisher {
     merge(with: b, c, d, e).merge(with: f)
   }
 
-  /// Delivers the values of this publisher and of six others, as they come; see `merge(with:)`.
+  /// Delivers the values of this publisher and of six others, as they come.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G
@@ -173,7 +189,9 @@ extension Publisher {
     merge(with: b, c, d, e, f).merge(with: g)
   }
 
-  /// Delivers the values of this publisher and of seven others, as they come; see `merge(with:)`.
+  /// Delivers the values of this publisher and of seven others, as they come.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
   public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher, H: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G, _ h: H
@@ -195,8 +213,8 @@ extension Publisher {
 ///
 ///     merge(cached, remote, pushed).sink { … }
 ///
-/// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``. For two to eight publishers the method is
-/// the faster: here the publishers' types are erased.
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``. For two to eight publishers the
+/// method is the faster: here the publishers' types are erased.
 public func merge<Value, Failure: Error>(
   _ publishers: any Publisher<Value, Failure>...
 ) -> Publishers.MergeMany<AnyPublisher<Value, Failure>> {

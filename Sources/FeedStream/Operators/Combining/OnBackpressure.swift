@@ -36,8 +36,8 @@ extension Publisher {
   ///     demand      1---------------
   ///     downstream  --a--#
   ///
-  /// **Demand:** unlimited, of upstream. **Failure:** passes through; its own cancels upstream. **Cancellation:** passes
-  /// through. Policy: the value is handed to `makeError`.
+  /// **Demand:** unlimited, of upstream. **Failure:** passes through; its own cancels upstream. **Cancellation:**
+  /// passes through. Policy: the value is handed to `makeError`.
   ///
   /// - Parameter makeError: what to fail with.
   @inlinable

@@ -16,9 +16,10 @@ extension Publisher {
 }
 
 extension Swift.Collection where Element: Publisher {
-  /// Becomes whichever of these publishers delivers first, and cancels the others; see ``Publisher/race(with:)``.
+  /// Becomes whichever of these publishers delivers first, and cancels the others.
   ///
-  /// Finishes at once when there are no publishers.
+  /// Finishes at once when there are no publishers. **Demand, failure, cancellation, policy:** as in
+  /// ``Publisher/race(with:)``.
   public func race() -> Publishers.RaceMany<Element> { Publishers.RaceMany(publishers: Array(self)) }
 }
 

@@ -8,7 +8,7 @@ extension Publisher {
   /// Without end, a publisher that finishes at once and has no values never lets go of the thread.
   ///
   /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** passes through.
-  /// **Cancellation:** at once. The stack stays flat.
+  /// **Cancellation:** at once. Policy: forwards. The stack stays flat.
   ///
   /// - Parameter times: how often to subscribe in all; `nil` for without end.
   /// - Precondition: `times` is not negative. With 0 the stream finishes at once.
@@ -24,7 +24,7 @@ extension Publisher {
   ///     downstream  -a-----a-----a|
   ///
   /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** passes through.
-  /// **Cancellation:** at once, in a pause too.
+  /// **Cancellation:** at once, in a pause too. Policy: forwards.
   ///
   /// - Parameters:
   ///   - times: how often to subscribe in all; `nil` for without end.

@@ -6,8 +6,10 @@ extension Publisher {
   ///     switchIfEmpty(other)
   ///     downstream  -------1--2|
   ///
+  /// ![switchIfEmpty(other)](marbles-switchIfEmpty.svg)
+  ///
   /// **Demand:** what was asked for and not delivered is asked of the other. **Failure:** passes through; only an empty
-  /// ending turns to the other. **Cancellation:** cancels the one that runs.
+  /// ending turns to the other. **Cancellation:** cancels the one that runs. Policy: forwards.
   @inlinable
   public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
   where P.Output == Output, P.Failure == Failure {
@@ -16,7 +18,7 @@ extension Publisher {
 
   /// Turns to a publisher that cannot fail when this one finishes without a value.
   ///
-  /// **Demand, failure, cancellation:** as in ``switchIfEmpty(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
   @inlinable
   public func switchIfEmpty<P: Publisher>(
     _ other: P
@@ -29,7 +31,7 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// Turns to a publisher that cannot fail when this one finishes without a value.
   ///
-  /// **Demand, failure, cancellation:** as in ``Publisher/switchIfEmpty(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
   @inlinable
   public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
   where P.Output == Output, P.Failure == Never {
@@ -38,7 +40,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Publishers {
-  /// See ``Publisher/switchIfEmpty(_:)``.
+  /// See `switchIfEmpty(_:)`.
   @frozen
   public struct SwitchIfEmpty<Upstream: Publisher, Other: Publisher>: Publisher
   where Upstream.Output == Other.Output, Upstream.Failure == Other.Failure {

@@ -6,9 +6,12 @@ extension Publisher where Output: Publisher, Output.Failure == Failure {
   ///       b                   --4--5|
   ///     downstream  ----1--2----4--5|
   ///
+  /// ![map { answers($0) }.switchToLatest()](marbles-switchToLatest.svg)
+  ///
   /// Finishes when upstream and the newest publisher have. **Demand:** what the last publisher left unused is asked of
   /// the next; upstream is asked for everything. **Failure:** the first, upstream's or the newest publisher's.
-  /// **Cancellation:** cancels both.
+  /// **Cancellation:** cancels both. Policy: forwards; what a publisher has not delivered when the next takes over is
+  /// not waited for, by design.
   @inlinable
   public func switchToLatest() -> Publishers.SwitchToLatest<Output, Self> {
     Publishers.SwitchToLatest(upstream: self)
@@ -16,7 +19,9 @@ extension Publisher where Output: Publisher, Output.Failure == Failure {
 }
 
 extension Publisher where Output: Publisher, Failure == Never {
-  /// Delivers the values of the newest publisher received, cancelling the one before.
+  /// Delivers the values of the newest publisher, which may fail, of a stream that cannot.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `switchToLatest()` where both may fail.
   @inlinable
   public func switchToLatest() -> Publishers.SwitchToLatest<Output, Publishers.SetFailureType<Self, Output.Failure>> {
     Publishers.SwitchToLatest(upstream: setFailureType(to: Output.Failure.self))
@@ -24,7 +29,9 @@ extension Publisher where Output: Publisher, Failure == Never {
 }
 
 extension Publisher where Output: Publisher, Failure == Never, Output.Failure == Never {
-  /// Delivers the values of the newest publisher received, cancelling the one before.
+  /// Delivers the values of the newest publisher received, where nothing can fail.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `switchToLatest()` where both may fail.
   @inlinable
   public func switchToLatest() -> Publishers.SwitchToLatest<Output, Self> {
     Publishers.SwitchToLatest(upstream: self)
@@ -32,7 +39,9 @@ extension Publisher where Output: Publisher, Failure == Never, Output.Failure ==
 }
 
 extension Publisher where Output: Publisher, Output.Failure == Never {
-  /// Delivers the values of the newest publisher received, cancelling the one before.
+  /// Delivers the values of the newest publisher, which cannot fail, of a stream that may.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `switchToLatest()` where both may fail.
   @inlinable
   public func switchToLatest()
     -> Publishers.SwitchToLatest<
@@ -52,8 +61,9 @@ extension Publisher {
   ///       b                   --4--5|
   ///     downstream  ----1--2----4--5|
   ///
-  /// **Demand, failure, cancellation:** as in `switchToLatest()`. Policy: what the publisher before had not delivered is
-  /// not waited for.
+  /// **Demand:** what the last publisher left unused is asked of the next; upstream is asked for everything.
+  /// **Failure:** the first, upstream's or the newest publisher's. **Cancellation:** cancels both. Policy: forwards;
+  /// what a publisher has not delivered when the next takes over is not waited for, by design.
   @inlinable
   public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -63,7 +73,7 @@ extension Publisher {
 
   /// Makes a publisher that cannot fail of each value and delivers the values of the newest.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``flatMapLatest(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @inlinable
   public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -79,7 +89,7 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// Makes a publisher that may fail of each value and delivers the values of the newest.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``Publisher/flatMapLatest(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @inlinable
   public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
@@ -89,7 +99,7 @@ extension Publisher where Failure == Never {
 
   /// Makes a publisher that cannot fail of each value and delivers the values of the newest.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``Publisher/flatMapLatest(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @inlinable
   public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P

@@ -6,6 +6,8 @@ extension Publisher {
   ///     withLatestFrom(other)
   ///     downstream  --------b1-c1---|
   ///
+  /// ![withLatestFrom(other) { $0 + $1 }](marbles-withLatestFrom.svg)
+  ///
   /// Finishes when upstream does, and when `other` finishes without a value; otherwise the last value of `other` stays
   /// in use. **Demand:** passes through to upstream, a value left out being asked for again; `other` is asked for
   /// everything, before upstream is subscribed. **Failure:** the first, of either. **Cancellation:** cancels both.
@@ -16,7 +18,9 @@ extension Publisher {
     withLatestFrom(other) { ($0, $1) }
   }
 
-  /// Combines each value with the newest value of another publisher by `transform`; see ``withLatestFrom(_:)``.
+  /// Combines each value with the newest value of another publisher by `transform`.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
   @inlinable
   public func withLatestFrom<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
@@ -28,7 +32,7 @@ extension Publisher {
 extension Publisher {
   /// Pairs each value with the newest value of a publisher that cannot fail.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``withLatestFrom(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
   @inlinable
   public func withLatestFrom<P: Publisher>(
     _ other: P
@@ -41,7 +45,7 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// Pairs each value with the newest value of a publisher that cannot fail.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``Publisher/withLatestFrom(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
   @inlinable
   public func withLatestFrom<P: Publisher>(_ other: P) -> Publishers.WithLatestFrom<Self, P, (Output, P.Output)>
   where P.Failure == Never {
@@ -50,7 +54,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Publishers {
-  /// See ``Publisher/withLatestFrom(_:)``.
+  /// See `withLatestFrom(_:)`.
   @frozen
   public struct WithLatestFrom<Upstream: Publisher, Other: Publisher, Output>: Publisher
   where Upstream.Failure == Other.Failure {

@@ -6,15 +6,20 @@ extension Publisher {
   ///     zip(other)
   ///     downstream  ----(a1)-(b2)-(c3)|
   ///
-  /// Finishes when one has finished and its last value is paired. **Demand:** passes to both; a value waits for its
-  /// partner, so the faster publisher is buffered up to what was asked for. **Failure:** the first ends both.
-  /// **Cancellation:** cancels both.
+  /// ![zip(other) { $0 + $1 }](marbles-zip.svg)
+  ///
+  /// Finishes when one has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first
+  /// ends both. **Cancellation:** cancels both. Policy: a value waits for its partner, so the faster publisher is held
+  /// up to what was asked for; values left without a partner at the ending are dropped, and reported.
   @inlinable
   public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
     Publishers.Zip(self, other)
   }
 
-  /// Pairs each value with the value at the same place of another publisher, and delivers what `transform` makes of them.
+  /// Pairs each value with the value at the same place of another publisher, and delivers what `transform` makes of
+  /// them.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
@@ -23,6 +28,8 @@ extension Publisher {
   }
 
   /// Combines the values at the same place of three publishers.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher>(_ publisher1: P, _ publisher2: Q) -> Publishers.Zip3<Self, P, Q>
   where P.Failure == Failure, Q.Failure == Failure {
@@ -30,6 +37,8 @@ extension Publisher {
   }
 
   /// Combines the values at the same place of three publishers, and delivers what `transform` makes of them.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
@@ -38,6 +47,8 @@ extension Publisher {
   }
 
   /// Combines the values at the same place of four publishers.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher, R: Publisher>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R
@@ -46,6 +57,8 @@ extension Publisher {
   }
 
   /// Combines the values at the same place of four publishers, and delivers what `transform` makes of them.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
   public func zip<P: Publisher, Q: Publisher, R: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R,

@@ -12,8 +12,8 @@ public func zip<Failure: Error, each Value>(
 
 /// Combines the newest values of any number of publishers of different types into a tuple, whenever one delivers.
 ///
-/// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``. For two to four publishers the method
-/// is the faster: here the publishers' types are erased.
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``. For two to four publishers the
+/// method is the faster: here the publishers' types are erased.
 public func combineLatest<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
 ) -> Publishers.ZipAll<(repeat each Value), Failure> {
@@ -21,9 +21,10 @@ public func combineLatest<Failure: Error, each Value>(
 }
 
 extension Publishers {
-  /// What ``zip(_:)`` and ``combineLatest(_:)`` of any number of publishers make.
+  /// See ``zip(_:)`` and ``combineLatest(_:)`` of any number of publishers.
   ///
-  /// The pack is not in the type: with a tuple of a pack as its `Output`, Swift 6.3's compiler crashes where it is used.
+  /// The pack is not in the type: with a tuple of a pack as its `Output`, Swift 6.3's compiler crashes where it is
+  /// used.
   public struct ZipAll<Output, Failure: Error>: Publisher {
     private let rule: LaneRule
     private let start: (LaneStage<Output, Failure>) -> Void

@@ -6,9 +6,10 @@ extension Swift.Collection where Element: Publisher {
   ///     [a, b].zip()
   ///     downstream  ----[1,7][2,8][3,9]|
   ///
-  /// Finishes when one has finished and its last value is used; at once when there are no publishers. **Demand:** passes
-  /// to all. **Failure:** the first ends all. **Cancellation:** cancels all. Policy: a value waits for its partners, so a
-  /// faster publisher is held up to what was asked for; nothing is lost.
+  /// Finishes when one has finished and its last value is used; at once when there are no publishers. **Demand:**
+  /// passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. Policy: a value waits for its
+  /// partners, so a faster publisher is held up to what was asked for; values left without partners are dropped, and
+  /// reported.
   public func zip() -> Publishers.ZipMany<Element> { Publishers.ZipMany(self) }
 
   /// Delivers the newest value of each of these publishers as an array, whenever one delivers and all have.
@@ -19,11 +20,13 @@ extension Swift.Collection where Element: Publisher {
   ///     downstream  ----[1,7][2,7][2,8]-|
   ///
   /// Finishes when all have, or when one has finished without a value; at once when there are no publishers.
-  /// **Demand:** passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. Policy: while nothing is
-  /// asked for, newer values replace older ones, by design.
+  /// **Demand:** passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. Policy: while nothing
+  /// is asked for, newer values replace older ones, by design.
   public func combineLatest() -> Publishers.CombineLatestMany<Element> { Publishers.CombineLatestMany(self) }
 
-  /// Delivers the values of all these publishers, as they come; see ``Publisher/merge(with:)-(B)``.
+  /// Delivers the values of all these publishers, as they come. Finishes at once when there are no publishers.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   public func merge() -> Publishers.MergeMany<Element> { Publishers.MergeMany(self) }
 }
 

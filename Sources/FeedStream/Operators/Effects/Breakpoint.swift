@@ -9,6 +9,10 @@
 extension Publisher {
   /// Stops the process in the debugger when a closure says so; without a debugger the process ends with `SIGTRAP`.
   ///
+  ///     upstream    --a--b--|
+  ///     breakpoint(receiveOutput: { $0 == b })
+  ///     downstream  --a--b--|       (stops before b is delivered)
+  ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   ///
   /// - Parameters:
@@ -27,6 +31,10 @@ extension Publisher {
   }
 
   /// Stops the process in the debugger when the stream fails.
+  ///
+  ///     upstream    --a--b--#
+  ///     breakpointOnError()
+  ///     downstream  --a--b--#       (stops before the failure is delivered)
   ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   @inlinable

@@ -3,15 +3,19 @@ extension Publisher {
   ///
   ///     http.get(url).tryMap(decode).timeout(…).checkpoint("load feed")
   ///
+  ///     upstream    --a--b--#
+  ///     checkpoint("load feed")
+  ///     downstream  --a--b--#       (the failure has passed "load feed")
+  ///
   /// The name, the file and the line appear in
   /// - the message when an operator above traps,
   /// - the ``TimedOut`` that a `timeout` above hands to its `customError`,
   /// - what ``StreamDiagnostics/onUnhandledFailure(_:)`` is told, and the message of `assertNoFailure`, when a failure that
   ///   came through here is handled by nobody below.
   ///
-  /// Nothing is looked for before something goes wrong: an operator then looks down its chain of subscribers for the next
-  /// checkpoint; a failure notes the checkpoints it passes. A subject, `share` and a scheduler are where that search, or
-  /// that note, ends: put a checkpoint on both sides.
+  /// Nothing is looked for before something goes wrong: an operator then looks down its chain of subscribers for the
+  /// next checkpoint; a failure notes the checkpoints it passes. A subject, `share` and a scheduler are where that
+  /// search, or that note, ends: put a checkpoint on both sides.
   ///
   /// **Demand, failure, cancellation:** pass through, values at no cost. Policy: forwards.
   ///

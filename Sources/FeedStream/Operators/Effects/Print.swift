@@ -1,6 +1,10 @@
 extension Publisher {
   /// Writes a line for everything that passes, and changes nothing.
   ///
+  ///     upstream    --1--|
+  ///     print("numbers")
+  ///     downstream  --1--|
+  ///
   ///     numbers: receive subscription: (Sequence)
   ///     numbers: request unlimited
   ///     numbers: receive value: (1)

@@ -1,6 +1,10 @@
 extension Publisher {
   /// Declares that this stream does not fail, and traps if it does.
   ///
+  ///     upstream    --a--b--|
+  ///     assertNoFailure()
+  ///     downstream  --a--b--|       (a failure ends the process)
+  ///
   /// **Demand, cancellation:** pass through. **Failure:** ends the process with a message that has the error, the
   /// prefix, the file and the line. Policy: forwards.
   ///

@@ -5,6 +5,8 @@ extension Publisher {
   ///     catch { _ in fallback }      (fallback: --x--y--|)
   ///     downstream  --a--b----x--y--|
   ///
+  /// ![catch { _ in other }](marbles-catch.svg)
+  ///
   /// **Demand:** what has been asked for and not delivered is asked of the other publisher. **Failure:** the other
   /// publisher's. **Cancellation:** cancels whichever is delivering. Policy: forwards.
   ///
@@ -17,6 +19,10 @@ extension Publisher {
   }
 
   /// Goes on with another publisher when this one fails, or fails with what making it throws.
+  ///
+  ///     upstream    --a--b--#
+  ///     tryCatch { throw Worse($0) }
+  ///     downstream  --a--b--#Worse
   ///
   /// **Demand:** what has been asked for and not delivered is asked of the other publisher. **Failure:** the other
   /// publisher's, or the error thrown. **Cancellation:** cancels whichever is delivering. Policy: forwards.
@@ -74,7 +80,8 @@ final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage
   @usableFromInline
   typealias Recover = (Failure, CatchStage) throws(Ending.RuleError) -> Void
 
-  private let recover: Recover
+  @usableFromInline
+  let recover: Recover
   /// Asked for and not yet delivered, as long as upstream delivers.
   @exclusivity(unchecked)
   @usableFromInline
@@ -82,10 +89,10 @@ final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage
   /// Upstream has failed: from now on the fallback delivers.
   @exclusivity(unchecked)
   @usableFromInline
-  private(set) var hasFailed = false
+  var hasFailed = false
 
   /// - Parameter recover: subscribes a ``Fallback``; formed where the other publisher's type is known.
-  @usableFromInline
+  @inlinable
   init(_ down: Downstream<Input, Ending.Failure>, _ recover: @escaping Recover) {
     self.recover = recover
     super.init(down)
@@ -106,7 +113,7 @@ final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage
     return more
   }
 
-  @usableFromInline
+  @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
     guard case .failure(let error) = completion else {
       if !hasFailed { finish(.finished) }
@@ -123,7 +130,7 @@ final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage
     }
   }
 
-  @usableFromInline
+  @inlinable
   override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard phase == .live else { return }
@@ -153,7 +160,7 @@ final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage
     @inlinable
     init(stage: CatchStage) { self.stage = stage }
 
-    @usableFromInline
+    @inlinable
     func receive(subscription: any Subscription) { stage.receive(fallback: subscription) }
 
     @inlinable
@@ -161,7 +168,7 @@ final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage
       stage.isLive || stage.takesStray() ? stage.down.next(input) : .none
     }
 
-    @usableFromInline
+    @inlinable
     func receive(completion: Subscribers.Completion<Ending.UpstreamFailure>) {
       if stage.up != nil { stage.finish(completion.mapError(Ending.failure(ofUpstream:))) }
     }
@@ -172,7 +179,8 @@ final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage
     var description: String { stage.description }
   }
 
-  private func receive(fallback subscription: any Subscription) {
+  @inlinable
+  func receive(fallback subscription: any Subscription) {
     guard phase == .live, up == nil else {
       subscription.cancel()
       return

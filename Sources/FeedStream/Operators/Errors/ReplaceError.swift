@@ -5,6 +5,8 @@ extension Publisher {
   ///     replaceError(with: z)
   ///     downstream  --a--b--z|
   ///
+  /// ![replaceError(with: "?")](marbles-replaceError.svg)
+  ///
   /// **Demand:** passes through; `output` waits until asked for. **Failure:** never. **Cancellation:** passes through.
   /// Policy: forwards, keeps one value.
   @inlinable

@@ -6,6 +6,8 @@ extension Publisher {
   ///     retry(1)
   ///     downstream  --a------a--b--|
   ///
+  /// ![retry(1)](marbles-retry.svg)
+  ///
   /// **Demand:** what has been asked for and not delivered is asked of upstream again. **Failure:** the last one, when
   /// the retries are used up. **Cancellation:** passes through; nothing is subscribed to after it. Policy: forwards.
   ///

@@ -6,8 +6,8 @@ extension Publisher {
   ///     retry(.constant(.seconds(4)), scheduler: loop)
   ///     downstream  -a------a-b|
   ///
-  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** passes through when the
-  /// policy's limit is reached or `isWorthIt` says no. **Cancellation:** at once, in a pause too.
+  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** passes through when
+  /// the policy's limit is reached or `isWorthIt` says no. **Cancellation:** at once, in a pause too. Policy: forwards.
   ///
   /// - Parameters:
   ///   - policy: how often, and after what pauses. Without a pause upstream is subscribed again at once, with a flat stack.

@@ -7,12 +7,12 @@ extension Publisher {
   ///     retry(when:)
   ///     downstream  -a--------a-b|
   ///
-  /// `handler` is called once for each subscriber, with a publisher of every failure; what it makes is asked for one value
-  /// after each: `{ errors in errors.delay(for: 1, scheduler: loop) }`. When that ends, the stream ends in the same way, at
-  /// once.
+  /// `handler` is called once for each subscriber, with a publisher of every failure; what it makes is asked for one
+  /// value after each: `{ errors in errors.delay(for: 1, scheduler: loop) }`. When that ends, the stream ends in the
+  /// same way, at once.
   ///
-  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** what `handler` makes of
-  /// it. **Cancellation:** both, at once.
+  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** what `handler` makes
+  /// of it. **Cancellation:** both, at once. Policy: forwards.
   ///
   /// - Parameter handler: makes, of the failures, the publisher that says when to try again.
   @inlinable

@@ -1,6 +1,10 @@
 extension Publisher where Failure == Never {
   /// Declares a failure type for a stream that cannot fail, so that it fits beside one that can.
   ///
+  ///     upstream    --a--b--|       (cannot fail)
+  ///     setFailureType(to: MyError.self)
+  ///     downstream  --a--b--|       (may fail, to the compiler)
+  ///
   /// **Demand, cancellation:** pass through. **Failure:** never. Policy: forwards.
   @inlinable
   public func setFailureType<E: Error>(to failureType: E.Type) -> Publishers.SetFailureType<Self, E> {
@@ -28,6 +32,7 @@ extension Publishers {
       }
     }
 
+    /// As `setFailureType(to:)` of any publisher, in place of this one.
     @inlinable
     public func setFailureType<E: Error>(to failure: E.Type) -> Publishers.SetFailureType<Upstream, E> {
       Publishers.SetFailureType<Upstream, E>(upstream: upstream)

@@ -5,10 +5,13 @@ extension Publisher where Output: Hashable {
   ///     distinct()
   ///     downstream  --a--b-----c-----|
   ///
+  /// ![distinct()](marbles-distinct.svg)
+  ///
   /// Remembers every value delivered, for as long as the subscription lives; where only neighbours repeat,
   /// `removeDuplicates()` remembers one.
   ///
-  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
+  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
+  /// out repetitions, by design.
   @inlinable
   public func distinct() -> Publishers.Distinct<Self, Output> { distinct(by: { $0 }) }
 }
@@ -16,9 +19,14 @@ extension Publisher where Output: Hashable {
 extension Publisher {
   /// Delivers a value when `key` makes something of it that it has not made of one before.
   ///
+  ///     upstream    --"a"--"b"--"cc"--"d"--|
+  ///     distinct(by: \.count)
+  ///     downstream  --"a"-------"cc"-------|
+  ///
   /// Remembers every key, for as long as the subscription lives.
   ///
-  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
+  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
+  /// out repetitions, by design.
   ///
   /// - Parameter key: what must differ, such as an identifier.
   @inlinable

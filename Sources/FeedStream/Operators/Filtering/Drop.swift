@@ -5,6 +5,8 @@ extension Publisher {
   ///     dropFirst(2)
   ///     downstream  --------c--d--|
   ///
+  /// ![dropFirst(2)](marbles-dropFirst.svg)
+  ///
   /// **Demand:** passes through, with `count` more at the start for those that are dropped.
   /// **Failure, cancellation:** pass through. Policy: forwards the rest.
   ///

@@ -71,8 +71,8 @@ final class DropUntilOutputStage<Input, Failure: Error>: EagerStage<Input, Failu
     trigger.rest()
   }
 
-  /// Nothing will ever be delivered. An upstream that has not accepted yet is left waiting, as in Combine: when it does, it
-  /// is asked for what the subscriber wanted and can be cancelled.
+  /// Nothing will ever be delivered. An upstream that has not accepted yet is left waiting, as in Combine: when it
+  /// does, it is asked for what the subscriber wanted and can be cancelled.
   private func ended(_ completion: Subscribers.Completion<Failure>) {
     if isLive {
       stop(completion)

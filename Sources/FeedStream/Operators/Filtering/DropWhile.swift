@@ -5,7 +5,8 @@ extension Publisher {
   ///     drop(while: { $0 < 5 })
   ///     downstream  --------9--3--|
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards the rest.
+  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards the
+  /// rest.
   @inlinable
   public func drop(while predicate: @escaping (Output) -> Bool) -> Publishers.DropWhile<Self> {
     Publishers.DropWhile(upstream: self, predicate: predicate)
@@ -13,8 +14,12 @@ extension Publisher {
 
   /// Drops values as long as `predicate` holds, and fails with the first error it throws.
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: forwards the rest.
+  ///     upstream    --1--2--x--9--|
+  ///     tryDrop { try isSmall($0) }   (throws on x)
+  ///     downstream  --------#
+  ///
+  /// **Demand:** a dropped value is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
+  /// passes through. **Cancellation:** passes through. Policy: forwards the rest.
   @inlinable
   public func tryDrop(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryDropWhile<Self> {
     Publishers.TryDropWhile(upstream: self, predicate: predicate)

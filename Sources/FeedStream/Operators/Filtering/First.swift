@@ -25,8 +25,13 @@ extension Publisher {
 
   /// Delivers the first value for which `predicate` holds, and fails with the first error it throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: keeps one value; drops those before it.
+  ///     upstream    --1--x--2--|
+  ///     tryFirst { try isEven($0) }   (throws on x)
+  ///     downstream  -----#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
+  /// value; drops those before it.
   @inlinable
   public func tryFirst(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryFirstWhere<Self> {
     Publishers.TryFirstWhere(upstream: self, predicate: predicate)

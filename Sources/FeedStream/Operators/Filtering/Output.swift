@@ -5,7 +5,10 @@ extension Publisher {
   ///     prefix(2)
   ///     downstream  --a--b|
   ///
-  /// **Demand:** passes through; upstream is cancelled with the last value. **Failure, cancellation:** pass through.
+  /// ![prefix(2)](marbles-prefix.svg)
+  ///
+  /// **Demand:** passes through; upstream is cancelled with the last value, at once when `maxLength` is 0. **Failure,
+  /// cancellation:** pass through. Policy: forwards.
   ///
   /// - Precondition: `maxLength` is not negative.
   @inlinable
@@ -16,7 +19,14 @@ extension Publisher {
 
   /// Delivers the value at `index`, counted from zero, then finishes.
   ///
-  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
+  ///     upstream    --a--b--c--d--|
+  ///     output(at: 1)
+  ///     downstream  -----b|
+  ///
+  /// **Demand:** a value left out is asked for again; upstream is cancelled with the last one. **Failure,
+  /// cancellation:** pass through. Policy: forwards one value; leaves out the others, by design.
+  ///
+  /// - Precondition: `index` is not negative.
   @inlinable
   public func output(at index: Int) -> Publishers.Output<Self> {
     precondition(index >= 0, "output(at: \(index)): a place in a stream cannot be negative; use 0 or more")
@@ -29,7 +39,10 @@ extension Publisher {
   ///     output(in: 1...2)
   ///     downstream  -----b--c|
   ///
-  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
+  /// **Demand:** a value left out is asked for again; upstream is cancelled with the last one, at once when `range` is
+  /// empty. **Failure, cancellation:** pass through. Policy: forwards; leaves out the others, by design.
+  ///
+  /// - Precondition: no place in `range` is negative.
   @inlinable
   public func output<R: RangeExpression>(in range: R) -> Publishers.Output<Self> where R.Bound == Int {
     if let range = range as? ClosedRange<Int> {

@@ -5,8 +5,8 @@ extension Publisher {
   ///     publisher   -------x--
   ///     downstream  --1--2-|
   ///
-  /// **Demand:** passes through; one value is asked of `publisher`. **Failure:** passes through; how `publisher` ends is
-  /// of no concern. **Cancellation:** cancels both. Policy: forwards.
+  /// **Demand:** passes through; one value is asked of `publisher`. **Failure:** passes through; how `publisher` ends
+  /// is of no concern. **Cancellation:** cancels both. Policy: forwards.
   @inlinable
   public func prefix<P: Publisher>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> {
     Publishers.PrefixUntilOutput(upstream: self, other: publisher)

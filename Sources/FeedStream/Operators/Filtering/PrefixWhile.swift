@@ -5,19 +5,23 @@ extension Publisher {
   ///     prefix(while: { $0 < 5 })
   ///     downstream  --1--2--|
   ///
+  /// ![prefix { $0 < 3 }](marbles-prefix-while.svg)
+  ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards; drops the value for which it does not hold.
   @inlinable
   public func prefix(while predicate: @escaping (Output) -> Bool) -> Publishers.PrefixWhile<Self> {
     Publishers.PrefixWhile(upstream: self, predicate: predicate)
   }
 
-  /// Delivers values as long as `predicate` holds, and when `isInclusive` the first for which it does not, then finishes.
+  /// Delivers values as long as `predicate` holds, and when `isInclusive` the first for which it does not, then
+  /// finishes.
   ///
   ///     upstream    --1--2--9--3--|
   ///     prefix(while: { $0 < 5 }, inclusive: true)
   ///     downstream  --1--2--9|
   ///
-  /// **Demand, failure, cancellation:** as ``prefix(while:)``; upstream is cancelled before the last value is delivered.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/prefix(while:)``; upstream is cancelled before the
+  /// last value is delivered.
   @inlinable
   public func prefix(
     while predicate: @escaping (Output) -> Bool, inclusive isInclusive: Bool
@@ -27,7 +31,12 @@ extension Publisher {
 
   /// Delivers values as long as `predicate` holds, and fails with the first error it throws.
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream. Policy: forwards.
+  ///     upstream    --1--2--x--3--|
+  ///     tryPrefix { try isSmall($0) }   (throws on x)
+  ///     downstream  --1--2--#
+  ///
+  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
+  /// through. Policy: forwards; drops the value for which it does not hold.
   @inlinable
   public func tryPrefix(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryPrefixWhile<Self> {
     Publishers.TryPrefixWhile(upstream: self, predicate: predicate)

@@ -5,7 +5,10 @@ extension Publisher where Output: Equatable {
   ///     removeDuplicates()
   ///     downstream  --a-----b-----a--|
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through.
+  /// ![removeDuplicates()](marbles-removeDuplicates.svg)
+  ///
+  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
+  /// out repetitions, by design.
   @inlinable
   public func removeDuplicates() -> Publishers.RemoveDuplicates<Self> { removeDuplicates(by: ==) }
 }
@@ -13,7 +16,12 @@ extension Publisher where Output: Equatable {
 extension Publisher {
   /// Drops a value that `predicate` finds equal to the one before it.
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through.
+  ///     upstream    --a--A--b--B--a--|
+  ///     removeDuplicates { $0.lowercased() == $1.lowercased() }
+  ///     downstream  --a-----b-----a--|
+  ///
+  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
+  /// out repetitions, by design.
   ///
   /// - Parameter predicate: compares the value before with the new one.
   @inlinable
@@ -25,7 +33,14 @@ extension Publisher {
 
   /// Drops a value that `predicate` finds equal to the one before it, and fails with the first error it throws.
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure:** an error thrown cancels upstream.
+  ///     upstream    --a--a--b--x--|
+  ///     tryRemoveDuplicates { try isSame($0, $1) }   (throws on x)
+  ///     downstream  --a-----b--#
+  ///
+  /// **Demand:** a dropped value is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
+  /// passes through. **Cancellation:** passes through. Policy: forwards; leaves out repetitions, by design.
+  ///
+  /// - Parameter predicate: compares the value before with the new one.
   @inlinable
   public func tryRemoveDuplicates(
     by predicate: @escaping (Output, Output) throws -> Bool

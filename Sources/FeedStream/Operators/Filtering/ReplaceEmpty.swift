@@ -5,6 +5,8 @@ extension Publisher {
   ///     replaceEmpty(with: z)
   ///     downstream  --------z|
   ///
+  /// ![replaceEmpty(with: "none")](marbles-replaceEmpty.svg)
+  ///
   /// **Demand:** passes through; `output` waits until asked for. **Failure, cancellation:** pass through. Policy:
   /// forwards, keeps one value.
   @inlinable

@@ -5,8 +5,8 @@ extension Publisher {
   ///     collect()
   ///     downstream  -----------[a,b,c]|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without the array.
-  /// **Cancellation:** passes through. Policy: keeps every value, unbounded.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through; the
+  /// values kept are dropped, and reported. **Cancellation:** passes through. Policy: keeps every value, unbounded.
   @inlinable
   public func collect() -> Publishers.Collect<Self> { Publishers.Collect(upstream: self) }
 }

@@ -5,8 +5,10 @@ extension Publisher {
   ///     collect(2)
   ///     downstream  -----[a,b]-[c]|
   ///
-  /// **Demand:** an array asked for is `count` values asked of upstream. **Failure:** passes through; what is collected is
-  /// dropped, and reported. **Cancellation:** passes through. Policy: buffers up to `count`.
+  /// ![collect(2)](marbles-collect.svg)
+  ///
+  /// **Demand:** an array asked for is `count` values asked of upstream. **Failure:** passes through; what is collected
+  /// is dropped, and reported. **Cancellation:** passes through. Policy: buffers up to `count`.
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable
@@ -14,10 +16,10 @@ extension Publisher {
     Publishers.CollectByCount(upstream: self, count: count)
   }
 
-  /// Delivers the values as arrays of `count`: ReactiveX's name for ``collect(_:)``, beside `buffer(for:scheduler:)` and
-  /// `buffer(on:)`.
+  /// Delivers the values as arrays of `count`: ReactiveX's name for ``Publisher/collect(_:)``, beside
+  /// `buffer(for:scheduler:)` and `buffer(on:)`.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``collect(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/collect(_:)``.
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable

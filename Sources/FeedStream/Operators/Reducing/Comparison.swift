@@ -1,8 +1,12 @@
 extension Publisher where Output: Comparable {
   /// Delivers the least value, when upstream finishes; the first of equals.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  ///     upstream    --2--3--1--|
+  ///     min()
+  ///     downstream  -----------1|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value.
   @inlinable
   public func min() -> Publishers.Comparison<Self> { max(by: >) }
 
@@ -12,17 +16,21 @@ extension Publisher where Output: Comparable {
   ///     max()
   ///     downstream  -----------3|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value.
   @inlinable
   public func max() -> Publishers.Comparison<Self> { max(by: <) }
 }
 
 extension Publisher {
-  /// Delivers the value that comes first in the order, when upstream finishes.
+  /// Delivers the value that comes first in the order, when upstream finishes; the first of equals.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  ///     upstream    --"aa"--"b"--"ccc"--|
+  ///     min { $0.count < $1.count }
+  ///     downstream  --------------------"b"|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value.
   ///
   /// - Parameter areInIncreasingOrder: whether its first argument is less than its second.
   @inlinable
@@ -32,10 +40,14 @@ extension Publisher {
     max { areInIncreasingOrder($1, $0) }
   }
 
-  /// Delivers the value that comes last in the order, when upstream finishes.
+  /// Delivers the value that comes last in the order, when upstream finishes; the first of equals.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a value.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  ///     upstream    --"aa"--"b"--"ccc"--|
+  ///     max { $0.count < $1.count }
+  ///     downstream  --------------------"ccc"|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// value. **Cancellation:** passes through. Policy: keeps one value.
   ///
   /// - Parameter areInIncreasingOrder: whether its first argument is less than its second.
   @inlinable
@@ -47,8 +59,13 @@ extension Publisher {
 
   /// Delivers the value that comes first in the order, and fails with the first error that comparing throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  ///     upstream    --2--3--x--|
+  ///     tryMin { try isLess($0, $1) }   (throws on x)
+  ///     downstream  --------#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
+  /// value.
   @inlinable
   public func tryMin(
     by areInIncreasingOrder: @escaping (Output, Output) throws -> Bool
@@ -58,8 +75,13 @@ extension Publisher {
 
   /// Delivers the value that comes last in the order, and fails with the first error that comparing throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: keeps one value.
+  ///     upstream    --2--3--x--|
+  ///     tryMax { try isLess($0, $1) }   (throws on x)
+  ///     downstream  --------#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
+  /// value.
   @inlinable
   public func tryMax(
     by areInIncreasingOrder: @escaping (Output, Output) throws -> Bool

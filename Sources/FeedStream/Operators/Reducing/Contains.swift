@@ -5,8 +5,10 @@ extension Publisher where Output: Equatable {
   ///     contains(b)
   ///     downstream  -----true|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without an answer.
-  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  /// ![contains(2)](marbles-contains.svg)
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
+  /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
   @inlinable
   public func contains(_ output: Output) -> Publishers.Contains<Self> {
     Publishers.Contains(upstream: self, output: output)
@@ -16,8 +18,12 @@ extension Publisher where Output: Equatable {
 extension Publisher {
   /// Delivers whether a value comes for which `predicate` holds: `true` as soon as it does, `false` at the end.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without an answer.
-  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  ///     upstream    --1--2--3--|
+  ///     contains(where: isEven)
+  ///     downstream  -----true|
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
+  /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
   @inlinable
   public func contains(where predicate: @escaping (Output) -> Bool) -> Publishers.ContainsWhere<Self> {
     Publishers.ContainsWhere(upstream: self, predicate: predicate)
@@ -25,8 +31,13 @@ extension Publisher {
 
   /// Delivers whether a value comes for which `predicate` holds, and fails with the first error it throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: forwards nothing else.
+  ///     upstream    --1--x--2--|
+  ///     tryContains { try isEven($0) }   (throws on x)
+  ///     downstream  -----#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: forwards
+  /// nothing else.
   @inlinable
   public func tryContains(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryContainsWhere<Self> {
     Publishers.TryContainsWhere(upstream: self, predicate: predicate)

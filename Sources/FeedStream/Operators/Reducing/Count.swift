@@ -5,8 +5,10 @@ extension Publisher {
   ///     count()
   ///     downstream  -----------3|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a count.
-  /// **Cancellation:** passes through. Policy: keeps the count.
+  /// ![count()](marbles-count.svg)
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// count. **Cancellation:** passes through. Policy: keeps the count.
   @inlinable
   public func count() -> Publishers.Count<Self> { Publishers.Count(upstream: self) }
 }

@@ -5,8 +5,10 @@ extension Publisher {
   ///     reduce(0, +)
   ///     downstream  -----------6|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a result.
-  /// **Cancellation:** passes through. Policy: keeps the result so far.
+  /// ![reduce(0, +)](marbles-reduce.svg)
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// result. **Cancellation:** passes through. Policy: keeps the result so far.
   @inlinable
   public func reduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) -> T
@@ -20,8 +22,8 @@ extension Publisher {
   ///     reduce(into: []) { $0.append($1) }
   ///     downstream  -----------[1,2,3]|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a result.
-  /// **Cancellation:** passes through. Policy: keeps the result so far.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// result. **Cancellation:** passes through. Policy: keeps the result so far.
   @inlinable
   public func reduce<T>(
     into initialResult: T, _ updateResult: @escaping (inout T, Output) -> Void
@@ -31,8 +33,13 @@ extension Publisher {
 
   /// Delivers the result of combining all values, and fails with the first error that combining throws.
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels upstream.
-  /// **Cancellation:** passes through. Policy: keeps the result so far.
+  ///     upstream    --1--2--x--|
+  ///     tryReduce(0) { try add($0, $1) }   (throws on x)
+  ///     downstream  --------#
+  ///
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
+  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps the
+  /// result so far.
   @inlinable
   public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) throws -> T

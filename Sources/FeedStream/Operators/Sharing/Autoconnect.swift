@@ -1,8 +1,13 @@
 extension ConnectablePublisher {
   /// Connects when the first subscriber attaches and disconnects when the last one cancels.
   ///
+  ///     first subscriber   x------cancels
+  ///     connected          x-------------x
+  ///     second subscriber      x---------cancels
+  ///
   /// A subscriber that attaches again later connects anew; after an ending nothing is connected any more. **Demand,
-  /// failure:** pass through. **Cancellation:** the last one's cancels the connection first.
+  /// failure:** pass through. **Cancellation:** the last one's cancels the connection first. Policy: that of the
+  /// publisher connected.
   @inlinable
   public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
 }

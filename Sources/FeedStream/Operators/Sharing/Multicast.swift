@@ -7,9 +7,10 @@ extension Publisher {
   ///     second subscriber       2--3--|
   ///
   /// Nothing happens until ``ConnectablePublisher/connect()``; each call subscribes to upstream once more, through the
-  /// same subject. **Demand:** a connection asks upstream for everything; what reaches a subscriber that has not asked for
-  /// it is the subject's policy. **Failure:** passes through. **Cancellation:** a subscriber's is its own; the
-  /// connection's stops upstream, without an ending.
+  /// same subject. **Demand:** a connection asks upstream for everything, once a subscriber has asked for anything
+  /// (with a ``CurrentValueSubject`` at once); what reaches a subscriber that has not asked for it is the subject's
+  /// policy. **Failure:** passes through. **Cancellation:** a subscriber's is its own; the connection's stops upstream,
+  /// without an ending. Policy: the subject's.
   ///
   /// - Parameter createSubject: runs once, when the subject is first needed.
   @inlinable
@@ -21,7 +22,7 @@ extension Publisher {
 
   /// Feeds all subscribers from one subscription to this publisher, through `subject`.
   ///
-  /// See ``multicast(_:)``.
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/multicast(_:)``.
   @inlinable
   public func multicast<S: Subject>(
     subject: S
@@ -33,7 +34,12 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// Makes this publisher wait for ``ConnectablePublisher/connect()``, so that several subscribers can attach first.
   ///
-  /// **Demand, cancellation:** see ``Publisher/multicast(_:)``. **Policy:** drops what a subscriber has not asked for.
+  ///     upstream           --1--2--|
+  ///     connect()          ^
+  ///     each subscriber    --1--2--|
+  ///
+  /// **Demand, failure, cancellation:** as in ``Publisher/multicast(_:)``; there is no failure. Policy: drops what a
+  /// subscriber has not asked for, and reports it.
   @inlinable
   public func makeConnectable() -> Publishers.MakeConnectable<Self> { Publishers.MakeConnectable(upstream: self) }
 }

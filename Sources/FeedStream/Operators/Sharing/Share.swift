@@ -6,8 +6,9 @@ extension Publisher {
   ///     second subscriber       2--3--|
   ///
   /// The same as `multicast` through a ``PassthroughSubject`` with `autoconnect`. **Demand:** upstream is asked for
-  /// everything, once anybody asks. **Policy:** drops what a subscriber has not asked for. **Failure:** passes through;
-  /// who comes after an ending receives the ending. **Cancellation:** the last subscriber's cancels upstream.
+  /// everything, once anybody asks. **Policy:** drops what a subscriber has not asked for, and reports it. **Failure:**
+  /// passes through; who comes after an ending receives the ending. **Cancellation:** the last subscriber's cancels
+  /// upstream.
   @inlinable
   public func share() -> Publishers.Share<Self> { Publishers.Share(upstream: self) }
 
@@ -19,10 +20,10 @@ extension Publisher {
   ///     first subscriber   --1--2--3--|
   ///     second subscriber         23--|
   ///
-  /// The same as `multicast` through a ``ReplaySubject`` with `autoconnect`; the values kept outlive the last subscriber.
-  /// **Demand:** upstream is asked for everything, once anybody asks. **Policy:** a subscriber that asks for less than
-  /// arrives misses what is older than the last `count` values. **Failure:** passes through, after the values kept.
-  /// **Cancellation:** the last subscriber's cancels upstream.
+  /// The same as `multicast` through a ``ReplaySubject`` with `autoconnect`; the values kept outlive the last
+  /// subscriber. **Demand:** upstream is asked for everything, once anybody asks. **Policy:** a subscriber that asks
+  /// for less than arrives misses what is older than the last `count` values. **Failure:** passes through, after the
+  /// values kept. **Cancellation:** the last subscriber's cancels upstream.
   ///
   /// - Precondition: `count` is not negative.
   public func share(replay count: Int)

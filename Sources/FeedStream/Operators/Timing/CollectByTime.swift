@@ -5,12 +5,14 @@ extension Publisher {
   ///     collect(.byTime(scheduler, 4))
   ///     downstream  ----[a,b]---[c]------[d]|
   ///
+  /// ![collect(.byTime(time, 3))](marbles-collect-by-time.svg)
+  ///
   /// The stretches follow one another from the subscription on; one without values makes no array.
   ///
   /// **Policy:** keeps what arrived until it is asked for, then delivers it at once; unbounded with `.byTime`.
   /// **Demand:** `.byTime` asks upstream for everything; `.byTimeOrCount` for a full array's count for each array asked
-  /// for. **Failure:** passes through at once; what was collected is dropped. When upstream finishes, what was collected is
-  /// delivered first. **Cancellation:** at once.
+  /// for. **Failure:** passes through at once; what was collected is dropped, and reported. When upstream finishes,
+  /// what was collected is delivered first. **Cancellation:** at once.
   ///
   /// - Parameters:
   ///   - strategy: the scheduler, the length of a stretch in its time, and how many values are enough.
@@ -23,7 +25,11 @@ extension Publisher {
     Publishers.CollectByTime(upstream: self, strategy: strategy, options: options)
   }
 
-  /// Delivers in one array what arrived in `interval`: ``collect(_:options:)`` by time, in ReactiveX's words.
+  /// Delivers in one array what arrived in `interval`: ``Publisher/collect(_:options:)`` by time, in ReactiveX's words.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/collect(_:options:)``.
+  ///
+  /// - Precondition: `interval` is more than zero.
   @inlinable
   public func buffer<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil

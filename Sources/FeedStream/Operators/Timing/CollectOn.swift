@@ -8,9 +8,9 @@ extension Publisher {
   ///
   /// A trigger without values before it makes no array. The trigger's ending delivers what is left and ends the stream.
   ///
-  /// **Policy:** keeps what arrived until it is asked for, then delivers it at once; unbounded. **Demand:** unlimited, of
-  /// upstream and trigger. **Failure:** passes through at once; what was collected is dropped. When upstream finishes,
-  /// what was collected is delivered first. **Cancellation:** both, at once.
+  /// **Policy:** keeps what arrived until it is asked for, then delivers it at once; unbounded. **Demand:** unlimited,
+  /// of upstream and trigger. **Failure:** passes through at once; what was collected is dropped, and reported. When
+  /// upstream finishes, what was collected is delivered first. **Cancellation:** both, at once.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
   @inlinable

@@ -5,9 +5,11 @@ extension Publisher {
   ///     debounce(for: 3)
   ///     downstream  --------c----d|
   ///
-  /// **Policy:** drops a value that another follows too soon, one that is due while nothing is asked for, and one still
-  /// waiting when upstream ends. **Demand:** unlimited upstream. **Failure:** at the scheduler's next opportunity.
-  /// **Cancellation:** the value that waits is dropped, and an ending on its way too.
+  /// ![debounce(for: 2, scheduler: time)](marbles-debounce.svg)
+  ///
+  /// **Policy:** drops a value that another follows too soon, by design; drops, and reports, one that is due while
+  /// nothing is asked for and one still waiting when upstream ends. **Demand:** unlimited, of upstream. **Failure:** at
+  /// the scheduler's next opportunity. **Cancellation:** the value that waits is dropped, and an ending on its way too.
   ///
   /// - Parameters:
   ///   - dueTime: how long a value must stand, in `scheduler`'s time.

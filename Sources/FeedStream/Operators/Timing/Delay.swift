@@ -5,10 +5,12 @@ extension Publisher {
   ///     delay(for: 3)
   ///     downstream  ----a-b-c|
   ///
-  /// The subscription itself is not delayed; see `delaySubscription(for:tolerance:scheduler:options:)`.
+  /// ![delay(for: 2, scheduler: time)](marbles-delay.svg)
   ///
-  /// **Policy:** keeps what is asked for and waits for its time. **Demand:** passes through. **Failure:** is delayed like a
-  /// value. **Cancellation:** upstream at once; what waits is dropped, an ending too.
+  /// The subscription itself is not delayed; see ``Publisher/delaySubscription(for:scheduler:options:)``.
+  ///
+  /// **Policy:** keeps what is asked for and waits for its time. **Demand:** passes through. **Failure:** is delayed
+  /// like a value. **Cancellation:** upstream at once; what waits is dropped, an ending too.
   ///
   /// - Parameters:
   ///   - interval: how much later, in `scheduler`'s time.

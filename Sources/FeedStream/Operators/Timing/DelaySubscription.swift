@@ -7,7 +7,7 @@ extension Publisher {
   ///     downstream              -----a-b-|
   ///
   /// **Demand:** what is asked for meanwhile is asked of upstream with the subscription. **Failure:** passes through.
-  /// **Cancellation:** at once; before the time has come, upstream is never subscribed.
+  /// **Policy:** forwards. **Cancellation:** at once; before the time has come, upstream is never subscribed.
   ///
   /// - Parameters:
   ///   - interval: how much later, in `scheduler`'s time.

@@ -5,7 +5,10 @@ extension Publisher {
   ///     prefix(for: 4)
   ///     downstream  -a-b|
   ///
+  /// ![prefix(for: 4, scheduler: time)](marbles-prefix-for.svg)
+  ///
   /// **Demand, failure:** pass through. **Cancellation:** at once; upstream is cancelled when the time is up.
+  /// **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - interval: how long from the subscription, in `scheduler`'s time.

@@ -5,8 +5,8 @@ extension Publisher {
   ///     receive(on: loop)
   ///     downstream  --a--b--c--|   each on the loop's next turn
   ///
-  /// **Policy:** keeps what is asked for and waits for its turn. **Demand:** passes through. **Failure:** waits its turn
-  /// behind the values. **Cancellation:** upstream at once; what waits is dropped, an ending too.
+  /// **Policy:** keeps what is asked for and waits for its turn. **Demand:** passes through. **Failure:** waits its
+  /// turn behind the values. **Cancellation:** upstream at once; what waits is dropped, an ending too.
   ///
   /// - Parameters:
   ///   - scheduler: where to deliver.

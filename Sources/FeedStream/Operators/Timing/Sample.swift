@@ -6,11 +6,13 @@ extension Publisher {
   ///     sample(on: trigger)
   ///     downstream  ----b------d-|
   ///
+  /// ![sample(on: other.assertNoFailure())](marbles-sample.svg)
+  ///
   /// The trigger's ending ends the sampling, and with it the stream; so does upstream's.
   ///
-  /// **Policy:** drops a value that another follows before the trigger, and one not sampled when the stream ends; a value
-  /// for which nothing is asked stays the latest. **Demand:** unlimited, of upstream and trigger. **Failure:** upstream's
-  /// passes through. **Cancellation:** both, at once.
+  /// **Policy:** drops a value that another follows before the trigger, by design; drops, and reports, one not sampled
+  /// when the stream ends; a value for which nothing is asked stays the latest. **Demand:** unlimited, of upstream and
+  /// trigger. **Failure:** upstream's passes through. **Cancellation:** both, at once.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
   @inlinable
@@ -19,12 +21,19 @@ extension Publisher {
     Publishers.Sample(upstream: self, trigger: trigger)
   }
 
-  /// Delivers the latest value at a regular interval, if it has not been delivered yet; see ``sample(on:)``.
+  /// Delivers the latest value at a regular interval, if it has not been delivered yet.
+  ///
+  ///     upstream    -a-b-----c-d-|
+  ///     sample(every: 4)
+  ///     downstream  ----b-------d|
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/sample(on:)``.
   ///
   /// - Parameters:
   ///   - interval: the time between samples, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
   ///   - options: passed on to `scheduler`.
+  /// - Precondition: `interval` is more than zero.
   @inlinable
   public func sample<S: Scheduler>(
     every interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil

@@ -1,10 +1,16 @@
 extension Publisher {
   /// Subscribes, asks for values and cancels on `scheduler`.
   ///
-  /// Values and the ending pass through where they arrive; to move those use ``receive(on:options:)``.
+  ///     downstream subscribes   x
+  ///     upstream is subscribed  -x--a--b--|   on the scheduler's next turn
+  ///     subscribe(on: loop)
+  ///     downstream              ----a--b--|
   ///
-  /// **Demand:** reaches upstream on the scheduler, in the order in which it was asked for. **Failure:** passes through.
-  /// **Cancellation:** nothing is delivered from now on; upstream is cancelled on the scheduler.
+  /// Values and the ending pass through where they arrive; to move those use ``Publisher/receive(on:options:)``.
+  ///
+  /// **Demand:** reaches upstream on the scheduler, in the order in which it was asked for. **Failure:** passes
+  /// through. **Cancellation:** nothing is delivered from now on; upstream is cancelled on the scheduler. **Policy:**
+  /// forwards.
   ///
   /// - Parameters:
   ///   - scheduler: where to talk to upstream.

@@ -5,12 +5,14 @@ extension Publisher {
   ///     throttle(for: 4, latest: true)
   ///     downstream  -b---c---d-----e--|
   ///
-  /// The first value goes out at the scheduler's next opportunity; then each waits until `interval` has passed since the
-  /// last delivery.
+  /// ![throttle(for: 3, scheduler: time, latest: true)](marbles-throttle.svg)
   ///
-  /// **Policy:** drops the other values of an interval, and those that arrive while nothing is asked for. **Demand:**
-  /// unlimited upstream. **Failure:** after the value that waits, at that value's time. **Cancellation:** what waits is
-  /// dropped, an ending too.
+  /// The first value goes out at the scheduler's next opportunity; then each waits until `interval` has passed since
+  /// the last delivery.
+  ///
+  /// **Policy:** drops the other values of an interval, by design; drops, and reports, those that arrive while nothing
+  /// is asked for. **Demand:** unlimited, of upstream. **Failure:** after the value that waits, at that value's time.
+  /// **Cancellation:** what waits is dropped, an ending too.
   ///
   /// - Parameters:
   ///   - interval: the least time between two deliveries, in `scheduler`'s time.

@@ -5,11 +5,14 @@ extension Publisher {
   ///     timeout(4)
   ///     downstream  -a-b---|
   ///
+  /// ![timeout(3, scheduler: time)](marbles-timeout.svg)
+  ///
   /// The time runs from the subscription, anew from the first request, and anew from each value.
   ///
-  /// **Policy:** what arrived in time is delivered before the ending. **Demand:** passes through. **Failure:** upstream's
-  /// passes through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:** at once;
-  /// what waits for the scheduler is dropped, an ending too.
+  /// **Policy:** values and the ending are delivered on the scheduler; what is asked for waits for its turn there, and
+  /// what arrived in time is delivered before a timeout. **Demand:** passes through. **Failure:** upstream's passes
+  /// through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:** at once; what
+  /// waits for the scheduler is dropped, an ending too.
   ///
   /// - Parameters:
   ///   - interval: the longest silence, in `scheduler`'s time.
@@ -41,9 +44,11 @@ public struct TimedOut: Error, Hashable, Sendable, CustomStringConvertible {
 extension Publisher {
   /// Fails when nothing arrives for `interval`, with an error that can say where.
   ///
-  ///     .timeout(.seconds(5), scheduler: loop) { LoadError.tooSlow($0) }
+  ///     upstream    -a-b--------c-|
+  ///     timeout(4, scheduler: loop) { LoadError.tooSlow($0) }
+  ///     downstream  -a-b---#
   ///
-  /// **Policy, demand, failure, cancellation:** as in ``timeout(_:scheduler:options:customError:)``.
+  /// **Policy, demand, failure, cancellation:** as in ``Publisher/timeout(_:scheduler:options:customError:)``.
   ///
   /// - Parameters:
   ///   - interval: how long a silence may last.
@@ -52,7 +57,7 @@ extension Publisher {
   ///   - file: where the pipeline was assembled.
   ///   - line: where the pipeline was assembled.
   ///   - customError: makes the error to fail with; what it is handed names the place of this call and the nearest
-  ///     ``checkpoint(_:file:line:)`` below.
+  ///     ``Publisher/checkpoint(_:file:line:)`` below.
   @inlinable
   public func timeout<S: Scheduler>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil,

@@ -6,7 +6,7 @@ extension Publisher {
   ///     timeout(4, fallback: …)
   ///     downstream  -a-b---x-y|
   ///
-  /// The time runs as in ``timeout(_:scheduler:options:customError:)``, for upstream only.
+  /// The time runs as in ``Publisher/timeout(_:scheduler:options:customError:)``, for upstream only.
   ///
   /// **Policy:** what arrived in time is delivered first. **Demand:** the fallback takes over what is still wanted.
   /// **Failure:** passes through, from either. **Cancellation:** whichever runs, at once; what waits is dropped.

@@ -9,10 +9,11 @@ extension Publisher {
   ///              B      ---c-|
   ///              C           ----|
   ///
-  /// **Policy:** a window keeps its values for whoever subscribes to it, as long as anybody keeps the window; windows that
-  /// are not asked for wait. Unbounded. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the open window
-  /// and the stream; windows that still wait are dropped. When upstream or the trigger finishes, so do the open window and,
-  /// after the windows that wait, the stream. **Cancellation:** both, at once; the open window finishes.
+  /// **Policy:** a window keeps its values for whoever subscribes to it, as long as anybody keeps the window; windows
+  /// that are not asked for wait. Unbounded. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the
+  /// open window and the stream; windows that still wait are dropped, and reported. When upstream or the trigger
+  /// finishes, so do the open window and, after the windows that wait, the stream. **Cancellation:** both, at once; the
+  /// open window finishes.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
   @inlinable
@@ -21,7 +22,16 @@ extension Publisher {
     Publishers.Window(upstream: self, trigger: trigger, count: nil)
   }
 
-  /// Delivers the stream in pieces of `interval`; see ``window(on:)``.
+  /// Delivers the stream in pieces of `interval`.
+  ///
+  ///     upstream    -a-b---c---|
+  ///     window(for: 4)
+  ///     downstream  A---B---C--|
+  ///              A  -a-b|
+  ///              B      ---c|
+  ///              C          ---|
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/window(on:)``.
   ///
   /// - Parameters:
   ///   - interval: the length of a window, in `scheduler`'s time.
@@ -36,7 +46,15 @@ extension Publisher {
     return window(on: Publishers.Interval(every: interval, scheduler: scheduler, options: options))
   }
 
-  /// Delivers the stream in pieces of `count` values; see ``window(on:)``. A window begins with its first value.
+  /// Delivers the stream in pieces of `count` values. A window begins with its first value.
+  ///
+  ///     upstream    -a-b---c---|
+  ///     window(2)
+  ///     downstream  -A-----B---|
+  ///              A   a-b|
+  ///              B         c---|
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/window(on:)``.
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable

@@ -5,7 +5,10 @@ extension Publisher {
   ///     compactMap(Int.init)
   ///     downstream  --1---------3----|
   ///
-  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through.
+  /// ![compactMap { Int($0) }](marbles-compactMap.svg)
+  ///
+  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
+  /// out `nil`, by design.
   @inlinable
   public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Self, T> {
     Publishers.CompactMap(upstream: self, transform: transform)
@@ -13,7 +16,12 @@ extension Publisher {
 
   /// Delivers what `transform` makes of each value, leaving out `nil`, and fails with the first error it throws.
   ///
-  /// **Demand:** a value left out is asked for again. **Failure:** an error thrown cancels upstream.
+  ///     upstream    --"1"--"x"--"?"--"3"--|
+  ///     tryCompactMap { try parse($0) }   (throws on "?")
+  ///     downstream  --1---------#
+  ///
+  /// **Demand:** a value left out is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
+  /// passes through. **Cancellation:** passes through. Policy: forwards; leaves out `nil`, by design.
   @inlinable
   public func tryCompactMap<T>(_ transform: @escaping (Output) throws -> T?) -> Publishers.TryCompactMap<Self, T> {
     Publishers.TryCompactMap(upstream: self, transform: transform)
@@ -72,11 +80,13 @@ extension Publishers {
 }
 
 extension Publishers.CompactMap {
+  /// As `compactMap(_:)` of any publisher, in one step with this one.
   @inlinable
   public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Upstream, T> {
     Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).flatMap(transform) }
   }
 
+  /// As `map(_:)` of any publisher, in one step with this one.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.CompactMap<Upstream, T> {
     Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).map(transform) }
@@ -84,6 +94,7 @@ extension Publishers.CompactMap {
 }
 
 extension Publishers.TryCompactMap {
+  /// As `compactMap(_:)` of any publisher, in one step with this one.
   @inlinable
   public func compactMap<T>(_ transform: @escaping (Output) throws -> T?) -> Publishers.TryCompactMap<Upstream, T> {
     Publishers.TryCompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in

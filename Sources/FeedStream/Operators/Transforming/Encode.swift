@@ -5,8 +5,8 @@ extension Publisher where Output: Encodable {
   ///     encode(encoder: JSONEncoder())
   ///     downstream  --{…}--{…}--|
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes through.
-  /// Policy: forwards.
+  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
+  /// through. Policy: forwards.
   @inlinable
   public func encode<Coder: TopLevelEncoder>(encoder: Coder) -> Publishers.Encode<Self, Coder> {
     Publishers.Encode(upstream: self, encoder: encoder)
@@ -20,8 +20,8 @@ extension Publisher {
   ///     decode(type: Item.self, decoder: JSONDecoder())
   ///     downstream  --a----b----|
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes through.
-  /// Policy: forwards.
+  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
+  /// through. Policy: forwards.
   @inlinable
   public func decode<Item: Decodable, Coder: TopLevelDecoder>(
     type: Item.Type, decoder: Coder

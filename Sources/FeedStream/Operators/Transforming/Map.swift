@@ -5,7 +5,9 @@ extension Publisher {
   ///     map { $0 * 10 }
   ///     downstream  --10-20-30-|
   ///
-  /// **Demand, failure, cancellation:** pass through.
+  /// ![map { $0 * 10 }](marbles-map.svg)
+  ///
+  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Self, T> {
     Publishers.Map(upstream: self, transform: transform)
@@ -17,7 +19,8 @@ extension Publisher {
   ///     tryMap { try parse($0) }   (throws on 3)
   ///     downstream  --a--b--#
   ///
-  /// **Demand:** passes through. **Failure:** an error thrown cancels upstream; upstream's own passes through.
+  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
+  /// through. Policy: forwards.
   @inlinable
   public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Self, T> {
     Publishers.TryMap(upstream: self, transform: transform)
@@ -29,7 +32,7 @@ extension Publisher {
   ///     replaceNil(with: 0)
   ///     downstream  --1--0----3--|
   ///
-  /// **Demand, failure, cancellation:** pass through.
+  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   @inlinable
   public func replaceNil<T>(with value: T) -> Publishers.Map<Self, T> where Output == T? {
     map { $0 ?? value }
@@ -90,11 +93,13 @@ extension Publishers {
 // One map of the composed closure: what is fused does not nest.
 
 extension Publishers.Map {
+  /// As `map(_:)` of any publisher, in one step with this one.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Upstream, T> {
     Publishers.Map<Upstream, T>(upstream: upstream) { [first = self.transform] in transform(first($0)) }
   }
 
+  /// As `tryMap(_:)` of any publisher, in one step with this one.
   @inlinable
   public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
@@ -102,9 +107,11 @@ extension Publishers.Map {
 }
 
 extension Publishers.TryMap {
+  /// As `map(_:)` of any publisher, in one step with this one.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.TryMap<Upstream, T> { tryMap(transform) }
 
+  /// As `tryMap(_:)` of any publisher, in one step with this one.
   @inlinable
   public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap<Upstream, T>(upstream: upstream) { [first = self.transform] in try transform(first($0)) }

@@ -13,6 +13,10 @@ extension Publisher {
 
   /// Delivers two properties of each value as a tuple.
   ///
+  ///     upstream    --"a"--"bc"--|
+  ///     map(\.count, \.isEmpty)
+  ///     downstream  --(1,false)--(2,false)--|
+  ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   @inlinable
   public func map<T0, T1>(
@@ -22,6 +26,10 @@ extension Publisher {
   }
 
   /// Delivers three properties of each value as a tuple.
+  ///
+  ///     upstream    --"a"--"bc"--|
+  ///     map(\.count, \.isEmpty, \.first)
+  ///     downstream  --(1,false,"a")--(2,false,"b")--|
   ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   @inlinable

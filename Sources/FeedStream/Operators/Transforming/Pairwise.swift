@@ -5,8 +5,8 @@ extension Publisher {
   ///     pairwise()
   ///     downstream  -----(a,b)(b,c)|
   ///
-  /// **Demand:** passes through; the first value, which has none before it, is asked for again. **Failure, cancellation:**
-  /// pass through. Policy: keeps one value.
+  /// **Demand:** passes through; the first value, which has none before it, is asked for again. **Failure,
+  /// cancellation:** pass through. Policy: keeps one value.
   @inlinable
   public func pairwise() -> Publishers.Pairwise<Self> { Publishers.Pairwise(upstream: self) }
 }

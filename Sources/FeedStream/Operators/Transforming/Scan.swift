@@ -5,7 +5,9 @@ extension Publisher {
   ///     scan(0, +)
   ///     downstream  --1--3--6--|
   ///
-  /// **Demand, failure, cancellation:** pass through.
+  /// ![scan(0, +)](marbles-scan.svg)
+  ///
+  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   @inlinable
   public func scan<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) -> T
@@ -15,7 +17,12 @@ extension Publisher {
 
   /// Delivers every intermediate result of combining the values, and fails with the first error that combining throws.
   ///
-  /// **Demand:** passes through. **Failure:** an error thrown cancels upstream.
+  ///     upstream    --1--2--x--|
+  ///     tryScan(0) { try add($0, $1) }   (throws on x)
+  ///     downstream  --1--3--#
+  ///
+  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
+  /// through. Policy: forwards.
   @inlinable
   public func tryScan<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) throws -> T

@@ -106,6 +106,17 @@ import Testing
     groups.cancel()
   }
 
+  @Test func `cancelling the stream of groups finishes the groups`() {
+    let subject = PassthroughSubject<Int, Never>()
+    let groups = subject.groupBy { $0 }.record(on: time)
+    for key in [1, 2] { subject.send(key) }
+    let taken = groups.values[0].record(on: time)
+    groups.cancel()
+    #expect(taken.values == [1])
+    #expect(taken.completion == .finished)
+    #expect(groups.values[1].record(on: time).completion == .finished)
+  }
+
   @Test func `a second subscriber to a group traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       var cancellables: Set<AnyCancellable> = []

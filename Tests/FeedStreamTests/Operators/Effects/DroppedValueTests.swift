@@ -12,6 +12,8 @@ import Testing
       case let probe as Probe: drops.note("\(drop.source) \(probe.number) \(drop.reason)")
       case let result as Result<Probe, Boom>:
         if case .success(let probe) = result { drops.note("\(drop.source) \(probe.number) \(drop.reason)") }
+      case let group as GroupedPublisher<Int, Probe, Boom>: drops.note("\(drop.source) group \(group.key)")
+      case is ReplaySubject<Probe, Boom>: drops.note("\(drop.source) window")
       default: break
       }
     }
@@ -99,6 +101,39 @@ import Testing
     let dropped = drops { subject.send(Probe(number: 1)) }
     #expect(dropped == ["OnBackpressureDrop 1 noDemand"])
     recorder.cancel()
+  }
+
+  @Test func `what throttle was not asked for`() {
+    let subject = PassthroughSubject<Probe, Never>()
+    let recorder = subject.throttle(for: 4, scheduler: time, latest: true).record(on: time, asking: .none)
+    let dropped = drops { subject.send(Probe(number: 1)) }
+    #expect(dropped == ["Throttle 1 noDemand"])
+    recorder.cancel()
+  }
+
+  @Test func `what buffer(on:) had when upstream failed`() {
+    let subject = PassthroughSubject<Probe, Boom>()
+    let recorder = subject.buffer(on: PassthroughSubject<Void, Never>()).record(on: time)
+    let dropped = drops {
+      for number in 1...2 { subject.send(Probe(number: number)) }
+      subject.send(completion: .failure(Boom()))
+    }
+    #expect(dropped == ["CollectOn 1 terminated", "CollectOn 2 terminated"])
+    #expect(recorder.values.isEmpty)
+  }
+
+  @Test func `groups and windows that nobody had asked for when upstream failed`() {
+    let subject = PassthroughSubject<Probe, Boom>()
+    let recorders = [
+      subject.groupBy { $0.number }.map { _ in 0 }.record(on: time, asking: .none),
+      subject.window(1).map { _ in 0 }.record(on: time, asking: .none),
+    ]
+    let dropped = drops {
+      for number in 1...2 { subject.send(Probe(number: number)) }
+      subject.send(completion: .failure(Boom()))
+    }
+    #expect(dropped.sorted() == ["GroupBy group 1", "GroupBy group 2", "Window window", "Window window"])
+    #expect(recorders.allSatisfy { $0.error == Boom() })
   }
 
   @Test func `what merge and concatMap held when upstream failed`() {

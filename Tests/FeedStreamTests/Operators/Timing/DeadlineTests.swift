@@ -17,6 +17,14 @@ import Testing
     #expect(recorder.marbles == "-a---#")
   }
 
+  @Test func `the time of timeout runs anew from the first request`() {
+    let recorder = time.hot("------a").timeout(4, scheduler: time).record(on: time, asking: .none)
+    time.advance(by: 3)
+    recorder.request(.max(2))
+    time.advance(by: 20)
+    #expect(recorder.marbles == "------a---|")
+  }
+
   @Test func `timeout leaves a stream alone that is never silent for so long`() {
     let recorder = time.hot("--a---b---c--|").timeout(5, scheduler: time).record(on: time)
     time.advance(by: 30)

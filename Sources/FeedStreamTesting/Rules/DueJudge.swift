@@ -1,0 +1,58 @@
+import FeedStream
+
+/// Compares what was delivered in one run with what the operator must deliver.
+struct DueJudge<Output, Failure: Error> {
+  let due: Due<Output>
+  let traits: StreamRules.Traits
+  let script: RuleScript
+  /// Whether the run was broken off, being a long one.
+  let isCutShort: Bool
+  let values: [Output]
+  let ending: Subscribers.Completion<Failure>?
+
+  var breach: (rule: StreamRule, message: String)? {
+    surplus.map { (.orderIsKept, $0) } ?? wrongEnding.map { (.oneEnding, $0) }
+      ?? loss.map { (.nothingLostInSilence, $0) }
+  }
+
+  /// Whether the values are compared at all.
+  private var isJudged: Bool { script.demand.isUnlimited || !traits.contains(.dependsOnDemand) }
+  /// Whether values may be left out.
+  private var maySkip: Bool { !script.demand.isUnlimited && traits.contains(.dropsUnasked) }
+
+  private var surplus: String? {
+    guard isJudged else { return nil }
+    let accounted = due.accounted(for: values, skipping: maySkip)
+    guard accounted < values.count else { return nil }
+    let before = accounted == 0 ? "at first" : "after \(values.prefix(accounted))"
+    return "\(values[accounted]) was delivered \(before), where \(due.inWords) is due"
+  }
+
+  private var endingDue: Given.Ending { due.ending ?? (script.fails ? .fails : .finished) }
+
+  private var wrongEnding: String? {
+    guard isJudged else { return nil }
+    switch ending {
+    case .finished? where endingDue == .fails: return "the stream finished, where a failure is due"
+    case .failure(let error)? where endingDue == .finished:
+      return "the stream failed with \(error), where it should finish"
+    default: return nil
+    }
+  }
+
+  private var loss: String? {
+    guard script.cancellation == .never, !isCutShort else { return nil }
+    if ending == nil {
+      return isEverythingAsked ? "the ending was not delivered, though everything was asked for" : nil
+    }
+    guard isJudged, !maySkip, values.count < due.count else { return nil }
+    if endingDue != .finished, due.mayBeCutShort || traits.contains(.failsAtOnce) { return nil }
+    return "the stream ended after \(values), where \(due.inWords) was due"
+  }
+
+  /// Whether the demand covers all that is due, and with a value to spare, so that no ending waits for demand.
+  private var isEverythingAsked: Bool {
+    if traits.contains(.spendsDemand) { return script.demand.isUnlimited }
+    return script.demand.isComplete || due.count < 5
+  }
+}

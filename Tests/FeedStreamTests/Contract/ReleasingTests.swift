@@ -1,0 +1,92 @@
+import FeedStream
+import Testing
+
+/// Rule 9, as far as it is about values: what an operator holds goes with the cancellation, although somebody may keep the
+/// subscription.
+@Suite struct ReleasingTests {
+  final class Value {}
+
+  /// An operator that holds values.
+  struct Holder: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let demand: Subscribers.Demand
+    let hold: @Sendable (PassthroughSubject<Value, Boom>, MarbleTime) -> AnyPublisher<Int, Boom>
+
+    init<P: Publisher & SendableMetatype>(
+      _ name: String, asking demand: Subscribers.Demand = .none,
+      _ hold: @escaping @Sendable (PassthroughSubject<Value, Boom>, MarbleTime) -> P
+    ) where P.Failure == Boom {
+      testDescription = name
+      self.demand = demand
+      self.hold = { hold($0, $1).map { _ in 0 }.eraseToAnyPublisher() }
+    }
+  }
+
+  static let holders = [
+    Holder("buffer") { upstream, _ in upstream.buffer(size: 5, prefetch: .byRequest, whenFull: .dropNewest) },
+    Holder("buffer(on:)", asking: .unlimited) { upstream, _ in
+      upstream.buffer(on: Empty<Never, Never>(completeImmediately: false))
+    },
+    Holder("collect", asking: .unlimited) { upstream, _ in upstream.collect() },
+    Holder("collect by count", asking: .unlimited) { upstream, _ in upstream.collect(5) },
+    Holder("collect by time", asking: .unlimited) { upstream, time in upstream.collect(.byTime(time, 5)) },
+    Holder("combineLatest", asking: .unlimited) { upstream, _ in
+      upstream.combineLatest(Empty<Int, Boom>(completeImmediately: false))
+    },
+    Holder("concatMap", asking: .unlimited) { upstream, _ in
+      upstream.concatMap { _ in Empty<Int, Boom>(completeImmediately: false) }
+    },
+    Holder("debounce", asking: .unlimited) { upstream, time in upstream.debounce(for: 5, scheduler: time) },
+    Holder("delay", asking: .unlimited) { upstream, time in upstream.delay(for: 5, scheduler: time) },
+    Holder("expand", asking: .unlimited) { upstream, _ in
+      upstream.expand { _ in Empty<Value, Boom>(completeImmediately: false) }
+    },
+    Holder("merge") { upstream, _ in upstream.merge(with: Empty<Value, Boom>(completeImmediately: false)) },
+    Holder("groupBy") { upstream, _ in upstream.groupBy { ObjectIdentifier($0) } },
+    Holder("onBackpressureLatest") { upstream, _ in upstream.onBackpressureLatest() },
+    Holder("receive(on:)", asking: .unlimited) { upstream, time in upstream.receive(on: time) },
+    Holder("sample", asking: .unlimited) { upstream, _ in
+      upstream.sample(on: Empty<Never, Never>(completeImmediately: false))
+    },
+    Holder("takeLast", asking: .unlimited) { upstream, _ in upstream.takeLast(5) },
+    Holder("throttle", asking: .unlimited) { upstream, time in upstream.throttle(for: 5, scheduler: time, latest: true)
+    },
+    Holder("window") { upstream, _ in upstream.window(5) },
+    Holder("zip", asking: .unlimited) { upstream, _ in upstream.zip(Empty<Int, Boom>(completeImmediately: false)) },
+    Holder("zip of a collection", asking: .unlimited) { upstream, _ in
+      [upstream.eraseToAnyPublisher(), Empty<Value, Boom>(completeImmediately: false).eraseToAnyPublisher()].zip()
+    },
+  ]
+
+  @Test(arguments: holders) func `what an operator holds goes with the cancellation`(_ holder: Holder) {
+    struct Weak { weak var value: Value? }
+    let time = MarbleTime()
+    let subject = PassthroughSubject<Value, Boom>()
+    // Keeps its subscription after it has cancelled.
+    let recorder = holder.hold(subject, time).record(on: time, asking: holder.demand)
+    let sent = (0..<2).map { _ in
+      let value = Value()
+      subject.send(value)
+      return Weak(value: value)
+    }
+    #expect(sent.contains { $0.value != nil }, "it holds nothing")
+    recorder.cancel()
+    #expect(!sent.contains { $0.value != nil }, "it still holds a value")
+    #expect(recorder.subscription != nil)
+  }
+
+  @Test func `what takeLast has yet to deliver goes with the cancellation`() {
+    let subject = PassthroughSubject<Value, Boom>()
+    let recorder = subject.takeLast(2).map { _ in 0 }.record(on: MarbleTime(), asking: .none)
+    weak var sent: Value?
+    do {
+      let value = Value()
+      sent = value
+      subject.send(value)
+    }
+    subject.send(completion: .finished)
+    #expect(sent != nil)
+    recorder.cancel()
+    #expect(sent == nil)
+  }
+}

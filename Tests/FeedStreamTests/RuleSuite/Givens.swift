@@ -1,0 +1,109 @@
+import FeedStream
+import FeedStreamTesting
+
+/// The other publisher of a row: 7 after 0.5 ms, 8 after 2.5, 9 after 3.5, finished after 4.5, counted from when it is
+/// subscribed. Never at the same instant as upstream, so that it is clear which comes first.
+func other(_ time: VirtualTimeScheduler) -> ScriptedPublisher<Int, MarbleFailure> {
+  time.cold("-7---8-9-|", frame: .microseconds(500))
+}
+
+/// What `other` delivers.
+let others = [7, 8, 9]
+
+/// One value, in the call that asks for it.
+func constant(_ value: Int) -> AnyPublisher<Int, MarbleFailure> {
+  Just(value).setFailureType(to: MarbleFailure.self).eraseToAnyPublisher()
+}
+
+struct Refusal: Error {}
+
+/// Throws at the third value.
+func refusingTwo<T>(_ value: Int, _ result: T) throws -> T {
+  if value == 2 { throw Refusal() }
+  return result
+}
+
+extension Given {
+  /// The values before the one that `refusingTwo` throws at.
+  var beforeTwo: [Int] { Array(values.prefix { $0 != 2 }) }
+
+  /// Failed, when `refusingTwo` has thrown.
+  var endingAtTwo: Ending? { values.contains(2) ? .fails : nil }
+
+  /// `result` when upstream finishes, nothing when it fails.
+  func whenFinished<T>(_ result: T) -> [T] { fails ? [] : [result] }
+
+  /// The sum of the values up to each.
+  var sums: [Int] {
+    values.indices.map { values[...$0].reduce(0, +) }
+  }
+
+  /// Half of each value, less one that repeats the one before.
+  var uniqueHalves: [Int] {
+    let halves = values.map { $0 / 2 }
+    return halves.indices.filter { $0 == 0 || halves[$0] != halves[$0 - 1] }.map { halves[$0] }
+  }
+
+  /// The values, and the 9 that `replaceError(with: 9)` makes of a failure.
+  var replaced: [Int] { values + (fails ? [9] : []) }
+
+  /// The values in arrays of two; the last may have one.
+  var windows: [[Int]] {
+    stride(from: 0, to: values.count, by: 2).map { Array(values[$0..<min($0 + 2, values.count)]) }
+  }
+
+  /// The values in arrays of two. What is left over when upstream fails is in none.
+  var pairs: [[Int]] { windows.filter { !fails || $0.count == 2 } }
+
+  /// When upstream ends, in milliseconds.
+  var end: Double { isTimed && !offered.isEmpty ? Double(offered.count + 1) : 0 }
+
+  /// When a value arrives, in milliseconds.
+  func arrival(_ value: Int) -> Double { isTimed ? Double(value + 1) : 0 }
+
+  /// The values of each stretch of so many milliseconds. The last stretch is what is open when upstream ends; it is in
+  /// none when upstream fails.
+  func stretches(_ length: Double) -> [[Int]] {
+    let full = Int(end / length)
+    let all = (0...full).map { stretch in values.filter { Int(arrival($0) / length) == stretch } }
+    return fails ? all.dropLast() : all
+  }
+
+  /// Everything that upstream and `other` deliver until upstream fails, in the order of time.
+  private var timeline: [(time: Double, isOther: Bool, value: Int)] {
+    let mine = offered.map { (arrival($0), false, $0) }
+    let theirs = zip([0.5, 2.5, 3.5], others).map { ($0, true, $1) }.filter { !fails || $0.0 < end }
+    return (mine + theirs).sorted { $0.0 < $1.0 }
+  }
+
+  /// The newest of upstream with the newest of `other`, whenever `isTold` says so of one that delivers.
+  private func newest(_ isTold: (_ isOther: Bool) -> Bool) -> [(Int, Int)] {
+    var (mine, theirs): (Int?, Int?) = (nil, nil)
+    return timeline.compactMap { event in
+      if event.isOther { theirs = event.value } else { mine = event.value }
+      guard isTold(event.isOther), let mine, let theirs else { return nil }
+      return (mine, theirs)
+    }
+  }
+
+  /// What `combineLatest(other)` delivers.
+  var latestOfBoth: [(Int, Int)] { newest { _ in true } }
+
+  /// What `withLatestFrom(other)` delivers.
+  var withLatestOfOther: [(Int, Int)] { newest { !$0 } }
+
+  /// How `zip(other)` ends: three pairs leave a fourth value without a partner, when `other` has finished.
+  var endingOfZip: Ending? { offered.count > 3 ? .either : nil }
+
+  /// What `expand` makes of the values, level by level, where each up to 3 makes the one that is 3 more.
+  var expanded: [Int] {
+    var all = values
+    guard !fails else { return all }
+    var next = 0
+    while next < all.count {
+      if all[next] <= 3 { all.append(all[next] + 3) }
+      next += 1
+    }
+    return all
+  }
+}
