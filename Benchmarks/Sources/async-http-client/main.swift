@@ -7,7 +7,8 @@ guard CommandLine.arguments.count == 4, let inFlight = Int(CommandLine.arguments
   let count = Int(CommandLine.arguments[3])
 else { fatalError("Usage: async-http-client URL IN-FLIGHT REQUESTS") }
 
-var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(10)))
+var configuration = HTTPClient.Configuration()
+configuration.timeout.connect = .seconds(10)
 configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = inFlight
 let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
 var request = HTTPClientRequest(url: CommandLine.arguments[1])
@@ -22,4 +23,4 @@ let prepared = request
 _ = inLanes(inFlight, inFlight * 4, get)
 let spent = inLanes(inFlight, count, get)
 print(spent.wall, spent.processor)
-try await client.shutdown()
+try client.syncShutdown()

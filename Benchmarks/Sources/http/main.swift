@@ -6,8 +6,8 @@ let report = Report()
 guard let text = ProcessInfo.processInfo.environment["ORIGIN"], let url = URL(string: text) else {
   fatalError("http: no origin to ask; run Scripts/bench http, which starts one")
 }
-let rounds = Int(ProcessInfo.processInfo.environment["ROUNDS"] ?? "") ?? (report.isShort ? 3 : 7)
-let count = Int(ProcessInfo.processInfo.environment["REQUESTS"] ?? "") ?? (report.isShort ? 4_000 : 20_000)
+let rounds = report.isShort ? 3 : 7
+let count = report.isShort ? 4_000 : 20_000
 
 show(
   """

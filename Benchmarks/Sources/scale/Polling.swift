@@ -46,12 +46,13 @@ func poll(_ count: Int, every interval: Double, intervals: Int, from origin: URL
   subscriptions = []
   let before = Memory.now
   var started = 0
+  let beginning = loop.now
   let spreading = loop.schedule(
-    after: loop.now, interval: .nanoseconds(Int(max(interval / Double(count), 0.001) * 1e9)),
-    tolerance: .nanoseconds(0), options: nil
+    after: beginning, interval: .milliseconds(1), tolerance: .nanoseconds(0), options: nil
   ) {
-    let due = max(1, Int((0.001 * Double(count) / interval).rounded(.up)))
-    for _ in 0..<min(due, count - started) {
+    let elapsed = Double(beginning.distance(to: loop.now).nanoseconds) / 1e9
+    let due = min(count, 1 + Int(Double(count) * elapsed / interval))
+    while started < due {
       start(started)
       started += 1
     }

@@ -59,6 +59,7 @@ if report.wants("feeds") {
   let most = figures.last!
   let fewer = figures[figures.count - 2]
   let growth = most.processorMicrosecondsPerPoll / fewer.processorMicrosecondsPerPoll
+  report.note("scale/linear cost", 1 / growth)
   report.target(
     "linear cost: a poll of \(most.feeds) feeds costs at most 1.25 times one of \(fewer.feeds)", growth <= 1.25,
     number(growth))

@@ -37,4 +37,13 @@ final class LastImages: Sendable {
       }
     }
   }
+
+  private func forget() {
+    // The lock is given back before the images go: the loop may want it.
+    let old = state.withLock { state in
+      defer { state.old = [] }
+      return state.old
+    }
+    _ = consume old
+  }
 }
