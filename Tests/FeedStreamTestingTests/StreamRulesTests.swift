@@ -64,7 +64,9 @@ import Testing
 
   @Test func findsWhatHoldsInOneOrderOnly() {
     var summary: StreamRules.Summary?
-    let failures = failures { summary = StreamRules.verify("bunching()", traits: .leavesWork) { Bunching(upstream: $0, time: $1) } }
+    let failures = failures {
+      summary = StreamRules.verify("bunching()", traits: .leavesWork) { Bunching(upstream: $0, time: $1) }
+    }
     #expect(summary?.broken == .oneEnding)
     #expect(failures.first?.message.contains("a scheduled source, 1 value") ?? false)
     #expect(failures.first?.message.contains("; order: .seeded(") ?? false)
