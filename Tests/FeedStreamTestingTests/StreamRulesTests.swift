@@ -1,5 +1,6 @@
 import FeedStream
 import FeedStreamTesting
+import Foundation
 import Testing
 
 @Suite(.settled) struct StreamRulesTests {
@@ -9,7 +10,7 @@ import Testing
     #expect(summary.scripts > 500)
   }
 
-  @Test(arguments: Fault.allCases)
+  @Test(arguments: Fault.thatCanBeRun)
   func findsTheRuleThatIsBroken(_ fault: Fault) {
     var summary: StreamRules.Summary?
     let failures = failures {
@@ -90,6 +91,13 @@ enum Fault: CaseIterable {
   case repeatsValues, completesTwice, forgetsToCancelUpstream, deliversAfterCancel, swallowsEveryThird, asksForNone
   case passesSecondSubscription, holdsUpstream, holdsSubscriber, recurses, swapsUnderDemand, keepsScheduling,
     leavesATimer
+
+  /// Under the address sanitizer frames are several times as large, and what recurses on purpose runs out of stack before
+  /// the kit has seen enough of it.
+  static var thatCanBeRun: [Fault] {
+    ProcessInfo.processInfo.environment["FEEDSTREAM_SANITIZER"] == "address"
+      ? allCases.filter { $0 != .recurses } : Array(allCases)
+  }
 
   var rule: StreamRule {
     switch self {

@@ -22,6 +22,10 @@ extension EventLoop {
 
   /// Runs jobs that arrived at the closed loop, until there are none. Only for who holds `lateJobs`.
   func runLateJobs() {
+    // An executor is not held by those who enqueue on it: a job may end the actor that was the last to hold the loop.
+    // Balanced below; a retain that the optimizer does not take for its own.
+    let held = Unmanaged.passRetained(self)
+    defer { held.release() }
     let thread = UInt(clibuv_thread_self())
     owner.store(thread, ordering: .relaxed)
     runner.store(thread, ordering: .relaxed)

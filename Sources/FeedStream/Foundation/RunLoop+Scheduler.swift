@@ -30,7 +30,7 @@
 
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
       let work = work(action)
-      perform(inModes: [options?.mode ?? .default]) { work.run() }
+      perform(inModes: [options?.mode ?? .default]) { work.runOnce() }
     }
 
     public func schedule(
@@ -38,7 +38,7 @@
       _ action: @escaping () -> Void
     ) {
       let work = work(action)
-      let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in work.run() }
+      let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in work.runOnce() }
       add(timer, tolerance, options)
     }
 
@@ -52,7 +52,7 @@
       let work = work(action)
       let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in work.run() }
       add(timer, tolerance, options)
-      return Repetition(timer: timer)
+      return Repetition(timer: timer, work: work)
     }
 
     private func add(_ timer: Timer, _ tolerance: SchedulerTimeType.Stride, _ options: SchedulerOptions?) {
@@ -70,14 +70,31 @@
 
     /// An action on its way through a run loop, whose closures must be sendable. Unchecked, and right: the loop runs it
     /// on its own thread, which is the one that schedules it.
+    ///
+    /// On Linux Foundation never releases a timer nor its closure. What the action holds is let go here, so that no
+    /// more than the timer itself is lost.
     private final class Work: @unchecked Sendable {
-      let run: () -> Void
-      init(_ run: @escaping () -> Void) { self.run = run }
+      private var action: (() -> Void)?
+      init(_ action: @escaping () -> Void) { self.action = action }
+
+      func run() { action?() }
+
+      func runOnce() {
+        let action = self.action
+        self.action = nil
+        action?()
+      }
+
+      func forget() { action = nil }
     }
 
     private struct Repetition: Cancellable {
       let timer: Timer
-      func cancel() { timer.invalidate() }
+      let work: Work
+      func cancel() {
+        timer.invalidate()
+        work.forget()
+      }
     }
   }
 

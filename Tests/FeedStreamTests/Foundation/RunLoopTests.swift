@@ -40,4 +40,25 @@ import Testing
     RunLoop.current.run(until: Date() + 0.02)
     #expect(values == [])
   }
+
+  @Test func `what has run, or was cancelled, is let go, though Foundation keeps its timers`() {
+    final class Held {}
+    var held: Held? = Held()
+    weak let once = held
+    RunLoop.current.schedule(after: RunLoop.current.now, tolerance: 0, options: nil) { [held] in _ = held }
+    held = nil
+    #expect(once != nil)
+    run(while: { once != nil })
+    #expect(once == nil)
+
+    held = Held()
+    weak let often = held
+    let ticks = RunLoop.current.schedule(
+      after: RunLoop.current.now, interval: 60, tolerance: 0, options: nil
+    ) { [held] in _ = held }
+    held = nil
+    #expect(often != nil)
+    ticks.cancel()
+    #expect(often == nil)
+  }
 }
