@@ -15,8 +15,8 @@ static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const vo
 static inline CURLcode ccurl_set_write(CURL *easy, CURLoption option, curl_write_callback value) {
   return curl_easy_setopt(easy, option, value);
 }
-static inline CURLcode ccurl_set_sockopt(CURL *easy, curl_sockopt_callback value) {
-  return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, value);
+static inline CURLcode ccurl_set_opensocket(CURL *easy, curl_opensocket_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 static inline CURLcode ccurl_set_closesocket(CURL *easy, curl_closesocket_callback value) {
   return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, value);

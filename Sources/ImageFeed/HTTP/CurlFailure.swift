@@ -11,6 +11,8 @@ struct CurlFailure {
   var phase: HTTPError.Phase
   var redirects: Int
   var maxRedirects: Int
+  /// Whether a socket could not be opened for lack of descriptors.
+  var lackedDescriptor: Bool
 
   var kind: HTTPError.Kind {
     switch code {
@@ -58,11 +60,11 @@ struct CurlFailure {
     switch code {
     case CURLE_OK: false
     case CURLE_COULDNT_RESOLVE_HOST where sentence.contains("thread failed to start"): true
-    default: phase != .response && phase != .receive && Self.descriptorsAreExhausted
+    default: phase != .response && phase != .receive && (lackedDescriptor || Self.descriptorsAreExhausted)
     }
   }
 
-  /// libcurl does not say that a socket could not be opened, nor the look-up of a name that its file could not be.
+  /// The look-up of a name does not say that its files could not be opened.
   private static var descriptorsAreExhausted: Bool {
     let copy = dup(STDERR_FILENO)
     guard copy < 0 else {

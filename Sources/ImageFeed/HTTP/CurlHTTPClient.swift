@@ -19,7 +19,7 @@ public final class CurlHTTPClient: HTTPClient {
   /// What a client may use.
   public struct Configuration: Sendable {
     /// The most connections open at once, idle ones included, and the most requests running. 256 by default; half of the
-    /// descriptors that the process may have open (`RLIMIT_NOFILE`) when the client is made, if that is less.
+    /// descriptors that the process has left (of `RLIMIT_NOFILE`) when the client is made, if that is less.
     public var maxConnections = 256
     /// The most connections to one host, and the most requests to it running. 8 by default.
     public var maxConnectionsPerHost = 8
@@ -67,11 +67,12 @@ public final class CurlHTTPClient: HTTPClient {
 
   deinit { close() }
 
-  /// Half of those there may be: the cache, its files and looking up names need some, too.
+  /// Half of those that are left: the cache, its files and looking up names need some, too.
   private static var descriptorsToUse: Int {
     var limit = rlimit()
     guard getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
-    return max(1, Int(clamping: limit.rlim_cur / 2))
+    let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count ?? 0
+    return max(1, (Int(clamping: limit.rlim_cur) - open) / 2)
   }
 
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {

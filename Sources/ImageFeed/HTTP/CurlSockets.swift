@@ -29,16 +29,9 @@ final class CurlSockets {
 
   init(on loop: EventLoop) { self.loop = loop }
 
-  /// Hears of the connections that `easy` opens and closes. This object must outlive them.
+  /// Hears of the connections that `easy` closes. This object must outlive them.
   func watch(_ easy: UnsafeMutableRawPointer) {
     let this = Unmanaged.passUnretained(self).toOpaque()
-    ccurl_set_pointer(easy, CURLOPT_SOCKOPTDATA, this)
-    ccurl_set_sockopt(easy) { this, descriptor, _ in
-      Unmanaged<CurlSockets>.fromOpaque(this!).takeUnretainedValue().hasOpened(descriptor)
-      // A program that this process starts must not hold its connections open.
-      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-      return CURL_SOCKOPT_OK
-    }
     ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, this)
     ccurl_set_closesocket(easy) { this, descriptor in
       Unmanaged<CurlSockets>.fromOpaque(this!).takeUnretainedValue().close(descriptor)
@@ -62,9 +55,14 @@ final class CurlSockets {
     onReady = nil
   }
 
-  private func hasOpened(_ descriptor: Int32) {
+  /// Opens a connection's socket, or returns -1 and says why in `errno`.
+  func open(_ address: curl_sockaddr) -> Int32 {
+    // A program that this process starts must not hold its connections open.
+    let descriptor = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
+    guard descriptor >= 0 else { return -1 }
     makeRoom(for: descriptor)
     sockets[Int(descriptor)].isConnection = true
+    return descriptor
   }
 
   private func makeRoom(for descriptor: Int32) {

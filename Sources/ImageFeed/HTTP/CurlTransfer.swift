@@ -12,6 +12,9 @@ final class CurlTransfer {
   var index = -1
   @exclusivity(unchecked)
   private(set) var reader: ResponseReader
+  private let sockets: CurlSockets
+  /// Whether there was no descriptor for a connection of this request; libcurl says merely that it could not connect.
+  private var lackedDescriptor = false
   private let maxRedirects: Int
   // libcurl writes a sentence here when a request fails; it keeps the address as long as the handle.
   private let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -22,6 +25,7 @@ final class CurlTransfer {
     CurlLibrary.start()
     guard let easy = curl_easy_init() else { return nil }
     self.easy = easy
+    self.sockets = sockets
     reader = ResponseReader(
       maxHeaderBytes: configuration.maxHeaderBytes, maxHeaderLines: configuration.maxHeaderLines)
     maxRedirects = configuration.maxRedirects
@@ -54,6 +58,13 @@ final class CurlTransfer {
       let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
       let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
       return transfer.reader.header(bytes) ? bytes.count : 0
+    }
+    ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, this)
+    ccurl_set_opensocket(easy) { this, _, address in
+      let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
+      let descriptor = transfer.sockets.open(address!.pointee)
+      if descriptor < 0, errno == EMFILE || errno == ENFILE { transfer.lackedDescriptor = true }
+      return descriptor
     }
     ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
     // Without it, ending a request whose host is still being looked up waits for the look-up, and the loop with it; the
@@ -89,6 +100,7 @@ extension CurlTransfer {
   func prepare(_ request: HTTPRequest, at address: String) {
     reader.begin(maxBodyBytes: request.maxBodyBytes)
     sentence.pointee = 0
+    lackedDescriptor = false
     ccurl_set_pointer(easy, CURLOPT_URL, address)
     // libcurl takes 0 for its own default of five minutes.
     let connect = max(1, min(request.connectTimeout.nanoseconds / 1_000_000, Int64(Int32.max)))
@@ -171,7 +183,7 @@ extension CurlTransfer {
     CurlFailure(
       code: code, sentence: String(cString: sentence),
       systemError: Int32(truncatingIfNeeded: integer(CURLINFO_OS_ERRNO)), phase: phase,
-      redirects: integer(CURLINFO_REDIRECT_COUNT), maxRedirects: maxRedirects)
+      redirects: integer(CURLINFO_REDIRECT_COUNT), maxRedirects: maxRedirects, lackedDescriptor: lackedDescriptor)
   }
 
   /// The error of a request whose time is over.
