@@ -24,7 +24,10 @@ func addCombining(to all: inout Pipelines) {
     sent { subject, add in subject.map(work.triple).filter(work.isEven).sink(receiveValue: add) })
   all.add(
     "flatMap of Just", .combining,
-    numbers { source, _, add in source.flatMap { Just(work.triple($0)) }.sink(receiveValue: add) })
+    numbers { source, _, add in
+      let triple = work.triple
+      return source.flatMap { Just(triple($0)) }.sink(receiveValue: add)
+    })
   all.add("flatMap of sequences of 10", .combining) { count in
     let total = Total()
     let subscription = Numbers(count: count / 10).flatMap { _ in (0..<10).publisher }.sink(receiveValue: total.add)
@@ -46,12 +49,18 @@ func addCombining(to all: inout Pipelines) {
   }
   all.add(
     "zip of two subjects", .combining,
-    sentToTwo { left, right, add in left.zip(right).sink { add(work.add($0, $1)) } })
+    sentToTwo { left, right, add in
+      let sum = work.add
+      return left.zip(right).sink { add(sum($0, $1)) }
+    })
   #if !ON_OPENCOMBINE
     // OpenCombine has neither of these.
     all.add(
       "combineLatest of two subjects", .combining,
-      sentToTwo { left, right, add in left.combineLatest(right).sink { add(work.add($0, $1)) } })
+      sentToTwo { left, right, add in
+        let sum = work.add
+        return left.combineLatest(right).sink { add(sum($0, $1)) }
+      })
     all.add(
       "merge of two subjects", .combining,
       sentToTwo { left, right, add in left.merge(with: right).sink(receiveValue: add) })
