@@ -25,9 +25,9 @@ struct MarbleText {
     }
     let times = instants.map(\.nanoseconds.asTime)
     let widths = instants.indices.map { column in
-      ([times[column].count + 1] + cells.map { $0[column].count + 1 }).max()!
+      ([times[column].columns + 1] + cells.map { $0[column].columns + 1 }).max()!
     }
-    let titleWidth = (lanes.map(\.title.count) + [0]).max()! + 2
+    let titleWidth = (lanes.map(\.title.columns) + [0]).max()! + 2
     var lines = ["".padded(to: titleWidth) + zip(times, widths).map { $0.padded(to: $1) }.joined()]
     for (lane, row) in zip(lanes, cells) {
       let end = row.lastIndex { $0.contains("|") || $0.contains("#") } ?? row.count
@@ -38,17 +38,5 @@ struct MarbleText {
       lines.append(String(repeating: " ", count: titleWidth + widths[..<column].reduce(0, +)) + "^")
     }
     return lines.map { $0.trimmed }.joined(separator: "\n")
-  }
-}
-
-extension String {
-  func padded(to width: Int, with character: Character = " ") -> String {
-    self + String(repeating: character, count: max(0, width - count))
-  }
-
-  var trimmed: String {
-    var copy = self
-    while copy.last == " " { copy.removeLast() }
-    return copy
   }
 }
