@@ -48,7 +48,9 @@ private final class Sleeper: Sendable {
       phase = .awake
       return continuation
     }
-    continuation?.resume()
+    guard let continuation else { return }
+    // Sleep and timers keep one order: the task goes on where its time was, not behind all else that is due.
+    scheduler.agenda.waking { continuation.resume() }
   }
 
   func cancel() {
