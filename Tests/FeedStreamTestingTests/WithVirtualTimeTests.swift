@@ -66,7 +66,7 @@ import Testing
         time.run()
       }
     }
-    recorder = nil
+    #expect(kept == nil && recorder != nil)
     let linesAbove = failures.map { UInt(#line) - $0.line }
     #expect(linesAbove == [13, 5, 5])
     #expect(
