@@ -82,7 +82,8 @@ extension Oracle {
     }
     require(feed.images == version.images, "what is saved is not feed \(version.number)")
     require(
-      feed.timestamp == asked, "feed \(version.number) was asked for at \(asked) but saved as of \(feed.timestamp)")
+      feed.timestamp == asked,
+      "feed \(version.number) was asked for at \(exact(asked)) but saved as of \(exact(feed.timestamp))")
     require(isShown(.remote(version)), "feed \(version.number) is saved before it is shown")
     phase = .given(version, asked: asked, isSaved: true)
     switch outcome {

@@ -207,7 +207,7 @@ final class Oracle {
       }
       require(feed.images == saved.images && savedAt == saved.timestamp, "an older saved feed was delivered")
       let microseconds = ((clock.now.timeIntervalSince1970 - saved.timestamp.timeIntervalSince1970) * 1e6).rounded()
-      require(age == .microseconds(microseconds), "a feed saved at \(savedAt) was delivered as \(age) old")
+      require(age == .microseconds(microseconds), "a feed saved at \(exact(savedAt)) was delivered as \(age) old")
       require(refusal.matches(reason), "the reason for showing a saved feed is \(reason); it should be \(refusal)")
     case (.failure(let error), .looked(.error(let refusal, let cache))):
       report.errors += 1
@@ -248,7 +248,7 @@ final class Oracle {
     guard !isFresh(savedAt, at: clock.now) else { return }
     require(
       foundFresh.map { $0.distance(to: time.now) <= 4 * Self.interval } ?? false,
-      "an expired feed is shown, saved at \(savedAt)")
+      "an expired feed is shown, saved at \(exact(savedAt))")
   }
 
   func describe(_ result: FeedResult?) -> String {
@@ -259,7 +259,10 @@ final class Oracle {
     }
   }
 
+  /// To the millisecond, which is what most disagreements are about.
+  func exact(_ date: Date) -> String { Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(date) }
+
   func describe(_ feed: CachedFeed?) -> String {
-    feed.map { "a feed of \($0.images.count) images saved at \($0.timestamp)" } ?? "nothing"
+    feed.map { "a feed of \($0.images.count) images saved at \(exact($0.timestamp))" } ?? "nothing"
   }
 }
