@@ -27,6 +27,12 @@ func addCombining(to all: inout Pipelines) {
     numbers { source, _, add in source.flatMap { Just(work.triple($0)) }.sink(receiveValue: add) })
   all.add("flatMap of sequences of 10", .combining) { count in
     let total = Total()
+    let subscription = Numbers(count: count / 10).flatMap { _ in (0..<10).publisher }.sink(receiveValue: total.add)
+    withExtendedLifetime(subscription) {}
+    return total.value
+  }
+  all.add("flatMap of publishers of 10", .combining) { count in
+    let total = Total()
     let subscription = Numbers(count: count / 10).flatMap { _ in Numbers(count: 10) }.sink(receiveValue: total.add)
     withExtendedLifetime(subscription) {}
     return total.value

@@ -21,6 +21,13 @@ func noteTargets(_ rows: [Row], _ report: Report) {
       "every synchronous pipeline within 8× of its floor", far.figure >= 1 / 8,
       "\(number(1 / far.figure)) (\(far.name))")
   }
+  // Subjects and several streams have rules that their floors, plain loops, know nothing of.
+  let beyond = rows.filter {
+    ![.synchronous, .stateless, .stateful, .lifecycle].contains($0.pipeline.kind) && timesFloor($0) > 8
+  }
+  report.target(
+    "subjects and combined streams within 8× of theirs", beyond.isEmpty,
+    beyond.isEmpty ? "all" : beyond.map { "\($0.pipeline.name) \(number(timesFloor($0)))" }.joined(separator: ", "))
   let faster = rows.filter { $0.pipeline.kind != .lifecycle }
   let median = faster.compactMap { $0.openCombine?.times }.median
   report.target("25× OpenCombine at the median", median >= 25, number(median))

@@ -97,7 +97,15 @@ final class UpstreamDemand {
   @usableFromInline
   init() {}
 
-  deinit { for upstream in upstreams { upstream.cancel() } }
+  deinit { cancel() }
+
+  /// Before the subject goes: what it is fed through reaches it until then.
+  @usableFromInline
+  func cancel() {
+    let upstreams = self.upstreams
+    self.upstreams = []
+    for upstream in upstreams { upstream.cancel() }
+  }
 
   @usableFromInline
   func add(_ upstream: any Subscription) {

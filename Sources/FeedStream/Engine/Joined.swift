@@ -53,7 +53,13 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if Way.keepsNewest {
         // Not a pair of a pair: the inner one would hold its newest back for want of demand.
-        ZipAll(.latest, a, b, c).receive(subscriber: subscriber)
+        let stage = LaneStage<Output, Failure>(.latest, Downstream(subscriber))
+        let lanes = (
+          stage.newLane(of: A.Output.self), stage.newLane(of: B.Output.self), stage.newLane(of: C.Output.self)
+        )
+        stage.start(
+          [{ a.receive(subscriber: lanes.0) }, { b.receive(subscriber: lanes.1) }, { c.receive(subscriber: lanes.2) }],
+          assemble: { (lanes.0.take(), lanes.1.take(), lanes.2.take()) })
       } else {
         Joined<Way, Joined<Way, A, B>, C>(Joined(a, b), c)
           .map { ($0.0, $0.1, $1) }.receive(subscriber: subscriber)
@@ -84,7 +90,17 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if Way.keepsNewest {
-        ZipAll(.latest, a, b, c, d).receive(subscriber: subscriber)
+        let stage = LaneStage<Output, Failure>(.latest, Downstream(subscriber))
+        let lanes = (
+          stage.newLane(of: A.Output.self), stage.newLane(of: B.Output.self), stage.newLane(of: C.Output.self),
+          stage.newLane(of: D.Output.self)
+        )
+        stage.start(
+          [
+            { a.receive(subscriber: lanes.0) }, { b.receive(subscriber: lanes.1) }, { c.receive(subscriber: lanes.2) },
+            { d.receive(subscriber: lanes.3) },
+          ],
+          assemble: { (lanes.0.take(), lanes.1.take(), lanes.2.take(), lanes.3.take()) })
       } else {
         Joined<Way, Joined3<Way, A, B, C>, D>(Joined3(a, b, c), d)
           .map { ($0.0, $0.1, $0.2, $1) }.receive(subscriber: subscriber)

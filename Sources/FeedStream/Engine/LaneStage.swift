@@ -12,29 +12,40 @@ final class LaneStage<Output, Failure: Error>: Subscription, CustomStringConvert
   @usableFromInline
   let down: Downstream<Output, Failure>
   @exclusivity(unchecked)
-  private var assemble: (() -> Output)?
+  @usableFromInline
+  var assemble: (() -> Output)?
   @exclusivity(unchecked)
-  private var lanes: ContiguousArray<AnyLane> = []
+  @usableFromInline
+  var lanes: ContiguousArray<AnyLane> = []
   /// How many lanes have nothing to give.
   @exclusivity(unchecked)
-  private var vacant = 0
+  @usableFromInline
+  var vacant = 0
   /// Whether something has arrived that has not been delivered.
   @exclusivity(unchecked)
-  private var isFresh = false
-  @exclusivity(unchecked)
-  private var demand = Subscribers.Demand.none
-  @exclusivity(unchecked)
-  private var isActive = true
-  @exclusivity(unchecked)
-  private var isDelivering = false
-
   @usableFromInline
+  var isFresh = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  var demand = Subscribers.Demand.none
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isActive = true
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isDelivering = false
+  /// Whether an upstream has ended.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasEnding = false
+
+  @inlinable
   init(_ rule: LaneRule, _ down: Downstream<Output, Failure>) {
     self.rule = rule
     self.down = down
   }
 
-  @usableFromInline
+  @inlinable
   func newLane<Value>(of _: Value.Type = Value.self) -> Lane<Value, Output, Failure> {
     let lane = Lane<Value, Output, Failure>(self)
     lanes.append(lane)
@@ -53,12 +64,17 @@ final class LaneStage<Output, Failure: Error>: Subscription, CustomStringConvert
 
   // MARK: Upstream
 
-  fileprivate func began(_ lane: AnyLane) {
+  @usableFromInline
+  func began(_ lane: AnyLane) {
     if demand > .none { lane.up?.request(demand) }
   }
 
-  fileprivate func received(_ lane: AnyLane, wasVacant: Bool) -> Subscribers.Demand {
-    if wasVacant { vacant -= 1 }
+  @inlinable
+  func received(_ lane: AnyLane) -> Subscribers.Demand {
+    if lane.isVacant {
+      lane.isVacant = false
+      vacant &-= 1
+    }
     isFresh = true
     let more = deliver()
     guard more > .none else { return .none }
@@ -67,24 +83,28 @@ final class LaneStage<Output, Failure: Error>: Subscription, CustomStringConvert
   }
 
   /// Delivers what there is, and returns what more the subscriber wants. What arrives meanwhile waits for this loop.
-  private func deliver() -> Subscribers.Demand {
+  @inlinable
+  func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true
     var more = Subscribers.Demand.none
     while isActive, isFresh, vacant == 0, demand > .none, let assemble {
-      if demand != .unlimited { demand -= 1 }
+      if demand != .unlimited { demand.rawValue &-= 1 }
       let value = assemble()
       if rule == .latest { isFresh = false } else { vacant = lanes.count { $0.isVacant } }
       let asked = down.next(value)
-      demand += asked
-      more += asked
+      if asked > .none {
+        demand += asked
+        more += asked
+      }
     }
     isDelivering = false
-    finishIfDone()
+    if hasEnding { finishIfDone() }
     return isActive ? more : .none
   }
 
-  private func finishIfDone() {
+  @usableFromInline
+  func finishIfDone() {
     guard isActive, !isDelivering else { return }
     // A lane that has ended with nothing to give lets nothing more come.
     let isDone =
@@ -93,8 +113,10 @@ final class LaneStage<Output, Failure: Error>: Subscription, CustomStringConvert
     if isDone { end(.finished) }
   }
 
-  fileprivate func ended(_ completion: Subscribers.Completion<Failure>) {
+  @usableFromInline
+  func ended(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
+    hasEnding = true
     switch completion {
     case .finished: finishIfDone()
     case .failure: end(completion)
@@ -145,11 +167,20 @@ enum LaneRule { case all, latest }
 @usableFromInline
 class AnyLane {
   @exclusivity(unchecked)
-  fileprivate final var up: (any Subscription)?
+  @usableFromInline
+  final var up: (any Subscription)?
+  /// Whether values may come: subscribed, and not over.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isLive = false
   @exclusivity(unchecked)
   fileprivate final var isEnded = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isVacant = true
 
-  fileprivate var isVacant: Bool { true }
+  @inlinable
+  init() {}
 
   /// Reports what it keeps and will not give.
   fileprivate func dropRest() {}
@@ -157,50 +188,59 @@ class AnyLane {
   /// Takes no more, and returns the subscription it had.
   fileprivate func close() -> (any Subscription)? {
     let up = self.up
-    self.up = nil
-    isEnded = true
+    letGo()
     return up
+  }
+
+  fileprivate final func letGo() {
+    up = nil
+    isLive = false
+    isEnded = true
   }
 }
 
 /// The subscription to one upstream, and its values.
 @usableFromInline
 final class Lane<Value, Output, Failure: Error>: AnyLane, Subscriber, CustomStringConvertible {
-  fileprivate let stage: LaneStage<Output, Failure>
+  @usableFromInline
+  let stage: LaneStage<Output, Failure>
   @exclusivity(unchecked)
-  private var values = FIFO<Value>()
+  @usableFromInline
+  var values = FIFO<Value>()
 
-  fileprivate init(_ stage: LaneStage<Output, Failure>) { self.stage = stage }
+  @inlinable
+  init(_ stage: LaneStage<Output, Failure>) { self.stage = stage }
 
   @usableFromInline
   func receive(subscription: any Subscription) {
-    guard up == nil, !isEnded else { return subscription.cancel() }
+    guard !isLive, !isEnded else { return subscription.cancel() }
     up = subscription
+    isLive = true
     stage.began(self)
   }
 
-  @usableFromInline
+  @inlinable
   func receive(_ input: Value) -> Subscribers.Demand {
-    guard up != nil else { return .none }
-    let wasVacant = values.isEmpty
-    if stage.rule == .latest { _ = values.popFirst() }
-    values.append(input)
-    return stage.received(self, wasVacant: wasVacant)
+    guard isLive else { return .none }
+    if stage.rule == .latest, !values.isEmpty { values[0] = input } else { values.append(input) }
+    return stage.received(self)
   }
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
-    guard up != nil else { return }
-    up = nil
-    isEnded = true
+    guard isLive else { return }
+    letGo()
     stage.ended(completion)
   }
 
   /// What this lane contributes; there is something.
-  @usableFromInline
-  func take() -> Value { stage.rule == .all ? values.popFirst()! : values[0] }
-
-  override fileprivate var isVacant: Bool { values.isEmpty }
+  @inlinable
+  func take() -> Value {
+    guard stage.rule == .all else { return values[0] }
+    let value = values.popFirst()!
+    isVacant = values.isEmpty
+    return value
+  }
 
   override fileprivate func dropRest() {
     while let value = values.popFirst() { StreamDiagnostics.dropped(value, "Zip", .terminated) }

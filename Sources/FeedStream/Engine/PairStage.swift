@@ -32,9 +32,17 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
 {
   @usableFromInline
   let down: Downstream<Rule.Output, Failure>
+  /// There until the ending; `isActive` says so without copying it.
   @exclusivity(unchecked)
   @usableFromInline
   var rule: Rule?
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isActive = true
+  /// Whether an upstream has ended.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasEnding = false
   @exclusivity(unchecked)
   @usableFromInline
   var first: Inlet<FirstPort<Rule, Failure>>!
@@ -96,7 +104,7 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
   func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true
-    while !Rule.keepsLedger || demand > .none, let value = rule?.next() {
+    while isActive, !Rule.keepsLedger || demand > .none, let value = rule!.next() {
       if demand != .unlimited, demand > .none { demand.rawValue &-= 1 }
       let more = down.next(value)
       if more > .none {
@@ -107,14 +115,14 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
     isDelivering = false
     let asked = self.asked
     if asked > .none { self.asked = .none }
-    endIfDone()
-    return rule == nil ? .none : asked
+    if hasEnding { endIfDone() }
+    return isActive ? asked : .none
   }
 
   /// Delivers the ending that is due, unless the subscriber is not told yet or is being served.
   @inlinable
   func endIfDone() {
-    guard hasBegun, !isDelivering, let rule, let first, let second, first.isEnded || second.isEnded else { return }
+    guard hasBegun, hasEnding, !isDelivering, let rule, let first, let second else { return }
     if let failure {
       end(.failure(failure))
     } else if rule.isDone(firstEnded: first.isEnded, secondEnded: second.isEnded) {
@@ -124,13 +132,15 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
 
   @inlinable
   func ended(_ completion: Subscribers.Completion<Failure>) {
+    hasEnding = true
     if case .failure(let error) = completion { failure = failure ?? error }
     endIfDone()
   }
 
   @inlinable
   func end(_ completion: Subscribers.Completion<Failure>) {
-    guard rule != nil else { return }
+    guard isActive else { return }
+    isActive = false
     rule?.dropRest()
     rule = nil
     // The ending first: cancelling may come back here.
@@ -143,14 +153,14 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
   @usableFromInline
   func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
-    guard rule != nil else { return }
+    guard isActive else { return }
     self.demand += demand
     guard !isDelivering else {
       asked += demand
       return
     }
     var more = demand + deliver()
-    while rule != nil, more > .none {
+    while isActive, more > .none {
       // What comes while one is asked waits until both have been.
       isDelivering = true
       first?.request(more)
@@ -162,7 +172,8 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
 
   @usableFromInline
   func cancel() {
-    guard rule != nil else { return }
+    guard isActive else { return }
+    isActive = false
     rule = nil
     letGo()
   }
@@ -195,7 +206,8 @@ enum FirstPort<Rule: PairRule, Failure: Error>: Port {
   static func began(_ inlet: Inlet<Self>) { inlet.owner.began() }
   @inlinable
   static func receive(_ input: Rule.First, _ inlet: Inlet<Self>) -> Subscribers.Demand {
-    inlet.owner.rule?.take(first: input)
+    guard inlet.owner.isActive else { return .none }
+    inlet.owner.rule!.take(first: input)
     let more = inlet.owner.deliver()
     if more > .none { inlet.owner.second?.request(more) }
     return more
@@ -217,7 +229,8 @@ enum SecondPort<Rule: PairRule, Failure: Error>: Port {
   static func began(_ inlet: Inlet<Self>) { inlet.owner.began() }
   @inlinable
   static func receive(_ input: Rule.Second, _ inlet: Inlet<Self>) -> Subscribers.Demand {
-    inlet.owner.rule?.take(second: input)
+    guard inlet.owner.isActive else { return .none }
+    inlet.owner.rule!.take(second: input)
     let more = inlet.owner.deliver()
     if more > .none { inlet.owner.first?.request(more) }
     return more

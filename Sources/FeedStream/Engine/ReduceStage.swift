@@ -11,6 +11,8 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
   typealias Rule = (inout Output?, Input) throws(Ending.RuleError) -> Bool
 
   private let name: StaticString
+  /// Whether the result holds the values themselves.
+  private let keepsValues: Bool
   @usableFromInline
   let rule: Rule
   @exclusivity(unchecked)
@@ -20,12 +22,16 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
   @usableFromInline
   private(set) var isAsked = false
 
-  /// - Parameter rule: takes a value into account; returns whether the result is settled.
+  /// - Parameters:
+  ///   - keepsValues: whether a failure that takes the result's place drops the values in it.
+  ///   - rule: takes a value into account; returns whether the result is settled.
   @usableFromInline
   init(
-    _ name: StaticString, _ down: Downstream<Output, Ending.Failure>, _ initial: Output?, _ rule: @escaping Rule
+    _ name: StaticString, _ down: Downstream<Output, Ending.Failure>, _ initial: Output?, keepsValues: Bool = false,
+    _ rule: @escaping Rule
   ) {
     self.name = name
+    self.keepsValues = keepsValues
     self.rule = rule
     result = initial
     super.init(down)
@@ -53,8 +59,9 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
     switch completion {
     case .finished: conclude(cancelling: false)
     case .failure(let error):
-      // `collect` holds the values themselves.
-      if let values = result as? [Input] { for value in values { StreamDiagnostics.dropped(value, name, .terminated) } }
+      if keepsValues, let values = result as? [Input] {
+        for value in values { StreamDiagnostics.dropped(value, name, .terminated) }
+      }
       finish(.failure(Ending.failure(ofUpstream: error)))
     }
   }

@@ -85,8 +85,21 @@ extension Subscriber {
     let produce = { (source: Source) in
       var element = upcoming
       while source.isActive, source.demand > .none {
+        if source.demand == .unlimited {
+          // For good, so that nothing is counted; and nobody comes back to the iterator, which need not be kept.
+          var rest = iterator
+          while let next = rest.next() {
+            _ = self.receive(element)
+            guard source.isActive else { return }
+            element = next
+          }
+          _ = self.receive(element)
+          guard source.isActive else { return }
+          source.end()
+          return self.receive(completion: completion)
+        }
         let next = iterator.next()
-        if source.demand != .unlimited { source.demand.rawValue &-= 1 }
+        source.demand.rawValue &-= 1
         source.demand += self.receive(element)
         guard let next else {
           guard source.isActive else { return }

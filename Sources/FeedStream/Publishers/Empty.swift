@@ -26,4 +26,7 @@ public struct Empty<Output, Failure: Error>: Publisher, Equatable {
       subscriber.receive(subscription: Subscriptions.empty)
     }
   }
+
+  @inlinable
+  public func deliverAll(to deliver: (Output) -> Bool) -> Bool { completeImmediately }
 }

@@ -18,6 +18,12 @@ public struct Just<Output>: Publisher {
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
     subscriber.attach("Just", delivering: output)
   }
+
+  @inlinable
+  public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
+    _ = deliver(output)
+    return true
+  }
 }
 
 extension Just: Equatable where Output: Equatable {}

@@ -25,6 +25,12 @@ extension Optional {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Wrapped, S.Failure == Never {
       if let output { subscriber.attach("Optional", delivering: output) } else { subscriber.attach(ending: .finished) }
     }
+
+    @inlinable
+    public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
+      if let output { _ = deliver(output) }
+      return true
+    }
   }
 
   /// OpenCombine's name for what Combine puts into `Optional` itself.

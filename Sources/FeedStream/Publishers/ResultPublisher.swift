@@ -31,6 +31,13 @@ extension Result {
       case .failure(let error): subscriber.attach(ending: .failure(error))
       }
     }
+
+    @inlinable
+    public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
+      guard case .success(let output) = result else { return false }
+      _ = deliver(output)
+      return true
+    }
   }
 
   /// OpenCombine's name for what Combine puts into `Result` itself.

@@ -25,6 +25,12 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       subscriber.attach("Sequence", delivering: sequence, then: .finished)
     }
+
+    @inlinable
+    public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
+      for element in sequence where !deliver(element) { break }
+      return true
+    }
   }
 }
 

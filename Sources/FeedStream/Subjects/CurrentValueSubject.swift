@@ -37,6 +37,8 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     conduits.upstreams.want()
   }
 
+  deinit { conduits.upstreams.cancel() }
+
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     conduits.add(Downstream(subscriber), to: self, "CurrentValueSubject") { [self] in catchUp($0) }

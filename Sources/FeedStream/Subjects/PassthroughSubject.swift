@@ -26,6 +26,8 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   @inlinable
   init(of name: StaticString) { self.name = name }
 
+  deinit { conduits.upstreams.cancel() }
+
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     conduits.add(Downstream(subscriber), to: self, "PassthroughSubject")

@@ -80,6 +80,8 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     self.startAgeing = startAgeing
   }
 
+  deinit { conduits.upstreams.cancel() }
+
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     giveUp()

@@ -166,7 +166,7 @@ final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   }
 
   /// Whether there is room for `input` now.
-  @usableFromInline
+  @inlinable
   func makeRoom(for input: Input) -> Bool {
     switch whenFull {
     case .dropNewest:

@@ -84,13 +84,7 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = FlatMapStage<Upstream.Output, Output, Failure>(Downstream(subscriber), maxPublishers) {
         [transform] input, stage in
-        // Known at compile time where this is specialized.
-        if NewPublisher.self == Just<Output>.self, stage.isDirect {
-          stage.receive(just: input) { unsafeBitCast(transform($0), to: Just<Output>.self) }
-        } else {
-          let inlet = stage.addInlet()
-          transform(input).receive(subscriber: inlet)
-        }
+        stage.attach { transform(input) }
       }
       stage.down.receive(subscription: stage)
       upstream.receive(subscriber: stage)
@@ -132,17 +126,28 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
     return .none
   }
 
-  /// Whether a value may go to the subscriber at once: it asks for everything, and nothing waits.
+  /// Whether values may go to the subscriber at once: it asks for everything, and nothing waits.
   @inlinable
   var isDirect: Bool { demand == .unlimited && waiting.isEmpty && !isDraining }
 
-  /// Delivers the one value of a `Just` without subscribing to it, which would cost three allocations (330 ns).
+  /// Subscribes to what `make` makes, or has it deliver at once what it has, as a `Just` and a sequence can: subscribing
+  /// to one costs six allocations (330 to 450 ns).
   @inlinable
-  func receive(just input: Input, _ transform: (Input) -> Just<Output>) {
+  func attach<P: Publisher>(_ make: () -> P) where P.Output == Output, P.Failure == Failure {
     // The ending waits, as it would for an inlet.
     directDeliveries &+= 1
-    let value = transform(input).output
-    if isActive { _ = down.next(value) }
+    let publisher = make()
+    let isDelivered =
+      isDirect
+      && publisher.deliverAll {
+        if isActive { _ = down.next($0) }
+        return isActive
+      }
+    guard isDelivered else {
+      let inlet = addInlet()
+      directDeliveries &-= 1
+      return publisher.receive(subscriber: inlet)
+    }
     directDeliveries &-= 1
     if !isOpen { finishIfDone() }
     if maxPublishers != .unlimited, isActive { inletFinished() }

@@ -32,6 +32,9 @@ extension Publishers {
       }
     }
 
+    @inlinable
+    public func deliverAll(to deliver: (Output) -> Bool) -> Bool { upstream.deliverAll(to: deliver) }
+
     /// As `setFailureType(to:)` of any publisher, in place of this one.
     @inlinable
     public func setFailureType<E: Error>(to failure: E.Type) -> Publishers.SetFailureType<Upstream, E> {

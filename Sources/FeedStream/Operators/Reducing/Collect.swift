@@ -27,7 +27,7 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
-          "Collect", Downstream(subscriber), []
+          "Collect", Downstream(subscriber), [], keepsValues: true
         ) { values, value in
           values!.append(value)
           return false

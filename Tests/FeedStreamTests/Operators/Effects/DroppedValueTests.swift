@@ -72,6 +72,17 @@ import Testing
     #expect(dropped == ["CollectByCount 3 terminated"])
   }
 
+  @Test func `what reduce made of the values is not among what is dropped`() {
+    let subject = PassthroughSubject<Probe, Boom>()
+    let recorder = subject.reduce([]) { $0 + [$1] }.map(\.count).record(on: time)
+    let dropped = drops {
+      subject.send(Probe(number: 1))
+      subject.send(completion: .failure(Boom()))
+    }
+    #expect(recorder.error == Boom())
+    #expect(dropped.isEmpty)
+  }
+
   @Test func `what is sent to an emitter that is over, and a promise kept twice`() {
     let dropped = drops {
       let created = Publishers.Create<Probe, Never> { emitter in

@@ -1,0 +1,86 @@
+import FeedStream
+import Testing
+
+/// Subjects that are fed from a publisher: who holds whom.
+@Suite("a subject fed from a publisher", .settled) struct FedSubjectTests {
+  /// A subject of a user's own, which does nothing with what feeds it.
+  private final class Plain: Subject {
+    typealias Output = Int
+    typealias Failure = Never
+
+    private let inner = PassthroughSubject<Int, Never>()
+    func send(_ value: Int) -> Delivery { inner.send(value) }
+    func send(completion: Subscribers.Completion<Never>) { inner.send(completion: completion) }
+    func send(subscription: any Subscription) { subscription.request(.unlimited) }
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      inner.receive(subscriber: subscriber)
+    }
+  }
+
+  private static let kinds: [@Sendable () -> any Subject<Int, Never>] = [
+    { PassthroughSubject() }, { CurrentValueSubject(0) }, { ReplaySubject(count: 1) },
+  ]
+
+  private func feed<S: Subject>(_ subject: S, from source: PassthroughSubject<Int, Never>, _ log: Log) -> AnyCancellable
+  where S.Output == Int, S.Failure == Never {
+    source.handleEvents(receiveCancel: { log.events.append("cancelled") }).subscribe(subject)
+  }
+
+  private final class Log { var events: [String] = [] }
+
+  @Test(arguments: kinds.indices)
+  func `a subject that goes cancels what feeds it, and what comes then goes nowhere`(kind: Int) {
+    let (source, log) = (PassthroughSubject<Int, Never>(), Log())
+    var subject: (any Subject<Int, Never>)? = Self.kinds[kind]()
+    let feeding = feed(subject!, from: source, log)
+    var received: [Int] = []
+    var reader: AnyCancellable? = subject!.sink { received.append($0) }
+    source.send(1)
+    #expect(received.last == 1)
+    reader = nil
+    subject = nil
+    #expect(log.events == ["cancelled"])
+    #expect(source.send(2) == Delivery())
+    withExtendedLifetime((feeding, reader)) {}
+  }
+
+  @Test(arguments: kinds.indices)
+  func `a subject let go while it delivers delivers to the rest, and then cancels what feeds it`(kind: Int) {
+    let (source, log) = (PassthroughSubject<Int, Never>(), Log())
+    var subject: (any Subject<Int, Never>)? = Self.kinds[kind]()
+    let feeding = feed(subject!, from: source, log)
+    var readers: [AnyCancellable] = []
+    for name in ["first", "second"] {
+      readers.append(
+        subject!.sink { value in
+          guard value > 0 else { return }
+          log.events.append(name)
+          // Nobody holds the subject after this but who is delivering through it.
+          subject = nil
+          if name == "second" { readers = [] }
+        })
+    }
+    source.send(1)
+    #expect(log.events == ["first", "second", "cancelled"])
+    #expect(source.send(2) == Delivery())
+    withExtendedLifetime(feeding) {}
+  }
+
+  @Test func `a subject of a user's own that is gone receives nothing`() {
+    let source = PassthroughSubject<Int, Never>()
+    var subject: Plain? = Plain()
+    weak let witness = subject
+    let feeding = source.subscribe(subject!)
+    var received: [Int] = []
+    do {
+      let reader = subject!.sink { received.append($0) }
+      source.send(1)
+      withExtendedLifetime(reader) {}
+    }
+    subject = nil
+    #expect(witness == nil)
+    source.send(2)
+    #expect(received == [1])
+    withExtendedLifetime(feeding) {}
+  }
+}
