@@ -145,6 +145,24 @@ import Testing
         """)
   }
 
+  @Test(.timeLimit(.minutes(1))) func ofAStreamWithoutEndTheInstantsAroundTheDifferenceAreDrawn() {
+    let time = VirtualTimeScheduler()
+    time.workLimit = 50_000
+    let failures = failures {
+      expectMarbles(Publishers.Interval(every: 1, scheduler: time).map { _ in "a" }, on: time, "1s a 1s a 1s |")
+      expectMarbles(Array(repeating: "a", count: 50_000).publisher, on: time, "(ab)")
+    }
+    #expect(failures.count == 3)
+    #expect(failures[0].message.hasPrefix("50000 pieces of work ran in one run() and there is more"))
+    let lines = failures[1].message.split(separator: "\n")
+    #expect(lines[0] == "The stream differs from the diagram at 3s:")
+    #expect(lines[2] == "expected  ---a--a--|")
+    #expect(lines[3].hasPrefix("actual    ---a--a--a--a--"))
+    #expect(lines[4] == "                   ^")
+    #expect(lines[5].hasPrefix("(of 50033 instants 20 are drawn: 0 before them, 50013 after)"))
+    #expect(failures[2].message.contains("a… 50001 in all …|)"))
+  }
+
   @Test func equalStreamsPassWhateverTheirDrawing() {
     let time = VirtualTimeScheduler()
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-2(34)#")

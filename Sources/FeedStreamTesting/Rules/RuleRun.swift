@@ -128,7 +128,7 @@ struct RuleRun<P: Publisher> {
         case .nothing: return
         case .moved: log.result.steps += 1
         case .endless(let finding):
-          log.result.breach(.nothingLostInSilence, "what is due later never comes: \(finding)\n")
+          log.result.breach(.nothingLostInSilence, "what is due later never comes: \(finding)")
           log.result.steps = stepLimit
         }
       }

@@ -6,6 +6,8 @@ extension VirtualTimeScheduler: Clock {
 
   /// Suspends the task until `deadline`.
   ///
+  /// Among what is due then, a task that runs on this scheduler goes on in the place its sleep was scheduled in.
+  ///
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(until deadline: StreamInstant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
