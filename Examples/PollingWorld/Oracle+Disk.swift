@@ -35,6 +35,9 @@ extension Oracle {
     lastLook = (time.now, clock.now, hasFailed, isValidation)
     if case .retrieved(let feed) = outcome {
       require(feed == saved, "the store gave \(describe(feed)) and should have given \(describe(saved))")
+      if let feed, !isFresh(feed.timestamp, at: clock.now) { deletionDue = "\(describe(feed)), which has expired," }
+    } else if hasFailed {
+      deletionDue = "a feed that cannot be read"
     }
     guard !isValidation else { return }
     guard case .refused(let refusal) = phase else {
@@ -42,6 +45,7 @@ extension Oracle {
     }
     switch outcome {
     case .retrieved(let feed?) where isFresh(feed.timestamp, at: clock.now):
+      foundFresh = time.now
       phase = .looked(.saved(feed, because: refusal))
     case .failed(let error): phase = .looked(.error(refusal, cache: error))
     default: phase = .looked(.error(refusal, cache: nil))
@@ -49,6 +53,7 @@ extension Oracle {
   }
 
   private func deleted(if condition: FeedDeletionCondition, _ outcome: DiskEvent.Outcome) {
+    deletionDue = nil
     guard let look = lastLook, look.time == time.now else {
       return require(false, "something was deleted that nobody had looked at")
     }
@@ -77,7 +82,8 @@ extension Oracle {
     }
     require(feed.images == version.images, "what is saved is not feed \(version.number)")
     require(
-      feed.timestamp == asked, "feed \(version.number) was asked for at \(asked) but saved as of \(feed.timestamp)")
+      feed.timestamp == asked,
+      "feed \(version.number) was asked for at \(exact(asked)) but saved as of \(exact(feed.timestamp))")
     require(isShown(.remote(version)), "feed \(version.number) is saved before it is shown")
     phase = .given(version, asked: asked, isSaved: true)
     switch outcome {

@@ -155,16 +155,28 @@ public final class PollingSimulation {
     oracle.processBegan(
       finding: disk.committed(for: Self.address), isDamaged: disk.isDamaged(at: Self.address))
     eventsToLive = Int.random(in: 1...(20_000 / haste), using: &random)
-    let store: any FeedStore = sabotage == .savesNothing ? LyingStore(store: disk) : disk
+    let store: any FeedStore =
+      switch sabotage {
+      case .savesNothing: LyingStore(store: disk)
+      case .keepsExpired: HoardingStore(store: disk)
+      default: disk
+      }
     let processClock = ProcessClock(wall: clock)
     self.processClock = processClock
     let cache = FeedCache(store: store, on: time, now: { processClock.now })
     var options = FeedLoader.Options()
     options.maxAge = sabotage == .showsExpired ? nil : maxAge
+    // With the longer one, a load may outlast the minute.
+    options.timeout = Bool.random(using: &random) ? .seconds(30) : .seconds(90)
     options.report = { [unowned self] error in
       if process == self.process, isUp, sabotage != .hidesFailedSaves { oracle.reported(error) }
     }
-    let client: any HTTPClient = sabotage == .showsOldAnswers ? ForgetfulClient(network) : network
+    let client: any HTTPClient =
+      switch sabotage {
+      case .showsOldAnswers: ForgetfulClient(network)
+      case .believesErrors: CredulousClient(client: network)
+      default: network
+      }
     let loader = FeedLoader(Self.address, client: client, cache: cache, on: time, options: options)
     let other = sabotage == .twoCaches ? FeedCache(store: disk, on: time, now: { processClock.now }) : cache
     // As an application does when it begins, in two places; both are asked for before the first poll.
@@ -173,7 +185,8 @@ public final class PollingSimulation {
         .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
         .store(in: &subscriptions)
     }
-    loader.updates(every: .seconds(60))
+    (sabotage == .neverPolls
+      ? Empty(completeImmediately: false).eraseToAnyPublisher() : loader.updates(every: .seconds(60)))
       .sink { [unowned self] result in
         oracle.delivered(result)
         countEvent()

@@ -18,6 +18,40 @@ public enum Sabotage: String, Sendable, CaseIterable {
   case hidesFailedSaves
   /// The subscription outlives its process.
   case staysSubscribed
+  /// Nothing is ever loaded.
+  case neverPolls
+  /// What has expired, or cannot be read, stays where it is.
+  case keepsExpired
+  /// A feed counts as one whatever the status of the answer it came in.
+  case believesErrors
+}
+
+/// Takes every answer for a good one.
+struct CredulousClient: HTTPClient {
+  let client: any HTTPClient
+
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    client.get(request)
+      .map { response in
+        var response = response
+        response.status = 200
+        return response
+      }
+      .eraseToAnyPublisher()
+  }
+}
+
+/// Says that it deleted, and does not.
+struct HoardingStore: FeedStore {
+  let store: any FeedStore
+
+  func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? { try store.retrieve(for: address) }
+  func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement {
+    try store.replace(for: address, with: feed, now: now)
+  }
+  func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool { true }
+  func summaries() throws(FeedStoreError) -> [CachedFeedSummary] { try store.summaries() }
+  func deleteAll() throws(FeedStoreError) { try store.deleteAll() }
 }
 
 /// Gives an answer a second time, in place of each twentieth.

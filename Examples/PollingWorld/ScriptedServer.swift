@@ -42,7 +42,10 @@ final class ScriptedServer {
     switch (mood, luck) {
     case (_, 0..<2): return .silence
     case (_, 2..<10): return .drop(after: latency)
-    case (.failing, _): return .answer(status: luck < 500 ? 500 : 503, Data("down".utf8), after: latency)
+    case (.failing, _):
+      // Not even a feed is one under such a status.
+      let body = luck % 2 == 0 ? Data("down".utf8) : version.body
+      return .answer(status: luck < 500 ? 500 : 503, body, after: latency)
     case (.confused, _): return .answer(nonsense(luck), after: latency)
     case (.flaky, 500...): return .drop(luck < 750 ? .receive : .truncated, after: latency)
     case (.well, _), (.flaky, _):

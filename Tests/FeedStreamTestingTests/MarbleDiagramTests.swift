@@ -47,6 +47,13 @@ import Testing
     #expect(diagram.svg == diagram.svg)
   }
 
+  @Test func whatCannotBeDrawnIsWrittenAsInSwift() throws {
+    let mark = MarbleDiagram.Mark(.value("a\n\u{1}\u{FFFF}"), at: 0)
+    let diagram = MarbleDiagram("map \u{2}", output: MarbleDiagram.Lane("", [mark]))
+    #expect(Elements(diagram.svg)?.count(of: "text") == 2)
+    #expect(diagram.text == "  0s\n  [ map \\u{2} ]\n  ‹a\\n\\u{1}\\u{ffff}›-")
+  }
+
   @Test func aValueHasOneColourWhereverItAppears() throws {
     let svg = MarbleDiagram(
       inputs: [try MarbleDiagram.Lane("", Marbles("ab"))], output: try MarbleDiagram.Lane("", Marbles("ba"))

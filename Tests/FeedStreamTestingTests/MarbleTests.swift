@@ -45,6 +45,8 @@ import Testing
     ("a 1.2.3s b", 2, "1.2.3 is not a number"),
     ("a 999999999999d b", 2, "virtual time does not last that long; use less than 100000d in all"),
     ("60000d a 60000d b", 9, "virtual time does not last that long; use less than 100000d in all"),
+    ("a -100ms b", 2, "time cannot go back; remove the -, or put a space behind it if a frame is meant"),
+    ("-5s", 0, "time cannot go back; remove the -, or put a space behind it if a frame is meant"),
     ("a^b^", 3, "the test began at the first ^ already; remove one"),
   ])
   func anErrorPointsAtTheCharacter(_ text: String, _ offset: Int, _ reason: String) {
@@ -73,6 +75,52 @@ import Testing
         """)
   }
 
+  @Test func anErrorStandsUnderItsCharacterBehindWideOnesAndTabs() {
+    let wide = #expect(throws: MarbleError.self) { try Marbles("日😀-)") }
+    #expect("\(wide!)".hasSuffix("\n  日😀-)\n       ^ there is no group to close; write ( before"))
+    let tab = #expect(throws: MarbleError.self) { try Marbles("a\t)") }
+    #expect("\(tab!)".hasSuffix("\n  a\t)\n   \t^ there is no group to close; write ( before"))
+  }
+
+  @Test func aCharacterStandsForOneValueAndNotationForNone() {
+    let time = VirtualTimeScheduler()
+    typealias Source = ScriptedPublisher<Int, MarbleFailure>
+    let failures = failures {
+      let _: Source = time.cold("ba|", values: ["a": 1, "b": 1, "a": 2])
+      let _: Source = time.cold("a-|", values: ["a": 1, "-": 2])
+      let _: Source = time.cold("a|", values: ["a": 1, "-": 2, "a": 1])
+    }
+    #expect(failures.map(\.line) == [#line - 4, #line - 3])
+    #expect(failures[0].message.hasSuffix("\n   ^ a stands for 1 and for 2; keep one of them in values:"))
+    #expect(failures[1].message.contains("\n   ^ - is part of the notation and cannot stand for a value"))
+  }
+
+  @Test func whatDoesNotFitALineIsWrittenAsInSwift() {
+    let time = VirtualTimeScheduler()
+    let failures = failures {
+      expectMarbles(Just("two\nlines"), on: time, "(a|)", values: ["a": "one"])
+    }
+    #expect(
+      failures[0].message == """
+        The stream differs from the diagram at 0s:
+                  0s
+        expected  (a|)
+        actual    (‹two\\nlines›|)
+                  ^
+        a is one
+        """)
+  }
+
+  @Test func theLegendSaysWhichFailureIsExpected() {
+    struct Trouble: Error, Equatable { var code: Int }
+    let time = VirtualTimeScheduler()
+    let failures = failures {
+      expectMarbles(Fail<Int, Trouble>(error: Trouble(code: 1)), on: time, "#", failure: Trouble(code: 2))
+    }
+    #expect(failures[0].message.contains("expected  #\nactual    #Trouble(code: 1)\n"))
+    #expect(failures[0].message.hasSuffix("\n# is Trouble(code: 2)"))
+  }
+
   @Test func aDiagramThatCannotBeReadFailsTheTestOnItsLine() {
     let time = VirtualTimeScheduler()
     let failures = failures {
@@ -95,6 +143,24 @@ import Testing
         actual    a--b---(xy)--|
                      ^
         """)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func ofAStreamWithoutEndTheInstantsAroundTheDifferenceAreDrawn() {
+    let time = VirtualTimeScheduler()
+    time.workLimit = 50_000
+    let failures = failures {
+      expectMarbles(Publishers.Interval(every: 1, scheduler: time).map { _ in "a" }, on: time, "1s a 1s a 1s |")
+      expectMarbles(Array(repeating: "a", count: 50_000).publisher, on: time, "(ab)")
+    }
+    #expect(failures.count == 3)
+    #expect(failures[0].message.hasPrefix("50000 pieces of work ran in one run() and there is more"))
+    let lines = failures[1].message.split(separator: "\n")
+    #expect(lines[0] == "The stream differs from the diagram at 3s:")
+    #expect(lines[2] == "expected  ---a--a--|")
+    #expect(lines[3].hasPrefix("actual    ---a--a--a--a--"))
+    #expect(lines[4] == "                   ^")
+    #expect(lines[5].hasPrefix("(of 50033 instants 20 are drawn: 0 before them, 50013 after)"))
+    #expect(failures[2].message.contains("a… 50001 in all …|)"))
   }
 
   @Test func equalStreamsPassWhateverTheirDrawing() {

@@ -41,6 +41,14 @@ import Testing
       failures[0].message.contains("the value 2 was delivered without being asked for; asked for 1, received 2"))
   }
 
+  @Test func aRequestInThePastFailsOnTheRecordersLine() {
+    let failures = failures {
+      Empty<Int, Never>().record(on: time, demand: DemandScript(later: [.init(after: -1, .max(1))])).cancel()
+    }
+    #expect(failures.map(\.line) == [#line - 2])
+    #expect(failures[0].message == "This demand script asks in the past, after -1s; use zero or more")
+  }
+
   @Test(arguments: [
     (Misbehaviour.emitsAfterEnding, "delivered after the ending"), (.completesTwice, "delivered after the ending"),
     (.subscribesTwice, "second subscription"), (.emitsBeforeSubscription, "before a subscription"),

@@ -51,4 +51,33 @@ import Testing
     #expect(failures.map(\.line) == [#line - 2])
     #expect(failures[0].message.contains("Time goes back in this script: 2 at 1s comes after 1 at 2s"))
   }
+
+  @Test func aScriptThatCannotHappenFailsOnItsLine() {
+    typealias Source = ScriptedPublisher<Int, MarbleFailure>
+    let failures = failures {
+      _ = Source(.cold, [(1, .completion(.finished)), (2, .value(7))], on: time)
+      _ = Source(.cold, [(2, .value(7)), (1, .value(8))], on: time)
+      _ = Source(.synchronous, [(-1, .value(7))], on: time)
+      let _: Source = time.cold("1^2|")
+      let _: Source = time.hot("1^2|")
+    }
+    time.run()
+    let linesAbove = failures.map { UInt(#line) - $0.line }
+    #expect(linesAbove == [7, 6, 5, 4])
+    #expect(failures[0].message.hasPrefix("This script goes on after its ending: 7 comes after finished"))
+    #expect(failures[1].message.hasPrefix("Time goes back in this script: 8 at 1s comes after 7 at 2s"))
+    #expect(failures[2].message.hasPrefix("This script begins in the past: 7 at -1s"))
+    #expect(failures[3].message.contains("1 at -1ms") && failures[3].message.contains("without ^"))
+  }
+
+  @Test func whatASubscriberAnswersCountsAsAskedFor() {
+    let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("123|")
+    let recorder = source.record(on: time, demand: .oneByOne)
+    time.run()
+    #expect(recorder.values == [1, 2, 3])
+    #expect(source.subscriptions[0].demand == .max(4))
+    #expect(
+      "\(source.subscriptions[0])"
+        == "subscribed at 0s, asked for 1 at 0s, for 3 more in answers, received 3, ended at 3ms")
+  }
 }

@@ -48,6 +48,42 @@ import Testing
       ])
   }
 
+  @Test(.timeLimit(.minutes(1))) func workWithoutEndIsToldOnceAndOnTheStepsLine() {
+    let time = time
+    time.workLimit = 100
+    let subject = PassthroughSubject<Int, Never>()
+    func again() { time.schedule { again() } }
+    let failures = failures {
+      let timer = time.schedule(after: time.now, interval: 1) { subject.send(1) }
+      subject.filter { $0 > 1 }.verify(on: time).expectNext(2).verify()
+      timer.cancel()
+      again()
+      subject.verify(on: time).expectNext(2).verify()
+    }
+    #expect(failures.map(\.line) == [#line - 5, #line - 2])
+    #expect(
+      failures[0].message.hasPrefix(
+        "Expected the value ‹2›, but nothing happened until 99s, in which time was moved 100 times, and there is more to "
+          + "do: 100s: FeedStreamTestingTests/StepVerifierTests.swift:"))
+    #expect(failures[1].message.hasPrefix("Expected the value ‹2›, but 100 pieces of work ran at 99s"))
+  }
+
+  @Test func aStepThatAsksForNothingOrExpectsNothingFails() {
+    let failures = failures {
+      source.verify(on: time, demand: .none).thenRequest(0).verify()
+      source.verify(on: time, demand: .none).thenRequest(-1).verify()
+      source.verify(on: time, demand: .none).expectNext().verify()
+    }
+    let linesAbove = failures.map { UInt(#line) - $0.line }
+    #expect(linesAbove == [4, 3, 2])
+    #expect(
+      failures.map(\.message) == [
+        "thenRequest(0) asks for nothing; ask for one value or more.",
+        "thenRequest(-1) asks for nothing; ask for one value or more.",
+        "expectNext() expects nothing; say which values come next, or expectNoEvent(for:).",
+      ])
+  }
+
   @Test func whatIsLeftAtTheEndFails() {
     let failures = failures {
       source.verify(on: time)

@@ -52,15 +52,43 @@ import Testing
     }
     #expect(
       failures.first?.message == """
-        faulty() breaks rule 4, never more than asked: the value 1 was delivered without being asked for; \
-        asked for 2, received 3.
-        The shortest script that shows it: a synchronous source, 2 values, then it finishes; demand: 2, everything late; \
+        faulty() breaks rule 4, never more than asked: the value 0 was delivered without being asked for; \
+        asked for 1, received 2.
+        The shortest script that shows it: a synchronous source, 1 value, then it finishes; demand: 1, everything late; \
         never cancelled.
                   0s
-        received  (0011|)
-        downstream: asked for 2, received 4
-        upstream:   subscribed at 0s, asked for 2 at 0s, received 2, ended at 0s
+        received  (00|)
+        downstream: asked for 1, received 2
+        upstream:   subscribed at 0s, asked for 1 at 0s, received 1, ended at 0s
         """)
+  }
+
+  @Test func findsTooMuchFromAnOperatorThatKeepsValuesBack() {
+    let failures = failures {
+      // Of four values two are left, so that only a demand of one is exceeded.
+      _ = StreamRules.verify("even") { Greedy(upstream: $0.filter { $0 % 2 == 0 }) }
+    }
+    #expect(failures.first?.message.hasPrefix("even breaks rule 4, ") ?? false, "\(failures)")
+    #expect(failures.first?.message.contains("asked for unlimited at 0s, for 1 more in answers") ?? true)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func anOperatorThatNeverLetsTimeMoveOnIsABreachOnTheTestsLine() {
+    func again(_ time: VirtualTimeScheduler) { time.schedule { again(time) } }
+    let failures = failures {
+      _ = StreamRules.verify("busy") { upstream, time in upstream.handleEvents(receiveOutput: { _ in again(time) }) }
+    }
+    #expect(failures.map(\.line) == [#line - 2])
+    #expect(failures[0].message.contains("what is due later never comes: 5000 pieces of work ran at 0s"))
+    #expect(failures[0].message.contains("StreamRulesTests.swift:\(#line - 6)"))
+    #expect(failures[0].message.contains(":\(#line - 7).\nThe shortest script"))
+    #expect(!failures[0].message.contains("workLimit"))
+  }
+
+  @Test func aFailureThatOvertakesIsExplained() {
+    let failures = failures { _ = StreamRules.verify("flatMap") { $0.flatMap { Just($0) } } }
+    #expect(failures.first?.message.contains("the failure came before values that waited to be asked for") ?? false)
+    #expect(failures.first?.message.hasSuffix("traits: .failsAtOnce") ?? false)
+    #expect(StreamRules.verify(traits: .failsAtOnce) { $0.flatMap { Just($0) } }.broken == nil)
   }
 
   @Test func findsWhatHoldsInOneOrderOnly() {
@@ -301,6 +329,30 @@ private struct Bunching<Upstream: Publisher>: Publisher {
       let up = self.up
       self.up = nil
       up?.cancel()
+    }
+  }
+}
+
+/// Asks for everything, whatever it is asked for.
+private struct Greedy<Upstream: Publisher>: Publisher {
+  typealias Output = Upstream.Output
+  typealias Failure = Upstream.Failure
+  let upstream: Upstream
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    upstream.subscribe(
+      AnySubscriber(
+        receiveSubscription: { subscriber.receive(subscription: Greed(upstream: $0)) },
+        receiveValue: { subscriber.receive($0) }, receiveCompletion: { subscriber.receive(completion: $0) }))
+  }
+
+  private final class Greed: Subscription {
+    private var upstream: (any Subscription)?
+    init(upstream: any Subscription) { self.upstream = upstream }
+    func request(_ demand: Subscribers.Demand) { upstream?.request(.unlimited) }
+    func cancel() {
+      upstream?.cancel()
+      upstream = nil
     }
   }
 }

@@ -200,6 +200,29 @@ import Testing
     try await task.value
   }
 
+  @Test func sleepersAndTimersDueAtOneInstantKeepTheOrderTheyWereScheduledIn() async throws {
+    let time = time
+    let log = Log()
+    func sleeper(_ name: String) -> Task<Void, any Error> {
+      let task = Task(executorPreference: time) {
+        try await Task.sleep(for: .seconds(1), clock: time)
+        log.add(name)
+        await Task.yield()
+        log.add("\(name), later")
+      }
+      time.advance()
+      return task
+    }
+    let tasks = [sleeper("first")]
+    time.schedule(after: at(1)) { log.add("second") }
+    let more = [sleeper("third"), sleeper("fourth")]
+    time.schedule(after: at(1)) { log.add("fifth") }
+    time.advance(by: 1)
+    #expect(
+      log.all == ["first", "second", "third", "fourth", "fifth", "first, later", "third, later", "fourth, later"])
+    for task in tasks + more { try await task.value }
+  }
+
   @Test func aCancelledSleepEndsAtOnceAndLeavesNothingPending() async {
     let time = time
     let task = Task(executorPreference: time) {

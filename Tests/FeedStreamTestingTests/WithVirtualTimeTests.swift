@@ -31,6 +31,49 @@ import Testing
       ])
   }
 
+  @Test func eventsNobodyLookedAtFailThoughTheSubscriberHasGone() {
+    let failures = failures {
+      withVirtualTime { time in
+        let recorder = [1, 2].publisher.record(on: time)
+        #expect(recorder.ledger.used == 2)
+      }
+      withVirtualTime { time in
+        _ = (time.cold("1|") as ScriptedPublisher<Int, MarbleFailure>).record(on: time)
+        time.run()
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 8, #line - 4])
+    #expect(
+      failures.map(\.message) == [
+        "Nobody looked at 3 events: 0s 1, 0s 2, 0s finished.", "Nobody looked at 2 events: 0s 1, 1ms finished.",
+      ])
+  }
+
+  @Test func aLiveSubscriptionToAScriptFailsOnTheScriptsLineWhoeverSubscribed() {
+    var kept: AnyCancellable?
+    var recorder: Recorder<Int, MarbleFailure>?
+    let failures = failures {
+      withVirtualTime { time in
+        let source: ScriptedPublisher<Int, MarbleFailure> = time.hot("12")
+        kept = source.sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+        time.run()
+      }
+      withVirtualTime { time in
+        // Cancelled with the recorder, whose message is enough.
+        let source: ScriptedPublisher<Int, MarbleFailure> = time.hot("12")
+        kept = nil
+        recorder = source.record(on: time)
+        time.run()
+      }
+    }
+    #expect(kept == nil && recorder != nil)
+    let linesAbove = failures.map { UInt(#line) - $0.line }
+    #expect(linesAbove == [13, 5, 5])
+    #expect(
+      failures[0].message == "A subscription to the publisher made here is still live: subscribed at 0s, "
+        + "asked for unlimited at 0s, received 2. Cancel it, or end the stream.")
+  }
+
   @Test func pendingWorkFailsOnTheLineThatScheduledIt() {
     let failures = failures {
       withVirtualTime { time in

@@ -173,4 +173,22 @@ struct VirtualNetworkTests {
     ]
     #expect(try FeedImagesMapper.map(FeedPayload.bytes(of: images), status: 200) == images)
   }
+
+  @Test("A request that is open at the end of a test is named, not the line of the network that waits for it")
+  func naming() {
+    network.serve("example.com") { _, _ in .silence }
+    let subscription = network.get(url).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+    #expect(time.pending.map { "\($0)" } == ["30s: the request to example.com"])
+    subscription.cancel()
+    #expect(time.pending.isEmpty)
+  }
+
+  @Test("An answer cannot come before its request")
+  func negativeLatency() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = VirtualReply.feed([], after: -5)
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("use zero or more"))
+  }
 }

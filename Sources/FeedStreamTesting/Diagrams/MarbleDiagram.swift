@@ -35,12 +35,12 @@ public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
   public var text: String {
     let lanes = (inputs + [output] + (demand.map { [$0] } ?? [])).map { lane in
       MarbleText.Lane(
-        title: lane.title, events: lane.marks.map { ($0.time, $0.kind.token) }, isStream: lane != demand)
+        title: lane.title.onOneLine, events: lane.marks.map { ($0.time, $0.kind.token) }, isStream: lane != demand)
     }
     var lines = MarbleText(lanes).draw().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     if !caption.isEmpty {
-      let indent = String(repeating: " ", count: (lanes.map(\.title.count).max() ?? 0) + 2)
-      lines.insert("\(indent)[ \(caption) ]", at: inputs.count + 1)
+      let indent = String(repeating: " ", count: (lanes.map(\.title.columns).max() ?? 0) + 2)
+      lines.insert("\(indent)[ \(caption.onOneLine) ]", at: inputs.count + 1)
     }
     return lines.joined(separator: "\n")
   }
@@ -94,9 +94,9 @@ extension MarbleDiagram {
 
       fileprivate var token: String {
         switch self {
-        case .value(let label): label.count == 1 ? label : "‹\(label)›"
+        case .value(let label): label.count == 1 ? label.onOneLine : "‹\(label.onOneLine)›"
         case .finished: "|"
-        case .failed(let label): "#\(label)"
+        case .failed(let label): "#\(label.onOneLine)"
         case .requested(let label): "+\(label)"
         }
       }

@@ -76,7 +76,8 @@ struct MarbleDrawing {
       viewBox="0 0 \(n(size.width)) \(n(size.height))" role="img" font-family="\(MarbleDrawing.font)">
       <title>\(escaped(diagram.caption.isEmpty ? "A marble diagram" : diagram.caption))</title>
       <desc>
-      \(escaped(diagram.text))
+      \(diagram.text.split(separator: "\n", omittingEmptySubsequences: false).map { escaped(String($0)) }
+        .joined(separator: "\n"))
       </desc>
       \(lines.joined(separator: "\n"))
       </svg>
@@ -210,7 +211,7 @@ struct MarbleDrawing {
   }
 
   private func escaped(_ text: String) -> String {
-    text.map { character in
+    text.onOneLine.map { character in
       switch character {
       case "&": "&amp;"
       case "<": "&lt;"

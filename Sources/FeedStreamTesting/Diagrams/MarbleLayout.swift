@@ -85,5 +85,5 @@ struct MarbleLayout {
   }
 
   /// Monospaced fonts are 0.6 of their size wide, near enough.
-  static func textWidth(_ text: String, size: Double) -> Double { Double(text.count) * size * 0.6 }
+  static func textWidth(_ text: String, size: Double) -> Double { Double(text.onOneLine.columns) * size * 0.6 }
 }

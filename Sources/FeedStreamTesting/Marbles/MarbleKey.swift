@@ -37,6 +37,12 @@ struct MarbleKey<Value, Failure: Error> {
   func events(in marbles: Marbles) throws(MarbleError) -> [(
     time: StreamInstant.Stride, event: StreamEvent<Value, Failure>
   )] {
+    for (offset, character) in marbles.text.enumerated() where character.isNotation {
+      guard values.contains(where: { $0.key == character }) else { continue }
+      throw MarbleError(
+        text: marbles.text, offset: offset,
+        reason: "\(character) is part of the notation and cannot stand for a value; use another character in values:")
+    }
     var events: [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)] = []
     for marble in marbles.marbles {
       switch event(for: marble.symbol) {
@@ -58,7 +64,11 @@ struct MarbleKey<Value, Failure: Error> {
       }
       return .success(.completion(.failure(failure)))
     case .value(let character):
-      if let value = values.first(where: { $0.key == character })?.value { return .success(.value(value)) }
+      let meanings = values.filter { $0.key == character }.map(\.value)
+      if let value = meanings.first {
+        guard let other = meanings.first(where: { !isSame($0, value) }) else { return .success(.value(value)) }
+        return .failure(Reason(text: "\(character) stands for \(value) and for \(other); keep one of them in values:"))
+      }
       if values.isEmpty, let type = Value.self as? any MarbleValue.Type,
         let value = type.init(marble: character) as? Value
       {
@@ -72,7 +82,12 @@ struct MarbleKey<Value, Failure: Error> {
   /// What the characters among `tokens` stand for, in lines of their own, as far as a test has said so.
   func legend(for tokens: [String]) -> String {
     values.filter { tokens.contains(String($0.key)) && String($0.key) != "\($0.value)" }
-      .map { "\n\($0.key) is \($0.value)" }.joined()
+      .map { "\n\($0.key) is \("\($0.value)".onOneLine)" }.joined() + failureLegend(for: tokens)
+  }
+
+  private func failureLegend(for tokens: [String]) -> String {
+    guard let failure, tokens.contains("#"), "\(failure)" != "#" else { return "" }
+    return "\n# is \("\(failure)".onOneLine)"
   }
 
   /// How an event is drawn: as its character if it has one.
@@ -80,14 +95,19 @@ struct MarbleKey<Value, Failure: Error> {
     switch event {
     case .completion(.finished): return "|"
     case .completion(.failure(let error)):
-      if let failure, !isSame(failure, error) { return "#\(error)" }
-      return failure == nil && !(error is MarbleFailure) ? "#\(error)" : "#"
+      if let failure, !isSame(failure, error) { return "#\("\(error)".onOneLine)" }
+      return failure == nil && !(error is MarbleFailure) ? "#\("\(error)".onOneLine)" : "#"
     case .value(let value):
       if let key = values.first(where: { isSame($0.value, value) })?.key { return String(key) }
-      let text = "\(value)"
+      let text = "\(value)".onOneLine
       return text.count == 1 ? text : "‹\(text)›"
     }
   }
+}
+
+extension Character {
+  /// Whether it says something of its own in a diagram.
+  fileprivate var isNotation: Bool { isWhitespace || "-()^|#".contains(self) }
 }
 
 /// Whether two values are equal, or, when they cannot be compared, look the same.

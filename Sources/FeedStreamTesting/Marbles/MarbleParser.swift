@@ -27,6 +27,7 @@ struct MarbleParser {
       if let length = literalLength {
         try takeLiteral(length)
       } else {
+        try refuseNegativeLiteral()
         try take(characters[index])
         index += 1
       }
@@ -92,6 +93,15 @@ struct MarbleParser {
     let word = characters[index...].prefix { !$0.isWhitespace }
     let unit = word.drop { $0.isASCII && ($0.isNumber || $0 == ".") }
     return unit.isEmpty || !unit.allSatisfy(\.isLetter) || word.count < 2 ? nil : word.count
+  }
+
+  /// A time with a minus would be read as a frame, digits and letters.
+  private func refuseNegativeLiteral() throws(MarbleError) {
+    guard characters[index] == "-", index == 0 || characters[index - 1].isWhitespace else { return }
+    let word = characters[(index + 1)...].prefix { !$0.isWhitespace }
+    let unit = String(word.drop { $0.isASCII && ($0.isNumber || $0 == ".") })
+    guard word.first?.isNumber ?? false, MarbleParser.units.contains(where: { $0.0 == unit }) else { return }
+    throw error(at: index, "time cannot go back; remove the -, or put a space behind it if a frame is meant")
   }
 
   private mutating func takeLiteral(_ length: Int) throws(MarbleError) {

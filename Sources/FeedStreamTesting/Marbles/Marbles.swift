@@ -10,7 +10,7 @@ import FeedStream
 /// | `#` | the stream fails |
 /// | `(ab\|)` | these happen at one instant; a group takes one frame |
 /// | ` 100ms ` | between two characters, and set off by spaces: so much time lies between them instead of one frame. Units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` |
-/// | `^` | in a hot publisher: the test begins here; what is before it has happened already |
+/// | `^` | in a hot publisher: the test begins here; what is before it has happened already. A cold one has no such time |
 /// | space, end of a line | nothing; for alignment |
 ///
 /// A frame is a millisecond unless said otherwise. The notation is that of ReactiveX's test schedulers, with two warts
@@ -68,7 +68,8 @@ public struct MarbleError: Error, Equatable, CustomStringConvertible {
       lines.append("  \(line)")
       // The character in its own line: a drawing may take several.
       if start...(start + line.count) ~= offset {
-        lines.append("  \(String(repeating: " ", count: offset - start))^ \(reason)")
+        let indent = line.prefix(offset - start).map { $0 == "\t" ? "\t" : String(repeating: " ", count: $0.columns) }
+        lines.append("  \(indent.joined())^ \(reason)")
       }
       start += line.count + 1
     }

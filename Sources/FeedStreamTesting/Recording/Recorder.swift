@@ -31,6 +31,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
 
   /// How many events a test has looked at; the rest is unread, and a test should not end like that.
   private(set) var readCount = 0
+  private var auditEntry: Audit.Entry?
 
   public init(
     on time: VirtualTimeScheduler = VirtualTimeScheduler(), demand script: DemandScript = .unlimited,
@@ -39,8 +40,13 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     self.time = time
     self.script = script
     site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
-    time.audit.add(self, site)
+    for later in script.later where later.after.nanoseconds < 0 {
+      site.fail("This demand script asks in the past, after \(later.after.nanoseconds.asTime); use zero or more")
+    }
+    auditEntry = time.audit.add(self, site)
   }
+
+  deinit { auditEntry?.bequeath(unreadLeftovers) }
 
   // MARK: What was received
 

@@ -1,4 +1,5 @@
 import IssueReporting
+import IssueReportingTestSupport
 
 /// A place in a test's source: where a failure is to be shown.
 public struct CallSite: Sendable, CustomStringConvertible {
@@ -24,6 +25,18 @@ public struct CallSite: Sendable, CustomStringConvertible {
   ///
   /// Outside of a test the message goes where the reporters of `IssueReporting` send it: to standard error.
   func fail(_ message: String) {
+    #if !canImport(ObjectiveC)
+      // What reports to XCTest cannot see on Linux that a test is running, and would add six lines to each message that
+      // warn of an app hosting the tests.
+      if case .xcTest? = TestContext.current, IssueReporters.current.contains(where: { $0 is _DefaultReporter }),
+        let fail = _XCTFail() as? @Sendable (String, StaticString, UInt) -> Void
+      {
+        fail(message, filePath, line)
+        return withIssueReporters(IssueReporters.current.filter { !($0 is _DefaultReporter) }) {
+          reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
+        }
+      }
+    #endif
     reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
   }
 }

@@ -30,6 +30,9 @@ struct RuleRun<P: Publisher> {
   /// How often time is moved before a stream counts as one that goes on by itself.
   private var stepLimit: Int { traits.contains(.isEndless) ? 8 : 200 }
 
+  /// How many pieces of work count as endless: scripts have a handful of values.
+  private var workLimit: Int { 5000 }
+
   let build: Build
   let traits: StreamRules.Traits
 
@@ -38,6 +41,7 @@ struct RuleRun<P: Publisher> {
     weak var leaked: Recorder<P.Output, P.Failure>?
     do {
       let time = VirtualTimeScheduler(order: script.order)
+      time.workLimit = workLimit
       // Streams find their home here, and their tasks run in virtual time.
       let outer = CurrentDomain.enter(time)
       defer { CurrentDomain.leave(outer) }
@@ -120,8 +124,13 @@ struct RuleRun<P: Publisher> {
       while log.result.steps < stepLimit {
         if script.cancellation == .after(steps: log.result.steps) { recorder.cancel() }
         watch.look(at: time, isOver: recorder.isOver)
-        guard time.advanceToNextWork() else { return }
-        log.result.steps += 1
+        switch time.step(recorder.site) {
+        case .nothing: return
+        case .moved: log.result.steps += 1
+        case .endless(let finding):
+          log.result.breach(.nothingLostInSilence, "what is due later never comes: \(finding)")
+          log.result.steps = stepLimit
+        }
       }
       log.result.isCutShort = true
     }
@@ -132,7 +141,7 @@ struct RuleRun<P: Publisher> {
   }
 
   private func settle(_ time: VirtualTimeScheduler) {
-    for _ in 0..<stepLimit { guard time.advanceToNextWork() else { return } }
+    for _ in 0..<stepLimit { guard case .moved = time.step(CallSite()) else { return } }
   }
 
   /// Whether upstream was let go only later, perhaps by its own end.

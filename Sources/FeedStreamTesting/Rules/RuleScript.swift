@@ -39,6 +39,7 @@ struct RuleScript: CustomStringConvertible {
       Demand(script: .oneByOne),
       Demand(script: DemandScript("one at a time, by request", initial: .max(1), answers: [.max(1)]), byRequest: true),
       Demand(script: DemandScript("nothing, everything late", initial: .none), late: .unlimited),
+      Demand(script: DemandScript("1, everything late", initial: .max(1)), late: .unlimited),
       Demand(script: DemandScript("2, everything late", initial: .max(2)), late: .unlimited),
       Demand(script: DemandScript("3, then 2", initial: .max(3), answers: [.none, .none, .max(2), .none])),
       Demand(script: DemandScript("1, then unlimited", initial: .max(1), answers: [.unlimited])),

@@ -7,6 +7,8 @@ struct RuleSearch<P: Publisher> {
   let expects: ((Given) -> Due<P.Output>)?
   private(set) var summary = StreamRules.Summary()
 
+  private static var overtaking: String { "the failure came before values that waited to be asked for" }
+
   init(run: RuleRun<P>, traits: StreamRules.Traits, expects: ((Given) -> Due<P.Output>)?) {
     self.run = run
     self.traits = traits
@@ -124,6 +126,9 @@ struct RuleSearch<P: Publisher> {
           rule: .orderIsKept, message: "\(event) was delivered, which unlimited demand does not bring")
       }
       if !isSame(expected[index], event) {
+        if case .completion(.failure) = event, !expected[index].isCompletion {
+          return RuleRun<P>.Breach(rule: .orderIsKept, message: Self.overtaking)
+        }
         return RuleRun<P>.Breach(
           rule: .orderIsKept, message: "\(event) was delivered where unlimited demand brings \(expected[index])")
       }
@@ -140,6 +145,7 @@ struct RuleSearch<P: Publisher> {
   ) -> String {
     summary.broken = breach.rule
     var advice = ""
+    if breach.message == Self.overtaking { advice = "\nIf the operator means that, and says so: traits: .failsAtOnce" }
     if case .misbehaving = script.source {
       advice = """
         \nThis source breaks the rules itself, and the operator is to protect its subscriber from that. For one that keeps \

@@ -79,7 +79,8 @@ struct StackProbe<P: Publisher> {
     for _ in 0..<Self.count {
       // What holds nothing back drops what is sent within a delivery: the next comes from outside.
       feedback.go()
-      guard time.advanceToNextWork() || feedback.send != nil && feedback.sent < Self.count else { break }
+      if case .moved = time.step(recorder.site) { continue }
+      guard feedback.send != nil, feedback.sent < Self.count else { break }
     }
     _ = recorder.events
     recorder.onCallback = nil

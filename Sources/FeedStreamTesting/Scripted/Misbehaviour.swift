@@ -22,7 +22,7 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let values: [Output]
   private let ending: Subscribers.Completion<Failure>
   private let time: VirtualTimeScheduler
-  private static var site: CallSite { CallSite(fileID: #fileID, filePath: #filePath, line: #line, column: #column) }
+  private let site: CallSite
 
   /// Whether each subscription handed out was cancelled, in order.
   public var cancellations: [Bool] { subscriptions.map(\.isCancelled) }
@@ -30,13 +30,15 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
 
   public init(
     _ misbehaviour: Misbehaviour, values: [Output], ending: Subscribers.Completion<Failure> = .finished,
-    on time: VirtualTimeScheduler
+    on time: VirtualTimeScheduler, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
   ) {
     precondition(!values.isEmpty, "MisbehavingPublisher: it misbehaves with values; give it one or more")
     self.misbehaviour = misbehaviour
     self.values = values
     self.ending = ending
     self.time = time
+    site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
   }
 
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
@@ -71,13 +73,13 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
       var demand = Subscribers.Demand.none
       subscription.onRequest = { demand += $0 }
       for (index, value) in values.enumerated() {
-        _ = time.agenda.add(at: time.now.advanced(by: .milliseconds(index + 1)), .line(Self.site)) {
+        _ = time.agenda.add(at: time.now.advanced(by: .milliseconds(index + 1)), .line(site)) {
           guard demand > .none else { return }
           demand -= 1
           demand += subscriber.receive(value)
         }
       }
-      _ = time.agenda.add(at: time.now.advanced(by: .milliseconds(values.count + 1)), .line(Self.site), end)
+      _ = time.agenda.add(at: time.now.advanced(by: .milliseconds(values.count + 1)), .line(site), end)
     default:
       var demand = Subscribers.Demand.none
       var isRunning = false

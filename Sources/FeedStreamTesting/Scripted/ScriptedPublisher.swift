@@ -41,6 +41,16 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
         "Time goes back in this script: \(later.event) at \(later.time.nanoseconds.asTime) comes after "
           + "\(earlier.event) at \(earlier.time.nanoseconds.asTime); put the events in order.")
     }
+    if let end = script.firstIndex(where: { $0.event.isCompletion }), end + 1 < script.count {
+      site.fail(
+        "This script goes on after its ending: \(script[end + 1].event) comes after \(script[end].event); "
+          + "remove what follows, or use a MisbehavingPublisher.")
+    }
+    if kind != .hot, let first = script.first, first.time.nanoseconds < 0 {
+      site.fail(
+        "This script begins in the past: \(first.event) at \(first.time.nanoseconds.asTime), and it is played to each "
+          + "subscriber from its subscription on; begin at 0 (in marbles: without ^), or use a hot publisher.")
+    }
     self.script = script
     guard kind == .hot else { return }
     for (position, (offset, event)) in script.enumerated() where offset.nanoseconds >= 0 {
@@ -53,6 +63,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let record = SubscriptionRecord(subscribedAt: time.now)
     subscriptions.append(record)
+    time.audit.add(record, site)
     let subscription = ScriptedSubscription(record, time)
     func step(_ event: Event, _ position: Int) -> ScriptedSubscription.Step {
       switch event {

@@ -6,6 +6,8 @@ public final class SubscriptionRecord: CustomStringConvertible {
   public let subscribedAt: StreamInstant
   /// Each request.
   public internal(set) var requests: [Timed<Subscribers.Demand>] = []
+  /// What the subscriber asked for in its answers to values.
+  public internal(set) var answered = Subscribers.Demand.none
   /// When the subscriber first cancelled, if it did.
   public internal(set) var cancelledAt: StreamInstant?
   /// When the ending was delivered, if it was.
@@ -23,12 +25,13 @@ public final class SubscriptionRecord: CustomStringConvertible {
   /// Whether the subscriber neither cancelled nor was told the ending.
   public var isLive: Bool { cancelledAt == nil && endedAt == nil }
 
-  /// Everything the subscriber asked for.
-  public var demand: Subscribers.Demand { requests.reduce(.none) { $0 + $1.content } }
+  /// Everything the subscriber asked for, by request and in answers.
+  public var demand: Subscribers.Demand { requests.reduce(answered) { $0 + $1.content } }
 
   public var description: String {
     var parts = ["subscribed at \(subscribedAt.nanoseconds.asTime)"]
     parts += requests.map { "asked for \($0.content.inWords) at \($0.time.nanoseconds.asTime)" }
+    if answered > .none { parts.append("for \(answered.inWords) more in answers") }
     if delivered > 0 { parts.append("received \(delivered)") }
     if dropped > 0 { parts.append("missed \(dropped)") }
     if let cancelledAt { parts.append("cancelled at \(cancelledAt.nanoseconds.asTime)") }
@@ -106,7 +109,9 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
       if demand != .unlimited { demand -= 1 }
       record.delivered += 1
       record.deliveredPositions.append(position)
-      demand += deliver()
+      let answer = deliver()
+      record.answered += answer
+      demand += answer
     case .ending(let deliver):
       record.endedAt = time.now
       finish()

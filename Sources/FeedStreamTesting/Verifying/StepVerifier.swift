@@ -64,6 +64,11 @@ public struct StepVerifier<Output, Failure: Error> {
     column: UInt = #column
   ) -> Self where Output: Equatable {
     var verifier = self
+    if values.isEmpty {
+      verifier = adding(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)) { _ in
+        .unmet("expectNext() expects nothing; say which values come next, or expectNoEvent(for:).")
+      }
+    }
     for value in values {
       verifier = verifier.expectNext(
         "the value ‹\(value)›", fileID: fileID, filePath: filePath, line: line, column: column
@@ -123,12 +128,18 @@ public struct StepVerifier<Output, Failure: Error> {
     _ what: String, _ site: CallSite, where isExpected: @escaping (StreamEvent<Output, Failure>) -> Bool
   ) -> Self {
     adding(site) { [time] recorder in
-      var patience = time.workLimit
-      while recorder.unreadEvents.isEmpty, patience > 0,
-        time.advanceToNextWork(
-          fileID: site.fileID, filePath: site.filePath, line: site.line, column: site.column)
-      {
-        patience -= 1
+      var steps = 0
+      moving: while recorder.unreadEvents.isEmpty {
+        guard steps < time.workLimit else {
+          return .unmet(
+            "Expected \(what), but nothing happened until \(time.now.nanoseconds.asTime), in which time was moved "
+              + "\(steps) times, and there is more to do: \(time.pending.first.map { "\($0)" } ?? "").")
+        }
+        switch time.step(site) {
+        case .nothing: break moving
+        case .moved: steps += 1
+        case .endless(let finding): return .unmet("Expected \(what), but \(finding)\(VirtualTimeScheduler.advice)")
+        }
       }
       guard let event = recorder.readNext() else {
         return .unmet("Expected \(what), but \(recorder.silence).")
@@ -147,6 +158,7 @@ public struct StepVerifier<Output, Failure: Error> {
     column: UInt = #column
   ) -> Self {
     adding(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)) {
+      guard count > 0 else { return .unmet("thenRequest(\(count)) asks for nothing; ask for one value or more.") }
       $0.request(.max(count))
       return .met
     }

@@ -33,6 +33,8 @@ struct Agenda {
   private var first = 0
   /// One past the last item in `due` that was scheduled without a time.
   private var floor = 0
+  /// Whether what is added now is the rest of the work that runs, and goes on in its place.
+  var isWaking = false
   /// Due after now, without exception: a piece of work that was taken out of here is due or done.
   private var later = TimerQueue()
 
@@ -43,8 +45,12 @@ struct Agenda {
 
   // MARK: Adding
 
-  /// Adds work without a time: due now, after everything added this way before.
-  mutating func add(_ item: Item) { insert(item, from: Swift.max(floor, first)) }
+  /// Adds work without a time: due now, after everything added this way before; or next, while somebody is being woken.
+  mutating func add(_ item: Item) {
+    guard isWaking else { return insert(item, from: Swift.max(floor, first)) }
+    due.insert(item, at: first)
+    floor = Swift.max(floor, first) + 1
+  }
 
   /// Adds work with a time; a time in the past is now.
   ///

@@ -28,13 +28,13 @@ struct Patience {
     return count >= limit + 2 * Patience.watched ? .yes : .nearly
   }
 
-  var message: String {
+  /// What was noticed.
+  var finding: String {
     let names = makers.sorted { $0.value > $1.value }.prefix(3).map { "  \($0.key)" }.joined(separator: "\n")
     let place = instant.map { "at \($0.nanoseconds.asTime)" } ?? "in one run()"
     return """
       \(limit) pieces of work ran \(place) and there is more: something keeps rescheduling itself. The last were from
       \(names)
-      Stop it, advance by a time instead of running to the end, or raise workLimit.
       """
   }
 }

@@ -14,8 +14,8 @@ public struct PendingWork: Sendable, CustomStringConvertible {
 public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
   /// A call of the scheduler itself on this line.
   case line(CallSite)
-  /// A function found by walking the stack, `Debounce.receive(_:) (Debounce.swift:40)`; see
-  /// ``VirtualTimeScheduler/tracesOrigins``.
+  /// A function found by walking the stack, `Debounce.receive(_:) (Debounce.swift:40)`, see
+  /// ``VirtualTimeScheduler/tracesOrigins``; or something in the virtual world, `the request to example.com`.
   case function(String)
   /// A task or an actor that runs on the scheduler.
   case task
@@ -39,10 +39,13 @@ public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A ``WorkOrigin`` that is passed around in one word.
-final class OriginNote: Sendable {
+package final class OriginNote: Sendable {
   let origin: WorkOrigin
 
   init(_ origin: WorkOrigin) { self.origin = origin }
+
+  /// Something in the world that a test made up, named in words.
+  package init(named name: String) { origin = .function(name) }
 
   static let offload = OriginNote(.offload)
   static let sleep = OriginNote(.sleep)

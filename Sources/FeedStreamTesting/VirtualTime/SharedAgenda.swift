@@ -40,6 +40,13 @@ final class SharedAgenda: @unchecked Sendable {
     withExtendedLifetime(locked { $0.cancel(work) }) {}
   }
 
+  /// Has what `wake` adds, the task's next step, take the place of the work that calls this.
+  func waking(_ wake: () -> Void) {
+    locked { $0.isWaking = true }
+    wake()
+    locked { $0.isWaking = false }
+  }
+
   /// Takes the next thing to do at or before `target`, moving time to it.
   func next(upTo target: StreamInstant) -> Agenda.Item? {
     locked {

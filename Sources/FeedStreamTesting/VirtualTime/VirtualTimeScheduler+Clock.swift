@@ -6,6 +6,8 @@ extension VirtualTimeScheduler: Clock {
 
   /// Suspends the task until `deadline`.
   ///
+  /// Among what is due then, a task that runs on this scheduler goes on in the place its sleep was scheduled in.
+  ///
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(until deadline: StreamInstant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
@@ -48,7 +50,9 @@ private final class Sleeper: Sendable {
       phase = .awake
       return continuation
     }
-    continuation?.resume()
+    guard let continuation else { return }
+    // Sleep and timers keep one order: the task goes on where its time was, not behind all else that is due.
+    scheduler.agenda.waking { continuation.resume() }
   }
 
   func cancel() {

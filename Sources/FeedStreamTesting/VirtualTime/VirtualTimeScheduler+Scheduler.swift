@@ -70,6 +70,18 @@ extension VirtualTimeScheduler {
   }
 }
 
+extension VirtualTimeScheduler {
+  /// Runs `action` at `date`, once; until then it can be cancelled.
+  package func alarm(at date: StreamInstant, _ note: OriginNote, _ action: @escaping () -> Void) -> any Cancellable {
+    let errand = Errand(self)
+    errand.step = agenda.add(at: date, note) {
+      errand.step = nil
+      action()
+    }
+    return errand
+  }
+}
+
 /// Work that comes back.
 private final class Repetition: Cancellable {
   private let scheduler: VirtualTimeScheduler

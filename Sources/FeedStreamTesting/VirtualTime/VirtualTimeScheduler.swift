@@ -86,9 +86,32 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   public func advanceToNextWork(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> Bool {
-    guard let next = agenda.nextInstant else { return false }
-    drive(to: next, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
-    return true
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    switch step(site) {
+    case .nothing: return false
+    case .moved: return true
+    case .endless(let finding):
+      site.fail(finding + Self.advice + seedNote)
+      return true
+    }
+  }
+
+  /// What came of moving time on by one step.
+  enum Step {
+    /// There is no work.
+    case nothing
+    case moved
+    /// The work that was due did not come to an end, as is told.
+    case endless(String)
+  }
+
+  /// What to do about endless work.
+  static let advice = "\nStop it, advance by a time instead of running to the end, or raise workLimit."
+
+  /// Moves time on to the next work there is and runs what is due then.
+  func step(_ site: CallSite) -> Step {
+    guard let next = agenda.nextInstant else { return .nothing }
+    return move(to: next, site).map { .endless($0) } ?? .moved
   }
 
   /// Runs what is due now.
@@ -136,6 +159,13 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   /// Runs what is due up to `target`, or everything.
   private func drive(to target: StreamInstant?, _ site: CallSite) {
+    if let finding = move(to: target, site) { site.fail(finding + Self.advice + seedNote) }
+  }
+
+  /// Runs what is due up to `target`, or everything.
+  ///
+  /// - Returns: what was noticed of work that does not come to an end.
+  private func move(to target: StreamInstant?, _ site: CallSite) -> String? {
     precondition(
       !isMoving.exchange(true, ordering: .acquiring),
       "\(site): advance or run was called while time is moving; schedule what should happen later instead")
@@ -153,11 +183,12 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
       case .nearly: tracesOrigins = true
       case .yes:
         tracesOrigins = wasTracing
-        return site.fail(patience.message + seedNote)
+        return patience.finding
       }
     }
     tracesOrigins = wasTracing
     if let target { agenda.move(to: target) }
+    return nil
   }
 
   /// What a failure says of the order, so that it can be had again.

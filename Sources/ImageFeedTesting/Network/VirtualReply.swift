@@ -19,7 +19,11 @@ public struct VirtualReply: Sendable {
   public var latency: StreamInstant.Stride
   public var ending: Ending
 
+  /// - Precondition: `latency` is zero or more.
   public init(after latency: StreamInstant.Stride, _ ending: Ending) {
+    precondition(
+      latency.nanoseconds >= 0,
+      "VirtualReply: an origin cannot answer \(latency) after the request, which is before it; use zero or more")
     self.latency = latency
     self.ending = ending
   }

@@ -38,6 +38,8 @@ final class VirtualTransfer: Subscription {
   private var ending: VirtualExchange.Ending?
   private var due = StreamInstant(nanoseconds: .max)
   private var alarm: (any Cancellable)?
+  /// Names the request where it is listed as work that waits.
+  private let note: OriginNote
 
   init(
     _ network: VirtualNetwork, _ request: HTTPRequest,
@@ -47,6 +49,7 @@ final class VirtualTransfer: Subscription {
     self.request = request
     self.deliver = deliver
     host = request.url.host() ?? ""
+    note = OriginNote(named: "the request to \(host)")
   }
 
   func request(_ demand: Subscribers.Demand) {
@@ -90,9 +93,7 @@ final class VirtualTransfer: Subscription {
   private func wait(until instant: StreamInstant) {
     alarm?.cancel()
     due = instant
-    // Repeating work is the kind that can be cancelled; it rings once.
-    alarm = network.time.schedule(after: instant, interval: 3600) { [self] in
-      alarm?.cancel()
+    alarm = network.time.alarm(at: instant, note) { [self] in
       alarm = nil
       finish()
     }

@@ -1,0 +1,52 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import Testing
+import XCTest
+
+/// Failures in XCTest: a test of XCTest's, run in a process of its own with its expectation broken.
+@Suite(.settled) struct XCTestTests {
+  #if os(Linux)
+    @Test func aFailureLandsOnTheLineOfAnXCTestAndSaysNothingElse() throws {
+      let (status, output) = try run(["DIAGRAM": "1-3|"])
+      #expect(status != 0)
+      #expect(
+        output.contains(
+          """
+          XCTestTests.swift:\(ComparingXCTests.line): error: ComparingXCTests.testADiagramIsCompared : failed - \
+          The stream differs from the diagram at 2ms:
+                    0s 2ms 3ms
+          expected  1--3---|
+          actual    1--2---|
+                       ^
+          Test Case 'ComparingXCTests.testADiagramIsCompared' failed
+          """), "\(output)")
+      #expect(try run([:]).status == 0)
+    }
+
+    private func run(_ variables: [String: String]) throws -> (status: Int32, output: String) {
+      let process = Process()
+      process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+      process.arguments = ["FeedStreamTestingTests.ComparingXCTests/testADiagramIsCompared"]
+      process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+      let pipe = Pipe()
+      process.standardOutput = pipe
+      process.standardError = pipe
+      try process.run()
+      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+  #endif
+}
+
+final class ComparingXCTests: XCTestCase {
+  static let line = #line + 6
+
+  func testADiagramIsCompared() {
+    let diagram = ProcessInfo.processInfo.environment["DIAGRAM"] ?? "1-2|"
+    let time = VirtualTimeScheduler()
+    let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-2|")
+    expectMarbles(source, on: time, diagram)
+  }
+}
