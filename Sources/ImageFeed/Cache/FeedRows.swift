@@ -17,17 +17,19 @@ extension Database {
   func feedRow(for address: URL) throws -> FeedRow? {
     let statement = try cachedStatement(sql: "SELECT id, timestamp, images FROM feed WHERE address = ?")
     return try Row.fetchOne(statement, arguments: [address.absoluteString]).map {
-      FeedRow(id: $0[0], timestamp: Date(timeIntervalSinceReferenceDate: $0[1]), imageCount: $0[2])
+      FeedRow(
+        id: try $0.value(0), timestamp: Date(timeIntervalSinceReferenceDate: try $0.value(1)),
+        imageCount: try $0.value(2))
     }
   }
 
   func feedSummaries() throws -> [CachedFeedSummary] {
     let rows = try Row.fetchAll(cachedStatement(sql: "SELECT address, timestamp, images FROM feed ORDER BY address"))
     return try rows.map { row in
-      let address: String = row[0]
+      let address: String = try row.value(0)
       guard let url = URL(string: address) else { throw FeedDatabaseFailure(.damaged("a feed has no valid address")) }
       return CachedFeedSummary(
-        address: url, timestamp: Date(timeIntervalSinceReferenceDate: row[1]), imageCount: row[2])
+        address: url, timestamp: Date(timeIntervalSinceReferenceDate: try row.value(1)), imageCount: try row.value(2))
     }
   }
 
@@ -142,5 +144,17 @@ extension Database {
     if code == expected { return true }
     if code == SQLITE_DONE { return false }
     throw DatabaseError(resultCode: ResultCode(rawValue: code), message: lastErrorMessage)
+  }
+}
+
+extension Row {
+  /// The value of a column, or the news that it is damaged: GRDB's own subscripts end the process when a value is of
+  /// another type, which a strict table rules out and a flipped bit does not.
+  fileprivate func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
+    let stored: DatabaseValue = self[column]
+    guard let value = Value.fromDatabaseValue(stored) else {
+      throw FeedDatabaseFailure(.damaged("a feed has no valid address, time or number of images"))
+    }
+    return value
   }
 }
