@@ -109,8 +109,8 @@ final class Session {
 
 extension Session {
   private func interrupted(by number: Int32) {
-    // Whoever asks twice does not want to wait for the disk.
-    if status > 128 { exit(128 + number) }
+    // Whoever asks twice does not want to wait for the disk: not `exit`, at which libuv waits for its threads.
+    if status > 128 { _exit(128 + number) }
     log.debug("interrupted; completing saves", metadata: ["signal": "\(number)"])
     stop(128 + number)
   }
