@@ -78,6 +78,15 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
     return more
   }
 
+  /// What `inlet`, which has just delivered, may send next. When another upstream has taken its place meanwhile, that one
+  /// is asked; when none has yet, the next is on its beginning.
+  @inlinable
+  final func ask(_ more: Subscribers.Demand, insteadOf inlet: Upstream) -> Subscribers.Demand {
+    if inlet === current { return more }
+    current?.request(more)
+    return .none
+  }
+
   /// More than was asked for is not passed on.
   @inline(never)
   @usableFromInline
@@ -147,7 +156,10 @@ enum SerialPort<Output, Failure: Error>: Port {
   @inlinable
   static func began(_ inlet: Inlet<Self>) { inlet.owner.began(inlet) }
   @inlinable
-  static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand { inlet.owner.pass(input) }
+  static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
+    let more = inlet.owner.pass(input)
+    return more > .none ? inlet.owner.ask(more, insteadOf: inlet) : more
+  }
   @inlinable
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.endedCurrent(completion, inlet)

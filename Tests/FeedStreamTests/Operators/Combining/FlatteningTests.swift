@@ -50,6 +50,40 @@ import Testing
     #expect(empty.values.isEmpty && empty.completion == .finished)
   }
 
+  /// Asks for one value at a time in its answers, and does something while it receives.
+  private final class Answering: Subscriber {
+    private let act: (Int) -> Void
+    private(set) var values: [Int] = []
+    private(set) var isEnded = false
+    init(_ act: @escaping (Int) -> Void) { self.act = act }
+    func receive(subscription: any Subscription) { subscription.request(.max(1)) }
+    func receive(_ input: Int) -> Subscribers.Demand {
+      values.append(input)
+      act(input)
+      return .max(1)
+    }
+    func receive(completion: Subscribers.Completion<Never>) { isEnded = true }
+  }
+
+  @Test func `what is asked for in the answer to a publisher's last value is asked of the next`() {
+    let first = PassthroughSubject<Int, Never>()
+    let appended = Answering { if $0 == 1 { first.send(completion: .finished) } }
+    first.append(2, 3).subscribe(appended)
+    first.send(1)
+    #expect(appended.values == [1, 2, 3])
+    #expect(appended.isEnded)
+
+    let (old, outer) = (PassthroughSubject<Int, Never>(), PassthroughSubject<PassthroughSubject<Int, Never>, Never>())
+    let new = PassthroughSubject<Int, Never>()
+    let switched = Answering { if $0 == 1 { outer.send(new) } }
+    outer.switchToLatest().subscribe(switched)
+    outer.send(old)
+    old.send(1)
+    new.send(2)
+    new.send(3)
+    #expect(switched.values == [1, 2, 3])
+  }
+
   @Test func `flatMapFirst drops what arrives while a publisher runs`() {
     let recorder = time.hot("-ab---c--|").flatMapFirst { [time] in time.cold("-\($0)-\($0)|") }.record(on: time)
     time.advance(by: 12)
