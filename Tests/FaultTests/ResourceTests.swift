@@ -39,19 +39,20 @@ extension FaultTests {
 
     /// By its address, whose answer is to be saved, and by a name that cannot be looked up.
     @Test(.timeLimit(.minutes(1)), arguments: ["127.0.0.1", "localhost"], [SIGINT, SIGTERM])
-    func `when no thread can ever be started, the first signal ends watch within a second, with what was shown saved`(
+    func `when no thread can ever be started, the first signal ends watch within a second, saves completed`(
       host: String, signal: Int32
     ) async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url.replacing("127.0.0.1", with: host))
+        let arguments = ["--every", "10ms", "--cache", cache.path, "--format", "json", "--verbose"]
         let run = try RunningFeed(
-          ["watch", cache.url.absoluteString, "--every", "10ms", "--cache", cache.path, "--format", "json", "--verbose"],
-          environment: threadless(.max))
+          ["watch", cache.url.absoluteString] + arguments, environment: threadless(.max))
         var shown: Int?
         if host == "localhost" {
           _ = try #require(await run.errors.read(upTo: "request"))
         } else {
-          shown = try #require(Generation.number(ofLine: try #require(await run.output.line())))
+          let line = try #require(await run.output.line())
+          shown = try #require(Generation.number(ofLine: line))
         }
         let sent = ContinuousClock.now
         run.send(signal)
