@@ -52,7 +52,8 @@ extension FaultTests {
           _ = try #require(await run.errors.read(upTo: "request"))
         } else {
           let line = try #require(await run.output.line())
-          shown = try #require(Generation.number(ofLine: line))
+          let number: Int = try #require(Generation.number(ofLine: line))
+          shown = number
         }
         let sent = ContinuousClock.now
         run.send(signal)
