@@ -24,6 +24,46 @@ extension FaultTests {
       }
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `when no thread can ever be started, a load ends all the same, with what it shows saved`() async throws {
+      try await withBench { folder, _, url in
+        let cache = CacheUnderTest(folder, url)
+        let run = try await FeedBinary.run(
+          ["load", url, "--cache", cache.path, "--format", "json"], environment: threadless(.max))
+        #expect(run.errors == "")
+        #expect(run.status == 0)
+        #expect(Generation.number(ofLine: run.output) == 1)
+        #expect(try cache.examine() == 1)
+      }
+    }
+
+    /// By its address, whose answer is to be saved, and by a name that cannot be looked up.
+    @Test(.timeLimit(.minutes(1)), arguments: ["127.0.0.1", "localhost"], [SIGINT, SIGTERM])
+    func `when no thread can ever be started, the first signal ends watch within a second, saves completed`(
+      host: String, signal: Int32
+    ) async throws {
+      try await withBench { folder, origin, url in
+        let cache = CacheUnderTest(folder, url.replacing("127.0.0.1", with: host))
+        let arguments = ["--every", "10ms", "--cache", cache.path, "--format", "json", "--verbose"]
+        let run = try RunningFeed(
+          ["watch", cache.url.absoluteString] + arguments, environment: threadless(.max))
+        var shown: Int?
+        if host == "localhost" {
+          _ = try #require(await run.errors.read(upTo: "request"))
+        } else {
+          let line = try #require(await run.output.line())
+          let number: Int = try #require(Generation.number(ofLine: line))
+          shown = number
+        }
+        let sent = ContinuousClock.now
+        run.send(signal)
+        #expect(await run.status() == 128 + signal)
+        #expect(.now - sent < .seconds(1))
+        let saved = try cache.saved()
+        if let shown { #expect(try #require(saved) >= shown) } else { #expect(saved == nil) }
+      }
+    }
+
     /// Whether this process may mount what it likes.
     private static let canMount = getuid() == 0 && Self.run("unshare --mount true")
 

@@ -3,7 +3,8 @@ extension EventLoop {
   ///
   /// The pool is the process's, of four threads unless the environment variable `UV_THREADPOOL_SIZE` says otherwise when
   /// it is first used; work that finds all of them busy waits its turn. When the system has no threads to give, the work
-  /// waits until it has.
+  /// waits for some, at most half a second; then it runs on the loop, one piece a turn, which holds everything else up
+  /// but ends.
   ///
   /// The loop runs until the work has ended, even when it was cancelled. Dropping the result does not cancel.
   ///
@@ -27,19 +28,32 @@ extension EventLoop {
     checkOwner("offload")
     guard !isClosed else { return offload.abandon() }
     guard waitingForThreads.isEmpty, ThreadPool.isAvailable else {
-      if waitingForThreads.isEmpty { retryOffloading() }
-      return waitingForThreads.append(offload)
+      waitingForThreads.append(offload)
+      if waitingForThreads.count == 1 { waitForThreads(until: now.advanced(by: .milliseconds(500))) }
+      return
     }
     offload.start()
   }
 
-  /// Starts what waits for threads, as soon as there are some.
-  private func retryOffloading() {
-    _ = addTimer(at: now.advanced(by: .milliseconds(50))) { [unowned self] in
-      guard ThreadPool.isAvailable else { return retryOffloading() }
-      let waiting = waitingForThreads
-      waitingForThreads = []
-      for offload in waiting { offload.start() }
+  /// Starts what waits for threads as soon as there are some, and does without when there are none for too long: else a
+  /// save would never end, and neither would a program that is told to end and completes its saves first.
+  private func waitForThreads(until deadline: StreamInstant) {
+    let pause = StreamInstant.Stride.milliseconds(hasDoneWithoutThreads ? 0 : 50)
+    _ = addTimer(at: now.advanced(by: pause)) { [unowned self] in
+      if ThreadPool.isAvailable {
+        hasDoneWithoutThreads = false
+        let waiting = waitingForThreads
+        waitingForThreads = []
+        for offload in waiting { offload.start() }
+      } else if hasDoneWithoutThreads || now >= deadline {
+        hasDoneWithoutThreads = true
+        waitingForThreads[0].runOnLoop()
+        // Only now: what its completion asks for lines up behind it.
+        waitingForThreads.removeFirst()
+        if !waitingForThreads.isEmpty { waitForThreads(until: deadline) }
+      } else {
+        waitForThreads(until: deadline)
+      }
     }
   }
 }

@@ -52,6 +52,8 @@ public final class EventLoop: @unchecked Sendable {
   @exclusivity(unchecked)
   var timing = Timing()
   var waitingForThreads = ContiguousArray<Offload>()
+  /// Whether threads were last waited for in vain.
+  var hasDoneWithoutThreads = false
   let gate = OffloadGate()
 
   /// A loop that belongs to the calling thread.

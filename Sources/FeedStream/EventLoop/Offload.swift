@@ -70,6 +70,14 @@ class Offload: Cancellable, @unchecked Sendable {
     dropCompletion()
   }
 
+  /// Does the work here and now. On the loop, for lack of threads.
+  final func runOnLoop() {
+    guard state == .waiting else { return }
+    state = .queued
+    perform()
+    finish()
+  }
+
   /// Forgets work that was never started.
   final func abandon() {
     state = .over

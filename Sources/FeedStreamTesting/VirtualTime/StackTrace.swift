@@ -38,14 +38,22 @@ enum StackTrace {
         return origin
       }
 
-      /// Whether there are files mapped that others may change: a database's, and no program's.
+      /// Whether there are files mapped that others may change: a database's, and no program's. True when that cannot be
+      /// found out.
       private static var sharesFiles: Bool {
-        guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else { return false }
-        // "7f1c…-7f1d… rw-s 00000000 08:01 1234  /a/file": the fourth letter is `s` for what is shared.
-        return maps.split(separator: "\n").contains { line in
-          let fields = line.split(separator: " ", maxSplits: 5)
-          return fields.count == 6 && fields[1].hasSuffix("s")
+        // Not through Foundation, which takes the first piece that the kernel hands out, 4 KiB, for all of it.
+        guard let maps = fopen("/proc/self/maps", "re") else { return true }
+        defer { fclose(maps) }
+        // Owned: `getline` allocates it and makes it longer.
+        var line: UnsafeMutablePointer<CChar>?
+        defer { free(line) }
+        var room = 0
+        while getline(&line, &room, maps) > 0, let text = line {
+          // "7f1c…-7f1d… rw-s 00000000 08:01 1234  /a/file": the fourth letter is `s` for what is shared.
+          let fields = String(cString: text).split(separator: " ", maxSplits: 5)
+          if fields.count == 6, fields[1].hasSuffix("s") { return true }
         }
+        return false
       }
 
       private static func read(_ trace: Backtrace, _ images: ImageMap) -> WorkOrigin {

@@ -9,7 +9,7 @@ import GRDB
 struct FeedDatabase {
   /// The file this connection is to; another may have taken its path since.
   let identity: CacheFile.Identity
-  private let queue: DatabaseQueue
+  private let connection: DatabaseConnection
 
   /// `FEED` in ASCII, in the header of every cache file.
   static let applicationID = 0x4645_4544
@@ -41,8 +41,8 @@ struct FeedDatabase {
   /// - Parameter identity: who is at the path; call it under the folder lock, which keeps that true.
   init(_ file: CacheFile, identity: CacheFile.Identity, busyTimeout: Duration) throws {
     self.identity = identity
-    queue = try Self.explaining {
-      try DatabaseQueue(path: file.path, configuration: Self.configuration(busyTimeout: busyTimeout))
+    connection = try Self.explaining {
+      try DatabaseConnection(path: file.path, Self.configuration(busyTimeout: busyTimeout))
     }
     // Without a log (some file systems cannot have one) only FULL survives a power cut.
     try perform { db in
@@ -59,8 +59,8 @@ struct FeedDatabase {
     configuration.readonly = true
     let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%"))
     let path = file.path.addingPercentEncoding(withAllowedCharacters: allowed) ?? file.path
-    queue = try Self.explaining {
-      try DatabaseQueue(path: "file:\(path)?immutable=1", configuration: configuration)
+    connection = try Self.explaining {
+      try DatabaseConnection(path: "file:\(path)?immutable=1", configuration)
     }
   }
 
@@ -142,7 +142,7 @@ struct FeedDatabase {
   }
 
   private func perform<R>(_ body: (Database) throws -> R) throws -> R {
-    try queue.writeWithoutTransaction { db in
+    try connection.queue.writeWithoutTransaction { db in
       try Self.explaining { try body(db) }
     }
   }

@@ -15,6 +15,7 @@ final class CurlTransfer {
   private let sockets: CurlSockets
   /// Whether there was no descriptor for a connection of this request; libcurl says merely that it could not connect.
   private var lackedDescriptor = false
+  private var hasOpenedSocket = false
   private let maxRedirects: Int
   // libcurl writes a sentence here when a request fails; it keeps the address as long as the handle.
   private let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -64,6 +65,7 @@ final class CurlTransfer {
       let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
       let descriptor = transfer.sockets.open(address!.pointee)
       if descriptor < 0, errno == EMFILE || errno == ENFILE { transfer.lackedDescriptor = true }
+      if descriptor >= 0 { transfer.hasOpenedSocket = true }
       return descriptor
     }
     ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
@@ -101,6 +103,7 @@ extension CurlTransfer {
     reader.begin(maxBodyBytes: request.maxBodyBytes)
     sentence.pointee = 0
     lackedDescriptor = false
+    hasOpenedSocket = false
     ccurl_set_pointer(easy, CURLOPT_URL, address)
     // libcurl takes 0 for its own default of five minutes.
     let connect = max(1, min(request.connectTimeout.nanoseconds / 1_000_000, Int64(Int32.max)))
@@ -164,6 +167,15 @@ extension CurlTransfer {
     // CONNECT_TIME says when the handshake was done, too; the socket has a port of its own once it is connected.
     if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return integer(CURLINFO_LOCAL_PORT) == 0 ? .connect : .tls }
     return number(CURLINFO_STARTTRANSFER_TIME_T) == 0 ? .response : .receive
+  }
+
+  /// Whether it has got neither a descriptor nor a connection yet.
+  var hasNoConnection: Bool {
+    switch phase {
+    case .nameResolution: true
+    case .connect: !hasOpenedSocket
+    default: false
+    }
   }
 
   /// The error of a request that ended with `code`, or with what the reader found.

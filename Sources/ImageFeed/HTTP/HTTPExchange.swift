@@ -97,8 +97,11 @@ final class HTTPExchange: Subscription {
   }
 
   private func timeIsOver() {
+    let starving = "too many open files or threads"
     switch state {
-    case .waiting where isStarved: fail(.resources, "too many open files or threads")
+    case .waiting where isStarved: fail(.resources, starving)
+    // The time may be over in the moment in which it tries once more.
+    case .running(let transfer) where isStarved && transfer.hasNoConnection: fail(.resources, starving)
     case .waiting: fail(.timedOut(.waiting), "no more than \(request.timeout) are allowed")
     case .running(let transfer): deliver(.failure(transfer.timeoutError(of: request)))
     case .idle, .ended: break

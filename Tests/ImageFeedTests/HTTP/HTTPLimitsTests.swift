@@ -129,7 +129,7 @@ extension HTTPLimitsTests {
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &room)
       room.rlim_cur = 0
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &room)
-      let request = HTTPRequest(URL(string: "http://127.0.0.1:9/")!, timeout: .milliseconds(400))
+      let request = HTTPRequest(URL(string: "http://127.0.0.1:9/")!, timeout: .seconds(1))
       exit(bench.run(request).error?.kind == .resources ? 0 : 1)
     }
   }
