@@ -18,6 +18,8 @@ struct CacheFile: Sendable {
     let inode: UInt64
     let size: Int64
     let changed: Date
+    /// Whether it is a file, not a folder, a pipe or a device: to open one of those may block, or seem to work.
+    let isRegular: Bool
 
     /// Whether both are one file, whatever was written to it in between.
     func isSameFile(as other: Identity?) -> Bool { device == other?.device && inode == other?.inode }
@@ -114,6 +116,7 @@ struct CacheFile: Sendable {
     return Identity(
       device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
       changed: Date(
-        timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) * 1e-9))
+        timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) * 1e-9),
+      isRegular: status.st_mode & S_IFMT == S_IFREG)
   }
 }

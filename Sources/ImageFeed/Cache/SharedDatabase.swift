@@ -109,6 +109,7 @@ struct SharedDatabase: Sendable {
     let present = file.identity
     if let connection, connection.identity.isSameFile(as: present) { return connection }
     connection = nil
+    if let present, !present.isRegular { throw FeedDatabaseFailure(.notAFile) }
     guard present != nil || creating else { return nil }
     if present == nil { try file.createFolder() }
     connection = try file.withFolderLock(exclusively: present == nil, patience: busyTimeout) {

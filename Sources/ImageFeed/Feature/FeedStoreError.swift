@@ -45,6 +45,8 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case foreign
     /// The operating system failed to read or write; the text is the database's.
     case inputOutput(String)
+    /// What is at the path is a folder, a pipe or a device.
+    case notAFile
     /// Anything else, in the database's words.
     case other(String)
   }
@@ -93,6 +95,7 @@ extension FeedStoreError.Cause: CustomStringConvertible {
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another cache file."
     case .foreign: "it is another program's database, and is left alone. Choose another cache file."
     case .inputOutput(let detail): "the system failed to read or write it (\(detail.printable)). Check the disk."
+    case .notAFile: "it is not a file. Choose another cache file."
     case .other(let detail): "\(detail.printable)."
     }
   }

@@ -65,27 +65,31 @@ extension HTTPError: CustomStringConvertible {
   /// One sentence: what happened, why, and what to try.
   public var description: String {
     let (what, advice) = sentence
-    return what + (cause.isEmpty ? "" : ": " + cause) + (advice.isEmpty ? "" : "; " + advice)
+    return what + (cause.isEmpty ? "" : ": " + cause.printable(limit: 200)) + (advice.isEmpty ? "" : "; " + advice)
   }
+
+  /// A redirect chooses it.
+  private var shownOrigin: String { origin.printable(limit: 100) }
 
   private var sentence: (what: String, advice: String) {
     switch kind {
     case .invalidRequest: ("cannot ask for this address", "use an http or https address")
-    case .nameResolution: ("could not find the host \(origin)", "check the address and the network connection")
-    case .connect: ("could not connect to \(origin)", "is the server running, and is the port right?")
-    case .tls: ("no secure connection to \(origin)", "its certificate must be valid and issued for this host")
-    case .send: ("the connection to \(origin) broke while sending", "try again")
-    case .receive: ("the connection to \(origin) broke before the answer was complete", "try again")
-    case .truncated: ("the answer from \(origin) was cut short", "try again")
-    case .encoding: ("the answer from \(origin) could not be decompressed", "")
-    case .timedOut(let phase): ("\(origin) took too long \(phase.activity)", "try again, or allow more time")
-    case .tooLarge(let limit): ("the answer from \(origin) is larger than the limit of \(limit) bytes", "")
-    case .headersTooLarge: ("the answer from \(origin) has too many header fields", "")
-    case .tooManyRedirects(let limit): ("\(origin) redirects more than \(limit) times", "check the address")
-    case .redirectRefused: ("\(origin) redirects to where we do not go", "only http and https are followed")
-    case .notHTTP: ("what answers at \(origin) does not speak HTTP as it should", "check the address and the port")
-    case .resources: ("not enough resources to ask \(origin)", "close other programs or raise the limit (ulimit -n)")
-    case .closed: ("the HTTP client was closed before \(origin) answered", "")
+    case .nameResolution: ("could not find the host \(shownOrigin)", "check the address and the network connection")
+    case .connect: ("could not connect to \(shownOrigin)", "is the server running, and is the port right?")
+    case .tls: ("no secure connection to \(shownOrigin)", "its certificate must be valid and issued for this host")
+    case .send: ("the connection to \(shownOrigin) broke while sending", "try again")
+    case .receive: ("the connection to \(shownOrigin) broke before the answer was complete", "try again")
+    case .truncated: ("the answer from \(shownOrigin) was cut short", "try again")
+    case .encoding: ("the answer from \(shownOrigin) could not be decompressed", "")
+    case .timedOut(let phase): ("\(shownOrigin) took too long \(phase.activity)", "try again, or allow more time")
+    case .tooLarge(let limit): ("the answer from \(shownOrigin) is larger than the limit of \(limit) bytes", "")
+    case .headersTooLarge: ("the answer from \(shownOrigin) has too many header fields", "")
+    case .tooManyRedirects(let limit): ("\(shownOrigin) redirects more than \(limit) times", "check the address")
+    case .redirectRefused: ("\(shownOrigin) redirects to where we do not go", "only http and https are followed")
+    case .notHTTP: ("what answers at \(shownOrigin) does not speak HTTP as it should", "check the address and the port")
+    case .resources:
+      ("not enough resources to ask \(shownOrigin)", "close other programs or raise the limit (ulimit -n)")
+    case .closed: ("the HTTP client was closed before \(shownOrigin) answered", "")
     }
   }
 }

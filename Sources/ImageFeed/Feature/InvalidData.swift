@@ -10,6 +10,8 @@ public enum InvalidData: Error, Hashable, Sendable {
   case webPage
   /// The body is not JSON.
   case notJSON(String)
+  /// The body holds more values than are taken.
+  case tooManyValues(limit: Int)
   /// The body is JSON of another shape: where (`items[3].id`; empty for the whole) and what was expected.
   case wrongShape(at: String, String)
   /// The image address of the item at this index is not an absolute http or https address.
@@ -26,6 +28,7 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
       "The server sent a web page where a feed was expected. If this network asks you to log in, open a browser first; "
         + "otherwise check the address."
     case .notJSON(let detail): "The server's answer is not JSON (\(detail.printable(limit: 200)))."
+    case .tooManyValues(let limit): "The server's answer holds more than the \(limit) values that a feed may have."
     case .wrongShape(let place, let detail):
       "The server's answer is not a feed: \(place.isEmpty ? "" : "\(place.printable(limit: 100)): ")"
         + "\(detail.printable(limit: 200))."

@@ -23,7 +23,8 @@ struct CurlFailure {
     case CURLE_URL_MALFORMAT: isAfterRedirect ? .redirectRefused : .invalidRequest
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: .nameResolution
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY: .connect
-    case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_WRITE_ERROR: .notHTTP
+    case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_WRITE_ERROR: .notHTTP
+    case CURLE_HTTP2_STREAM: .receive
     case CURLE_PARTIAL_FILE: .truncated
     case CURLE_OPERATION_TIMEDOUT: .timedOut(phase)
     case CURLE_TOO_MANY_REDIRECTS: .tooManyRedirects(limit: maxRedirects)

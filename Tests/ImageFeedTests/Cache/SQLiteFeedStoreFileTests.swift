@@ -109,10 +109,10 @@ import Testing
 
   @Test func aFolderWhereTheFileShouldBeIsReported() throws {
     let store = SQLiteFeedStore(path: folder.path)
-    #expect(throws: FeedStoreError.retrieval(.inputOutput("Is a directory"), place: folder.path)) {
+    #expect(throws: FeedStoreError.retrieval(.notAFile, place: folder.path)) {
       try store.retrieve(for: address)
     }
-    #expect(throws: FeedStoreError.insertion(.inputOutput("Is a directory"), place: folder.path)) {
+    #expect(throws: FeedStoreError.insertion(.notAFile, place: folder.path)) {
       try store.replace(for: address, with: makeFeed())
     }
   }
