@@ -104,6 +104,18 @@ import Testing
       #expect(await run.status() == 143)
     }
   }
+
+  @Test func `messages that nobody reads keep neither the feed nor a signal waiting`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let load = try RunningFeed(["load", url, "--cache", cache, "-v"], errorsAreFull: true)
+      #expect(await load.status() == 0)
+      #expect(await load.output.rest().contains("1 image from"))
+      let watch = try RunningFeed(["watch", url, "--every", "7d", "--cache", cache, "-v"], errorsAreFull: true)
+      _ = await watch.output.read(upTo: "1 image from")
+      watch.send(SIGTERM)
+      #expect(await watch.status() == 143)
+    }
+  }
 }
 
 @Suite(.settled) struct TerminalTests {

@@ -13,15 +13,17 @@ package final class RunningFeed: Sendable {
   /// - Parameters:
   ///   - terminal: whether both outputs are one terminal; `output` then has what is written to either.
   ///   - readsOutput: whether its output is read; otherwise the pipe fills up.
+  ///   - errorsAreFull: whether nothing more goes into its standard error, which nobody reads.
   ///   - patience: after how many seconds it hangs for certain, and is ended so that its test fails.
   package init(
     program: String = FeedBinary.path, _ arguments: [String], environment: [String: String] = [:],
-    terminal: Bool = false, readsOutput: Bool = true, patience: Int = 60
+    terminal: Bool = false, readsOutput: Bool = true, errorsAreFull: Bool = false, patience: Int = 60
   ) throws {
     // One at a time, so that no child inherits another's pipes before they are marked.
     let (process, output, errors) = try Self.spawning.withLock { _ in
       let output = try terminal ? Channel.terminal() : Channel.pipe()
       let errors = try Channel.pipe()
+      if errorsAreFull { Self.fill(errors.writing) }
       let process = try Self.spawn(
         [program] + arguments, environment: FeedBinary.environment(environment),
         output: output.writing, errors: terminal ? output.writing : errors.writing)
@@ -30,7 +32,7 @@ package final class RunningFeed: Sendable {
       return (process, output, errors)
     }
     self.output = Lines(output.reading, starts: readsOutput)
-    self.errors = Lines(errors.reading)
+    self.errors = Lines(errors.reading, starts: !errorsAreFull)
     self.process = process
     let (stream, continuation) = AsyncStream<Int32>.makeStream()
     Thread.detachNewThread {
@@ -64,6 +66,13 @@ package final class RunningFeed: Sendable {
   }
 
   private static let spawning = Mutex(())
+
+  private static func fill(_ descriptor: Int32) {
+    let flags = fcntl(descriptor, F_GETFL)
+    _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
+    while write(descriptor, "x", 1) == 1 {}
+    _ = fcntl(descriptor, F_SETFL, flags)
+  }
 
   private static func spawn(
     _ arguments: [String], environment: [String: String], output: Int32, errors: Int32

@@ -16,7 +16,7 @@ final class Console {
     style: Style = .suiting(STDERR_FILENO),
     showsStatus: Bool = Style.isScreen(STDERR_FILENO) && !Output.isPipe(STDOUT_FILENO),
     columns: @escaping () -> Int? = Console.columnsOfStandardError,
-    write: @escaping (String) -> Void = StandardError().write
+    write: @escaping (String) -> Void = StandardError.shared.write
   ) {
     self.style = style
     self.showsStatus = showsStatus
@@ -67,48 +67,5 @@ final class Console {
     var size = winsize()
     guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
-  }
-}
-
-/// Standard error, whose reader may have gone, or stand still: a message then waits for a second and is dropped, with those
-/// that follow, so that a program that has to go on or to end does. Once there is room again it is said how many were.
-private final class StandardError {
-  private let patience: Int32 = 1000
-  private var dropped = 0
-
-  func write(_ text: String) {
-    // Where nobody read for a whole second the next message does not wait again.
-    guard hasRoom(within: dropped > 0 ? 0 : patience) else {
-      dropped += 1
-      return
-    }
-    if dropped > 0 {
-      let count = dropped
-      dropped = 0
-      put("(\(count) messages are missing here: nobody read them.)\n")
-    }
-    put(text)
-  }
-
-  private func put(_ text: String) {
-    var rest = ArraySlice(text.utf8)
-    while !rest.isEmpty {
-      guard hasRoom(within: patience) else {
-        dropped += 1
-        return
-      }
-      // No more than what there is room for when there is any: a write then does not block.
-      let count = rest.prefix(Int(PIPE_BUF)).withUnsafeBytes {
-        Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count)
-      }
-      // What cannot be written to standard error cannot be told to anybody.
-      if count < 0 && errno != EINTR { return }
-      rest = rest.dropFirst(max(count, 0))
-    }
-  }
-
-  private func hasRoom(within milliseconds: Int32) -> Bool {
-    var descriptor = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-    return poll(&descriptor, 1, milliseconds) != 0
   }
 }

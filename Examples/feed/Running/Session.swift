@@ -27,7 +27,7 @@ final class Session {
     // Log lines and a status line would write over each other.
     console = verbose ? Console(showsStatus: false) : Console()
     outputStyle = .suiting(STDOUT_FILENO)
-    var log = Logger(label: "feed") { StreamLogHandler.standardError(label: $0) }
+    var log = Logger(label: "feed") { StandardErrorLogHandler(label: $0) }
     log.logLevel = verbose ? .debug : .critical
     self.log = log
     output = Output(on: loop) { [unowned self] in outputEnded($0) }

@@ -102,6 +102,23 @@ import Testing
     #expect(asides.all == [])
   }
 
+  /// A flipped bit in a record's header changes a value's type, which a strict table rules out and reading does not check.
+  @Test(arguments: ["timestamp = 'noon'", "images = NULL", "timestamp = NULL"])
+  func aValueOfAnotherTypeIsDamage(change: String) throws {
+    try store.replace(for: address, with: makeFeed(5))
+    try execute(
+      """
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = replace(replace(sql, 'STRICT', ''), 'NOT NULL', '') WHERE name = 'feed';
+      PRAGMA writable_schema = RESET;
+      """)
+    try execute("UPDATE feed SET \(change)")
+    #expect(throws: FeedStoreError.self) { try store.retrieve(for: address) }
+    #expect(throws: FeedStoreError.self) { try store.summaries() }
+    #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
+    #expect(try store.retrieve(for: address) == makeFeed())
+  }
+
   @Test func aSchemaThatWasTamperedWithIsSetAside() throws {
     try store.replace(for: address, with: makeFeed(5))
     try execute("DROP TABLE image")

@@ -117,6 +117,18 @@ import Testing
     }
   }
 
+  @Test func aPipeOrADeviceWhereTheFileShouldBeIsReportedAndNotOpened() throws {
+    let pipe = folder.file("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    for path in [pipe, "/dev/null"] {
+      let store = SQLiteFeedStore(path: path)
+      #expect(throws: FeedStoreError.retrieval(.notAFile, place: path)) { try store.retrieve(for: address) }
+      #expect(throws: FeedStoreError.insertion(.notAFile, place: path)) {
+        try store.replace(for: address, with: makeFeed())
+      }
+    }
+  }
+
   @Test func aFileWhereAFolderShouldBeIsReported() throws {
     let file = folder.file("plain")
     try Data("text".utf8).write(to: URL(filePath: file))

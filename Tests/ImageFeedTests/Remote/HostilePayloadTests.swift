@@ -37,6 +37,20 @@ import Testing
     #expect(detail != "The given data was not valid JSON" && !detail.isEmpty)
   }
 
+  /// They would take fifty bytes of memory each: 800 MB for a body of 32 MiB.
+  @Test(arguments: [String.Encoding.utf8, .utf16LittleEndian, .utf16])
+  func moreValuesThanAFeedHasAreRefusedUnread(encoding: String.Encoding) throws {
+    let zeros = #"{"items":[],"x":[0"# + String(repeating: ",0", count: 60) + "]}"
+    let body = try #require(zeros.data(using: encoding))
+    #expect(throws: InvalidData.tooManyValues(limit: 60)) { try FeedImagesMapper.map(body, status: 200, maxValues: 60) }
+    #expect(try FeedImagesMapper.map(body, status: 200, maxValues: 100).isEmpty)
+  }
+
+  @Test func whatStandsInStringsIsNotAValue() throws {
+    let body = Data(#"{"items":[],"x":"\#(String(repeating: #",[\"{"#, count: 60))"}"#.utf8)
+    #expect(try FeedImagesMapper.map(body, status: 200, maxValues: 10).isEmpty)
+  }
+
   @Test func aByteOrderMarkAndUTF16AreRead() throws {
     let text = String(decoding: CaseStudyFeed.body, as: UTF8.self)
     #expect(try map(Data([0xEF, 0xBB, 0xBF]) + CaseStudyFeed.body) == feed)

@@ -1,0 +1,69 @@
+import Foundation
+import Logging
+import Synchronization
+
+/// Standard error, whose reader may have gone, or stand still: a message then waits for a second and is dropped, with those
+/// that follow, so that a program that has to go on or to end does. Once there is room again it is said how many were.
+final class StandardError: Sendable {
+  static let shared = StandardError()
+
+  private let patience: Int32 = 1000
+  private let dropped = Mutex(0)
+
+  func write(_ text: String) {
+    dropped.withLock { dropped in
+      // Where nobody read for a whole second the next message does not wait again.
+      guard hasRoom(within: dropped > 0 ? 0 : patience) else {
+        dropped += 1
+        return
+      }
+      let missing = dropped
+      dropped = 0
+      if missing > 0 { put("(\(missing) messages are missing here: nobody read them.)\n") }
+      if !put(text) { dropped = 1 }
+    }
+  }
+
+  /// - Returns: whether all of it was written.
+  @discardableResult
+  private func put(_ text: String) -> Bool {
+    var rest = ArraySlice(text.utf8)
+    while !rest.isEmpty {
+      guard hasRoom(within: patience) else { return false }
+      // No more than what there is room for when there is any: a write then does not block.
+      let count = rest.prefix(Int(PIPE_BUF)).withUnsafeBytes {
+        Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count)
+      }
+      // What cannot be written to standard error cannot be told to anybody.
+      if count < 0 && errno != EINTR { return true }
+      rest = rest.dropFirst(max(count, 0))
+    }
+    return true
+  }
+
+  private func hasRoom(within milliseconds: Int32) -> Bool {
+    var descriptor = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    return poll(&descriptor, 1, milliseconds) != 0
+  }
+}
+
+/// Logs to standard error as `StreamLogHandler` does, which would wait for a reader that stands still.
+struct StandardErrorLogHandler: LogHandler {
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.info
+  let label: String
+
+  init(label: String) { self.label = label }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let values = metadata.merging(event.metadata ?? [:]) { $1 }
+    let details = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value) " }.joined()
+    let now = Date.now.formatted(.iso8601)
+    StandardError.shared.write("\(now) \(event.level) \(label): \(details)[\(event.source)] \(event.message)\n")
+  }
+}
