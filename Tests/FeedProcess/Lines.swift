@@ -5,6 +5,7 @@ import Synchronization
 package final class Lines: Sendable {
   private let state = Mutex(State())
   private let descriptor: Int32
+  private let starts: Bool
 
   private struct State {
     var bytes = Data()
@@ -16,6 +17,7 @@ package final class Lines: Sendable {
   /// - Parameter starts: whether to read; otherwise the pipe fills up.
   init(_ descriptor: Int32, starts: Bool = true) {
     self.descriptor = descriptor
+    self.starts = starts
     guard starts else { return }
     Thread.detachNewThread { [self] in
       // Short waits, to see whether anybody still wants to read.
@@ -31,6 +33,11 @@ package final class Lines: Sendable {
       Foundation.close(descriptor)
       arrived([])
     }
+  }
+
+  deinit {
+    // Otherwise the thread closes it.
+    if !starts { Foundation.close(descriptor) }
   }
 
   /// Closes the reading end soon, as a reader does that has seen enough.

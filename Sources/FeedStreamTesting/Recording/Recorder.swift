@@ -76,7 +76,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
 
   /// The events, looked at without reading them.
   var unreadEvents: ArraySlice<Timed<Event>> { received[readCount...] }
-  var hasEnded: Bool { received.last?.content.isCompletion ?? false }
+  private(set) var hasEnded = false
   /// How the stream ended, looked at without reading it.
   var ending: Timed<Event>? { received.last { $0.content.isCompletion } }
 
@@ -146,6 +146,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   public func receive(completion: Subscribers.Completion<Failure>) {
     checkDelivery(of: "the ending \(Event.completion(completion))")
     received.append(Timed(.completion(completion), at: time.now))
+    hasEnded = true
     let subscription = self.subscription
     self.subscription = nil
     guard let onCallback else { return }

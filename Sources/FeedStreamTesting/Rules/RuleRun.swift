@@ -16,6 +16,7 @@ struct RuleRun<P: Publisher> {
     var callbacks = 0
     var steps = 0
     var ledger = DemandLedger()
+    /// What became of each subscription to upstream, in words, if that was asked for.
     var upstream: [String] = []
     /// What each subscription to upstream was given, as far as that is known.
     var given: [[Int]] = []
@@ -36,7 +37,8 @@ struct RuleRun<P: Publisher> {
   let build: Build
   let traits: StreamRules.Traits
 
-  func run(_ script: RuleScript) -> Result {
+  /// - Parameter describes: whether the result is to be shown to a person.
+  func run(_ script: RuleScript, describes: Bool = false) -> Result {
     var result = Result()
     weak var leaked: Recorder<P.Output, P.Failure>?
     do {
@@ -56,7 +58,7 @@ struct RuleRun<P: Publisher> {
       result = log.result
       result.events = recorder.events
       result.ledger = recorder.ledger
-      result.upstream = records().map(\.description)
+      if describes { result.upstream = records().map(\.description) }
       result.given = records().map { $0.deliveredPositions.filter { $0 < script.count } }
       judge(recorder, records(), second(), script, time, &result)
       withExtendedLifetime((publisher, upstream)) {}

@@ -10,6 +10,8 @@ struct FeedDatabaseFailure: Error {
   let hasMoved: Bool
   /// Whether the process or the machine was out of descriptors: others give theirs back sooner or later.
   let isExhaustion: Bool
+  /// Whether that may be so: of a file that it makes and cannot open, SQLite has forgotten why.
+  let mayBeExhaustion: Bool
 
   /// Whether the file itself, or what is in it, is what is wrong.
   var isDamage: Bool {
@@ -25,15 +27,15 @@ struct FeedDatabaseFailure: Error {
     mayBeReadFrozen = false
     hasMoved = false
     isExhaustion = Self.isExhaustion(systemError)
+    mayBeExhaustion = false
   }
 
   /// - Parameter systemError: the `errno` that is behind an I/O error, or 0.
   init(_ error: DatabaseError, systemError: Int32) {
     let message = error.message ?? "code \(error.extendedResultCode.rawValue)"
     hasMoved = error.extendedResultCode == .SQLITE_READONLY_DBMOVED
-    // Of a file that it makes and cannot open, SQLite has forgotten why: it looks for it afterwards, and finds none.
-    isExhaustion =
-      Self.isExhaustion(systemError) || error.resultCode == .SQLITE_CANTOPEN && systemError == ENOENT
+    isExhaustion = Self.isExhaustion(systemError)
+    mayBeExhaustion = error.resultCode == .SQLITE_CANTOPEN && systemError == ENOENT
     mayBeReadFrozen = [.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_FULL, .SQLITE_PERM]
       .contains(error.resultCode)
     cause =
@@ -43,7 +45,9 @@ struct FeedDatabaseFailure: Error {
       case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
       // A plain ERROR is a table or column that is not there: the schema was tampered with.
       case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_ERROR, .SQLITE_SCHEMA: .damaged(message)
-      case .SQLITE_IOERR, .SQLITE_CANTOPEN: Self.cause(systemError: systemError) ?? .inputOutput(message)
+      case .SQLITE_IOERR, .SQLITE_CANTOPEN:
+        // After an opening that failed, SQLite looks for what is not there and closes what is not open.
+        Self.cause(systemError: [ENOENT, EBADF].contains(systemError) ? 0 : systemError) ?? .inputOutput(message)
       default: .other(message)
       }
   }

@@ -52,11 +52,15 @@ struct SharedDatabase: Sendable {
     _ body: (inout SharedDatabase) throws(FeedDatabaseFailure) -> R
   ) throws(FeedDatabaseFailure) -> R {
     let deadline = ContinuousClock.now + busyTimeout
+    var guesses = 3
     while true {
       do throws(FeedDatabaseFailure) {
         return try body(&self)
       } catch {
-        guard error.isExhaustion, ContinuousClock.now < deadline else { throw error }
+        if !error.isExhaustion, !Descriptors.areExhausted { guesses -= 1 }
+        guard error.isExhaustion || error.mayBeExhaustion && guesses > 0, ContinuousClock.now < deadline else {
+          throw error
+        }
         usleep(5000)
       }
     }

@@ -61,18 +61,9 @@ struct CurlFailure {
     switch code {
     case CURLE_OK: false
     case CURLE_COULDNT_RESOLVE_HOST where sentence.contains("thread failed to start"): true
-    default: phase != .response && phase != .receive && (lackedDescriptor || Self.descriptorsAreExhausted)
+    // The look-up of a name does not say that its files could not be opened.
+    default: phase != .response && phase != .receive && (lackedDescriptor || Descriptors.areExhausted)
     }
-  }
-
-  /// The look-up of a name does not say that its files could not be opened.
-  private static var descriptorsAreExhausted: Bool {
-    let copy = dup(STDERR_FILENO)
-    guard copy < 0 else {
-      close(copy)
-      return false
-    }
-    return errno == EMFILE || errno == ENFILE
   }
 }
 

@@ -4,7 +4,12 @@ import FeedStreamTesting
 /// The other publisher of a row: 7 after 0.5 ms, 8 after 2.5, 9 after 3.5, finished after 4.5, counted from when it is
 /// subscribed. Never at the same instant as upstream, so that it is clear which comes first.
 func other(_ time: VirtualTimeScheduler) -> ScriptedPublisher<Int, MarbleFailure> {
-  time.cold("-7---8-9-|", frame: .microseconds(500))
+  // By events: a drawing would be read again in each of some hundred thousand runs.
+  let events: [(time: StreamInstant.Stride, event: StreamEvent<Int, MarbleFailure>)] = [
+    (.microseconds(500), .value(7)), (.microseconds(2500), .value(8)), (.microseconds(3500), .value(9)),
+    (.microseconds(4500), .completion(.finished)),
+  ]
+  return ScriptedPublisher(.cold, events, on: time)
 }
 
 /// What `other` delivers.

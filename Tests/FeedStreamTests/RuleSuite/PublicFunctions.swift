@@ -40,9 +40,10 @@ struct PublicFunctions {
     var type: Substring?
     var rest = text[...]
     while let line = rest.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).first {
-      if let match = line.prefixMatch(of: /(?:public )?extension ([\w.]+)/) {
+      let isBeginning = line.hasPrefix("extension ") || line.hasPrefix("public ") || line.hasPrefix("  public ")
+      if isBeginning, let match = line.prefixMatch(of: /(?:public )?extension ([\w.]+)/) {
         type = match.1
-      } else if let match = line.prefixMatch(of: /(?:  )?public (?:static )?func `?(\w+)`?/) {
+      } else if isBeginning, let match = line.prefixMatch(of: /(?:  )?public (?:static )?func `?(\w+)`?/) {
         let isTopLevel = !line.hasPrefix(" ")
         if isTopLevel || type.map({ extended.contains(String($0)) }) == true {
           names.append(match.1 + labels(rest[match.range.upperBound...]))

@@ -25,7 +25,7 @@ struct MeasuredRun: Sendable {
     var (status, most): (Int32, Int) = (0, 0)
     while waitpid(process, &status, WNOHANG) == 0 {
       most = max(most, Self.peak(of: process) ?? 0)
-      usleep(1_000)
+      usleep(4_000)
     }
     seconds = Double(DispatchTime.now().uptimeNanoseconds - begin) / 1e9
     peak = Double(most) / 1024

@@ -1,0 +1,14 @@
+import Foundation
+
+/// The process's file descriptors.
+enum Descriptors {
+  /// Whether there is none left, for the process or in the whole machine.
+  static var areExhausted: Bool {
+    let copy = dup(STDERR_FILENO)
+    guard copy < 0 else {
+      close(copy)
+      return false
+    }
+    return errno == EMFILE || errno == ENFILE
+  }
+}
