@@ -15,6 +15,9 @@ static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const vo
 static inline CURLcode ccurl_set_write(CURL *easy, CURLoption option, curl_write_callback value) {
   return curl_easy_setopt(easy, option, value);
 }
+static inline CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, value);
+}
 static inline CURLcode ccurl_set_opensocket(CURL *easy, curl_opensocket_callback value) {
   return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }

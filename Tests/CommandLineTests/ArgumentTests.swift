@@ -52,6 +52,12 @@ import Testing
     #expect(message("load", "localhost:8000/feed.json").contains("Did you mean http://localhost:8000/feed.json?"))
   }
 
+  @Test func `an address of IPv6 without brackets, and a port that is none, are told`() {
+    #expect(message("load", "http://::1/feed.json").contains("is written in brackets: [::1]."))
+    #expect(message("load", "http://[::1]:65536/").contains("A port is a number from 1 to 65535."))
+    #expect(message("load", "http://localhost:0/").contains("A port is a number from 1 to 65535."))
+  }
+
   @Test(arguments: ["7", "-1d", "1.5h", "7w", "soon"])
   func `a duration that cannot be read is a usage error`(text: String) {
     #expect(message("load", "http://example.com", "--max-age=\(text)").contains("such as 500ms, 90s, 15m, 36h or 7d"))

@@ -53,12 +53,18 @@ enum FeedAddress {
     guard scheme == "http" || scheme == "https", url.host?.isEmpty == false else {
       throw ValidationError(advice(on: text))
     }
+    if let port = url.port, !(1...65_535).contains(port) {
+      throw ValidationError("A port is a number from 1 to 65535.")
+    }
     return url
   }
 
   /// Offers what was meant, when that can be seen.
   private static func advice(on text: String) -> String {
     let needed = "An http or https address is needed, such as https://example.com/feed.json."
+    if let match = text.firstMatch(of: /:\/\/([0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*)(?:\/|$)/) {
+      return "\(needed) An address of IPv6 is written in brackets: [\(match.1)]."
+    }
     guard !text.contains("://"), !text.isEmpty, !text.hasPrefix("/"), URL(string: "http://\(text)")?.host != nil else {
       return needed
     }

@@ -32,31 +32,23 @@ enum FeedJSON {
 
   /// A JSON string (RFC 8259, section 7).
   static func quoted(_ text: String) -> String {
-    var result = "\""
-    // Nearly every text is harmless, and then no scalar needs a second look.
-    let isHarmless = text.printable == text
+    var result = [UInt8(ascii: "\"")]
     for scalar in text.unicodeScalars {
       switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case _ where isHarmless || !isActedUpon(scalar): result.unicodeScalars.append(scalar)
+      case "\"": result += "\\\"".utf8
+      case "\\": result += "\\\\".utf8
+      case "\n": result += "\\n".utf8
+      case "\r": result += "\\r".utf8
+      case "\t": result += "\\t".utf8
+      case _ where !scalar.isActedUpon: result += UTF8.encode(scalar)!
       default:
-        for unit in UTF16.encode(scalar)! { result += "\\u" + hex(unit) }
+        for unit in UTF16.encode(scalar)! {
+          result += "\\u".utf8
+          result.appendHexadecimal(UInt32(unit), digits: 4)
+        }
       }
     }
-    return result + "\""
-  }
-
-  private static func isActedUpon(_ scalar: Unicode.Scalar) -> Bool {
-    let text = String(Character(scalar))
-    return text.printable != text
-  }
-
-  private static func hex(_ unit: UInt16) -> String {
-    let digits = String(unit, radix: 16)
-    return String(repeating: "0", count: 4 - digits.count) + digits
+    result.append(UInt8(ascii: "\""))
+    return String(decoding: result, as: UTF8.self)
   }
 }

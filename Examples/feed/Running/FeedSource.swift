@@ -16,6 +16,7 @@ final class FeedSource {
     let (loop, log, console) = (session.loop, session.log, session.console)
     store = NotingStore(SQLiteFeedStore(cacheAt: options.common.cachePath, on: session), log: log)
     cache = FeedCache(store: store, on: loop)
+    session.cache = cache
     let client = ObservedClient(client: CurlHTTPClient(on: loop), observer: observer, log: log)
     var choices = FeedLoader.Options()
     choices.maxAge = options.common.maxAge.duration

@@ -14,7 +14,11 @@ final class Session {
   let log: Logger
   let outputStyle: Style
   private(set) var output: Output!
+  /// What saves, if the session does: it is completed when the session is stopped.
+  var cache: FeedCache?
   private var status: Int32 = 0
+  /// Whether it was stopped and nothing that matters is left to do.
+  private var isOver = false
   private var running: [any Cancellable] = []
   private var watches: [any Cancellable] = []
   /// What `follow` runs, until it is done: a watch may run for years.
@@ -99,6 +103,11 @@ final class Session {
   func finish(closing store: FeedStore? = nil) throws {
     let reader = output.watchReader()
     loop.run()
+    if isOver {
+      (store as? NotingStore)?.close()
+      // Not `exit`, at which libuv waits for its threads.
+      _exit(status)
+    }
     reader?.close()
     for watch in watches { watch.cancel() }
     (store as? NotingStore)?.close()
@@ -129,6 +138,11 @@ extension Session {
     self.status = status
     output.stop()
     endHelpers()
+    // Decoding that has begun ends unheard; of a feed of 32 MiB it takes seconds, and is not waited for.
+    cache?.whenIdle { [self] in
+      isOver = true
+      loop.stop()
+    }
   }
 
   private func endHelpers() {
@@ -139,6 +153,9 @@ extension Session {
     console.setStatus("")
   }
 
+  /// The loop, the cache and a connection take about ten.
+  private static let leastDescriptors = 16
+
   /// Has failed writes return errors, and leaves no standard descriptor closed, for a file opened later would take its
   /// place and be written to.
   private static func prepareDescriptors() {
@@ -147,5 +164,11 @@ extension Session {
       // For reading only: writing to it still fails, as it did.
       _ = open("/dev/null", O_RDONLY)
     }
+    // Below that the loop itself could not be made.
+    let opened = (0..<leastDescriptors).map { _ in dup(STDERR_FILENO) }
+    for descriptor in opened where descriptor >= 0 { close(descriptor) }
+    guard opened.contains(-1) else { return }
+    StandardError.shared.write("Too few file descriptors are left. Raise the limit (ulimit -n) to 32 or more.\n")
+    exit(ExitCode.failure.rawValue)
   }
 }

@@ -2,17 +2,17 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Standard error, whose reader may have gone, or stand still: a message then waits for a second and is dropped, with those
+/// Standard error, whose reader may have gone, or stand still: a message then waits for half a second and is dropped, with those
 /// that follow, so that a program that has to go on or to end does. Once there is room again it is said how many were.
 final class StandardError: Sendable {
   static let shared = StandardError()
 
-  private let patience: Int32 = 1000
+  private let patience: Int32 = 500
   private let dropped = Mutex(0)
 
   func write(_ text: String) {
     dropped.withLock { dropped in
-      // Where nobody read for a whole second the next message does not wait again.
+      // Where nobody read for so long the next message does not wait again.
       guard hasRoom(within: dropped > 0 ? 0 : patience) else {
         dropped += 1
         return

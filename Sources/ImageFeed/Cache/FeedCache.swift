@@ -22,6 +22,12 @@ public final class FeedCache {
     worker = SerialWorker(on: scheduler)
   }
 
+  /// Calls `body` on the scheduler once every call of the store that was asked for before has ended: saves are completed
+  /// then.
+  public func whenIdle(_ body: @escaping () -> Void) {
+    worker.perform({}, completion: { (_: Result<Void, Never>) in body() })
+  }
+
   /// The saved feed of one address.
   public func feed(at address: URL) -> LocalFeed { LocalFeed(address: address, cache: self) }
 }

@@ -6,16 +6,18 @@ extension String {
   /// emoji and several scripts need are kept.
   public var printable: String {
     // Nearly every text is harmless: it is returned as it is, without a copy.
-    guard unicodeScalars.contains(where: \.isActedUpon) else { return self }
-    var result = ""
-    for scalar in unicodeScalars {
+    guard let first = unicodeScalars.firstIndex(where: \.isActedUpon) else { return self }
+    var result = Array(utf8[..<first])
+    for scalar in unicodeScalars[first...] {
       if scalar.isActedUpon {
-        result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+        result += "\\u{".utf8
+        result.appendHexadecimal(scalar.value)
+        result.append(UInt8(ascii: "}"))
       } else {
-        result.unicodeScalars.append(scalar)
+        result += UTF8.encode(scalar)!
       }
     }
-    return result
+    return String(decoding: result, as: UTF8.self)
   }
 
   /// ``printable``, and cut after `limit` characters.
@@ -29,8 +31,20 @@ extension String {
   }
 }
 
+extension [UInt8] {
+  /// Appends a number in capital digits, at least so many.
+  package mutating func appendHexadecimal(_ number: UInt32, digits: Int = 1) {
+    let needed = Swift.max(digits, (35 - number.leadingZeroBitCount) / 4)
+    for place in (0..<needed).reversed() {
+      let digit = UInt8(truncatingIfNeeded: number >> UInt32(4 * place)) & 0xF
+      append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") - 10 + digit)
+    }
+  }
+}
+
 extension Unicode.Scalar {
-  fileprivate var isActedUpon: Bool {
+  /// Whether a terminal or a log would act upon it.
+  package var isActedUpon: Bool {
     switch value {
     case 0x20..<0x7F: return false
     case ..<0xA0: return true

@@ -13,9 +13,12 @@ struct CurlFailure {
   var maxRedirects: Int
   /// Whether a socket could not be opened for lack of descriptors.
   var lackedDescriptor: Bool
+  /// The host that was asked for.
+  var host: String
 
   var kind: HTTPError.Kind {
-    switch code {
+    if proxyRefusal != nil { return .connect }
+    return switch code {
     case CURLE_UNSUPPORTED_PROTOCOL:
       // The same code for a scheme that is not followed ("Protocol \"ftp\" not supported …") and for an answer in no known
       // version of HTTP.
@@ -23,6 +26,8 @@ struct CurlFailure {
     case CURLE_URL_MALFORMAT: isAfterRedirect ? .redirectRefused : .invalidRequest
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: .nameResolution
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY: .connect
+    // `CurlTransfer.isStuck` ends nothing but that.
+    case CURLE_ABORTED_BY_CALLBACK: .connect
     case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_WRITE_ERROR: .notHTTP
     case CURLE_HTTP2_STREAM: .receive
     case CURLE_PARTIAL_FILE: .truncated
@@ -41,6 +46,22 @@ struct CurlFailure {
     }
   }
 
+  /// How a proxy kept the request from its server.
+  private var proxyRefusal: String? {
+    if let match = sentence.firstMatch(of: /CONNECT tunnel failed, response (\d+)/) {
+      return "the proxy answered with status \(match.1)"
+    }
+    return sentence.contains("CONNECT aborted") ? "the proxy closed the connection" : nil
+  }
+
+  /// The proxy that could not be connected to, if it was one.
+  private var proxy: String? {
+    guard CurlTransfer.hasProxy, let match = sentence.prefixMatch(of: /Failed to connect to (\S+) port (\d+)/),
+      match.1 != host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    else { return nil }
+    return "\(match.1):\(match.2)"
+  }
+
   private var isAboutScheme: Bool { sentence.hasPrefix("Protocol") || sentence.contains("URL scheme") }
   private var isAfterRedirect: Bool { redirects > 0 || sentence.contains("redirect target") }
 
@@ -52,7 +73,12 @@ struct CurlFailure {
     case .headersTooLarge: return "one of them is longer than 100 KiB"
     default: break
     }
-    if code == CURLE_COULDNT_CONNECT, systemError != 0 { return String(cString: strerror(systemError)).lowercasedFirst }
+    if code == CURLE_ABORTED_BY_CALLBACK { return "the proxy's answer has no end" }
+    if let proxyRefusal { return proxyRefusal }
+    if code == CURLE_COULDNT_CONNECT, systemError != 0 {
+      let reason = String(cString: strerror(systemError)).lowercasedFirst
+      return proxy.map { "the proxy \($0) does not answer: \(reason)" } ?? reason
+    }
     return (sentence.isEmpty ? String(cString: curl_easy_strerror(code)) : sentence).lowercasedFirst
   }
 

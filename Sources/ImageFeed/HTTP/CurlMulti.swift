@@ -76,6 +76,7 @@ final class CurlMulti {
   private func act(on descriptor: curl_socket_t, _ ready: Int32) {
     var running: Int32 = 0
     isActing = true
+    sockets.turn &+= 1
     curl_multi_socket_action(multi, descriptor, ready, &running)
     var left: Int32 = 0
     // Whoever is told may close the client.

@@ -15,6 +15,10 @@ final class CurlSockets {
     var isConnection = false
   }
 
+  /// Counts the turns in which libcurl is called.
+  @exclusivity(unchecked)
+  var turn = 0
+
   /// How many connections are open.
   var count: Int { sockets.count { $0.isConnection } }
 

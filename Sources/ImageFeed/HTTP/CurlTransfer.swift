@@ -16,6 +16,8 @@ final class CurlTransfer {
   /// Whether there was no descriptor for a connection of this request; libcurl says merely that it could not connect.
   private var lackedDescriptor = false
   private var hasOpenedSocket = false
+  // How often libcurl told its progress in the turn with this number.
+  private var progress = (turn: 0, calls: 0)
   private let maxRedirects: Int
   // libcurl writes a sentence here when a request fails; it keeps the address as long as the handle.
   private let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -84,7 +86,31 @@ final class CurlTransfer {
     ccurl_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
     if let file = configuration.certificateAuthorities { ccurl_set_pointer(easy, CURLOPT_CAINFO, file) }
-    if !configuration.usesProxies { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
+    if configuration.usesProxies { boundProxies(configuration) } else { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
+  }
+
+  /// Bounds what a proxy says before it connects: libcurl (7.88) reads that byte by byte, without giving the loop back as
+  /// long as there is more, and without counting.
+  private func boundProxies(_ configuration: CurlHTTPClient.Configuration) {
+    // The callback costs every request something.
+    guard Self.hasProxy else { return }
+    ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
+    ccurl_set_progress(easy) { this, _, _, _, _ in
+      Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue().isStuck ? 1 : 0
+    }
+    ccurl_set_long(easy, CURLOPT_NOPROGRESS, 0)
+  }
+
+  /// Whether the environment names a proxy.
+  static var hasProxy: Bool {
+    ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains { (name: String) in getenv(name) != nil }
+  }
+
+  /// Whether libcurl makes more steps without giving the loop back than any answer takes; asked at every step.
+  private var isStuck: Bool {
+    if progress.turn != sockets.turn { progress = (sockets.turn, 0) }
+    progress.calls += 1
+    return progress.calls > 256 << 10
   }
 
   /// The transfer of an easy handle made here.
@@ -195,7 +221,8 @@ extension CurlTransfer {
     CurlFailure(
       code: code, sentence: String(cString: sentence),
       systemError: Int32(truncatingIfNeeded: integer(CURLINFO_OS_ERRNO)), phase: phase,
-      redirects: integer(CURLINFO_REDIRECT_COUNT), maxRedirects: maxRedirects, lackedDescriptor: lackedDescriptor)
+      redirects: integer(CURLINFO_REDIRECT_COUNT), maxRedirects: maxRedirects, lackedDescriptor: lackedDescriptor,
+      host: effectiveURL?.host() ?? "")
   }
 
   /// The error of a request whose time is over.

@@ -143,4 +143,29 @@ extension HTTPLimitsTests {
       exit(body == Data("http://feeds.example/feed".utf8) ? 0 : 1)
     }
   }
+
+  @Test(
+    .timeLimit(.minutes(2)),
+    arguments: [
+      ("HTTP/1.1 407 No\r\nContent-Length: 99999999999\r\n\r\n", "the proxy's answer has no end"),
+      ("HTTP/1.1 200 OK\r\n", "the proxy's answer has no end"),
+      ("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", "the proxy answered with status 407"),
+      ("SSH-2.0\r\n", "the proxy closed the connection"),
+      ("", "does not answer: connection refused"),
+    ])
+  func aProxyThatDoesNotConnectIsNamed(answer: String, cause: String) async {
+    await #expect(processExitsWith: .success) { [answer, cause] in
+      let proxy = RawOrigin { connection in
+        try connection.readRequest()
+        try connection.send(answer)
+        let rest = String(repeating: "X-Line: of a header, or of a body\r\n", count: 1000)
+        while cause.hasSuffix("no end") { try connection.send(rest) }
+      }
+      if answer.isEmpty { proxy.stop() }
+      setenv("https_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+      let bench = HTTPBench { $0.usesProxies = true }
+      let error = bench.run(URL(string: "https://feeds.example/feed")!).error
+      exit(error?.kind == .connect && error?.cause.contains(cause) == true ? 0 : 1)
+    }
+  }
 }
