@@ -78,7 +78,11 @@ public final class SQLiteFeedStore: FeedStore {
     for address: URL, if condition: FeedDeletionCondition
   ) throws(FeedStoreError) -> Bool {
     try write(.deletion, creating: false) { db, _ in
-      guard let row = try db.feedRow(for: address) else { return false }
+      guard let row = try db.feedRow(for: address) else {
+        // It may be among those whose rows cannot be read; the file is set aside then.
+        if condition == .unreadable { _ = try db.feedSummaries() }
+        return false
+      }
       switch condition {
       case .always: break
       case .timestamp(let timestamp): guard row.timestamp == timestamp else { return false }

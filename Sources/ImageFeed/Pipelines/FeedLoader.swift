@@ -21,6 +21,9 @@ public struct FeedLoader {
     public var timeout: Duration = .seconds(30)
     /// The largest body taken, in bytes, counted after decompression. 32 MiB by default.
     public var maxBodyBytes = 32 << 20
+    /// How many values of JSON a body may hold: numbers, texts, lists and so on, each of which takes memory while it is read.
+    /// 2,000,000 by default.
+    public var maxValues = FeedImagesMapper.defaultMaxValues
     /// Told of a save that failed. Does nothing by default: the feed is shown all the same.
     public var report: (FeedStoreError) -> Void = { _ in }
 
@@ -58,7 +61,7 @@ public struct FeedLoader {
   func load(after last: LastImages?) -> AnyPublisher<Feed, FeedError> {
     let saved = cache.feed(at: url)
     return client.get(request)
-      .mapFeed(on: scheduler, after: last)
+      .mapFeed(on: scheduler, maxValues: options.maxValues, after: last)
       .caching(to: saved, reportingTo: options.report)
       .fallback(
         to: saved.load(maxAge: options.maxAge, deleting: .invalid, after: last), after: options.fallback, now: cache.now

@@ -6,20 +6,24 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
   /// **Demand:** one response at a time. **Failure:** ``RemoteFeedError``. **Cancellation:** passes through; decoding that
   /// has begun ends unheard.
   ///
-  /// - Parameter scheduler: whose thread pool decodes: a large feed takes a third of a second that the loop cannot spare.
-  public func mapFeed(on scheduler: any LoopScheduler) -> some Publisher<[FeedImage], RemoteFeedError> {
-    mapFeed(on: scheduler, after: nil)
+  /// - Parameters:
+  ///   - scheduler: whose thread pool decodes: a large feed takes a third of a second that the loop cannot spare.
+  ///   - maxValues: how many values of JSON a body may hold; 2,000,000 by default.
+  public func mapFeed(
+    on scheduler: any LoopScheduler, maxValues: Int = FeedImagesMapper.defaultMaxValues
+  ) -> some Publisher<[FeedImage], RemoteFeedError> {
+    mapFeed(on: scheduler, maxValues: maxValues, after: nil)
   }
 
   /// The same, with images that are those of the poll before passed on as the same array.
   func mapFeed(
-    on scheduler: any LoopScheduler, after last: LastImages?
+    on scheduler: any LoopScheduler, maxValues: Int, after last: LastImages?
   ) -> some Publisher<[FeedImage], RemoteFeedError> {
     let worker = SerialWorker(on: scheduler)
     return mapError(RemoteFeedError.connectivity)
       .flatMap(maxPublishers: .max(1)) { response in
         worker.publisher { () throws(InvalidData) -> [FeedImage] in
-          let images = try FeedImagesMapper.map(response.body, status: response.status)
+          let images = try FeedImagesMapper.map(response.body, status: response.status, maxValues: maxValues)
           return last?.settle(images) ?? images
         }
         .mapError(RemoteFeedError.invalidData)

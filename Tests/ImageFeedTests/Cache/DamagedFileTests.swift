@@ -106,17 +106,20 @@ import Testing
   @Test(arguments: ["timestamp = 'noon'", "images = NULL", "timestamp = NULL"])
   func aValueOfAnotherTypeIsDamage(change: String) throws {
     try store.replace(for: address, with: makeFeed(5))
-    try execute(
-      """
-      PRAGMA writable_schema = ON;
-      UPDATE sqlite_schema SET sql = replace(replace(sql, 'STRICT', ''), 'NOT NULL', '') WHERE name = 'feed';
-      PRAGMA writable_schema = RESET;
-      """)
-    try execute("UPDATE feed SET \(change)")
+    try forceFeed(change)
     #expect(throws: FeedStoreError.self) { try store.retrieve(for: address) }
     #expect(throws: FeedStoreError.self) { try store.summaries() }
     #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
     #expect(try store.retrieve(for: address) == makeFeed())
+  }
+
+  @Test func aFeedThatCannotBeListedIsFoundByWhoeverLooksForDamage() throws {
+    try store.replace(for: address, with: makeFeed(5))
+    try forceFeed("address = NULL")
+    #expect(throws: FeedStoreError.self) { try store.summaries() }
+    try store.delete(for: address, if: .unreadable)
+    #expect(try store.summaries() == [])
+    #expect(asides.all.count == 1)
   }
 
   @Test func aSchemaThatWasTamperedWithIsSetAside() throws {
@@ -163,6 +166,17 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed())
     #expect(try #require(asides.all.first).hasPrefix(target + ".corrupt-"))
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
+  }
+
+  /// Changes the saved feed in a way that the schema does not permit.
+  private func forceFeed(_ change: String) throws {
+    try execute(
+      """
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = replace(replace(sql, 'STRICT', ''), 'NOT NULL', '') WHERE name = 'feed';
+      PRAGMA writable_schema = RESET;
+      """)
+    try execute("UPDATE feed SET \(change)")
   }
 
   private func execute(_ sql: String) throws {

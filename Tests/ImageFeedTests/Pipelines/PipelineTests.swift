@@ -33,6 +33,18 @@ struct PipelineTests {
     #expect(try world.savedFeed() == saved)
   }
 
+  @Test("A body of more values than are allowed falls back to the saved feed", arguments: WorldKind.allCases)
+  func tooManyValues(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(saved)
+    world.serve(.feed(makeFeed(50).images))
+
+    let outcome = world.outcome(of: world.loader { $0.maxValues = 20 }.load())
+
+    #expect(outcome.values.map(\.images) == [saved.images])
+    #expect(try world.savedFeed() == saved)
+  }
+
   @Test("A feed of no images is a feed: shown, saved, and shown again from the cache", arguments: WorldKind.allCases)
   func emptyFeed(kind: WorldKind) throws {
     let world = kind.make()
