@@ -103,7 +103,8 @@ final class CurlTransfer {
 
   /// Whether the environment names a proxy.
   static var hasProxy: Bool {
-    ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains { (name: String) in getenv(name) != nil }
+    ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+      .contains { (name: String) in getenv(name) != nil }
   }
 
   /// Whether libcurl makes more steps without giving the loop back than any answer takes; asked at every step.
