@@ -41,7 +41,7 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
     .target(name: "ImageFeedTesting", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed"]),
-    .target(name: "Samples", path: "Examples/Samples"),
+    .target(name: "Samples", path: "Examples/Samples", exclude: ["case-study.json"]),
     .target(
       name: "PollingWorld", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting"],
       path: "Examples/PollingWorld"),

@@ -1,6 +1,6 @@
 // Loads a feed and shows it; without a connection it shows the one that was saved.
 //
-//     swift run LoadAndShow http://127.0.0.1:8000/case-study.json feeds.db
+//     swift run LoadAndShow http://127.0.0.1:8765/case-study.json feeds.db
 
 import FeedStream
 import Foundation

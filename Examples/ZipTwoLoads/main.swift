@@ -1,6 +1,6 @@
 // Loads two feeds at once and shows them together when both are there, or says which one is not.
 //
-//     swift run ZipTwoLoads http://127.0.0.1:8000/case-study.json http://127.0.0.1:8000/case-study.json
+//     swift run ZipTwoLoads http://127.0.0.1:8765/case-study.json http://127.0.0.1:8765/case-study.json
 
 import FeedStream
 import Foundation

@@ -10,7 +10,8 @@ struct FeedCommand: ParsableCommand {
     abstract: "Shows an image feed: the latest from its server, or else the one that was saved.",
     discussion: """
       Exit status: 0 a feed was shown, 1 there was nothing to show or something failed, 64 the command line was wrong, \
-      130 interrupted (Ctrl-C), 143 terminated.
+      130 interrupted (Ctrl-C), 141 nobody reads standard output any more, 143 terminated. A second signal does not wait \
+      for saves.
       """,
     subcommands: [LoadCommand.self, WatchCommand.self, CacheCommand.self, DemoCommand.self])
 }
@@ -25,11 +26,12 @@ extension FeedCommand {
     }
   }
 
-  /// As `exit(withError:)`, but that an argument which is quoted, a hostile address perhaps, is harmless to a terminal.
+  /// As `exit(withError:)`, but that an argument which is quoted, a hostile address perhaps, is harmless to a terminal and
+  /// shows no password.
   private static func end(with error: any Error) -> Never {
     let status = exitCode(for: error)
     let message = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false).map {
-      String($0).printable
+      String($0).replacing(/(:\/\/[^\/@\s:]*):[^\/@\s]*@/) { "\($0.1):…@" }.printable
     }
     .joined(separator: "\n")
     let handle = status.isSuccess ? FileHandle.standardOutput : FileHandle.standardError

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedProcess
 import Foundation
 import ImageFeed
 import Testing
@@ -50,6 +51,13 @@ import Testing
 
   @Test func `an address without its scheme is completed in the advice`() {
     #expect(message("load", "localhost:8000/feed.json").contains("Did you mean http://localhost:8000/feed.json?"))
+  }
+
+  @Test func `a password in an address that is refused is not shown`() async throws {
+    let ending = try await FeedBinary.run(["load", "ftp://user:secret@example.com/"])
+    #expect(ending.status == 64)
+    #expect(ending.errors.contains("'ftp://user:…@example.com/'"))
+    #expect(!ending.errors.contains("secret"))
   }
 
   @Test func `an address of IPv6 without brackets, and a port that is none, are told`() {

@@ -1,5 +1,6 @@
 import FeedProcess
 import Foundation
+import ImageFeed
 import Samples
 import Testing
 
@@ -8,6 +9,13 @@ import Testing
 @Suite(.settled) struct ExampleTests {
   private func run(_ example: String, _ arguments: String...) async throws -> FeedBinary.Ending {
     try await RunningFeed(program: FeedBinary.path(of: example), arguments).ending()
+  }
+
+  @Test func `the file that the README serves is the example's feed`() throws {
+    let file = URL(filePath: #filePath).resolvingSymlinksInPath()
+      .appending(path: "../../../Examples/Samples/case-study.json").standardized
+    let feeds = try [Data(contentsOf: file), CaseStudyFeed.body].map { try FeedImagesMapper.map($0, status: 200) }
+    #expect(feeds[0] == feeds[1])
   }
 
   @Test func `LoadAndShow shows the server's feed, and the saved one without the server`() async throws {

@@ -10,8 +10,7 @@ import Testing
 ///
 /// Tests run side by side and share their process's descriptors, so that those are compared whenever no test runs, at the
 /// latest after the last; what is found then is one of the tests' since the time before. Subscriptions and other objects
-/// that nobody holds any more are the address sanitizer's to find (`Scripts/sanitize address`), and in virtual time
-/// `withVirtualTime`'s.
+/// that nobody holds any more are for `Scripts/sanitize leaks` to find, and in virtual time for `withVirtualTime`.
 struct Settled: SuiteTrait, TestTrait, TestScoping {
   var isRecursive: Bool { true }
 

@@ -136,7 +136,7 @@ chttp_result chttp_run(const char *address, int in_flight, long requests) {
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 30000L);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "FeedStream/1.0");
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "FeedStream/0.1");
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate, br, zstd");
     next(this);
   }

@@ -12,7 +12,7 @@ configuration.timeout.connect = .seconds(10)
 configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = inFlight
 let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
 var request = HTTPClientRequest(url: CommandLine.arguments[1])
-request.headers.add(name: "User-Agent", value: "FeedStream/1.0")
+request.headers.add(name: "User-Agent", value: "FeedStream/0.1")
 let prepared = request
 @Sendable func get() async throws {
   let response = try await client.execute(prepared, timeout: .seconds(30))

@@ -34,7 +34,7 @@ public final class CurlHTTPClient: HTTPClient {
     /// Whether the proxies in the environment are used. True by default.
     public var usesProxies = true
     /// What the client calls itself.
-    public var userAgent = "FeedStream/1.0"
+    public var userAgent = "FeedStream/0.1"
 
     public init() {}
   }

@@ -42,7 +42,7 @@ import Testing
     #expect(request.text.hasPrefix("GET /a%20feed?page=1 HTTP/1.1\r\n"))
     #expect(request["If-None-Match"] == "\"one\"")
     #expect(request["X-Empty"] == "")
-    #expect(request["User-Agent"] == "FeedStream/1.0")
+    #expect(request["User-Agent"] == "FeedStream/0.1")
     #expect(request["Accept-Encoding"] == "gzip, deflate, br, zstd")
     #expect(request["Host"] == "127.0.0.1:\(origin.port)")
   }
