@@ -62,7 +62,8 @@ let package = Package(
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
     .target(name: "TestingASearch", dependencies: ["FeedStream"], path: "Examples/TestingASearch/Sources"),
     .testTarget(
-      name: "TestingASearchTests", dependencies: ["FeedStream", "FeedStreamTesting", "TestingASearch"],
+      name: "TestingASearchTests",
+      dependencies: ["OpenDescriptors", "FeedStream", "FeedStreamTesting", "TestingASearch"],
       path: "Examples/TestingASearch/TestingASearchTests"),
     .executableTarget(name: "ZipTwoLoads", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/ZipTwoLoads"),
     .executableTarget(
@@ -71,31 +72,38 @@ let package = Package(
       name: "CombineSearchField", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineSearchField"),
     .executableTarget(
       name: "CombineTwoLoads", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineTwoLoads"),
-    .testTarget(name: "FeedStreamTests", dependencies: ["FeedStream", "FeedStreamTesting"]),
+    .testTarget(name: "FeedStreamTests", dependencies: ["OpenDescriptors", "FeedStream", "FeedStreamTesting"]),
     .testTarget(
       name: "FeedStreamTestingTests",
       dependencies: [
+        "OpenDescriptors",
         "FeedStream", "FeedStreamTesting",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
       ]),
-    .testTarget(name: "DiagramTests", dependencies: ["FeedStream", "FeedStreamTesting"]),
+    .testTarget(name: "DiagramTests", dependencies: ["OpenDescriptors", "FeedStream", "FeedStreamTesting"]),
     .testTarget(
       name: "ImageFeedTestingTests",
-      dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld"]),
-    .testTarget(name: "EventLoopTests", dependencies: ["FeedStream"]),
+      dependencies: [
+        "OpenDescriptors", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld",
+      ]),
+    .testTarget(name: "EventLoopTests", dependencies: ["OpenDescriptors", "FeedStream"]),
     .testTarget(
       name: "ImageFeedTests",
       dependencies: [
+        "OpenDescriptors",
         "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "Samples", "feed",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       // The tests put a look-up of names of their own before the system's (`StuckNames`).
       linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"], .when(platforms: [.linux]))]),
+    // What tests leave open in their process, all folders together.
+    .target(name: "OpenDescriptors", dependencies: ["FeedStream"], path: "Tests/OpenDescriptors"),
     // Programs of this package as processes of their own: what the next two share.
     .target(name: "FeedProcess", path: "Tests/FeedProcess"),
     .testTarget(
       name: "FaultTests",
       dependencies: [
+        "OpenDescriptors",
         "feed", "FeedProcess", "FeedStream", "ImageFeed", "ImageFeedTesting",
         .product(name: "FlyingFox", package: "FlyingFox"),
         .product(name: "GRDB", package: "GRDB.swift"),
@@ -105,6 +113,7 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
+        "OpenDescriptors",
         "feed", "LoadAndShow", "SearchField", "ZipTwoLoads",
         "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedProcess", "FeedStream", "ImageFeed",
         "Samples",
