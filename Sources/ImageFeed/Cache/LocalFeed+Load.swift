@@ -39,8 +39,13 @@ extension LocalFeed {
         if deleting != .nothing { try store.delete(for: address, if: .timestamp(feed.timestamp)) }
         return nil
       } catch {
-        // What retrieval failed with is the error to tell, unless the deletion fails too.
-        if case .retrieval = error, deleting == .invalid { try store.delete(for: address, if: .unreadable) }
+        guard case .retrieval = error, deleting == .invalid else { throw error }
+        do throws(FeedStoreError) {
+          try store.delete(for: address, if: .unreadable)
+        } catch let failure where failure.cause != error.cause {
+          // The deletion has a trouble of its own.
+          throw failure
+        } catch {}
         throw error
       }
     }
