@@ -64,6 +64,8 @@ final class Outlet<Output, Failure: Error>: Ledger {
       return isActive ? .dropped : .vacant
     }
     if demand != .unlimited { demand.rawValue &-= 1 }
+    // Before the call: what is sent within it may pass this subscriber by.
+    isBehind = false
     let more = next(input)
     if more > .none, isActive { demand += more }
     return .delivered

@@ -21,6 +21,9 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
   @exclusivity(unchecked)
   @usableFromInline
   private(set) var isAsked = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isAtWork = false
 
   /// - Parameters:
   ///   - keepsValues: whether a failure that takes the result's place drops the values in it.
@@ -46,8 +49,18 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
+    precondition(
+      !isAtWork, "\(placed(self)): a value arrived while the closure was at work on the one before; send it afterwards")
+    isAtWork = true
+    // Lent: whoever comes back here meanwhile must not change it.
+    var current = result
+    result = nil
+    defer { isAtWork = false }
     do throws(Ending.RuleError) {
-      if try rule(&result, input) { conclude(cancelling: true) }
+      let isSettled = try rule(&current, input)
+      guard isLive else { return .none }
+      result = current
+      if isSettled { conclude(cancelling: true) }
     } catch {
       stop(.failure(Ending.failure(ofRule: error)))
     }

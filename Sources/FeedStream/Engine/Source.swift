@@ -89,16 +89,20 @@ extension Subscriber {
           // For good, so that nothing is counted; and nobody comes back to the iterator, which need not be kept.
           var rest = iterator
           while let next = rest.next() {
+            // The sequence may be somebody's code, and cancel.
+            guard source.isActive else { return }
             _ = self.receive(element)
             guard source.isActive else { return }
             element = next
           }
+          guard source.isActive else { return }
           _ = self.receive(element)
           guard source.isActive else { return }
           source.end()
           return self.receive(completion: completion)
         }
         let next = iterator.next()
+        guard source.isActive else { return }
         source.demand.rawValue &-= 1
         source.demand += self.receive(element)
         guard let next else {

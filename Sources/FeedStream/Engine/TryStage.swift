@@ -27,18 +27,19 @@ final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any E
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive || takesStray() else { return .none }
+    let isStray = !isLive
+    guard !isStray || takesStray() else { return .none }
     do {
       return try body(input)
     } catch {
-      return fail(error)
+      return fail(error, isStray: isStray)
     }
   }
 
   @inline(never)
   @usableFromInline
-  func fail(_ error: any Error) -> Subscribers.Demand {
-    if policy == .valuesAndErrorsPass, !isLive {
+  func fail(_ error: any Error, isStray: Bool) -> Subscribers.Demand {
+    if isStray, policy == .valuesAndErrorsPass {
       down.receive(completion: .failure(error))
     } else {
       stop(.failure(error))

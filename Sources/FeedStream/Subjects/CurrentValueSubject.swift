@@ -22,6 +22,10 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   @exclusivity(unchecked)
   @usableFromInline
   var isMissed = false
+  /// Whether that was so of one sent while another was being delivered, in the answer to which it may be asked for.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isMissedWithin = false
 
   /// The present value; setting it is sending it. It can be set after the subject has ended, to nobody's notice.
   @inlinable
@@ -75,9 +79,24 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   func deliver(_ value: Output) -> Delivery {
     if isMissed { reportMissed(.bufferFull) }
     current = value
+    let isWithin = conduits.sendings > 0
     let delivery = conduits.send(value)
-    if delivery.dropped > 0 { isMissed = true }
+    if delivery.dropped > 0 {
+      isMissed = true
+      if isWithin { isMissedWithin = true }
+    }
+    if isMissedWithin, !isWithin { serveMissed() }
     return delivery
+  }
+
+  /// Delivers the present value to those who have asked for it in the answer to the one before.
+  @inline(never)
+  @usableFromInline
+  func serveMissed() {
+    while isMissedWithin {
+      isMissedWithin = false
+      conduits.visit(catchUp)
+    }
   }
 
   /// Reports the present value, unless everybody whom it passed by has caught up or left.

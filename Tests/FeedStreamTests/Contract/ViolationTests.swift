@@ -88,6 +88,52 @@ import Testing
     #expect(asker.received == [])
   }
 
+  @Test func `rule 6: a sequence that cancels, and a closure that cancels and throws, are heard no more`() {
+    let time = MarbleTime()
+    let pulled = Recorder<Int, Never>(time, .unlimited, .none)
+    let single = Recorder<Int, Never>(time, .max(3), .none)
+    for recorder in [pulled, single] {
+      (1...3).lazy.map { [unowned recorder] number in
+        if number == 2 { recorder.cancel() }
+        return number
+      }
+      .publisher.subscribe(recorder)
+      #expect(recorder.values == [])
+    }
+    let subject = PassthroughSubject<Int, Never>()
+    let thrower = Recorder<Int, any Error>(time, .unlimited, .none)
+    subject.tryMap { [unowned thrower] _ -> Int in
+      thrower.cancel()
+      throw Boom()
+    }
+    .subscribe(thrower)
+    subject.send(1)
+    #expect(thrower.completion == nil)
+  }
+
+  @Test func `rule 7: a closure that changes a state is not entered again while it does`() async {
+    let accumulating = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let subject = PassthroughSubject<Int, Never>()
+      let subscription = subject.scan(into: [Int]()) { seen, value in
+        seen.append(value)
+        if value == 1 { subject.send(2) }
+      }.sink { _ in }
+      subject.send(1)
+      subscription.cancel()
+    }
+    #expect(accumulating?.says("scan(into:): a value arrived while the closure was at work") == true)
+    let reducing = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let subject = PassthroughSubject<Int, Never>()
+      let subscription = subject.reduce([Int]()) { seen, value in
+        if value == 1 { subject.send(2) }
+        return seen + [value]
+      }.sink { _ in }
+      subject.send(1)
+      subscription.cancel()
+    }
+    #expect(reducing?.says("Reduce: a value arrived while the closure was at work") == true)
+  }
+
   @Test func `rule 8: send says what became of a value, and the hook is told of what was dropped`() {
     let dropped = Journal<String>()
     StreamDiagnostics.onDrop { if $0.value is Marked { dropped.note("\($0.source): \($0.reason)") } }

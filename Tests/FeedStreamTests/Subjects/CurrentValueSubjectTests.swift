@@ -33,6 +33,17 @@ import Testing
     #expect(recorder.values == [0])
   }
 
+  @Test func `what is sent within a value and asked for in the answer to it comes next, once`() {
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let recorder = subject.record(on: time, asking: .max(1), andThen: .max(1))
+    recorder.onValue = { if $0 == 1 { subject.send(2) } }
+    subject.send(1)
+    #expect(recorder.values == [0, 1, 2])
+    subject.send(3)
+    recorder.request(.max(1))
+    #expect(recorder.values == [0, 1, 2, 3])
+  }
+
   @Test func `after the ending nothing is sent, and who comes then is told`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     subject.send(completion: .finished)
