@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <uv.h>
 
 static uv_loop_t loop;
@@ -15,7 +16,10 @@ static chttp_result result;
 typedef struct {
   uv_poll_t poll;
   curl_socket_t socket;
+  int events;
 } watch;
+
+enum { MOST_SOCKETS = 4096 };
 
 typedef struct {
   CURL *easy;
@@ -84,22 +88,36 @@ static void on_timeout(uv_timer_t *timer) { act(CURL_SOCKET_TIMEOUT, 0); }
 
 static void release(uv_handle_t *handle) { free(handle); }
 
+// A watch lives as long as its connection: between requests it merely stops.
+static watch *watches[MOST_SOCKETS];
+
 static int on_socket(CURL *easy, curl_socket_t socket, int what, void *user, void *known) {
-  watch *this = known;
+  if (socket >= MOST_SOCKETS) abort();
+  watch *this = watches[socket];
   if (what == CURL_POLL_REMOVE) {
-    if (this) uv_close((uv_handle_t *)this, release);
-    curl_multi_assign(multi, socket, NULL);
+    if (this) {
+      uv_poll_stop(&this->poll);
+      this->events = 0;
+    }
     return 0;
   }
   if (!this) {
-    this = malloc(sizeof *this);
+    this = watches[socket] = calloc(1, sizeof *this);
     this->socket = socket;
     uv_poll_init_socket(&loop, &this->poll, socket);
-    curl_multi_assign(multi, socket, this);
   }
   int events = what == CURL_POLL_IN ? UV_READABLE : what == CURL_POLL_OUT ? UV_WRITABLE : UV_READABLE | UV_WRITABLE;
-  uv_poll_start(&this->poll, events, on_poll);
+  if (events != this->events) uv_poll_start(&this->poll, this->events = events, on_poll);
   return 0;
+}
+
+static int on_close(void *user, curl_socket_t socket) {
+  watch *this = socket < MOST_SOCKETS ? watches[socket] : NULL;
+  if (this) {
+    watches[socket] = NULL;
+    uv_close((uv_handle_t *)this, release);
+  }
+  return close(socket);
 }
 
 // A timeout of zero is due on the loop's next turn; a millisecond later would be a tenth of the speed.
@@ -133,6 +151,7 @@ chttp_result chttp_run(const char *address, int in_flight, long requests) {
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, this);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 30000L);

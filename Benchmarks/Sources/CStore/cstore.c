@@ -59,7 +59,9 @@ cstore *cstore_open(const char *path, int n) {
   cstore *store = calloc(1, sizeof *store);
   store->n = n;
   store->images = calloc(n, sizeof *store->images);
-  check(store, sqlite3_open(path, &store->db));
+  // One thread, as GRDB opens it for a queue.
+  check(store, sqlite3_open_v2(path, &store->db,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL));
   check(store, sqlite3_exec(
       store->db,
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;"

@@ -5,6 +5,8 @@ public struct Pipeline {
     case synchronous
     /// The same, of one operator that keeps no state, or that does; what it adds is measured against the bare source.
     case stateless, stateful
+    /// The same, of an operator that does nothing to values, or that delivers one at the end, or arrays of them.
+    case passing, reducing, grouping
     /// A subject's delivery.
     case subject
     /// Several sources come together, or something is kept for later.

@@ -13,6 +13,7 @@ public final class Report {
   private let only: [String]
   private var found: [(key: String, ratio: Double)] = []
   private var targets: [String] = []
+  private var left: [String] = []
 
   public init() {
     var arguments = Array(CommandLine.arguments.dropFirst())
@@ -33,6 +34,9 @@ public final class Report {
 
   /// Notes how a peer's cost compares to ours.
   public func note(_ key: String, _ ratio: Double) { found.append((key.replacing(" ", with: "_"), ratio)) }
+
+  /// Keys with `part` in them may be missing in this form.
+  public func leaveOut(_ part: String) { left.append(part) }
 
   /// Notes whether a target is met.
   public func target(_ name: String, _ isMet: Bool, _ figure: String) {
@@ -61,15 +65,34 @@ public final class Report {
           failures += 1
           continue
         }
-        if ratio < was / 2 {
+        // Not a number is not enough either.
+        if !(ratio >= was / 2) || !was.isFinite {
           show("\(key): the ratio fell from \(number(was)) to \(number(ratio))")
           failures += 1
         }
+      }
+      let missing = missing(of: recorded)
+      for key in missing { show("\(key): recorded, and not found") }
+      failures += missing.count
+      if found.isEmpty {
+        show("nothing was measured")
+        failures += 1
       }
       show(failures == 0 ? "\(found.count) ratios hold" : "\(failures) of \(found.count) ratios do not hold")
       exit(failures == 0 ? 0 : 1)
     }
     exit(0)
+  }
+
+  /// What is recorded of this benchmark and was not found, when nothing was chosen from it.
+  private func missing(of recorded: [String: Double]) -> [String] {
+    guard only.isEmpty else { return [] }
+    let benchmarks = Set(found.map { $0.key.prefix { $0 != "/" } })
+    let keys = Set(found.map(\.key))
+    return recorded.keys.filter { key in
+      benchmarks.contains(key.prefix { $0 != "/" }) && !keys.contains(key) && !left.contains { key.contains($0) }
+    }
+    .sorted()
   }
 
   /// The ratios found, or those of an earlier try where they were better: `BEST` names the file that they are kept in.

@@ -21,12 +21,12 @@ private func addStateless(to all: inout Pipelines) {
     "replaceNil", .stateless,
     numbers { source, _, add in source.map(work.some).replaceNil(with: 1).sink(receiveValue: add) })
   all.add(
-    "setFailureType", .stateless,
+    "setFailureType", .passing,
     numbers { source, _, add in
       source.setFailureType(to: Refusal.self).sink(receiveCompletion: { _ in }, receiveValue: add)
     })
   all.add(
-    "mapError", .stateless,
+    "mapError", .passing,
     fallible { source, add in
       source.mapError { _ in Refusal.refused }.sink(receiveCompletion: { _ in }, receiveValue: add)
     })
@@ -48,7 +48,7 @@ private func addStateless(to all: inout Pipelines) {
     "retry", .stateful,
     fallible { source, add in source.retry(3).sink(receiveCompletion: { _ in }, receiveValue: add) })
   all.add(
-    "assertNoFailure", .stateful,
+    "assertNoFailure", .passing,
     fallible { source, add in source.assertNoFailure().sink(receiveValue: add) })
 }
 
@@ -88,26 +88,26 @@ private func addStateful(to all: inout Pipelines) {
 }
 
 private func addReducing(to all: inout Pipelines) {
-  all.add("collect(3)", .combining) { count in
+  all.add("collect(3)", .grouping) { count in
     let total = Total()
     let subscription = Numbers(count: count).collect(3).sink { total.add($0.count) }
     withExtendedLifetime(subscription) {}
     return total.value
   }
-  all.add("reduce", .stateful, numbers { source, _, add in source.reduce(0, work.add).sink(receiveValue: add) })
-  all.add("count", .stateful, numbers { source, _, add in source.count().sink(receiveValue: add) })
-  all.add("max", .stateful, numbers { source, _, add in source.max(by: work.less).sink(receiveValue: add) })
+  all.add("reduce", .reducing, numbers { source, _, add in source.reduce(0, work.add).sink(receiveValue: add) })
+  all.add("count", .reducing, numbers { source, _, add in source.count().sink(receiveValue: add) })
+  all.add("max", .reducing, numbers { source, _, add in source.max(by: work.less).sink(receiveValue: add) })
   all.add(
-    "last(where:)", .stateful, numbers { source, _, add in source.last(where: work.isAny).sink(receiveValue: add) })
+    "last(where:)", .reducing, numbers { source, _, add in source.last(where: work.isAny).sink(receiveValue: add) })
   all.add(
-    "first(where:)", .stateful, numbers { source, _, add in source.first(where: work.isNone).sink(receiveValue: add) })
+    "first(where:)", .reducing, numbers { source, _, add in source.first(where: work.isNone).sink(receiveValue: add) })
   all.add(
-    "contains(where:)", .stateful,
+    "contains(where:)", .reducing,
     numbers { source, _, add in source.contains(where: work.isNone).sink { add($0 ? 1 : 0) } })
   all.add(
-    "allSatisfy", .stateful,
+    "allSatisfy", .reducing,
     numbers { source, _, add in source.allSatisfy(work.isAny).sink { add($0 ? 1 : 0) } })
   all.add(
-    "ignoreOutput", .stateless,
+    "ignoreOutput", .reducing,
     numbers { source, _, add in source.ignoreOutput().sink { _ in add(1) } })
 }

@@ -34,6 +34,7 @@ func startPolling(_ feeds: Int, every seconds: Double, intervals: Int) throws ->
 }
 
 let report = Report()
+if report.isShort { report.leaveOut("scale/") }
 let seconds = report.every ?? (report.isShort ? 10 : 60)
 
 if report.wants("feeds") {

@@ -70,7 +70,7 @@ struct SharedDatabase: Sendable {
     creating: Bool, onSetAside: (String) -> Void, _ body: (Database) throws -> R
   ) throws(FeedDatabaseFailure) -> R? {
     var mayReopen = true
-    var maySetAside = true
+    var triesToSetAside = 2
     while true {
       var opened: CacheFile.Identity?
       do {
@@ -90,9 +90,17 @@ struct SharedDatabase: Sendable {
         // reading only, and says nothing, when to open it for writing fails for whatever reason.
         if mayReopen, failure.isDamage || failure.hasMoved || failure.cause == .notPermitted {
           mayReopen = false
-        } else if maySetAside, failure.isDamage, let opened {
-          maySetAside = false
-          try setAside(opened, onSetAside)
+        } else if triesToSetAside > 0, failure.isDamage, let opened {
+          triesToSetAside -= 1
+          do throws(FeedDatabaseFailure) {
+            try setAside(opened, onSetAside)
+            triesToSetAside = 0
+            // The next file is another.
+            mayReopen = true
+          } catch {
+            // As with opening, once may be chance.
+            guard triesToSetAside > 0, error.cause == .notPermitted else { throw error }
+          }
         } else {
           throw failure
         }
