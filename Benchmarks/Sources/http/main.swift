@@ -19,7 +19,11 @@ for inFlight in [1, 64] {
     ("FeedStream", 1, ours), ("libcurl in C", 1, inC), ("URLSession", 10, urlSession),
   ]
   // It takes minutes to build.
-  if report.isShort { report.leaveOut("AsyncHTTPClient") } else { clients.append(("AsyncHTTPClient", 2, asyncHTTPClient)) }
+  if report.isShort {
+    report.leaveOut("AsyncHTTPClient")
+  } else {
+    clients.append(("AsyncHTTPClient", 2, asyncHTTPClient))
+  }
   clients = clients.filter { $0.name == "FeedStream" || report.wants($0.name) }
   var runs = clients.map { _ in [Run]() }
   for round in 0...rounds {

@@ -33,7 +33,9 @@ func noteTargets(_ rows: [Row], _ report: Report) {
   let median = faster.compactMap { $0.openCombine?.times }.median
   report.target("25× OpenCombine at the median", median >= 25, number(median))
   if let slowest = worst(faster, { $0.openCombine?.times }) {
-    report.target("5× OpenCombine at the worst, subscribing apart", slowest.figure >= 5, "\(number(slowest.figure)) (\(slowest.name))")
+    report.target(
+      "5× OpenCombine at the worst, subscribing apart", slowest.figure >= 5,
+      "\(number(slowest.figure)) (\(slowest.name))")
   }
   if let slowest = worst(rows, { $0.asyncAlgorithms?.times }) {
     report.target(
@@ -70,7 +72,8 @@ func noteTargets(_ rows: [Row], _ report: Report) {
   report.target("the order of operators does not matter", order <= 1.5, "\(number(order)) times")
 
   // What makes arrays allocates them.
-  let allocating = synchronous.filter { $0.pipeline.kind != .grouping && $0.allocations.ours >= 0.01 }.map(\.pipeline.name)
+  let allocating = synchronous.filter { $0.pipeline.kind != .grouping && $0.allocations.ours >= 0.01 }.map(
+    \.pipeline.name)
   report.target(
     "no allocation per element in a synchronous pipeline", allocating.isEmpty,
     allocating.isEmpty ? "none" : allocating.joined(separator: ", "))
