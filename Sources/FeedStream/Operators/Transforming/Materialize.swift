@@ -87,6 +87,12 @@ final class MaterializeStage<Input, Failure: Error>: LastValueStage<Signal<Input
     guard isLive else { return .none }
     demand.spend(self)
     let more = down.next(.value(input))
+    guard more > .none else { return .none }
+    // It may have ended while the value was being delivered.
+    guard isLive else {
+      request(more)
+      return .none
+    }
     demand += more
     return more
   }

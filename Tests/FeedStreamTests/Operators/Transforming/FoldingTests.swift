@@ -78,6 +78,15 @@ struct FoldingTests {
     #expect(recorder.completion == .finished)
   }
 
+  @Test func `an ending that comes within a value is delivered on the answer to it`() {
+    let subject = PassthroughSubject<Int, Boom>()
+    let recorder = subject.materialize().record(on: time, asking: .max(1), andThen: .max(1))
+    recorder.onValue = { _ in subject.send(completion: .failure(Boom())) }
+    subject.send(1)
+    #expect(recorder.values.count == 2)
+    #expect(recorder.completion == .finished)
+  }
+
   @Test func `dematerialize undoes materialize`() {
     let recorder = time.cold("ab#").materialize().dematerialize().record(on: time)
     time.advance(by: 3)
