@@ -17,13 +17,14 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
   let rule: Rule
   @exclusivity(unchecked)
   @usableFromInline
-  var result: Output?
+  var result: Lent<Output?>
   @exclusivity(unchecked)
   @usableFromInline
   private(set) var isAsked = false
+  /// Whether upstream has finished while the rule is at work on a value, which still counts.
   @exclusivity(unchecked)
   @usableFromInline
-  var isAtWork = false
+  var hasEndedWithin = false
 
   /// - Parameters:
   ///   - keepsValues: whether a failure that takes the result's place drops the values in it.
@@ -36,7 +37,7 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
     self.name = name
     self.keepsValues = keepsValues
     self.rule = rule
-    result = initial
+    result = Lent(initial)
     super.init(down)
   }
 
@@ -49,18 +50,12 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
-    precondition(
-      !isAtWork, "\(placed(self)): a value arrived while the closure was at work on the one before; send it afterwards")
-    isAtWork = true
-    // Lent: whoever comes back here meanwhile must not change it.
-    var current = result
-    result = nil
-    defer { isAtWork = false }
+    var current = result.take(for: placed(self))
     do throws(Ending.RuleError) {
       let isSettled = try rule(&current, input)
       guard isLive else { return .none }
-      result = current
-      if isSettled { conclude(cancelling: true) }
+      result.giveBack(current)
+      if isSettled || hasEndedWithin { conclude(cancelling: !hasEndedWithin) }
     } catch {
       stop(.failure(Ending.failure(ofRule: error)))
     }
@@ -70,9 +65,10 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
     switch completion {
+    case .finished where result.value == nil: hasEndedWithin = true
     case .finished: conclude(cancelling: false)
     case .failure(let error):
-      if keepsValues, let values = result as? [Input] {
+      if keepsValues, let values = result.value as? [Input] {
         for value in values { StreamDiagnostics.dropped(value, name, .terminated) }
       }
       finish(.failure(Ending.failure(ofUpstream: error)))
@@ -82,9 +78,9 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
   @inline(never)
   @usableFromInline
   func conclude(cancelling: Bool) {
-    let result = self.result
-    self.result = nil
-    finish(with: result, isAsked: isAsked, cancelling: cancelling)
+    let value = result.value ?? nil
+    result = Lent(nil)
+    finish(with: value, isAsked: isAsked, cancelling: cancelling)
   }
 
   /// Everything is asked of upstream already.
@@ -92,7 +88,7 @@ final class ReduceStage<Input, Output, Ending: Publishers.Endings>: LastValueSta
   @usableFromInline
   override func cancel() {
     super.cancel()
-    if phase == .ended { result = nil }
+    if phase == .ended { result = Lent(nil) }
   }
 
   @usableFromInline

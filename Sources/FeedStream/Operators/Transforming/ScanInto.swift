@@ -53,7 +53,7 @@ extension Publishers {
 
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let state = LentBox(initial)
+      let state = Box(Lent(initial))
       if S.isFused {
         upstream.receive(subscriber: AccumulateStage(subscriber.erased, state, next))
       } else {
@@ -72,45 +72,22 @@ struct AccumulateStage<Input, State, Downstream: Subscriber>: FusedStage {
   @usableFromInline
   let downstream: Downstream
   @usableFromInline
-  let state: LentBox<State>
+  let state: Box<Lent<State>>
   @usableFromInline
   let next: (inout State, Input) -> Downstream.Input
 
   @inlinable
-  init(_ downstream: Downstream, _ state: LentBox<State>, _ next: @escaping (inout State, Input) -> Downstream.Input) {
+  init(_ downstream: Downstream, _ state: Box<Lent<State>>, _ next: @escaping (inout State, Input) -> Downstream.Input) {
     self.downstream = downstream
     self.state = state
     self.next = next
   }
 
   @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(state.lend { next(&$0, input) }) }
-}
-
-/// State that a stage lends to a closure, which may change it.
-@usableFromInline
-final class LentBox<Value> {
-  /// `nil` while it is lent.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var value: Value?
-
-  @inlinable
-  init(_ value: Value) { self.value = value }
-
-  @inlinable
-  func lend<R>(_ body: (inout Value) -> R) -> R {
-    guard var lent = value else { trap() }
-    value = nil
-    let result = body(&lent)
-    value = lent
-    return result
-  }
-
-  @inline(never)
-  @usableFromInline
-  func trap() -> Never {
-    preconditionFailure(
-      "scan(into:): a value arrived while the closure was at work on the one before; send it afterwards")
+  func receive(_ input: Input) -> Subscribers.Demand {
+    var taken = state.value.take(for: "scan(into:)")
+    let output = next(&taken, input)
+    state.value.giveBack(taken)
+    return downstream.receive(output)
   }
 }

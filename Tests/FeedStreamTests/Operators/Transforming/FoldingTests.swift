@@ -78,6 +78,19 @@ struct FoldingTests {
     #expect(recorder.completion == .finished)
   }
 
+  @Test func `an ending that comes while reduce works on a value counts that value`() {
+    let subject = PassthroughSubject<Int, Never>()
+    let recorder = subject.reduce(0) { sum, value in
+      if value == 2 { subject.send(completion: .finished) }
+      return sum + value
+    }
+    .record(on: time)
+    subject.send(1)
+    subject.send(2)
+    #expect(recorder.values == [3])
+    #expect(recorder.completion == .finished)
+  }
+
   @Test func `an ending that comes within a value is delivered on the answer to it`() {
     let subject = PassthroughSubject<Int, Boom>()
     let recorder = subject.materialize().record(on: time, asking: .max(1), andThen: .max(1))
