@@ -155,12 +155,8 @@ public final class PollingSimulation {
     oracle.processBegan(
       finding: disk.committed(for: Self.address), isDamaged: disk.isDamaged(at: Self.address))
     eventsToLive = Int.random(in: 1...(20_000 / haste), using: &random)
-    let store: any FeedStore =
-      switch sabotage {
-      case .savesNothing: LyingStore(store: disk)
-      case .keepsExpired: HoardingStore(store: disk)
-      default: disk
-      }
+    let (saves, deletes) = (sabotage != .savesNothing, sabotage != .keepsExpired)
+    let store: any FeedStore = saves && deletes ? disk : LyingStore(store: disk, saves: saves, deletes: deletes)
     let processClock = ProcessClock(wall: clock)
     self.processClock = processClock
     let cache = FeedCache(store: store, on: time, now: { processClock.now })

@@ -41,19 +41,6 @@ struct CredulousClient: HTTPClient {
   }
 }
 
-/// Says that it deleted, and does not.
-struct HoardingStore: FeedStore {
-  let store: any FeedStore
-
-  func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? { try store.retrieve(for: address) }
-  func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement {
-    try store.replace(for: address, with: feed, now: now)
-  }
-  func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool { true }
-  func summaries() throws(FeedStoreError) -> [CachedFeedSummary] { try store.summaries() }
-  func deleteAll() throws(FeedStoreError) { try store.deleteAll() }
-}
-
 /// Gives an answer a second time, in place of each twentieth.
 final class ForgetfulClient: HTTPClient {
   private let client: any HTTPClient
@@ -75,16 +62,18 @@ final class ForgetfulClient: HTTPClient {
   }
 }
 
-/// Lies about saving.
+/// Says that it did what it was asked for, and does not.
 struct LyingStore: FeedStore {
   let store: any FeedStore
+  let saves: Bool
+  let deletes: Bool
 
   func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? { try store.retrieve(for: address) }
   func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement {
-    .replaced
+    saves ? try store.replace(for: address, with: feed, now: now) : .replaced
   }
   func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool {
-    try store.delete(for: address, if: condition)
+    deletes ? try store.delete(for: address, if: condition) : true
   }
   func summaries() throws(FeedStoreError) -> [CachedFeedSummary] { try store.summaries() }
   func deleteAll() throws(FeedStoreError) { try store.deleteAll() }

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// Runs the tests of `Examples/TestingASearch` in a process of their own, with what they test broken.
@@ -17,19 +16,8 @@ import Testing
       #expect(output.contains("with 4 tests in 1 suite passed"), "\(output)")
     }
 
-    /// This executable holds the tests of the whole package.
     private func runSearchTests(_ variables: [String: String]) throws -> (status: Int32, output: String) {
-      let process = Process()
-      process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-      process.arguments = ["--testing-library", "swift-testing", "--filter", "^TestingASearchTests\\."]
-      process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      process.standardError = pipe
-      try process.run()
-      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+      try runTests(["--testing-library", "swift-testing", "--filter", "^TestingASearchTests\\."], variables)
     }
   #endif
 

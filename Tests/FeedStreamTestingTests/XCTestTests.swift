@@ -25,17 +25,7 @@ import XCTest
     }
 
     private func run(_ variables: [String: String]) throws -> (status: Int32, output: String) {
-      let process = Process()
-      process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-      process.arguments = ["FeedStreamTestingTests.ComparingXCTests/testADiagramIsCompared"]
-      process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      process.standardError = pipe
-      try process.run()
-      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+      try runTests(["FeedStreamTestingTests.ComparingXCTests/testADiagramIsCompared"], variables)
     }
   #endif
 }

@@ -27,6 +27,7 @@ final class Session {
 
   init(verbose: Bool) {
     Self.prepareDescriptors()
+    Self.requireDescriptors()
     loop = EventLoop()
     // Log lines and a status line would write over each other.
     console = verbose ? Console(showsStatus: false) : Console()
@@ -103,14 +104,11 @@ final class Session {
   func finish(closing store: FeedStore? = nil) throws {
     let reader = output.watchReader()
     loop.run()
-    if isOver {
-      (store as? NotingStore)?.close()
-      // Not `exit`, at which libuv waits for its threads.
-      _exit(status)
-    }
+    (store as? NotingStore)?.close()
+    // Not `exit`, at which libuv waits for its threads.
+    if isOver { _exit(status) }
     reader?.close()
     for watch in watches { watch.cancel() }
-    (store as? NotingStore)?.close()
     loop.close()
     if status != 0 { throw ExitCode(status) }
   }
@@ -153,9 +151,6 @@ extension Session {
     console.setStatus("")
   }
 
-  /// The loop, the cache and a connection take about ten.
-  private static let leastDescriptors = 16
-
   /// Has failed writes return errors, and leaves no standard descriptor closed, for a file opened later would take its
   /// place and be written to.
   private static func prepareDescriptors() {
@@ -164,8 +159,12 @@ extension Session {
       // For reading only: writing to it still fails, as it did.
       _ = open("/dev/null", O_RDONLY)
     }
-    // Below that the loop itself could not be made.
-    let opened = (0..<leastDescriptors).map { _ in dup(STDERR_FILENO) }
+  }
+
+  /// Ends with a sentence where even the loop could not be made.
+  private static func requireDescriptors() {
+    // The loop, the cache and a connection take about ten.
+    let opened = (0..<16).map { _ in dup(STDERR_FILENO) }
     for descriptor in opened where descriptor >= 0 { close(descriptor) }
     guard opened.contains(-1) else { return }
     StandardError.shared.write("Too few file descriptors are left. Raise the limit (ulimit -n) to 32 or more.\n")

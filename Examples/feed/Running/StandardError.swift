@@ -1,9 +1,8 @@
 import Foundation
-import Logging
 import Synchronization
 
-/// Standard error, whose reader may have gone, or stand still: a message then waits for half a second and is dropped, with those
-/// that follow, so that a program that has to go on or to end does. Once there is room again it is said how many were.
+/// Standard error, whose reader may have gone, or stand still: a message then waits for half a second and is dropped, with
+/// those that follow, so that a program that has to go on or to end does. Once there is room again it is said how many were.
 final class StandardError: Sendable {
   static let shared = StandardError()
 
@@ -44,26 +43,5 @@ final class StandardError: Sendable {
   private func hasRoom(within milliseconds: Int32) -> Bool {
     var descriptor = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
     return poll(&descriptor, 1, milliseconds) != 0
-  }
-}
-
-/// Logs to standard error as `StreamLogHandler` does, which would wait for a reader that stands still.
-struct StandardErrorLogHandler: LogHandler {
-  var metadata: Logger.Metadata = [:]
-  var logLevel = Logger.Level.info
-  let label: String
-
-  init(label: String) { self.label = label }
-
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
-  }
-
-  func log(event: LogEvent) {
-    let values = metadata.merging(event.metadata ?? [:]) { $1 }
-    let details = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value) " }.joined()
-    let now = Date.now.formatted(.iso8601)
-    StandardError.shared.write("\(now) \(event.level) \(label): \(details)[\(event.source)] \(event.message)\n")
   }
 }

@@ -56,3 +56,39 @@ class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
     if phase == .ended { last = nil }
   }
 }
+
+/// A ``LastValueStage`` that delivers values before the last, as asked for.
+@usableFromInline
+class ValuesAndLastStage<Output, Failure: Error>: LastValueStage<Output, Failure> {
+  /// Asked for and not yet delivered.
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var demand = Subscribers.Demand.none
+
+  @inlinable
+  override init(_ down: Downstream<Output, Failure>) { super.init(down) }
+
+  /// Delivers a value that upstream was asked for.
+  ///
+  /// - Returns: what upstream is asked for in the answer.
+  @inlinable
+  final func pass(_ value: Output) -> Subscribers.Demand {
+    demand.spend(self)
+    let more = down.next(value)
+    guard more > .none else { return .none }
+    // It may have ended while the value was being delivered.
+    guard isLive else {
+      request(more)
+      return .none
+    }
+    demand += more
+    return more
+  }
+
+  @usableFromInline
+  final override func asked(for demand: Subscribers.Demand) {
+    guard isLive else { return }
+    self.demand += demand
+    up?.request(demand)
+  }
+}

@@ -7,9 +7,8 @@ import FeedStream
 ///     }
 ///
 /// The operator is run with each kind of source (one that delivers at once, one that waits for its time, a subject;
-/// each finishing and failing, after none to a few values), under each kind of demand (nothing at first, one at a time,
-/// 1 or 2 and later the rest, 3 then 2, 1 then unlimited, unlimited), and cancelled at every point (of four values
-/// under the demand for 3 only); with what is due at one instant in other orders, that seeds determine; then with
+/// each finishing and failing, after none to three values, or four where demand comes in threes), under each kind of demand (nothing at first, one at a time,
+/// 1 or 2 and later the rest, 3 then 2, 1 then unlimited, unlimited), and cancelled at every point; with what is due at one instant in other orders, that seeds determine; then with
 /// sources that break the rules. What it delivers is compared with what `expects` states, and with what it delivers
 /// under unlimited demand. The shortest script that breaks a rule fails the test, with the rule's number.
 public enum StreamRules {

@@ -25,9 +25,8 @@ struct CurlFailure {
       isAfterRedirect && isAboutScheme ? .redirectRefused : isAboutScheme ? .invalidRequest : .notHTTP
     case CURLE_URL_MALFORMAT: isAfterRedirect ? .redirectRefused : .invalidRequest
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: .nameResolution
-    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY: .connect
-    // `CurlTransfer.isStuck` ends nothing but that.
-    case CURLE_ABORTED_BY_CALLBACK: .connect
+    // The callback is `CurlTransfer.isStuck`.
+    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY, CURLE_ABORTED_BY_CALLBACK: .connect
     case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_WRITE_ERROR: .notHTTP
     case CURLE_HTTP2_STREAM: .receive
     case CURLE_PARTIAL_FILE: .truncated

@@ -86,12 +86,12 @@ final class CurlTransfer {
     ccurl_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
     if let file = configuration.certificateAuthorities { ccurl_set_pointer(easy, CURLOPT_CAINFO, file) }
-    if configuration.usesProxies { boundProxies(configuration) } else { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
+    if configuration.usesProxies { boundProxies() } else { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
   }
 
   /// Bounds what a proxy says before it connects: libcurl (7.88) reads that byte by byte, without giving the loop back as
   /// long as there is more, and without counting.
-  private func boundProxies(_ configuration: CurlHTTPClient.Configuration) {
+  private func boundProxies() {
     // The callback costs every request something.
     guard Self.hasProxy else { return }
     ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())

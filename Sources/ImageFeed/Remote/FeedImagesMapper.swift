@@ -23,7 +23,7 @@ public enum FeedImagesMapper {
   ) throws(InvalidData) -> [FeedImage] {
     guard status == 200 else { throw .status(status) }
     guard !body.isEmpty else { throw .empty }
-    guard body.withUnsafeBytes({ $0.separators(atMost: maxValues) }) != nil else {
+    guard !body.withUnsafeBytes({ $0.holdsMoreJSONValues(than: maxValues) }) else {
       throw .tooManyValues(limit: maxValues)
     }
     let items = try decode(body)
@@ -105,34 +105,6 @@ public enum FeedImagesMapper {
   private static func looksLikeWebPage(_ body: Data) -> Bool {
     let skipped: Set<UInt8> = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
     return body.prefix(1024).first { !skipped.contains($0) } == UInt8(ascii: "<")
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// How many values the JSON in these bytes has at most: one more than the commas and opening brackets outside of
-  /// strings; `nil` when there are more than `limit`. Without a decoder, which takes 50 bytes for each.
-  fileprivate func separators(atMost limit: Int) -> Int? {
-    // In UTF-16 and UTF-32 half a character may look like a quotation mark: there all are counted, in strings as well.
-    let isOfBytes = !prefix(4).contains { $0 == 0 || $0 >= 0xFE }
-    var (count, index) = (0, 0)
-    while index < self.count {
-      switch self[index] {
-      case UInt8(ascii: ","), UInt8(ascii: "["), UInt8(ascii: "{"):
-        count += 1
-        if count > limit { return nil }
-      case UInt8(ascii: "\"") where isOfBytes: index = endOfString(from: index + 1)
-      default: break
-      }
-      index += 1
-    }
-    return count
-  }
-
-  /// Where the string ends that begins at `index`.
-  private func endOfString(from index: Int) -> Int {
-    var index = index
-    while index < count, self[index] != UInt8(ascii: "\"") { index += self[index] == UInt8(ascii: "\\") ? 2 : 1 }
-    return index
   }
 }
 

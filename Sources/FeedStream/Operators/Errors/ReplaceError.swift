@@ -42,13 +42,9 @@ extension Publishers {
 extension Publishers.ReplaceError: Equatable where Upstream: Equatable, Upstream.Output: Equatable {}
 
 @usableFromInline
-final class ReplaceErrorStage<Input, Failure: Error>: LastValueStage<Input, Never>, Subscriber {
+final class ReplaceErrorStage<Input, Failure: Error>: ValuesAndLastStage<Input, Never>, Subscriber {
   @usableFromInline
   let output: Input
-  /// Asked for and not yet delivered.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var demand = Subscribers.Demand.none
 
   @inlinable
   init(_ down: Downstream<Input, Never>, _ output: Input) {
@@ -57,19 +53,7 @@ final class ReplaceErrorStage<Input, Failure: Error>: LastValueStage<Input, Neve
   }
 
   @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
-    demand.spend(self)
-    let more = down.next(input)
-    guard more > .none else { return .none }
-    // It may have failed while the value was being delivered.
-    guard isLive else {
-      request(more)
-      return .none
-    }
-    demand += more
-    return more
-  }
+  func receive(_ input: Input) -> Subscribers.Demand { isLive ? pass(input) : .none }
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
@@ -77,11 +61,5 @@ final class ReplaceErrorStage<Input, Failure: Error>: LastValueStage<Input, Neve
     case .finished: finish(.finished)
     case .failure: finish(with: output, isAsked: demand > .none)
     }
-  }
-
-  @usableFromInline
-  override func asked(for demand: Subscribers.Demand) {
-    self.demand += demand
-    up?.request(demand)
   }
 }

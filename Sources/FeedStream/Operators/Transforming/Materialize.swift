@@ -74,39 +74,16 @@ extension Publishers.Materialize: Equatable where Upstream: Equatable {}
 extension Publishers.Dematerialize: Equatable where Upstream: Equatable {}
 
 @usableFromInline
-final class MaterializeStage<Input, Failure: Error>: LastValueStage<Signal<Input, Failure>, Never>, Subscriber {
-  @exclusivity(unchecked)
-  @usableFromInline
-  var demand = Subscribers.Demand.none
-
-  @usableFromInline
+final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<Input, Failure>, Never>, Subscriber {
+  @inlinable
   override init(_ down: Downstream<Signal<Input, Failure>, Never>) { super.init(down) }
 
   @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
-    demand.spend(self)
-    let more = down.next(.value(input))
-    guard more > .none else { return .none }
-    // It may have ended while the value was being delivered.
-    guard isLive else {
-      request(more)
-      return .none
-    }
-    demand += more
-    return more
-  }
+  func receive(_ input: Input) -> Subscribers.Demand { isLive ? pass(.value(input)) : .none }
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
     finish(with: .completion(completion), isAsked: demand > .none)
-  }
-
-  @usableFromInline
-  override func asked(for demand: Subscribers.Demand) {
-    guard isLive else { return }
-    self.demand += demand
-    up?.request(demand)
   }
 }
 

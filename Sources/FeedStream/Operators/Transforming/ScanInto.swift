@@ -77,7 +77,8 @@ struct AccumulateStage<Input, State, Downstream: Subscriber>: FusedStage {
   let next: (inout State, Input) -> Downstream.Input
 
   @inlinable
-  init(_ downstream: Downstream, _ state: Box<Lent<State>>, _ next: @escaping (inout State, Input) -> Downstream.Input) {
+  init(_ downstream: Downstream, _ state: Box<Lent<State>>, _ next: @escaping (inout State, Input) -> Downstream.Input)
+  {
     self.downstream = downstream
     self.state = state
     self.next = next

@@ -1,0 +1,23 @@
+import Foundation
+import Logging
+
+/// Logs to standard error as `StreamLogHandler` does, which would wait for a reader that stands still.
+struct StandardErrorLogHandler: LogHandler {
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.info
+  let label: String
+
+  init(label: String) { self.label = label }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let values = metadata.merging(event.metadata ?? [:]) { $1 }
+    let details = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value) " }.joined()
+    let now = Date.now.formatted(.iso8601)
+    StandardError.shared.write("\(now) \(event.level) \(label): \(details)[\(event.source)] \(event.message)\n")
+  }
+}
