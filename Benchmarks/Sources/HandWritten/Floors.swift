@@ -35,6 +35,15 @@ private func addPlain(to all: inout Pipelines) {
       }
     })
   all.add(
+    "map.filter.map, written in place",
+    sum { count, add in
+      let (triple, isEven, increment) = (work.triple, work.isEven, work.increment)
+      for number in 0..<count {
+        let tripled = triple(number)
+        if isEven(tripled) { add(increment(tripled)) }
+      }
+    })
+  all.add(
     "map.filter.map, erased 3 times",
     sum { count, add in
       let (triple, isEven, increment) = (work.triple, work.isEven, work.increment)

@@ -15,6 +15,11 @@ func addChains(to all: inout Pipelines) {
       source.map(work.triple).filter(work.isEven).map(work.increment).sink(receiveValue: add)
     })
   all.add(
+    "map.filter.map, written in place",
+    numbers { source, _, add in
+      source.map { $0 &* 3 }.filter { $0 & 1 == 0 }.map { $0 &+ 1 }.sink { add($0) }
+    })
+  all.add(
     "8 maps",
     numbers { source, _, add in
       let four = source.map(work.triple).map(work.increment).map(work.triple).map(work.increment)
@@ -110,6 +115,22 @@ func addChains(to all: inout Pipelines) {
     let subject = Numeric()
     for _ in 0..<count {
       subject.map(work.triple).filter(work.isEven).map(work.increment).sink(receiveValue: total.add).cancel()
+    }
+    return total.value
+  }
+  all.add("subscribe and cancel a chain of 3, written in place", .lifecycle) { count in
+    let total = Total()
+    let subject = Numeric()
+    for _ in 0..<count {
+      subject.map { $0 &* 3 }.filter { $0 & 1 == 0 }.map { $0 &+ 1 }.sink { total.add($0) }.cancel()
+    }
+    return total.value
+  }
+  all.add("subscribe and cancel a stateful chain of 3, written in place", .lifecycle) { count in
+    let total = Total()
+    let subject = Numeric()
+    for _ in 0..<count {
+      subject.scan(0) { $0 &+ $1 }.removeDuplicates().prefix(3).sink { total.add($0) }.cancel()
     }
     return total.value
   }

@@ -24,15 +24,15 @@ public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConv
   }
 
   /// Calls the closures given; a value asks for no more by default.
+  @inlinable
   public init(
     receiveSubscription: ((any Subscription) -> Void)? = nil,
     receiveValue: ((Input) -> Subscribers.Demand)? = nil,
     receiveCompletion: ((Subscribers.Completion<Failure>) -> Void)? = nil
   ) {
-    combineIdentifier = CombineIdentifier()
-    downstream = Downstream(
-      "Anonymous AnySubscriber", next: receiveValue ?? { _ in .none }, end: receiveCompletion ?? { _ in },
-      begin: receiveSubscription ?? { _ in })
+    let subscriber = AnonymousSubscriber(receiveSubscription, receiveValue, receiveCompletion)
+    downstream = Downstream(subscriber)
+    combineIdentifier = subscriber.combineIdentifier
   }
 
   @inlinable
@@ -48,7 +48,42 @@ public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConv
   }
   public var customMirror: Mirror {
     let subscriber = downstream.subscriber
-    if subscriber is String { return Mirror("", children: EmptyCollection()) }
     return (subscriber as? any CustomReflectable)?.customMirror ?? Mirror(subscriber, children: EmptyCollection())
   }
+}
+
+/// Closures as a subscriber.
+@frozen
+@usableFromInline
+struct AnonymousSubscriber<Input, Failure: Error>: Subscriber, CustomStringConvertible, CustomReflectable {
+  @usableFromInline
+  let combineIdentifier = CombineIdentifier()
+  @usableFromInline
+  let receiveSubscription: ((any Subscription) -> Void)?
+  @usableFromInline
+  let receiveValue: ((Input) -> Subscribers.Demand)?
+  @usableFromInline
+  let receiveCompletion: ((Subscribers.Completion<Failure>) -> Void)?
+
+  @inlinable
+  init(
+    _ receiveSubscription: ((any Subscription) -> Void)?, _ receiveValue: ((Input) -> Subscribers.Demand)?,
+    _ receiveCompletion: ((Subscribers.Completion<Failure>) -> Void)?
+  ) {
+    self.receiveSubscription = receiveSubscription
+    self.receiveValue = receiveValue
+    self.receiveCompletion = receiveCompletion
+  }
+
+  @inlinable
+  func receive(subscription: any Subscription) { receiveSubscription?(subscription) }
+  @inlinable
+  func receive(_ value: Input) -> Subscribers.Demand { receiveValue?(value) ?? .none }
+  @inlinable
+  func receive(completion: Subscribers.Completion<Failure>) { receiveCompletion?(completion) }
+
+  @usableFromInline
+  var description: String { "Anonymous AnySubscriber" }
+  @usableFromInline
+  var customMirror: Mirror { Mirror("", children: EmptyCollection()) }
 }

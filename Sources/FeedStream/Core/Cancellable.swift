@@ -19,26 +19,22 @@ extension Cancellable {
 /// A cancellable that cancels when it is released.
 public final class AnyCancellable: Cancellable {
   @exclusivity(unchecked)
-  private var canceller: (any Cancellable)?
+  @usableFromInline
+  var action: (() -> Void)?
 
   /// Runs `cancel` once: when cancelled, or when released before that.
-  public init(_ cancel: @escaping () -> Void) { canceller = Action(run: cancel) }
+  @inlinable
+  public init(_ cancel: @escaping () -> Void) { action = cancel }
 
   /// Cancels `canceller` once: when cancelled, or when released before that.
-  public init<C: Cancellable>(_ canceller: C) { self.canceller = canceller }
+  @inlinable
+  public init<C: Cancellable>(_ canceller: C) { action = { canceller.cancel() } }
 
-  deinit { canceller?.cancel() }
+  deinit { action?() }
 
   public func cancel() {
     // Taken out first: cancelling may come back here.
-    let canceller = self.canceller
-    self.canceller = nil
-    canceller?.cancel()
-  }
-
-  private struct Action: Cancellable {
-    let run: () -> Void
-    func cancel() { run() }
+    action.take()?()
   }
 
   public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {

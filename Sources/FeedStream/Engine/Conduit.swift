@@ -2,29 +2,21 @@
 @usableFromInline
 final class Conduit: Subscription {
   private let name: StaticString
-  private let upstreams: UpstreamDemand
   @exclusivity(unchecked)
   private var ledger: Ledger?
-  // Kept until the ending: whoever is subscribed keeps the subject alive.
+  // Kept until the ending: whoever is subscribed keeps the subject alive, and its list.
   @exclusivity(unchecked)
   private var subject: AnyObject?
-  @exclusivity(unchecked)
-  private var remove: ((Ledger) -> Void)?
   @exclusivity(unchecked)
   private var onRequest: ((Ledger) -> Void)?
   @exclusivity(unchecked)
   private var demandAtEnd = Subscribers.Demand.none
 
   @usableFromInline
-  init(
-    _ name: StaticString, _ ledger: Ledger, _ subject: AnyObject, _ upstreams: UpstreamDemand,
-    remove: @escaping (Ledger) -> Void, onRequest: ((Ledger) -> Void)?
-  ) {
+  init(_ name: StaticString, _ ledger: Ledger, _ subject: AnyObject, onRequest: ((Ledger) -> Void)?) {
     self.name = name
     self.ledger = ledger
     self.subject = subject
-    self.upstreams = upstreams
-    self.remove = remove
     self.onRequest = onRequest
     ledger.conduit = self
   }
@@ -36,16 +28,16 @@ final class Conduit: Subscription {
     demand.assertPositive(self)
     guard let ledger else { return }
     ledger.demand += demand
-    upstreams.want()
+    ledger.list.upstreams.want()
     onRequest?(ledger)
   }
 
   @usableFromInline
   func cancel() {
-    guard let ledger, let remove else { return }
+    guard let ledger else { return }
     withExtendedLifetime(subject) {
       release()
-      remove(ledger)
+      ledger.list.remove(ledger)
     }
   }
 
@@ -59,7 +51,6 @@ final class Conduit: Subscription {
     }
     ledger = nil
     subject = nil
-    remove = nil
     onRequest = nil
   }
 }

@@ -8,42 +8,73 @@
 /// (14 against 4 ns to one subscriber). That is right because an outlet taken off the list while a value is being sent is
 /// kept in `retired` until the sending ends.
 @usableFromInline
-final class Conduits<Output, Failure: Error> {
+class ConduitList {
+  /// `nil` is a vacancy.
   @exclusivity(unchecked)
   @usableFromInline
-  var outlets: ContiguousArray<Unmanaged<Outlet<Output, Failure>>> = []
+  final var outlets: ContiguousArray<Unmanaged<Ledger>?> = []
   @exclusivity(unchecked)
   @usableFromInline
-  var vacancies = 0
-  @usableFromInline
-  let vacant = Outlet<Output, Failure>(Downstream("", next: { _ in .none }, end: { _ in }, begin: { _ in }), index: 0)
+  final var vacancies = 0
   /// How many sendings are under way, one within the other.
   @exclusivity(unchecked)
   @usableFromInline
-  var sendings = 0
+  final var sendings = 0
   @exclusivity(unchecked)
   @usableFromInline
-  var retired: ContiguousArray<Outlet<Output, Failure>> = []
+  final var retired: ContiguousArray<Ledger> = []
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var isOpen = true
+  @usableFromInline
+  final let upstreams = UpstreamDemand()
+  @exclusivity(unchecked)
+  @usableFromInline
+  final var confinement = Confinement()
+
+  @usableFromInline
+  init() {}
+
+  deinit {
+    for outlet in outlets { outlet?.release() }
+  }
+
+  @usableFromInline
+  final func remove(_ ledger: Ledger) {
+    confinement.check("Subject")
+    guard isOpen, let outlet = outlets[ledger.index] else { return }
+    outlets[ledger.index] = nil
+    vacancies += 1
+    if sendings > 0 { retired.append(ledger) } else { closeUp() }
+    outlet.release()
+  }
+
+  private func closeUp() {
+    guard vacancies > 32, vacancies > outlets.count / 2 else { return }
+    outlets.removeAll { $0 == nil }
+    vacancies = 0
+    for index in outlets.indices { outlets[index]?._withUnsafeGuaranteedRef { $0.index = index } }
+  }
+
+  /// Lets go of what was cancelled while sending.
+  @usableFromInline
+  final func release() {
+    let retired = self.retired
+    self.retired = []
+    withExtendedLifetime(retired) { closeUp() }
+  }
+}
+
+/// The list with the types of what is sent.
+@usableFromInline
+final class Conduits<Output, Failure: Error>: ConduitList {
   /// How the subject ended, once it has.
   @exclusivity(unchecked)
   @usableFromInline
   var completion: Subscribers.Completion<Failure>?
-  @exclusivity(unchecked)
-  @usableFromInline
-  var isOpen = true
-  @usableFromInline
-  let upstreams = UpstreamDemand()
-  @exclusivity(unchecked)
-  @usableFromInline
-  var confinement = Confinement()
 
   @inlinable
-  init() { vacant.isActive = false }
-
-  @inlinable
-  deinit {
-    for outlet in outlets where outlet.toOpaque() != Unmanaged.passUnretained(vacant).toOpaque() { outlet.release() }
-  }
+  override init() { super.init() }
 
   /// Adds a subscriber, or tells it at once that the subject has ended.
   ///
@@ -51,45 +82,27 @@ final class Conduits<Output, Failure: Error> {
   ///   - position: where it begins in what the subject keeps.
   ///   - onRequest: what the subject does when the subscriber asks for values, beyond the ledger.
   @inlinable
-  func add(
-    _ down: Downstream<Output, Failure>, to subject: AnyObject, _ name: StaticString, from position: Int = 0,
+  func add<S: Subscriber>(
+    _ subscriber: S, to subject: AnyObject, _ name: StaticString, from position: Int = 0,
     onRequest: ((Ledger) -> Void)? = nil
-  ) {
+  ) where S.Input == Output, S.Failure == Failure {
     confinement.check(name)
     if isOpen {
-      let outlet = Outlet(down, index: outlets.count)
+      let outlet = OutletTo(subscriber, on: self)
       outlet.position = position
       outlets.append(.passRetained(outlet))
-      let conduit = Conduit(name, outlet, subject, upstreams, remove: { [self] in remove($0) }, onRequest: onRequest)
-      down.receive(subscription: conduit)
+      subscriber.receive(subscription: Conduit(name, outlet, subject, onRequest: onRequest))
     } else if let completion {
       let subscription = EndingSubscription()
-      down.receive(subscription: subscription)
-      if !subscription.isCancelled { down.receive(completion: completion) }
+      subscriber.receive(subscription: subscription)
+      if !subscription.isCancelled { subscriber.receive(completion: completion) }
     }
   }
 
+  /// An entry of the list with its types.
   @inlinable
-  func remove(_ ledger: Ledger) {
-    confinement.check("Subject")
-    guard isOpen else { return }
-    let outlet = outlets[ledger.index].takeRetainedValue()
-    outlets[ledger.index] = .passUnretained(vacant)
-    vacancies += 1
-    if sendings > 0 {
-      retired.append(outlet)
-    } else {
-      closeUp()
-    }
-  }
-
-  @inlinable
-  func closeUp() {
-    guard vacancies > 32, vacancies > outlets.count / 2 else { return }
-    outlets.removeAll { $0.toOpaque() == Unmanaged.passUnretained(vacant).toOpaque() }
-    vacancies = 0
-    for index in outlets.indices { outlets[index]._withUnsafeGuaranteedRef { $0.index = index } }
-  }
+  @inline(__always)
+  func outlet(_ ledger: Ledger) -> Outlet<Output, Failure> { unsafeDowncast(ledger, to: Outlet<Output, Failure>.self) }
 
   /// Delivers `input` to every subscriber that has asked for a value.
   @inlinable
@@ -102,10 +115,13 @@ final class Conduits<Output, Failure: Error> {
     let count = outlets.count
     // Ended or closed up on the way, the list is shorter.
     while index < count, index < outlets.count {
-      switch outlets[index]._withUnsafeGuaranteedRef({ $0.offer(input) }) {
-      case .delivered: delivery.delivered &+= 1
-      case .dropped: delivery.dropped &+= 1
-      case .vacant: break
+      outlets[index]?._withUnsafeGuaranteedRef {
+        if $0.spend() {
+          outlet($0).deliver(input)
+          delivery.delivered &+= 1
+        } else if $0.isActive {
+          delivery.dropped &+= 1
+        }
       }
       index &+= 1
     }
@@ -114,26 +130,17 @@ final class Conduits<Output, Failure: Error> {
     return delivery
   }
 
-  /// Lets go of what was cancelled while sending.
-  @inlinable
-  @inline(never)
-  func release() {
-    let retired = self.retired
-    self.retired = []
-    withExtendedLifetime(retired) { closeUp() }
-  }
-
   @inlinable
   func send(completion: Subscribers.Completion<Failure>) {
     confinement.check("Subject")
     guard isOpen else { return }
     isOpen = false
     self.completion = completion
-    let ended = outlets.filter { $0._withUnsafeGuaranteedRef { $0.isActive } }.map { $0.takeRetainedValue() }
+    let ended = outlets.compactMap { $0?.takeRetainedValue() }
     outlets = []
     if sendings > 0 { retired.append(contentsOf: ended) }
     // One that is cancelled by another's ending is not told of it.
-    for outlet in ended where outlet.isActive { end(outlet, completion) }
+    for ledger in ended where ledger.isActive { end(outlet(ledger), completion) }
   }
 
   /// Lets a subscriber's subscription go and tells it how the subject ended.
@@ -141,7 +148,7 @@ final class Conduits<Output, Failure: Error> {
   func end(_ outlet: Outlet<Output, Failure>, _ completion: Subscribers.Completion<Failure>) {
     outlet.conduit?.release()
     outlet.isActive = false
-    outlet.down.receive(completion: completion)
+    outlet.end(completion)
   }
 }
 
@@ -154,8 +161,7 @@ extension Conduits {
     sendings &+= 1
     var index = 0
     while index < outlets.count {
-      let outlet = outlets[index].takeUnretainedValue()
-      if outlet.isActive { body(outlet) }
+      if let ledger = outlets[index]?.takeUnretainedValue(), ledger.isActive { body(outlet(ledger)) }
       index &+= 1
     }
     sendings &-= 1

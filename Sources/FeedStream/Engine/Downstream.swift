@@ -1,33 +1,12 @@
-/// A subscriber with its type erased to closures.
-///
-/// They are formed here, in an inlinable function that knows the concrete subscriber, and so are specialized; a call
-/// through `any Subscriber` or a generic class's vtable never is (DESIGN, section 4). `next` is the hot path; `end` and
-/// `begin` are called once in a subscription's life, and apart, because an enum of what they carry would be copied on the
-/// way, and its type looked up wherever it is not known.
+/// A subscriber with its type erased: the object that holds it, and its methods as functions that take that object.
 @frozen
 @usableFromInline
 struct Downstream<Input, Failure: Error> {
-  @usableFromInline
-  let next: (Input) -> Subscribers.Demand
-  @usableFromInline
-  let end: (Subscribers.Completion<Failure>) -> Void
-  @usableFromInline
-  let begin: (any Subscription) -> Void
   /// The subscriber, or a ``SubscriberHolder`` with it.
   @usableFromInline
   let holder: AnyObject
-
-  /// Made of closures; goes by `name`.
   @usableFromInline
-  init(
-    _ name: String, next: @escaping (Input) -> Subscribers.Demand,
-    end: @escaping (Subscribers.Completion<Failure>) -> Void, begin: @escaping (any Subscription) -> Void
-  ) {
-    self.next = next
-    self.end = end
-    self.begin = begin
-    holder = NameHolder(name)
-  }
+  let methods: SubscriberMethods<Input, Failure>
 
   @inlinable
   init<S: Subscriber>(_ subscriber: S) where S.Input == Input, S.Failure == Failure {
@@ -35,29 +14,26 @@ struct Downstream<Input, Failure: Error> {
       // Erased before. Known at compile time where this is specialized.
       self = link.downstream
     } else if S.self is AnyObject.Type {
-      // A closure that captures one object needs no context of its own.
-      next = { subscriber.receive($0) }
-      end = { subscriber.receive(completion: $0) }
-      begin = { subscriber.receive(subscription: $0) }
       // Right because it is one, as was asked just now; a cast would look for a bridge first.
       holder = unsafeBitCast(subscriber, to: AnyObject.self)
+      methods = SubscriberMethods(ofObject: S.self)
     } else {
-      // One box for all closures, and no other context.
-      let box = SubscriberBox(subscriber)
-      next = { box.subscriber.receive($0) }
-      end = { box.subscriber.receive(completion: $0) }
-      begin = { box.subscriber.receive(subscription: $0) }
-      holder = box
+      holder = SubscriberBox(subscriber)
+      methods = SubscriberMethods(of: SubscriberBox<S>.self)
     }
   }
 
   @inlinable
-  @inline(never)
-  func receive(subscription: any Subscription) { begin(subscription) }
+  @inline(__always)
+  func next(_ input: Input) -> Subscribers.Demand { methods.next(holder, input) }
 
   @inlinable
   @inline(never)
-  func receive(completion: Subscribers.Completion<Failure>) { end(completion) }
+  func receive(subscription: any Subscription) { methods.begin(holder, subscription) }
+
+  @inlinable
+  @inline(never)
+  func receive(completion: Subscribers.Completion<Failure>) { methods.end(holder, completion) }
 
   @usableFromInline
   var subscriber: Any { (holder as? SubscriberHolder)?.held ?? holder }
@@ -68,6 +44,48 @@ struct Downstream<Input, Failure: Error> {
     let subscriber = self.subscriber
     return (subscriber as? any CustomStringConvertible)?.description ?? String(describing: type(of: subscriber))
   }
+}
+
+/// A subscriber's methods, for whoever has the object that it is or that holds it.
+///
+/// They are formed here, in an inlinable function that knows the concrete subscriber, and so are specialized; a call
+/// through `any Subscriber` or a generic class's vtable never is (DESIGN, section 4). They capture nothing: closures over
+/// the object would be three more references to count whenever an erased subscriber is passed on or let go. `next` is the
+/// hot path; `end` and `begin` are called once in a subscription's life, and apart, because an enum of what they carry
+/// would be copied on the way, and its type looked up wherever it is not known.
+@frozen
+@usableFromInline
+struct SubscriberMethods<Input, Failure: Error> {
+  @usableFromInline
+  let next: (AnyObject, Input) -> Subscribers.Demand
+  @usableFromInline
+  let end: (AnyObject, Subscribers.Completion<Failure>) -> Void
+  @usableFromInline
+  let begin: (AnyObject, any Subscription) -> Void
+
+  /// Those of subscribers that holders of this type hold.
+  @inlinable
+  init<Holder: SubscriberHolding>(of holder: Holder.Type)
+  where Holder.Target.Input == Input, Holder.Target.Failure == Failure {
+    next = { unsafeDowncast($0, to: Holder.self).target.receive($1) }
+    end = { unsafeDowncast($0, to: Holder.self).target.receive(completion: $1) }
+    begin = { unsafeDowncast($0, to: Holder.self).target.receive(subscription: $1) }
+  }
+
+  /// Those of subscribers of this type, which must be a class.
+  @inlinable
+  init<S: Subscriber>(ofObject subscriber: S.Type) where S.Input == Input, S.Failure == Failure {
+    next = { _unsafeReferenceCast($0, to: S.self).receive($1) }
+    end = { _unsafeReferenceCast($0, to: S.self).receive(completion: $1) }
+    begin = { _unsafeReferenceCast($0, to: S.self).receive(subscription: $1) }
+  }
+}
+
+/// An object that holds a subscriber which is none itself.
+@usableFromInline
+protocol SubscriberHolding: AnyObject {
+  associatedtype Target: Subscriber
+  var target: Target { get }
 }
 
 /// Holds what a ``Downstream`` was made of, when that is not an object itself.
@@ -82,23 +100,15 @@ class SubscriberHolder {
 }
 
 @usableFromInline
-final class SubscriberBox<S: Subscriber>: SubscriberHolder {
+final class SubscriberBox<S: Subscriber>: SubscriberHolder, SubscriberHolding {
   @usableFromInline
-  let subscriber: S
+  let target: S
 
   @inlinable
-  init(_ subscriber: S) { self.subscriber = subscriber }
+  init(_ target: S) { self.target = target }
 
   @usableFromInline
-  override var held: Any { subscriber }
-}
-
-private final class NameHolder: SubscriberHolder {
-  private let name: String
-
-  init(_ name: String) { self.name = name }
-
-  override var held: Any { name }
+  override var held: Any { target }
 }
 
 /// The way back: a subscriber made of an erased one, where a chain's nesting of types starts afresh.

@@ -15,8 +15,7 @@ class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
   final func finish(with value: Output?, isAsked: Bool, cancelling: Bool = false) {
     guard phase == .live else { return }
     phase = .draining
-    let up = self.up
-    self.up = nil
+    let up = self.up.take()
     if cancelling { up?.cancel() }
     guard phase == .draining else { return }
     guard !isAsked else { return deliver(value) }

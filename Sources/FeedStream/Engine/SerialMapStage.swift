@@ -105,8 +105,7 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
   @usableFromInline
   override func cancel() {
     endsWithUpstream = false
-    let up = self.up
-    self.up = nil
+    let up = self.up.take()
     super.cancel()
     waiting.removeAll()
     up?.cancel()

@@ -121,9 +121,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   final func stop(_ completion: Subscribers.Completion<Failure>) {
     guard phase == .live || phase == .waiting && strays == .earlyPass else { return }
     phase = .ended
-    let up = self.up
-    self.up = nil
-    up?.cancel()
+    up.take()?.cancel()
     down.receive(completion: completion)
   }
 
@@ -132,9 +130,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @inline(never)
   final func stop(after value: Output) {
     phase = .draining
-    let up = self.up
-    self.up = nil
-    up?.cancel()
+    up.take()?.cancel()
     guard phase == .draining else { return }
     _ = down.next(value)
     // The subscriber may have cancelled meanwhile.
@@ -159,9 +155,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
     confinement.check("Subscription.cancel")
     guard phase != .ended, phase != .waiting || strays == .earlyTraps else { return }
     phase = .ended
-    let up = self.up
-    self.up = nil
-    up?.cancel()
+    up.take()?.cancel()
   }
 
   // MARK: What a person sees

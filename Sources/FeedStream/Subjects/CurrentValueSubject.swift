@@ -45,7 +45,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    conduits.add(Downstream(subscriber), to: self, "CurrentValueSubject") { [self] in catchUp($0) }
+    conduits.add(subscriber, to: self, "CurrentValueSubject") { [self] in catchUp($0) }
   }
 
   /// Delivers the present value to one who has not seen it, and what is sent meanwhile: a request made within that is
@@ -54,10 +54,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   func catchUp(_ ledger: Ledger) {
     guard ledger.isBehind, !ledger.isBeingServed else { return }
     ledger.isBeingServed = true
-    while ledger.isBehind, ledger.demand > .none {
-      ledger.isBehind = false
-      _ = unsafeDowncast(ledger, to: Outlet<Output, Failure>.self).offer(current)
-    }
+    while ledger.isBehind, ledger.spend() { conduits.outlet(ledger).deliver(current) }
     ledger.isBeingServed = false
   }
 

@@ -86,8 +86,8 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     giveUp()
     let start = limit < kept.count ? end - limit : origin
-    conduits.add(Downstream(subscriber), to: self, "ReplaySubject", from: start) { [self] ledger in
-      serve(unsafeDowncast(ledger, to: Outlet<Output, Failure>.self))
+    conduits.add(subscriber, to: self, "ReplaySubject", from: start) { [self] ledger in
+      serve(conduits.outlet(ledger))
     }
     // Nothing kept and ended: the ending waits for no request.
     if completion != nil { conduits.visit(serve) }
@@ -137,10 +137,10 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     servings += 1
     while outlet.isActive, outlet.demand > .none {
       outlet.position = Swift.max(outlet.position, origin)
-      guard outlet.position < end else { break }
+      guard outlet.position < end, outlet.spend() else { break }
       let value = kept[outlet.position - origin].value
       outlet.position += 1
-      _ = outlet.offer(value)
+      outlet.deliver(value)
     }
     servings -= 1
     outlet.isBeingServed = false

@@ -80,12 +80,9 @@ extension Subscribers {
     }
 
     public func cancel() {
-      guard let subscription else {
-        // It may still be on its way, as with `subscribe(on:)`: it will be refused.
-        isOpen = false
-        return
-      }
-      self.subscription = nil
+      // It may still be on its way, as with `subscribe(on:)`: it will be refused.
+      isOpen = false
+      guard let subscription = subscription.take() else { return }
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
       close()
       subscription.cancel()

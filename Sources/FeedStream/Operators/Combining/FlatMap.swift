@@ -179,8 +179,7 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
 
   @inlinable
   override func cancel() {
-    let up = self.up
-    self.up = nil
+    let up = self.up.take()
     super.cancel()
     up?.cancel()
   }

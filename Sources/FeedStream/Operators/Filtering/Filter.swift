@@ -74,8 +74,8 @@ extension Publishers {
       let down = Downstream(subscriber)
       upstream.receive(
         subscriber: TryStage<Output, Upstream.Failure, Output>("TryFilter", strays: .earlyTraps, down) {
-          [isIncluded, next = down.next] in
-          try isIncluded($0) ? next($0) : .max(1)
+          [isIncluded] in
+          try isIncluded($0) ? down.next($0) : .max(1)
         })
     }
   }

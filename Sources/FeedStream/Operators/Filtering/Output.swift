@@ -86,10 +86,13 @@ final class OutputStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
   @exclusivity(unchecked)
   @usableFromInline
   var toDeliver: Int
-  private let isNothing: Bool
-  private var isDeliveringLast = false
-
   @usableFromInline
+  let isNothing: Bool
+  @exclusivity(unchecked)
+  @usableFromInline
+  var isDeliveringLast = false
+
+  @inlinable
   init(_ down: Downstream<Input, Failure>, _ range: CountableRange<Int>) {
     isNothing = range.isEmpty
     toDrop = range.lowerBound
@@ -97,7 +100,7 @@ final class OutputStage<Input, Failure: Error>: Stage<Input, Failure>, Subscribe
     super.init(down)
   }
 
-  @usableFromInline
+  @inlinable
   override func began() {
     super.began()
     if isNothing { stop(.finished) }

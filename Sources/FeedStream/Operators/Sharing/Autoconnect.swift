@@ -63,9 +63,7 @@ extension Publishers {
 
     @usableFromInline
     final func disconnect() {
-      let connection = self.connection
-      self.connection = nil
-      connection?.cancel()
+      connection.take()?.cancel()
     }
   }
 }

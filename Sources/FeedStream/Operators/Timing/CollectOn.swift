@@ -107,9 +107,7 @@ final class CollectOnStage<Input, Failure: Error>: TriggeredStage<[Input], Failu
 
   @usableFromInline
   override func triggerEnded() {
-    let up = self.up
-    self.up = nil
-    up?.cancel()
+    up.take()?.cancel()
     finishWhenDelivered()
   }
 

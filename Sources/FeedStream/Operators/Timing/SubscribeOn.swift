@@ -78,9 +78,7 @@ final class SubscribeOnStage<Input, Failure: Error>: Stage<Input, Failure>, Subs
     guard isLive else { return }
     phase = .ended
     schedule { [self] in
-      let up = self.up
-      self.up = nil
-      up?.cancel()
+      up.take()?.cancel()
     }
   }
 }

@@ -178,9 +178,7 @@ final class TimeoutStage<Input, Failure: Error>: DeferringStage<Input, Failure>,
   private func expire() {
     guard isLive, isOpen else { return }
     isOpen = false
-    let up = self.up
-    self.up = nil
-    up?.cancel()
+    up.take()?.cancel()
     while isLive, !waiting.isEmpty { deliverNext() }
     if isLive { expired(self) }
   }

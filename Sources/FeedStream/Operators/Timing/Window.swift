@@ -159,9 +159,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   @usableFromInline
   override func triggerEnded() {
-    let up = self.up
-    self.up = nil
-    up?.cancel()
+    up.take()?.cancel()
     finishWhenDelivered()
   }
 

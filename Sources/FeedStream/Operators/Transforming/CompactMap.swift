@@ -72,8 +72,8 @@ extension Publishers {
       let down = Downstream(subscriber)
       upstream.receive(
         subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryCompactMap", strays: .earlyTraps, down) {
-          [transform, next = down.next] in
-          if let output = try transform($0) { next(output) } else { .max(1) }
+          [transform] in
+          if let output = try transform($0) { down.next(output) } else { .max(1) }
         })
     }
   }

@@ -51,8 +51,8 @@ extension Publishers {
       let down = Downstream(subscriber)
       upstream.receive(
         subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("Encode", strays: .earlyPass, down) {
-          [encoder, next = down.next] in
-          next(try encoder.encode($0))
+          [encoder] in
+          down.next(try encoder.encode($0))
         })
     }
   }
@@ -77,8 +77,8 @@ extension Publishers {
       let down = Downstream(subscriber)
       upstream.receive(
         subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("Decode", strays: .earlyPass, down) {
-          [decoder, next = down.next] in
-          next(try decoder.decode(Output.self, from: $0))
+          [decoder] in
+          down.next(try decoder.decode(Output.self, from: $0))
         })
     }
   }

@@ -83,8 +83,8 @@ extension Publishers {
       let down = Downstream(subscriber)
       upstream.receive(
         subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryMap", strays: .valuesAndErrorsPass, down) {
-          [transform, next = down.next] in
-          next(try transform($0))
+          [transform] in
+          down.next(try transform($0))
         })
     }
   }

@@ -86,9 +86,9 @@ extension Publishers {
       let result = Box(initialResult)
       upstream.receive(
         subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryScan", down) {
-          [nextPartialResult, next = down.next] in
+          [nextPartialResult] in
           result.value = try nextPartialResult(result.value, $0)
-          return next(result.value)
+          return down.next(result.value)
         })
     }
   }
