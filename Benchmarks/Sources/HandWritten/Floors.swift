@@ -22,7 +22,9 @@ private func addPlain(to all: inout Pipelines) {
   for name in ["source alone", "buffer", "makeConnectable.autoconnect"] {
     all.add(name, sum { count, add in for number in 0..<count { add(number) } })
   }
-  for name in ["flatMap of publishers of 10", "switchToLatest of sequences of 10"] {
+  for name in [
+    "flatMap of publishers of 10", "switchToLatest of sequences of 10", "switchToLatest of publishers of 10",
+  ] {
     all.add(name, sum { count, add in for _ in 0..<count / 10 { for number in 0..<10 { add(number) } } })
   }
   all.add(

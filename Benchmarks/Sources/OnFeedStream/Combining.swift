@@ -42,6 +42,13 @@ func addCombining(to all: inout Pipelines) {
   }
   all.add("switchToLatest of sequences of 10", .combining) { count in
     let total = Total()
+    let subscription = Numbers(count: count / 10).map { _ in (0..<10).publisher }.switchToLatest()
+      .sink(receiveValue: total.add)
+    withExtendedLifetime(subscription) {}
+    return total.value
+  }
+  all.add("switchToLatest of publishers of 10", .combining) { count in
+    let total = Total()
     let subscription = Numbers(count: count / 10).map { _ in Numbers(count: 10) }.switchToLatest()
       .sink(receiveValue: total.add)
     withExtendedLifetime(subscription) {}

@@ -66,7 +66,7 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
       defer { state.failure = nil }
       return state.failure.map { .failure($0) } ?? .success(nil)
     }
-    if let answer { waiter.resume(returning: answer) } else { home.run { self.requestOwed() } }
+    if let answer { waiter.resume(returning: answer) } else { home.run { self.request(atMost: 1) } }
   }
 
   func cancel() {
@@ -84,11 +84,14 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
 
   // MARK: The stream's side, at its home
 
-  private func requestOwed() {
+  /// Asks for what has been waited for. Each who waits asks for one value, so that the stream sees as many requests
+  /// however they fall together.
+  private func request(atMost limit: Int) {
     let request: (any Subscription, Int)? = state.withLock { state in
       guard case .subscribed(let subscription) = state.phase, state.owed > 0 else { return nil }
-      defer { state.owed = 0 }
-      return (subscription, state.owed)
+      let count = min(state.owed, limit)
+      state.owed -= count
+      return (subscription, count)
     }
     if let (subscription, count) = request { subscription.request(.max(count)) }
   }
@@ -108,7 +111,7 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
       state.phase = .subscribed(subscription)
       return true
     }
-    if isFirst { requestOwed() } else { subscription.cancel() }
+    if isFirst { request(atMost: .max) } else { subscription.cancel() }
   }
 
   func receive(_ input: Input) -> Subscribers.Demand {

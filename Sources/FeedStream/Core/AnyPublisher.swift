@@ -20,27 +20,52 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
     if let erased = publisher as? AnyPublisher<Output, Failure> {
       self = erased
     } else {
-      box = PublisherBox { publisher.receive(subscriber: Link($0)) }
+      box = PublisherBoxOf(publisher)
     }
   }
 
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    box.attach(Downstream(subscriber))
+    box.attach(box, Downstream(subscriber))
   }
+
+  @inlinable
+  public func deliverAll(to deliver: (Output) -> Bool) -> Bool { box.deliverAll(box, deliver) }
 
   public var description: String { "AnyPublisher" }
   public var playgroundDescription: Any { description }
 }
 
-/// A publisher of which nothing is left but how to attach to it. One object, so that what is erased is one word and is
-/// passed around with one retain.
+/// A publisher of which nothing is left but what to do with it: functions that take this object, formed where the concrete
+/// publisher is known, so that everything above it is specialized.
 @usableFromInline
-final class PublisherBox<Output, Failure: Error> {
-  // Formed where the concrete publisher is known, so that everything above it is specialized.
+class PublisherBox<Output, Failure: Error> {
   @usableFromInline
-  let attach: (Downstream<Output, Failure>) -> Void
+  final let attach: (PublisherBox, Downstream<Output, Failure>) -> Void
+  @usableFromInline
+  final let deliverAll: (PublisherBox, (Output) -> Bool) -> Bool
 
   @inlinable
-  init(_ attach: @escaping (Downstream<Output, Failure>) -> Void) { self.attach = attach }
+  init(
+    attach: @escaping (PublisherBox, Downstream<Output, Failure>) -> Void,
+    deliverAll: @escaping (PublisherBox, (Output) -> Bool) -> Bool
+  ) {
+    self.attach = attach
+    self.deliverAll = deliverAll
+  }
+}
+
+/// The box with the publisher in it: one object, so that what is erased is one word and is passed around with one retain.
+@usableFromInline
+final class PublisherBoxOf<P: Publisher>: PublisherBox<P.Output, P.Failure> {
+  @usableFromInline
+  let publisher: P
+
+  @inlinable
+  init(_ publisher: P) {
+    self.publisher = publisher
+    super.init(
+      attach: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher.receive(subscriber: Link($1)) },
+      deliverAll: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher.deliverAll(to: $1) })
+  }
 }

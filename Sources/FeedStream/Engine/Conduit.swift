@@ -28,30 +28,28 @@ final class Conduit: Subscription {
     demand.assertPositive(self)
     guard let ledger else { return }
     ledger.demand += demand
-    ledger.list.upstreams.want()
+    if !ledger.list.upstreams.isWanted { ledger.list.upstreams.want() }
     onRequest?(ledger)
   }
 
   @usableFromInline
   func cancel() {
-    guard let ledger else { return }
-    withExtendedLifetime(subject) {
-      release()
-      ledger.list.remove(ledger)
-    }
+    guard let (ledger, subject) = release() else { return }
+    withExtendedLifetime(subject) { ledger.list.remove(ledger) }
   }
 
   /// Lets the subject and the subscriber go: nothing is delivered through this conduit any more.
+  ///
+  /// - Returns: what it has let go of, unless that has happened before.
   @usableFromInline
-  func release() {
-    if let ledger {
-      demandAtEnd = ledger.demand
-      ledger.demand = .none
-      ledger.isActive = false
-    }
-    ledger = nil
-    subject = nil
+  @discardableResult
+  func release() -> (Ledger, AnyObject?)? {
+    guard let ledger = ledger.take() else { return nil }
+    demandAtEnd = ledger.demand
+    ledger.demand = .none
+    ledger.isActive = false
     onRequest = nil
+    return (ledger, subject.take())
   }
 }
 
@@ -81,7 +79,7 @@ extension Conduit: CustomStringConvertible, CustomPlaygroundDisplayConvertible, 
 @usableFromInline
 final class UpstreamDemand {
   private var upstreams: [any Subscription] = []
-  private var isWanted = false
+  fileprivate var isWanted = false
   /// When to look for upstreams that are over, so that connecting again and again costs no memory.
   private var sweepCount = 32
 

@@ -72,9 +72,15 @@ final class Conduits<Output, Failure: Error>: ConduitList {
   @exclusivity(unchecked)
   @usableFromInline
   var completion: Subscribers.Completion<Failure>?
+  /// What the subject's drops are reported under.
+  @usableFromInline
+  let name: StaticString
 
   @inlinable
-  override init() { super.init() }
+  init(_ name: StaticString) {
+    self.name = name
+    super.init()
+  }
 
   /// Adds a subscriber, or tells it at once that the subject has ended.
   ///
@@ -103,6 +109,14 @@ final class Conduits<Output, Failure: Error>: ConduitList {
   @inlinable
   @inline(__always)
   func outlet(_ ledger: Ledger) -> Outlet<Output, Failure> { unsafeDowncast(ledger, to: Outlet<Output, Failure>.self) }
+
+  /// Delivers `input` to every subscriber that has asked for a value, and reports it if it reaches less than everybody.
+  @inlinable
+  func pass(_ input: Output) -> Delivery {
+    let delivery = send(input)
+    if delivery.isLost || delivery.dropped > 0 { report(input, delivery) }
+    return delivery
+  }
 
   /// Delivers `input` to every subscriber that has asked for a value.
   @inlinable
@@ -178,7 +192,7 @@ extension Conduits {
   /// Tells who watches that `value` reached less than everybody.
   @inline(never)
   @usableFromInline
-  func report(_ value: Output, _ delivery: Delivery, _ name: StaticString) {
+  func report(_ value: Output, _ delivery: Delivery) {
     let reason: DroppedValue.Reason =
       delivery.isTerminated ? .terminated : delivery.dropped > 0 ? .noDemand : .noSubscriber
     StreamDiagnostics.dropped(value, name, reason)

@@ -18,8 +18,7 @@ extension Publishers {
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = SerialMapStage<Upstream.Output, Output, Failure>(
-        WhenBusy.name, Downstream(subscriber), WhenBusy.keepsValues ? .waits : .isDropped
-      ) { [transform] in transform($0).receive(subscriber: $1) }
+        WhenBusy.name, Downstream(subscriber), WhenBusy.keepsValues ? .waits : .isDropped, transform)
       stage.down.receive(subscription: stage)
       upstream.receive(subscriber: stage)
     }

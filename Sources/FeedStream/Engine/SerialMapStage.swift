@@ -13,30 +13,38 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
     case waits
   }
 
+  /// Makes a publisher of a value and has the inlet given subscribe to it, or the stage take it.
   @usableFromInline
-  let attach: (Input, Inlet<SerialPort<Output, Failure>>) -> Void
-  private let whenBusy: WhenBusy
+  let attach: (Input, SerialMapStage, Upstream?) -> Void
+  @usableFromInline
+  let whenBusy: WhenBusy
   @exclusivity(unchecked)
-  private var up: (any Subscription)?
+  @usableFromInline
+  var up: (any Subscription)?
   @exclusivity(unchecked)
-  private var isFinished = false
+  @usableFromInline
+  var isFinished = false
   /// Whether upstream's ending was passed on. As in Combine's `switchToLatest`, an upstream that breaks the rules and ends
   /// again after that is not corrected.
   @exclusivity(unchecked)
   private var endsWithUpstream = false
   /// Whether a publisher runs, or is about to.
   @exclusivity(unchecked)
-  private var isBusy = false
-  @exclusivity(unchecked)
-  private var waiting = FIFO<Input>()
-
   @usableFromInline
-  init(
-    _ name: StaticString, _ down: Downstream<Output, Failure>, _ whenBusy: WhenBusy,
-    _ attach: @escaping (Input, Inlet<SerialPort<Output, Failure>>) -> Void
-  ) {
+  var isBusy = false
+  @exclusivity(unchecked)
+  @usableFromInline
+  var waiting = FIFO<Input>()
+
+  @inlinable
+  init<P: Publisher>(
+    _ name: StaticString, _ down: Downstream<Output, Failure>, _ whenBusy: WhenBusy, _ make: @escaping (Input) -> P
+  ) where P.Output == Output, P.Failure == Failure {
     self.whenBusy = whenBusy
-    self.attach = attach
+    attach = { input, stage, inlet in
+      let publisher = make(input)
+      if let inlet { publisher.receive(subscriber: inlet) } else { stage.take(publisher) }
+    }
     super.init(name, down)
   }
 
@@ -47,7 +55,7 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
     subscription.request(.unlimited)
   }
 
-  @usableFromInline
+  @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isActive, !isFinished else { return .none }
     switch whenBusy {
@@ -58,10 +66,39 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
     return .none
   }
 
-  private func start(_ input: Input) {
+  @inlinable
+  func start(_ input: Input) {
     isBusy = true
-    subscribe { [attach] in attach(input, $0) }
+    if isSubscribing { subscribe { [self] in attach(input, self, $0) } } else { attach(input, self, nil) }
   }
+
+  /// Puts `publisher` in the current one's place; not while this is subscribing. What a sequence or a `Just` has is
+  /// delivered without a subscription, which costs seven allocations, while everything is asked for.
+  @inlinable
+  func take<P: Publisher>(_ publisher: P) where P.Output == Output, P.Failure == Failure {
+    current.take()?.cancel()
+    isSubscribing = true
+    if isActive {
+      let isDelivered =
+        demand == .unlimited
+        && publisher.deliverAll {
+          if isTaking { _ = pass($0) }
+          return isTaking
+        }
+      if isDelivered {
+        if isTaking { finished() }
+      } else {
+        let inlet = Upstream(self)
+        current = inlet
+        publisher.receive(subscriber: inlet)
+      }
+    }
+    subscribeToUpcoming()
+  }
+
+  /// Whether what is being taken is still wanted: no cancellation, and no other upstream in its place.
+  @inlinable
+  var isTaking: Bool { isActive && upcoming == nil }
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
@@ -82,8 +119,15 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
       reportWaiting()
       return end(completion)
     }
+    finished()
+  }
+
+  /// The current publisher has finished.
+  @inlinable
+  func finished() {
     isBusy = false
-    if let next = waiting.popFirst() { return start(next) }
+    // Not `isEmpty`, for which the queue's type would be looked up where it is not known.
+    if waiting.count > 0, let next = waiting.popFirst() { return start(next) }
     if isFinished { end(.finished) }
   }
 

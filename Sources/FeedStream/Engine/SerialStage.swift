@@ -44,11 +44,13 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
   @inlinable
   final func subscribe(_ attach: @escaping (Upstream) -> Void) {
     guard isActive else { return }
-    let last = current
-    current = nil
-    last?.cancel()
+    current.take()?.cancel()
     upcoming = attach
-    guard !isSubscribing else { return }
+    if !isSubscribing { subscribeToUpcoming() }
+  }
+
+  @inlinable
+  final func subscribeToUpcoming() {
     isSubscribing = true
     while isActive, let attach = upcoming {
       upcoming = nil

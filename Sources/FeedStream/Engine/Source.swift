@@ -2,7 +2,7 @@
 ///
 /// It keeps the ledger of demand and guards the loop against re-entry: a request made while a value is being delivered
 /// is added to the ledger and served by the loop that is running, so that pulling a million values one by one keeps the
-/// stack flat. The loop itself is a closure formed where the subscriber's type is known.
+/// stack flat. The loop itself is a function formed where the types of what it works on are known.
 @usableFromInline
 final class Source: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
   @exclusivity(unchecked)
@@ -14,33 +14,35 @@ final class Source: Subscription, CustomStringConvertible, CustomPlaygroundDispl
   @exclusivity(unchecked)
   private var isRunning = false
   @exclusivity(unchecked)
-  private var produce: ((Source) -> Void)?
-  @exclusivity(unchecked)
-  private var show: (() -> Any)?
+  private var supply: AnyObject?
+  private let produce: (AnyObject, Source) -> Void
+  private let show: (AnyObject) -> Any
   private let name: StaticString
   private let ending: Any?
 
   /// - Parameters:
   ///   - name: what it is called when no longer active.
-  ///   - show: what it shows of itself while active.
+  ///   - supply: what `produce` and `show` work on; kept while active.
   ///   - ending: how it will end, for mirrors, when there is more than one way.
   ///   - produce: delivers while `isActive` and `demand` allow, and calls `end()` before its ending.
+  ///   - show: what it shows of itself while active.
   @usableFromInline
   init(
-    _ name: StaticString, show: (() -> Any)? = nil, ending: Any? = nil, produce: @escaping (Source) -> Void
+    _ name: StaticString, _ supply: AnyObject, ending: Any?, produce: @escaping (AnyObject, Source) -> Void,
+    show: @escaping (AnyObject) -> Any
   ) {
     self.name = name
-    self.show = show
+    self.supply = supply
     self.ending = ending
     self.produce = produce
+    self.show = show
   }
 
   /// No more values: lets everything go. To be called before the ending is delivered.
   @usableFromInline
   func end() {
     isActive = false
-    show = nil
-    if !isRunning { produce = nil }
+    supply = nil
   }
 
   @usableFromInline
@@ -48,25 +50,91 @@ final class Source: Subscription, CustomStringConvertible, CustomPlaygroundDispl
     // As in Combine, where nothing is asked of a sequence nothing happens; other subscriptions trap.
     guard isActive, demand > .none else { return }
     self.demand += demand
-    guard !isRunning, let produce else { return }
+    guard !isRunning, let supply else { return }
     isRunning = true
-    produce(self)
+    produce(supply, self)
     isRunning = false
-    if !isActive { self.produce = nil }
   }
 
   @usableFromInline
   func cancel() { end() }
 
+  private var shown: Any? { supply.map { show($0) } }
+
   @usableFromInline
-  var description: String { show.map { String(describing: $0()) } ?? "\(name)" }
+  var description: String { shown.map { String(describing: $0) } ?? "\(name)" }
   @usableFromInline
   var playgroundDescription: Any { description }
   @usableFromInline
   var customMirror: Mirror {
-    var children: [Mirror.Child] = [("sequence", show?() ?? [Any]())]
+    var children: [Mirror.Child] = [("sequence", shown ?? [Any]())]
     if let ending { children.append(("completion", ending)) }
     return Mirror(self, children: children)
+  }
+}
+
+/// What a ``Source`` delivers, and to whom.
+@usableFromInline
+final class Supply<Elements: Sequence, S: Subscriber> where Elements.Element == S.Input {
+  @usableFromInline
+  let elements: Elements
+  @usableFromInline
+  let subscriber: S
+  @usableFromInline
+  let completion: Subscribers.Completion<S.Failure>
+  @exclusivity(unchecked)
+  @usableFromInline
+  var iterator: Elements.Iterator
+  /// One ahead, so that the ending comes with the last element and not with a request after it.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var upcoming: Elements.Element
+
+  /// `nil` when there are no elements.
+  @inlinable
+  init?(_ elements: Elements, to subscriber: S, then completion: Subscribers.Completion<S.Failure>) {
+    var iterator = elements.makeIterator()
+    guard let upcoming = iterator.next() else { return nil }
+    self.elements = elements
+    self.subscriber = subscriber
+    self.completion = completion
+    self.iterator = iterator
+    self.upcoming = upcoming
+  }
+
+  /// Delivers what has been asked for.
+  @inlinable
+  func produce(for source: Source) {
+    var element = upcoming
+    while source.isActive, source.demand > .none {
+      if source.demand == .unlimited {
+        // For good, so that nothing is counted; and nobody comes back to the iterator, which need not be kept.
+        var rest = iterator
+        while let next = rest.next() {
+          // The sequence may be somebody's code, and cancel.
+          guard source.isActive else { return }
+          _ = subscriber.receive(element)
+          guard source.isActive else { return }
+          element = next
+        }
+        guard source.isActive else { return }
+        _ = subscriber.receive(element)
+        guard source.isActive else { return }
+        source.end()
+        return subscriber.receive(completion: completion)
+      }
+      let next = iterator.next()
+      guard source.isActive else { return }
+      source.demand.rawValue &-= 1
+      source.demand += subscriber.receive(element)
+      guard let next else {
+        guard source.isActive else { return }
+        source.end()
+        return subscriber.receive(completion: completion)
+      }
+      element = next
+    }
+    upcoming = element
   }
 }
 
@@ -79,43 +147,11 @@ extension Subscriber {
     _ name: StaticString, delivering elements: Elements, then completion: Subscribers.Completion<Failure>,
     showingEnding: Bool = false
   ) where Elements.Element == Input {
-    var iterator = elements.makeIterator()
-    // One ahead, so that the ending comes with the last element and not with a request after it.
-    guard var upcoming = iterator.next() else { return attach(ending: completion) }
-    let produce = { (source: Source) in
-      var element = upcoming
-      while source.isActive, source.demand > .none {
-        if source.demand == .unlimited {
-          // For good, so that nothing is counted; and nobody comes back to the iterator, which need not be kept.
-          var rest = iterator
-          while let next = rest.next() {
-            // The sequence may be somebody's code, and cancel.
-            guard source.isActive else { return }
-            _ = self.receive(element)
-            guard source.isActive else { return }
-            element = next
-          }
-          guard source.isActive else { return }
-          _ = self.receive(element)
-          guard source.isActive else { return }
-          source.end()
-          return self.receive(completion: completion)
-        }
-        let next = iterator.next()
-        guard source.isActive else { return }
-        source.demand.rawValue &-= 1
-        source.demand += self.receive(element)
-        guard let next else {
-          guard source.isActive else { return }
-          source.end()
-          self.receive(completion: completion)
-          return
-        }
-        element = next
-      }
-      upcoming = element
-    }
-    let ending = showingEnding ? completion : nil
-    receive(subscription: Source(name, show: { elements }, ending: ending, produce: produce))
+    guard let supply = Supply(elements, to: self, then: completion) else { return attach(ending: completion) }
+    receive(
+      subscription: Source(
+        name, supply, ending: showingEnding ? completion : nil,
+        produce: { unsafeDowncast($0, to: Supply<Elements, Self>.self).produce(for: $1) },
+        show: { unsafeDowncast($0, to: Supply<Elements, Self>.self).elements }))
   }
 }

@@ -14,7 +14,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
   @usableFromInline
-  let conduits = Conduits<Output, Failure>()
+  let conduits = Conduits<Output, Failure>("CurrentValueSubject")
   @exclusivity(unchecked)
   @usableFromInline
   var current: Output
@@ -66,7 +66,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public func send(_ value: Output) -> Delivery {
     guard conduits.isOpen else {
       let delivery = Delivery(isTerminated: true)
-      conduits.report(value, delivery, "CurrentValueSubject")
+      conduits.report(value, delivery)
       return delivery
     }
     return deliver(value)

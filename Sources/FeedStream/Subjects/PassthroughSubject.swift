@@ -13,18 +13,14 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
   @usableFromInline
-  let conduits = Conduits<Output, Failure>()
-
-  /// What its drops are reported under.
-  @usableFromInline
-  let name: StaticString
+  let conduits: Conduits<Output, Failure>
 
   @inlinable
-  public init() { name = "PassthroughSubject" }
+  public init() { conduits = Conduits("PassthroughSubject") }
 
-  /// A subject that is part of an operator.
+  /// A subject that is part of an operator, under whose name its drops are reported.
   @inlinable
-  init(of name: StaticString) { self.name = name }
+  init(of name: StaticString) { conduits = Conduits(name) }
 
   deinit { conduits.upstreams.cancel() }
 
@@ -38,11 +34,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   /// - Returns: to how many it was delivered, and how many it passed by.
   @inlinable
   @discardableResult
-  public func send(_ value: Output) -> Delivery {
-    let delivery = conduits.send(value)
-    if delivery.isLost || delivery.dropped > 0 { conduits.report(value, delivery, name) }
-    return delivery
-  }
+  public func send(_ value: Output) -> Delivery { conduits.pass(value) }
 
   public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }
 

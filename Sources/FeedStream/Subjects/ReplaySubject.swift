@@ -27,7 +27,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   }
 
   @usableFromInline
-  let conduits = Conduits<Output, Failure>()
+  let conduits = Conduits<Output, Failure>("ReplaySubject")
   @usableFromInline
   let limit: Int
   @usableFromInline
@@ -101,7 +101,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   public func send(_ value: Output) -> Delivery {
     guard completion == nil else {
       let delivery = Delivery(isTerminated: true)
-      conduits.report(value, delivery, "ReplaySubject")
+      conduits.report(value, delivery)
       return delivery
     }
     kept.append(Kept(value: value, isExpired: startAgeing?()))

@@ -23,6 +23,10 @@ final class SubjectSubscriber<Target: Subject>: Subscriber, FiniteSubscription, 
   /// The subject, there as long as this is live if it is `UpstreamCancelling`.
   @usableFromInline
   let fed: Unmanaged<Target>
+  /// The list of a subject that does nothing but pass values on. It is kept, so that it outlives a value whose delivery
+  /// makes the subject go, and need not be retained for each (10 of 19 ns in `share`); the subject, going, lets go of this.
+  @usableFromInline
+  let passage: Unmanaged<Conduits<Target.Output, Target.Failure>>?
   /// Any other subject.
   @exclusivity(unchecked)
   @usableFromInline
@@ -39,7 +43,10 @@ final class SubjectSubscriber<Target: Subject>: Subscriber, FiniteSubscription, 
   init(_ target: Target) {
     waiting = target
     fed = .passUnretained(target)
+    passage = (target as? PassthroughSubject<Target.Output, Target.Failure>).map { .passRetained($0.conduits) }
   }
+
+  deinit { passage?.release() }
 
   // Known at compile time where this is specialized.
   @inlinable
@@ -63,7 +70,11 @@ final class SubjectSubscriber<Target: Subject>: Subscriber, FiniteSubscription, 
 
   @inlinable
   func receive(_ input: Input) -> Subscribers.Demand {
-    target?.send(input)
+    if let passage {
+      if isLive { _ = passage._withUnsafeGuaranteedRef { $0.pass(input) } }
+    } else {
+      target?.send(input)
+    }
     return .none
   }
 

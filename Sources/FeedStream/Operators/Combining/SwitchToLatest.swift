@@ -125,7 +125,7 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = SerialMapStage<NestedPublisher, Output, Failure>(
         "SwitchToLatest", Downstream(subscriber), .replaces
-      ) { $0.receive(subscriber: $1) }
+      ) { $0 }
       stage.down.receive(subscription: stage)
       upstream.receive(subscriber: stage)
     }
