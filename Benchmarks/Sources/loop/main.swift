@@ -64,18 +64,25 @@ func schedule(_ n: Int) {
   precondition(counter.count == n)
 }
 
-func scheduleChains(_ chains: Int, _ n: Int) {
+/// A job that schedules itself again, as in C: a function and what it works on.
+final class Chain {
   let loop = EventLoop()
-  let counter = Counter()
-  var goOn: () -> Void = {}
-  goOn = {
-    counter.count += 1
-    if counter.count < n { loop.schedule(goOn) }
+  var count = 0
+  let target: Int
+
+  init(_ target: Int) { self.target = target }
+
+  func goOn() {
+    count += 1
+    if count < target { loop.schedule { self.goOn() } }
   }
-  for _ in 0..<chains { loop.schedule(goOn) }
-  loop.run()
-  loop.close()
-  goOn = {}
+}
+
+func scheduleChains(_ chains: Int, _ n: Int) {
+  let chain = Chain(n)
+  for _ in 0..<chains { chain.loop.schedule { chain.goOn() } }
+  chain.loop.run()
+  chain.loop.close()
 }
 
 func work(_ n: Int, _ nanoseconds: Int) {

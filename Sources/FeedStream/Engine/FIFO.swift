@@ -41,10 +41,13 @@ struct FIFO<Element> {
   }
 
   @inlinable
-  mutating func popFirst() -> Element? {
-    guard count > 0 else { return nil }
+  mutating func popFirst() -> Element? { count > 0 ? removeFirst() : nil }
+
+  /// - Precondition: it is not empty.
+  @inlinable
+  mutating func removeFirst() -> Element {
     count &-= 1
-    let element = first
+    let element = first.unsafelyUnwrapped
     first = count > 0 ? takeStored() : nil
     return element
   }
@@ -70,9 +73,13 @@ struct FIFO<Element> {
   @inlinable
   @inline(never)
   mutating func grow() {
-    var larger = ContiguousArray<Element?>(repeating: nil, count: max(8, storage.count * 2))
-    for index in 0..<count &- 1 { larger[index] = storage[place(index)] }
-    storage = larger
+    let capacity = max(8, storage.count * 2)
+    storage = ContiguousArray(unsafeUninitializedCapacity: capacity) { buffer, initialized in
+      for index in 0..<capacity {
+        buffer.initializeElement(at: index, to: index < count &- 1 ? storage[place(index)] : nil)
+      }
+      initialized = capacity
+    }
     head = 0
   }
 }

@@ -14,8 +14,10 @@ protocol PairRule {
 
   mutating func take(first value: First)
   mutating func take(second value: Second)
-  /// Something to deliver, taken from what is kept.
-  mutating func next() -> Output?
+  /// Whether there is something to deliver.
+  var hasNext: Bool { get }
+  /// Something to deliver, taken from what is kept. Only while there is; an optional in its place would cost each value.
+  mutating func next() -> Output
   /// Whether nothing more can come.
   func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool
   /// Reports what is kept and will not be delivered.
@@ -104,9 +106,9 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
   func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true
-    while isActive, !Rule.keepsLedger || demand > .none, let value = rule!.next() {
+    while isActive, !Rule.keepsLedger || demand > .none, rule!.hasNext {
       if demand != .unlimited, demand > .none { demand.rawValue &-= 1 }
-      let more = down.next(value)
+      let more = down.next(rule!.next())
       if more > .none {
         demand += more
         asked += more

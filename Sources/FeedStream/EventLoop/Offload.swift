@@ -15,32 +15,43 @@ class Offload: Cancellable, @unchecked Sendable {
   private let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
   @exclusivity(unchecked)
   private var state = State.waiting
+  private let steps: Steps
+
+  /// What the generic subclass does with its types: functions formed where these are known, and not methods, which
+  /// through a generic class's table would look their types up (five times for each piece of work).
+  @frozen
+  @usableFromInline
+  struct Steps {
+    /// Runs the work. On a thread of the pool.
+    @usableFromInline
+    let perform: (Offload) -> Void
+    /// Lets go of everything and hands over the result. On the loop.
+    @usableFromInline
+    let complete: (Offload) -> Void
+    /// Lets go of the completion. On the loop, also while the work runs.
+    @usableFromInline
+    let dropCompletion: (Offload) -> Void
+    /// Lets go of the work and its result. On the loop, never while the work runs.
+    @usableFromInline
+    let dropWork: (Offload) -> Void
+
+    @inlinable
+    init<T>(of offload: OffloadOf<T>.Type) {
+      perform = { unsafeDowncast($0, to: OffloadOf<T>.self).perform() }
+      complete = { unsafeDowncast($0, to: OffloadOf<T>.self).complete() }
+      dropCompletion = { unsafeDowncast($0, to: OffloadOf<T>.self).completion = nil }
+      dropWork = { unsafeDowncast($0, to: OffloadOf<T>.self).dropWork() }
+    }
+  }
 
   @usableFromInline
-  init(on loop: EventLoop) {
+  init(on loop: EventLoop, _ steps: Steps) {
     self.loop = loop
+    self.steps = steps
     gate = loop.gate
   }
 
   deinit { request.deallocate() }
-
-  // MARK: What the generic subclass does with its types
-
-  /// Runs the work. On a thread of the pool.
-  @usableFromInline
-  func perform() {}
-
-  /// Lets go of everything and hands over the result. On the loop.
-  @usableFromInline
-  func complete() {}
-
-  /// Lets go of the completion. On the loop, also while the work runs.
-  @usableFromInline
-  func dropCompletion() {}
-
-  /// Lets go of the work and its result. On the loop, never while the work runs.
-  @usableFromInline
-  func dropWork() {}
 
   // MARK: Its way
 
@@ -53,7 +64,7 @@ class Offload: Cancellable, @unchecked Sendable {
       loop.uv, request,
       {
         let offload = Unmanaged<Offload>.fromOpaque($0!.pointee.data)
-        offload._withUnsafeGuaranteedRef { if !$0.gate.isClosed { $0.perform() } }
+        offload._withUnsafeGuaranteedRef { if !$0.gate.isClosed { $0.steps.perform($0) } }
       },
       { request, _ in Unmanaged<Offload>.fromOpaque(request!.pointee.data).takeRetainedValue().finish() })
     precondition(code == 0, "EventLoop.offload: \(String(cString: uv_strerror(code)))")
@@ -67,28 +78,28 @@ class Offload: Cancellable, @unchecked Sendable {
     state = .over
     // Succeeds only when the work has not begun; either way libuv calls back on the loop.
     _ = request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { uv_cancel($0) }
-    dropCompletion()
+    steps.dropCompletion(self)
   }
 
   /// Does the work here and now. On the loop, for lack of threads.
   final func runOnLoop() {
     guard state == .waiting else { return }
     state = .queued
-    perform()
+    steps.perform(self)
     finish()
   }
 
   /// Forgets work that was never started.
   final func abandon() {
     state = .over
-    dropWork()
-    dropCompletion()
+    steps.dropWork(self)
+    steps.dropCompletion(self)
   }
 
   private func finish() {
     if state == .queued, !gate.isClosed {
       state = .over
-      complete()
+      steps.complete(self)
     } else {
       abandon()
     }
@@ -105,37 +116,35 @@ final class OffloadOf<T: Sendable>: Offload, @unchecked Sendable {
   @exclusivity(unchecked)
   @usableFromInline
   var completion: ((T) -> Void)?
+  /// Boxed, as the type of an optional result would be looked up when this goes.
   @exclusivity(unchecked)
   @usableFromInline
-  var result: T?
+  var result: Box<T>?
 
   @inlinable
   init(on loop: EventLoop, _ work: @escaping @Sendable () -> T, _ completion: @escaping (T) -> Void) {
     self.work = work
     self.completion = completion
-    super.init(on: loop)
+    super.init(on: loop, Steps(of: OffloadOf<T>.self))
   }
 
   @inlinable
-  override func perform() {
-    result = work?()
+  func perform() {
+    result = work.map { Box($0()) }
     // What only the work still holds (a large body) is let go of here: on the loop that would take the loop's time.
     work = nil
   }
 
   @inlinable
-  override func complete() {
+  func complete() {
     guard let completion, let result else { return }
     dropWork()
-    dropCompletion()
-    completion(result)
+    self.completion = nil
+    completion(result.value)
   }
 
   @inlinable
-  override func dropCompletion() { completion = nil }
-
-  @inlinable
-  override func dropWork() {
+  func dropWork() {
     work = nil
     result = nil
   }

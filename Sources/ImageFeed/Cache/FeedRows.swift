@@ -14,13 +14,23 @@ extension Database {
     let imageCount: Int
   }
 
+  /// The only column of the only row of what `sql` selects.
+  func integer(_ sql: String) throws -> Int {
+    let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
+    defer { row.clear() }
+    return try step(row, expecting: SQLITE_ROW) ? row.integer(0) ?? 0 : 0
+  }
+
   func feedRow(for address: URL) throws -> FeedRow? {
-    let statement = try cachedStatement(sql: "SELECT id, timestamp, images FROM feed WHERE address = ?")
-    return try Row.fetchOne(statement, arguments: [address.absoluteString]).map {
-      FeedRow(
-        id: try $0.value(0), timestamp: Date(timeIntervalSinceReferenceDate: try $0.value(1)),
-        imageCount: try $0.value(2))
+    let sql = "SELECT id, timestamp, images FROM feed WHERE address = ?"
+    let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
+    row.bind(address.absoluteString, at: 1)
+    defer { row.clear() }
+    guard try step(row, expecting: SQLITE_ROW) else { return nil }
+    guard let id = row.integer(0), let timestamp = row.real(1), let count = row.integer(2) else {
+      throw FeedDatabaseFailure(.damaged("a feed has no valid address, time or number of images"))
     }
+    return FeedRow(id: Int64(id), timestamp: Date(timeIntervalSinceReferenceDate: timestamp), imageCount: count)
   }
 
   func feedSummaries() throws -> [CachedFeedSummary] {
@@ -112,7 +122,7 @@ extension Database {
 
   private func insert(_ images: [FeedImage], feed: Int64) throws {
     let sql = "INSERT INTO image (feed, position, id, description, location, url) VALUES (?, ?, ?, ?, ?, ?)"
-    let row = ImageStatement(try cachedStatement(sql: sql).sqliteStatement)
+    let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
     defer { row.clear() }
     for (position, image) in images.enumerated() {
       row.bind(feed, at: 1)
@@ -127,9 +137,9 @@ extension Database {
   }
 
   /// Runs `body` on each row of a feed's images in order, until it returns `false`.
-  private func forEachImageRow(of feed: Int64, _ body: (ImageStatement) throws -> Bool) throws {
+  private func forEachImageRow(of feed: Int64, _ body: (RawStatement) throws -> Bool) throws {
     let sql = "SELECT id, description, location, url FROM image WHERE feed = ? ORDER BY position"
-    let row = ImageStatement(try cachedStatement(sql: sql).sqliteStatement)
+    let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
     row.bind(feed, at: 1)
     defer { row.clear() }
     while try step(row, expecting: SQLITE_ROW) {
@@ -139,7 +149,7 @@ extension Database {
 
   /// - Returns: whether the statement answered `expected`; `false` when it is done.
   @discardableResult
-  private func step(_ row: ImageStatement, expecting expected: Int32) throws -> Bool {
+  private func step(_ row: RawStatement, expecting expected: Int32) throws -> Bool {
     let code = row.step()
     if code == expected { return true }
     if code == SQLITE_DONE { return false }

@@ -16,7 +16,7 @@ enum WebAddress: Hashable, Sendable {
   }
 
   /// The address that `text` is, if it is one for `parse`, which is not asked about what is plain.
-  init?(_ text: String, parse: (String) -> URL? = { URL(string: $0) }) {
+  init?(_ text: consuming String, parse: (String) -> URL? = { URL(string: $0) }) {
     if Self.isPlain(text) {
       self = .plain(text)
     } else if let url = parse(text) {
@@ -49,16 +49,22 @@ enum WebAddress: Hashable, Sendable {
   }
 
   private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard text.starts(with: "http".utf8) else { return false }
-    var rest = text[4...]
-    if rest.first == UInt8(ascii: "s") { rest = rest.dropFirst() }
-    guard rest.starts(with: "://".utf8) else { return false }
-    rest = rest.dropFirst(3)
+    let schemes: (StaticString, StaticString) = ("http://", "https://")
+    let scheme = begins(text, with: schemes.0) ? schemes.0 : schemes.1
+    guard begins(text, with: scheme) else { return false }
     let (host, others) = (CharacterSet.host, CharacterSet.path)
-    let path = rest.firstIndex { !host.holds($0) } ?? rest.endIndex
-    guard path > rest.startIndex else { return false }
-    rest = rest[path...]
-    return rest.isEmpty || rest.first == UInt8(ascii: "/") && rest.allSatisfy { others.holds($0) }
+    let start = scheme.utf8CodeUnitCount
+    var index = start
+    while index < text.count, host.holds(text[index]) { index += 1 }
+    guard index > start else { return false }
+    if index < text.count, text[index] != UInt8(ascii: "/") { return false }
+    while index < text.count, others.holds(text[index]) { index += 1 }
+    return index == text.count
+  }
+
+  private static func begins(_ text: UnsafeBufferPointer<UInt8>, with prefix: StaticString) -> Bool {
+    guard let start = text.baseAddress, text.count >= prefix.utf8CodeUnitCount else { return false }
+    return memcmp(start, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
   }
 
   /// Some of the ASCII characters, a bit each.

@@ -122,10 +122,11 @@ struct CombineLatestRule<First, Second>: PairRule {
   }
 
   @inlinable
-  mutating func next() -> (First, Second)? {
-    guard isFresh, let first, let second else { return nil }
+  var hasNext: Bool { isFresh && first != nil && second != nil }
+  @inlinable
+  mutating func next() -> (First, Second) {
     isFresh = false
-    return (first, second)
+    return (first.unsafelyUnwrapped, second.unsafelyUnwrapped)
   }
 
   /// What was not delivered gave way to something newer, by design.

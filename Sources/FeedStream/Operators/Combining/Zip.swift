@@ -109,10 +109,9 @@ struct ZipRule<First, Second>: PairRule {
   mutating func take(second value: Second) { seconds.append(value) }
 
   @inlinable
-  mutating func next() -> (First, Second)? {
-    guard !firsts.isEmpty, !seconds.isEmpty else { return nil }
-    return (firsts.popFirst().unsafelyUnwrapped, seconds.popFirst().unsafelyUnwrapped)
-  }
+  var hasNext: Bool { !firsts.isEmpty && !seconds.isEmpty }
+  @inlinable
+  mutating func next() -> (First, Second) { (firsts.removeFirst(), seconds.removeFirst()) }
 
   @usableFromInline
   mutating func dropRest() {

@@ -5,7 +5,7 @@ import GRDBSQLite
 ///
 /// The pointer is a statement in GRDB's cache and lives as long as its connection; use it only inside the transaction
 /// that asked for it.
-struct ImageStatement {
+struct RawStatement {
   private let handle: OpaquePointer
 
   init(_ handle: OpaquePointer) {
@@ -46,6 +46,19 @@ struct ImageStatement {
   }
 
   // MARK: Columns, counted from 0
+
+  /// `nil` when the column holds something else.
+  func integer(_ column: Int32) -> Int? {
+    sqlite3_column_type(handle, column) == SQLITE_INTEGER ? Int(sqlite3_column_int64(handle, column)) : nil
+  }
+
+  /// `nil` when the column holds something else.
+  func real(_ column: Int32) -> Double? {
+    switch sqlite3_column_type(handle, column) {
+    case SQLITE_FLOAT, SQLITE_INTEGER: sqlite3_column_double(handle, column)
+    default: nil
+    }
+  }
 
   func uuid(_ column: Int32) -> UUID? {
     guard let bytes = sqlite3_column_blob(handle, column), sqlite3_column_bytes(handle, column) == 16 else {
