@@ -73,7 +73,7 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
   }
 
   /// Puts `publisher` in the current one's place; not while this is subscribing. What a sequence or a `Just` has is
-  /// delivered without a subscription, which costs seven allocations, while everything is asked for.
+  /// delivered without a subscription, which costs three allocations, while everything is asked for.
   @inlinable
   func take<P: Publisher>(_ publisher: P) where P.Output == Output, P.Failure == Failure {
     current.take()?.cancel()

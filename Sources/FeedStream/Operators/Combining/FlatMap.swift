@@ -131,7 +131,7 @@ final class FlatMapStage<Input, Output, Failure: Error>: MergeStage<Output, Fail
   var isDirect: Bool { demand == .unlimited && waiting.isEmpty && !isDraining }
 
   /// Subscribes to what `make` makes, or has it deliver at once what it has, as a `Just` and a sequence can: subscribing
-  /// to one costs six allocations (330 to 450 ns).
+  /// to one costs three allocations (250 ns).
   @inlinable
   func attach<P: Publisher>(_ make: () -> P) where P.Output == Output, P.Failure == Failure {
     // The ending waits, as it would for an inlet.
