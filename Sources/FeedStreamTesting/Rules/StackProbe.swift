@@ -6,8 +6,9 @@ struct StackProbe<P: Publisher> {
 
   /// Enough values that a stack that grows with them cannot be missed, few enough that it does not overflow.
   private static var count: Int { 1000 }
-  /// What may lie between two deliveries that come by different ways.
-  private static var tolerance: UInt { 48_000 }
+  /// What may lie between two deliveries that come by different ways: frames that a sanitizer has made larger, of seven
+  /// operators in each other. A stack that grows takes several frames for each value, more than twice this in all.
+  private static var tolerance: UInt { 96_000 }
 
   var breach: RuleRun<P>.Breach? {
     for demand in [DemandScript.oneByOne, .unlimited] {
