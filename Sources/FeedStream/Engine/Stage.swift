@@ -1,7 +1,7 @@
 /// The life cycle that every stateful operator shares.
 ///
 /// A stage sits between an upstream subscription and one subscriber. It is generic over *values* only, its subscriber
-/// being erased to closures, so that repeating an operator in a chain does not nest its types. A subclass adds its state
+/// being erased to functions, so that repeating an operator in a chain does not nest its types. A subclass adds its state
 /// and one rule: `receive(_:)`. The protocol's rules live here: the first subscription wins, one ending, nothing after
 /// an ending, `cancel()` is final and idempotent.
 ///
