@@ -28,7 +28,10 @@ final class Conduit: Subscription {
     demand.assertPositive(self)
     guard let ledger else { return }
     ledger.demand += demand
-    if !ledger.list.upstreams.isWanted { ledger.list.upstreams.want() }
+    if !ledger.list.upstreams.isWanted {
+      // What upstream delivers at once may end this subscription, and with it the subject.
+      withExtendedLifetime(subject) { ledger.list.upstreams.want() }
+    }
     onRequest?(ledger)
   }
 
@@ -48,6 +51,7 @@ final class Conduit: Subscription {
     demandAtEnd = ledger.demand
     ledger.demand = .none
     ledger.isActive = false
+    ledger.conduit = nil
     onRequest = nil
     return (ledger, subject.take())
   }

@@ -32,10 +32,27 @@ class ConduitList {
   @usableFromInline
   final var confinement = Confinement()
 
+  @exclusivity(unchecked)
+  private var isAbandoned = false
+
   @usableFromInline
   init() {}
 
-  deinit {
+  deinit { empty() }
+
+  /// The subject is gone: cancels what feeds it, and lets go of subscribers that have let their subscriptions go, once they
+  /// have what is being sent. Who feeds the subject may keep this list.
+  @usableFromInline
+  final func abandon() {
+    upstreams.cancel()
+    guard sendings > 0 else { return empty() }
+    isAbandoned = true
+    for outlet in outlets { if let outlet { retired.append(outlet.takeUnretainedValue()) } }
+  }
+
+  private func empty() {
+    let outlets = self.outlets
+    self.outlets = []
     for outlet in outlets { outlet?.release() }
   }
 
@@ -61,7 +78,7 @@ class ConduitList {
   final func release() {
     let retired = self.retired
     self.retired = []
-    withExtendedLifetime(retired) { closeUp() }
+    withExtendedLifetime(retired) { if isAbandoned { empty() } else { closeUp() } }
   }
 }
 

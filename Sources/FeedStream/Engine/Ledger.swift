@@ -23,8 +23,8 @@ class Ledger {
   @exclusivity(unchecked)
   @usableFromInline
   final var index: Int
-  /// The subscription that the subscriber has, while it has it. Unsafe but right: a conduit clears it in its `deinit`, and
-  /// a weak reference would cost every subscription an allocation.
+  /// The subscription that the subscriber has, while it has it. Unsafe but right: a conduit clears it when it lets go of
+  /// this or is released, and a weak reference would cost every subscription an allocation.
   @exclusivity(unchecked)
   @usableFromInline
   final unowned(unsafe) var conduit: Conduit?
@@ -110,5 +110,5 @@ final class OutletTo<S: Subscriber>: Outlet<S.Input, S.Failure>, SubscriberHoldi
   }
 
   @usableFromInline
-  override var subscriber: Any { target }
+  override var subscriber: Any { (target as? Link<S.Input, S.Failure>)?.downstream.subscriber ?? target }
 }

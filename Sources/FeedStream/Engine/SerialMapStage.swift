@@ -76,9 +76,10 @@ final class SerialMapStage<Input, Output, Failure: Error>: SerialStage<Output, F
   /// delivered without a subscription, which costs three allocations, while everything is asked for.
   @inlinable
   func take<P: Publisher>(_ publisher: P) where P.Output == Output, P.Failure == Failure {
-    current.take()?.cancel()
+    // Before the cancellation, which may come back here.
     isSubscribing = true
-    if isActive {
+    current.take()?.cancel()
+    if isTaking {
       let isDelivered =
         demand == .unlimited
         && publisher.deliverAll {

@@ -44,8 +44,9 @@ class SerialStage<Output, Failure: Error>: Subscription, CustomStringConvertible
   @inlinable
   final func subscribe(_ attach: @escaping (Upstream) -> Void) {
     guard isActive else { return }
-    current.take()?.cancel()
+    // Before the cancellation, which may come back here with a newer one, or cancel this.
     upcoming = attach
+    current.take()?.cancel()
     if !isSubscribing { subscribeToUpcoming() }
   }
 

@@ -41,7 +41,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     conduits.upstreams.want()
   }
 
-  deinit { conduits.upstreams.cancel() }
+  deinit { conduits.abandon() }
 
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {

@@ -22,7 +22,10 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   @inlinable
   init(of name: StaticString) { conduits = Conduits(name) }
 
-  deinit { conduits.upstreams.cancel() }
+  deinit {
+    conduits.abandon()
+    if !conduits.isOpen { conduits.completion = nil }
+  }
 
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {

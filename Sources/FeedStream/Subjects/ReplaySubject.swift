@@ -80,7 +80,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     self.startAgeing = startAgeing
   }
 
-  deinit { conduits.upstreams.cancel() }
+  deinit { conduits.abandon() }
 
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {

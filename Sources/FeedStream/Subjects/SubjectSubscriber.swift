@@ -24,7 +24,7 @@ final class SubjectSubscriber<Target: Subject>: Subscriber, FiniteSubscription, 
   @usableFromInline
   let fed: Unmanaged<Target>
   /// The list of a subject that does nothing but pass values on. It is kept, so that it outlives a value whose delivery
-  /// makes the subject go, and need not be retained for each (10 of 19 ns in `share`); the subject, going, lets go of this.
+  /// makes the subject go, and need not be retained for each (10 of 19 ns in `share`); the subject, going, empties it.
   @usableFromInline
   let passage: Unmanaged<Conduits<Target.Output, Target.Failure>>?
   /// Any other subject.

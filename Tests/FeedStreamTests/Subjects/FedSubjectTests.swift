@@ -66,6 +66,34 @@ import Testing
     withExtendedLifetime(feeding) {}
   }
 
+  private final class Token {}
+
+  @Test(arguments: kinds.indices, [false, true])
+  func `a subject that goes lets its subscribers go, though what feeds it is kept`(kind: Int, whileDelivering: Bool) {
+    let (source, log) = (PassthroughSubject<Int, Never>(), Log())
+    var subject: (any Subject<Int, Never>)? = Self.kinds[kind]()
+    let feeding = feed(subject!, from: source, log)
+    weak var witness: Token?
+    do {
+      let token = Token()
+      witness = token
+      // It lets its subscription go, and with it the subject.
+      subject!.subscribe(
+        AnySubscriber(
+          receiveSubscription: { $0.request(.unlimited) },
+          receiveValue: { value in
+            withExtendedLifetime(token) {}
+            if value > 0 { subject = nil }
+            return .none
+          }))
+    }
+    #expect(witness != nil)
+    if whileDelivering { source.send(1) } else { subject = nil }
+    #expect(witness == nil)
+    #expect(log.events == ["cancelled"])
+    withExtendedLifetime(feeding) {}
+  }
+
   @Test func `a subject of a user's own that is gone receives nothing`() {
     let source = PassthroughSubject<Int, Never>()
     var subject: Plain? = Plain()

@@ -140,6 +140,47 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
+  private final class Token {}
+
+  @Test func `a stream that is cancelled within the cancellation of a publisher it maps to lets everything go`() {
+    let subject = PassthroughSubject<Int, Never>()
+    weak var witness: Token?
+    var subscription: AnyCancellable?
+    do {
+      let token = Token()
+      witness = token
+      subscription = subject.flatMapLatest { [$0].publisher.handleEvents(receiveCancel: { subscription = nil }) }
+        .sink {
+          withExtendedLifetime(token) {}
+          if $0 == 1 { subject.send(2) }
+        }
+    }
+    subject.send(1)
+    #expect(subscription == nil)
+    #expect(witness == nil)
+  }
+
+  @Test func `what upstream sends within the cancellation of a publisher is the newest, and the only one`() {
+    let subject = PassthroughSubject<Int, Never>()
+    var made: [Int: PassthroughSubject<Int, Never>] = [:]
+    var log: [String] = []
+    let subscription = subject.flatMapLatest { number in
+      let inner = PassthroughSubject<Int, Never>()
+      made[number] = inner
+      return inner.handleEvents(receiveCancel: {
+        log.append("\(number) cancelled")
+        if number == 1 { subject.send(100) }
+      })
+    }.sink { log.append("\($0)") }
+    subject.send(1)
+    subject.send(2)
+    made[2]?.send(21)
+    made[100]?.send(101)
+    #expect(log == ["1 cancelled", "101"])
+    subscription.cancel()
+    #expect(log.last == "100 cancelled")
+  }
+
   @Test func `flatMapFirst drops what arrives while a publisher runs`() {
     let recorder = time.hot("-ab---c--|").flatMapFirst { [time] in time.cold("-\($0)-\($0)|") }.record(on: time)
     time.advance(by: 12)
