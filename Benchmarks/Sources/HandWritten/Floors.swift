@@ -27,33 +27,17 @@ private func addPlain(to all: inout Pipelines) {
   ] {
     all.add(name, sum { count, add in for _ in 0..<count / 10 { for number in 0..<10 { add(number) } } })
   }
-  all.add(
-    "map.filter.map",
-    sum { count, add in
-      let (triple, isEven, increment) = (work.triple, work.isEven, work.increment)
-      for number in 0..<count {
-        let tripled = triple(number)
-        if isEven(tripled) { add(increment(tripled)) }
-      }
-    })
-  all.add(
-    "map.filter.map, written in place",
-    sum { count, add in
-      let (triple, isEven, increment) = (work.triple, work.isEven, work.increment)
-      for number in 0..<count {
-        let tripled = triple(number)
-        if isEven(tripled) { add(increment(tripled)) }
-      }
-    })
-  all.add(
-    "map.filter.map, erased 3 times",
-    sum { count, add in
-      let (triple, isEven, increment) = (work.triple, work.isEven, work.increment)
-      for number in 0..<count {
-        let tripled = triple(number)
-        if isEven(tripled) { add(increment(tripled)) }
-      }
-    })
+  for name in ["map.filter.map", "map.filter.map, written in place", "map.filter.map, erased 3 times"] {
+    all.add(
+      name,
+      sum { count, add in
+        let (triple, isEven, increment) = (work.triple, work.isEven, work.increment)
+        for number in 0..<count {
+          let tripled = triple(number)
+          if isEven(tripled) { add(increment(tripled)) }
+        }
+      })
+  }
   all.add(
     "8 maps",
     sum { count, add in

@@ -17,7 +17,8 @@ public protocol Publisher<Output, Failure> {
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure
 
   /// Delivers everything and finishes without a subscription, which costs several allocations, or declines. An
-  /// implementation detail of `flatMap`, `switchToLatest` and their kin; leave the default, which declines, in your own publishers.
+  /// implementation detail of `flatMap`, `switchToLatest` and their kin; leave the default, which declines, in your own
+  /// publishers.
   ///
   /// - Parameter deliver: takes a value; returns whether it takes another.
   /// - Returns: whether everything has been delivered, or as much as was taken; if not, nothing has happened.

@@ -45,7 +45,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    conduits.add(subscriber, to: self, "CurrentValueSubject") { [self] in catchUp($0) }
+    conduits.add(subscriber, to: self) { [self] in catchUp($0) }
   }
 
   /// Delivers the present value to one who has not seen it, and what is sent meanwhile: a request made within that is
@@ -104,7 +104,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     guard StreamDiagnostics.isWatched else { return }
     var isLost = false
     conduits.visit { if $0.isBehind { isLost = true } }
-    if isLost { StreamDiagnostics.dropped(current, "CurrentValueSubject", reason) }
+    if isLost { StreamDiagnostics.dropped(current, conduits.name, reason) }
   }
 
   public func send(completion: Subscribers.Completion<Failure>) {

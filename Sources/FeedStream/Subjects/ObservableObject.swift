@@ -43,7 +43,7 @@ public final class ObservableObjectPublisher: Publisher {
   public init() {}
 
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == Never {
-    conduits.add(subscriber, to: self, "ObservableObjectPublisher")
+    conduits.add(subscriber, to: self)
   }
 
   /// Signals to the subscribers.

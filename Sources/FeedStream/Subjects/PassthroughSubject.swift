@@ -29,7 +29,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 
   @inlinable
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    conduits.add(subscriber, to: self, "PassthroughSubject")
+    conduits.add(subscriber, to: self)
   }
 
   /// Delivers `value` to the subscribers that have asked for one.

@@ -86,7 +86,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     giveUp()
     let start = limit < kept.count ? end - limit : origin
-    conduits.add(subscriber, to: self, "ReplaySubject", from: start) { [self] ledger in
+    conduits.add(subscriber, to: self, from: start) { [self] ledger in
       serve(conduits.outlet(ledger))
     }
     // Nothing kept and ended: the ending waits for no request.
