@@ -47,8 +47,11 @@ extension Oracle {
     case .retrieved(let feed?) where isFresh(feed.timestamp, at: clock.now):
       foundFresh = time.now
       phase = .looked(.saved(feed, because: refusal))
-    case .failed(let error): phase = .looked(.error(refusal, cache: error))
-    default: phase = .looked(.error(refusal, cache: nil))
+    case .retrieved(let feed?):
+      // Until its deletion says otherwise.
+      phase = .looked(.error(refusal, cache: .expired(age: age(of: feed.timestamp), .kept)))
+    case .failed(let error): phase = .looked(.error(refusal, cache: .failed(error)))
+    default: phase = .looked(.error(refusal, cache: .empty))
     }
   }
 
@@ -67,13 +70,26 @@ extension Oracle {
     case .deleted(true):
       report.deletions += 1
       saved = nil
+      if !look.isValidation { deletionEnded(.deleted) }
     case .crashed(committed: true): saved = nil
-    case .failed(let error):
-      if !look.isValidation, case .looked(.error(let refusal, _)) = phase {
-        phase = .looked(.error(refusal, cache: error))
-      }
+    case .failed(let error): if !look.isValidation { deletionEnded(.undeletable(error)) }
     default: break
     }
+  }
+
+  /// The load that looked says what became of what it found.
+  private func deletionEnded(_ fate: CacheMiss.Fate) {
+    guard case .looked(.error(let refusal, let cache)) = phase else { return }
+    switch (cache, fate) {
+    case (.expired(let age, _), _): phase = .looked(.error(refusal, cache: .expired(age: age, fate)))
+    case (.failed(let retrieval), .undeletable(let error)) where error.cause != retrieval.cause:
+      phase = .looked(.error(refusal, cache: .failed(error)))
+    default: break
+    }
+  }
+
+  private func age(of timestamp: Date) -> Duration {
+    .microseconds(((clock.now.timeIntervalSince1970 - timestamp.timeIntervalSince1970) * 1e6).rounded())
   }
 
   private func replaced(by feed: CachedFeed, _ outcome: DiskEvent.Outcome) {

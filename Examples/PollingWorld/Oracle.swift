@@ -24,7 +24,7 @@ final class Oracle {
     case nothing
     case remote(ScriptedServer.Version)
     case saved(CachedFeed, because: Refusal)
-    case error(Refusal, cache: FeedStoreError?)
+    case error(Refusal, cache: CacheMiss)
   }
 
   /// Why the server's feed cannot be had.
@@ -230,7 +230,9 @@ final class Oracle {
     case (.nothing, nil): true
     case (.remote(let version), .success(let feed)): feed.origin.isRemote && feed.images == version.images
     case (.saved(let saved, _), .success(let feed)): !feed.origin.isRemote && feed.images == saved.images
-    case (.error(let refusal, let cache), .failure(let error)): refusal.matches(error.remote) && error.cache == cache
+    // What was found expired is deleted; the loads after it find nothing, which is not told again.
+    case (.error(let refusal, let cache), .failure(let error)):
+      refusal.matches(error.remote) && error.cache.failure == cache.failure
     default: false
     }
   }

@@ -18,12 +18,13 @@ struct LoadCommand: ParsableCommand {
     let session = Session(verbose: load.common.verbose)
     let source = load.source(on: session)
     let screen = FeedScreen(load, on: session)
-    session.run(source.loader.load()) { feed in
-      screen.text(of: feed)
+    let feed = source.loader.load().catch { error in
+      source.explain(error).flatMap { Fail(error: $0) }
+    }
+    session.run(feed) {
+      screen.text(of: $0)
     } ended: { completion in
-      if case .failure(let error) = completion {
-        source.explain(error) { session.fail(screen.text(of: $0)) }
-      }
+      if case .failure(let failure) = completion { session.fail(screen.text(of: failure)) }
     }
     try session.finish(closing: source.store)
   }

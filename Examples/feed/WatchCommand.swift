@@ -32,14 +32,17 @@ struct WatchCommand: ParsableCommand {
     let source = load.source(on: session, observer: pulse)
     let screen = FeedScreen(load, on: session, isRepeated: true)
     let updates = source.loader.updates(every: every.duration)
-      .compactMap { update in
-        switch update {
-        case .success(let feed): return feed
-        case .failure(let error):
-          source.explain(error) { session.console.report(screen.text(of: $0)) }
-          return nil
-        }
+      .flatMap(maxPublishers: .max(1)) { update in
+        Result.Publisher(update)
+          .map(Feed?.some)
+          .catch { error in
+            source.explain(error).map { failure in
+              session.console.report(screen.text(of: failure))
+              return nil
+            }
+          }
       }
+      .compactMap { $0 }
       .prefix(count ?? .max)
     session.run(updates) { screen.text(of: $0) }
     try session.finish(closing: source.store)

@@ -95,8 +95,9 @@ import Testing
 }
 
 @Suite(.settled) struct NothingToShowTests {
-  private func text(_ saved: NothingToShow.Saved) -> String {
-    NothingToShow(address: sampleURL, error: FeedError(remote: refused), maxAge: .seconds(1), saved: saved).text(.plain)
+  private func text(_ cache: CacheMiss, savedAge: Duration? = nil) -> String {
+    let error = FeedError(remote: refused, cache: cache)
+    return NothingToShow(address: sampleURL, error: error, maxAge: .seconds(1), savedAge: savedAge).text(.plain)
   }
 
   @Test func `an expired feed is compared with the maximum age`() {
@@ -105,23 +106,24 @@ import Testing
         No feed to show for http://127.0.0.1:8000/feed.json
           server: could not connect to 127.0.0.1:8000: Connection refused; is the server running, and is the port right?
           cache:  the feed saved 4 seconds ago has expired (--max-age 1s) and is deleted
-          try:    again when the server can be had; a longer --max-age, or "none" for any age, keeps a saved feed for \
+          try:    again when the server can be reached; a longer --max-age, or "none" for any age, keeps a saved feed for \
         such times
 
         """)
   }
 
   @Test func `an empty cache is said to be empty`() {
-    #expect(text(.nothing).contains("nothing is saved for this address"))
+    #expect(text(.empty).contains("nothing is saved for this address"))
   }
 
   @Test func `a saved feed that was not wanted is pointed to`() {
-    #expect(text(.notWanted(age: .seconds(60))).contains("a feed saved 1 minute ago is there"))
-    #expect(text(.notWanted(age: .seconds(60))).contains("--fallback any"))
+    #expect(text(.notAsked, savedAge: .seconds(60)).contains("a feed saved 1 minute ago is there"))
+    #expect(text(.notAsked, savedAge: .seconds(60)).contains("--fallback any"))
+    #expect(text(.notAsked).contains("not asked (--fallback connectivity); nothing is saved for this address"))
   }
 
   @Test func `an unreadable cache says why`() {
-    #expect(text(.unreadable(.retrieval(.notPermitted, place: "/x/feeds.db"))).contains("/x/feeds.db cannot be read"))
+    #expect(text(.failed(.retrieval(.notPermitted, place: "/x/feeds.db"))).contains("/x/feeds.db cannot be read"))
   }
 }
 

@@ -27,7 +27,8 @@ extension CacheOptions {
   /// - Parameter question: publishes the answer's text.
   func run<P: Publisher>(_ question: (CacheDesk) -> P) throws where P.Output == String, P.Failure == FeedStoreError {
     let session = Session(verbose: common.verbose)
-    let store = NotingStore(SQLiteFeedStore(cacheAt: common.cachePath, on: session), log: session.log)
+    let file = SQLiteFeedStore(cacheAt: common.cachePath, on: session)
+    let store = LoggingStore(store: file, log: session.log)
     let desk = CacheDesk(
       path: common.cachePath, store: store, worker: SerialWorker(on: session.loop),
       cache: FeedCache(store: store, on: session.loop), maxAge: common.maxAge.duration,
@@ -37,6 +38,6 @@ extension CacheOptions {
     } ended: { completion in
       if case .failure(let error) = completion { session.fail("\(error)".printable) }
     }
-    try session.finish(closing: store)
+    try session.finish(closing: file)
   }
 }

@@ -1,28 +1,24 @@
 import Foundation
 import ImageFeed
 
-/// Why there is no feed to show, with what is known of the saved one.
-struct NothingToShow {
+/// Why there is no feed to show.
+struct NothingToShow: Error {
   let address: URL
-  let error: FeedError
+  var error: FeedError
   let maxAge: Duration?
-  let saved: Saved
+  /// How old the feed is that a cache has which was not to be asked.
+  var savedAge: Duration?
 
-  /// What the cache had.
-  enum Saved: Equatable {
-    case nothing
-    /// Too old to be shown.
-    case expired(age: Duration, Fate)
-    /// The cache was not to be asked after this failure; how old what it has is.
-    case notWanted(age: Duration?)
-    case unreadable(FeedStoreError)
+  func with(savedAge: Duration) -> NothingToShow {
+    var copy = self
+    copy.savedAge = savedAge
+    return copy
   }
 
-  /// What became of a saved feed that had expired.
-  enum Fate: Equatable {
-    case deleted, kept
-    /// It should have been deleted, and this came between.
-    case stuck(FeedStoreError)
+  func with(cache: CacheMiss) -> NothingToShow {
+    var copy = self
+    copy.error.cache = cache
+    return copy
   }
 }
 
@@ -39,33 +35,35 @@ extension NothingToShow {
   }
 
   private var cacheLine: String {
-    switch saved {
-    case .nothing: "nothing is saved for this address"
+    switch error.cache {
+    case .notAsked:
+      "not asked (--fallback connectivity); "
+        + (savedAge.map { "a feed saved \($0.ago) is there" } ?? "nothing is saved for this address")
+    case .empty: "nothing is saved for this address"
     case .expired(let age, let fate):
       "the feed saved \(age.ago) has expired (--max-age \(maxAge?.text ?? "none"))\(Self.words(for: fate))"
-    case .notWanted(nil): "not asked (--fallback connectivity); nothing is saved for this address"
-    case .notWanted(let age?): "not asked (--fallback connectivity); a feed saved \(age.ago) is there"
-    case .unreadable(let error): "\(error)"
+    case .failed(let error): "\(error)"
     }
   }
 
-  private static func words(for fate: Fate) -> String {
+  private static func words(for fate: CacheMiss.Fate) -> String {
     switch fate {
     case .deleted: " and is deleted"
     case .kept: ""
-    case .stuck(let error): ". \(error)"
+    case .undeletable(let error): ". \(error)"
     }
   }
 
   private var advice: String {
-    switch saved {
-    case .nothing: "again when the server can be had; the feed is then saved for times like this"
+    switch error.cache {
+    case .notAsked where savedAge == nil: "again when the server is well"
+    case .notAsked: "--fallback any shows the saved feed"
+    case .empty: "again when the server can be reached; the feed is then saved for times like this"
     case .expired(_, .deleted):
-      "again when the server can be had; a longer --max-age, or \"none\" for any age, keeps a saved feed for such times"
-    case .expired(_, .kept), .expired(_, .stuck): "a longer --max-age, or \"none\" for any age, shows the saved feed"
-    case .notWanted(nil): "again when the server is well"
-    case .notWanted: "--fallback any shows the saved feed"
-    case .unreadable: "again when the server can be had, or another file with --cache"
+      "again when the server can be reached; a longer --max-age, or \"none\" for any age, keeps a saved feed for such "
+        + "times"
+    case .expired: "a longer --max-age, or \"none\" for any age, shows the saved feed"
+    case .failed: "again when the server can be reached, or another file with --cache"
     }
   }
 }

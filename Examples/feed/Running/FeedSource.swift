@@ -3,19 +3,17 @@ import Foundation
 import ImageFeed
 
 /// The feed that the command line describes: its loader, and who can explain why there is nothing to show.
-final class FeedSource {
+struct FeedSource {
   let loader: FeedLoader
-  let store: NotingStore
+  let store: SQLiteFeedStore
   private let options: LoadOptions
   private let cache: FeedCache
-  private let session: Session
 
   init(_ options: LoadOptions, on session: Session, observer: (any RequestObserver)?) {
     self.options = options
-    self.session = session
     let (loop, log, console) = (session.loop, session.log, session.console)
-    store = NotingStore(SQLiteFeedStore(cacheAt: options.common.cachePath, on: session), log: log)
-    cache = FeedCache(store: store, on: loop)
+    store = SQLiteFeedStore(cacheAt: options.common.cachePath, on: session)
+    cache = FeedCache(store: LoggingStore(store: store, log: log), on: loop)
     session.cache = cache
     let client = ObservedClient(client: CurlHTTPClient(on: loop), observer: observer, log: log)
     var choices = FeedLoader.Options()
@@ -26,29 +24,15 @@ final class FeedSource {
     loader = FeedLoader(options.address, client: client, cache: cache, on: loop, options: choices)
   }
 
-  /// Finds out what the cache had to do with a failure.
-  func explain(_ error: FeedError, _ tell: @escaping (NothingToShow) -> Void) {
-    let (address, maxAge) = (options.address, options.common.maxAge.duration)
-    func tellWith(_ saved: NothingToShow.Saved) {
-      tell(NothingToShow(address: address, error: error, maxAge: maxAge, saved: saved))
-    }
-    let note = store.takeNote()
-    let age = note?.timestamp.map { FeedCachePolicy.age(of: $0, now: Date()) }
-    if let failure = error.cache {
-      guard case .deletion = failure, let age else { return tellWith(.unreadable(failure)) }
-      return tellWith(.expired(age: age, .stuck(failure)))
-    }
-    // Not the note decides: an earlier load may have left one.
-    if options.fallback.applies(to: error.remote) {
-      return tellWith(age.map { .expired(age: $0, note?.isDeleted == true ? .deleted : .kept) } ?? .nothing)
-    }
-    // The cache was not asked. Now it is, to say what it has.
-    session.follow(
-      cache.feed(at: address).retrieve()
-        .map { NothingToShow.Saved.notWanted(age: FeedCachePolicy.age(of: $0.timestamp, now: Date())) }
-        .switchIfEmpty(Just(.notWanted(age: nil)).setFailureType(to: FeedStoreError.self))
-        .catch { Just(.unreadable($0)) },
-      receiveValue: tellWith)
+  /// Why there is nothing to show. A cache that the load was not to ask is asked now what it has.
+  func explain(_ error: FeedError) -> AnyPublisher<NothingToShow, Never> {
+    let failure = NothingToShow(address: options.address, error: error, maxAge: options.common.maxAge.duration)
+    guard error.cache == .notAsked else { return Just(failure).eraseToAnyPublisher() }
+    return cache.feed(at: options.address).retrieve()
+      .map { failure.with(savedAge: FeedCachePolicy.age(of: $0.timestamp, now: Date())) }
+      .replaceEmpty(with: failure)
+      .catch { Just(failure.with(cache: .failed($0))) }
+      .eraseToAnyPublisher()
   }
 }
 

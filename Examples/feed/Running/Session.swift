@@ -21,9 +21,6 @@ final class Session {
   private var isOver = false
   private var running: [any Cancellable] = []
   private var watches: [any Cancellable] = []
-  /// What `follow` runs, until it is done: a watch may run for years.
-  private var followed: [Int: any Cancellable] = [:]
-  private var followedBefore = 0
 
   init(verbose: Bool) {
     Self.prepareDescriptors()
@@ -57,7 +54,6 @@ final class Session {
     let printer = Printer<P.Output, P.Failure> { [self] value, done in
       print(text(value), then: done)
     } ended: { [self] completion in
-      // In this order: what `ended` starts is to run to its end.
       endHelpers()
       ended(completion)
     }
@@ -77,23 +73,6 @@ final class Session {
   /// Keeps `helper` until the stream ends.
   func keep(_ helper: any Cancellable) { running.append(helper) }
 
-  /// Takes what `publisher` delivers, until it or the stream ends.
-  func follow<P: Publisher>(_ publisher: P, receiveValue: @escaping (P.Output) -> Void) where P.Failure == Never {
-    let number = followedBefore
-    followedBefore += 1
-    var hasEnded = false
-    let subscription = publisher.sink { [unowned self] _ in
-      hasEnded = true
-      followed[number] = nil
-    } receiveValue: {
-      receiveValue($0)
-    }
-    if !hasEnded { followed[number] = subscription }
-  }
-
-  /// How much is being followed.
-  var followedCount: Int { followed.count }
-
   /// Says why the command failed.
   func fail(_ text: String) {
     console.report(text)
@@ -101,10 +80,10 @@ final class Session {
   }
 
   /// Runs until there is nothing left to do, then ends as the command has to.
-  func finish(closing store: FeedStore? = nil) throws {
+  func finish(closing store: SQLiteFeedStore) throws {
     let reader = output.watchReader()
     loop.run()
-    (store as? NotingStore)?.close()
+    store.close()
     // Not `exit`, at which libuv waits for its threads.
     if isOver { _exit(status) }
     reader?.close()
@@ -144,9 +123,8 @@ extension Session {
   }
 
   private func endHelpers() {
-    let ending = running + followed.values
+    let ending = running
     running = []
-    followed = [:]
     for one in ending { one.cancel() }
     console.setStatus("")
   }

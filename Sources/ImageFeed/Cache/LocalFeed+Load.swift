@@ -1,4 +1,5 @@
 public import FeedStream
+import Foundation
 
 extension LocalFeed {
   /// The saved feed, however old.
@@ -6,50 +7,67 @@ extension LocalFeed {
   /// Finishes without a value when nothing is saved. No side effects. **Demand:** the feed is held until asked for.
   /// **Failure:** what retrieval fails with. **Cancellation:** a retrieval that has not begun is not begun.
   public func retrieve() -> AnyPublisher<CachedFeed, FeedStoreError> {
-    load(maxAge: nil)
+    let (address, store) = (address, cache.store)
+    return cache.worker.publisher { () throws(FeedStoreError) in try store.retrieve(for: address) }
+      .compactMap { $0 }
+      .eraseToAnyPublisher()
   }
 
   /// The saved feed, unless it has expired.
   ///
-  /// Finishes without a value when nothing is saved, or when what is saved is `maxAge` old or older (see
-  /// ``FeedCachePolicy``). **Demand:** the feed is held until asked for. **Failure:** what retrieval fails with, or a
-  /// deletion that was asked for. **Cancellation:** a retrieval that has not begun is not begun.
+  /// **Demand:** the feed is held until asked for. **Failure:** no feed is delivered when nothing is saved, when what is
+  /// saved is `maxAge` old or older (see ``FeedCachePolicy``), or when it cannot be read; ``CacheMiss`` says which, and
+  /// what became of an expired feed. **Cancellation:** a retrieval that has not begun is not begun.
   ///
   /// - Parameters:
   ///   - maxAge: the age at which a feed has expired; `nil` for any age.
   ///   - deleting: what to delete on the way; nothing by default.
   public func load(
     maxAge: Duration? = FeedCachePolicy.defaultMaxAge, deleting: CacheCleaning = .nothing
-  ) -> AnyPublisher<CachedFeed, FeedStoreError> {
+  ) -> AnyPublisher<CachedFeed, CacheMiss> {
     load(maxAge: maxAge, deleting: deleting, after: nil)
   }
 
   /// The same, with images that are those of the poll before passed on as the same array.
   func load(
     maxAge: Duration?, deleting: CacheCleaning, after last: LastImages?
-  ) -> AnyPublisher<CachedFeed, FeedStoreError> {
+  ) -> AnyPublisher<CachedFeed, CacheMiss> {
     let (address, store, now) = (address, cache.store, cache.now)
     let policy = FeedCachePolicy(maxAge: maxAge)
-    return cache.worker.publisher { () throws(FeedStoreError) -> CachedFeed? in
+    return cache.worker.publisher { () throws(CacheMiss) -> CachedFeed in
+      let saved: CachedFeed?
       do throws(FeedStoreError) {
-        guard let feed = try store.retrieve(for: address) else { return nil }
-        if policy.isValid(feed.timestamp, now: now()) {
-          return last.map { CachedFeed(images: $0.settle(feed.images), timestamp: feed.timestamp) } ?? feed
-        }
-        if deleting != .nothing { try store.delete(for: address, if: .timestamp(feed.timestamp)) }
-        return nil
+        saved = try store.retrieve(for: address)
       } catch {
-        guard case .retrieval = error, deleting == .invalid else { throw error }
-        do throws(FeedStoreError) {
-          try store.delete(for: address, if: .unreadable)
-        } catch let failure where failure.cause != error.cause {
-          // The deletion has a trouble of its own.
-          throw failure
-        } catch {}
-        throw error
+        throw .failed(deleting == .invalid ? store.deleteUnreadable(at: address, after: error) : error)
       }
+      guard let saved else { throw .empty }
+      let present = now()
+      guard policy.isValid(saved.timestamp, now: present) else {
+        let fate = deleting == .nothing ? .kept : store.deleteExpired(saved, at: address)
+        throw .expired(age: FeedCachePolicy.age(of: saved.timestamp, now: present), fate)
+      }
+      return last.map { CachedFeed(images: $0.settle(saved.images), timestamp: saved.timestamp) } ?? saved
     }
-    .compactMap { $0 }
-    .eraseToAnyPublisher()
+  }
+}
+
+extension FeedStore {
+  fileprivate func deleteExpired(_ feed: CachedFeed, at address: URL) -> CacheMiss.Fate {
+    do throws(FeedStoreError) {
+      return try delete(for: address, if: .timestamp(feed.timestamp)) ? .deleted : .kept
+    } catch {
+      return .undeletable(error)
+    }
+  }
+
+  /// - Returns: the error to report: the deletion's when it has a trouble of its own, otherwise the retrieval's.
+  fileprivate func deleteUnreadable(at address: URL, after error: FeedStoreError) -> FeedStoreError {
+    do throws(FeedStoreError) {
+      try delete(for: address, if: .unreadable)
+      return error
+    } catch let failure {
+      return failure.cause == error.cause ? error : failure
+    }
   }
 }

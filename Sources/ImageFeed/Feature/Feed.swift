@@ -33,14 +33,14 @@ public enum RemoteFeedError: Error, Hashable, Sendable {
   case invalidData(InvalidData)
 }
 
-/// Why there is no feed to show: the server's feed could not be had, and the cache had none either.
+/// Why there is no feed to show: what kept the server's feed away, and why the cache had none either.
 public struct FeedError: Error, Hashable, Sendable {
   /// What kept the server's feed away.
   public var remote: RemoteFeedError
-  /// What the cache failed with; `nil` when it was not asked, or when it had no feed that may still be shown.
-  public var cache: FeedStoreError?
+  /// Why the cache had no feed either.
+  public var cache: CacheMiss
 
-  public init(remote: RemoteFeedError, cache: FeedStoreError? = nil) {
+  public init(remote: RemoteFeedError, cache: CacheMiss = .notAsked) {
     self.remote = remote
     self.cache = cache
   }
@@ -58,8 +58,11 @@ extension RemoteFeedError: CustomStringConvertible, LocalizedError {
 }
 
 extension FeedError: CustomStringConvertible, LocalizedError {
+  /// What kept the server's feed away, and what the cache had to say, if it was asked.
   public var description: String {
-    cache.map { "\(remote) \($0)" } ?? "\(remote)"
+    let reason = "\(remote)"
+    if cache == .notAsked { return reason }
+    return "\(reason)\(reason.last.map(".?!".contains) == true ? "" : ".") \(cache)"
   }
 
   public var errorDescription: String? { description }

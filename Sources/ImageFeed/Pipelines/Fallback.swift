@@ -20,17 +20,17 @@ public enum FallbackPolicy: Hashable, Sendable {
 extension Publisher where Output == [FeedImage], Failure == RemoteFeedError {
   /// Turns to a saved feed when this publisher fails.
   ///
-  /// Each feed says where it came from. A saved feed with no images is a feed; no saved feed is an error: what this
-  /// publisher failed with, together with what the cache failed with, if it did. **Demand:** passes through. **Failure:**
-  /// ``FeedError``. **Cancellation:** cancels the one that runs.
+  /// Each feed says where it came from. A saved feed with no images is a feed; no saved feed is an error. **Demand:**
+  /// passes through. **Failure:** what this publisher failed with, and why the cache had no feed either (``FeedError``).
+  /// **Cancellation:** cancels the one that runs.
   ///
   /// - Parameters:
-  ///   - saved: the saved feed; finishes without a value when there is none that may be shown.
+  ///   - saved: the saved feed, or why there is none that may be shown.
   ///   - policy: after which failures.
   ///   - now: the wall clock that the saved feed's age is measured by.
   public func fallback<P: Publisher>(
     to saved: P, after policy: FallbackPolicy = .any, now: @escaping () -> Date = { Date() }
-  ) -> some Publisher<Feed, FeedError> where P.Output == CachedFeed, P.Failure == FeedStoreError {
+  ) -> some Publisher<Feed, FeedError> where P.Output == CachedFeed, P.Failure == CacheMiss {
     map { Feed(images: $0, origin: .remote) }
       .catch { reason in
         guard policy.applies(to: reason) else {
@@ -43,7 +43,6 @@ extension Publisher where Output == [FeedImage], Failure == RemoteFeedError {
             return Feed(images: feed.images, origin: .cache(savedAt: feed.timestamp, age: age, reason: reason))
           }
           .mapError { FeedError(remote: reason, cache: $0) }
-          .switchIfEmpty(Fail(error: FeedError(remote: reason)))
           .eraseToAnyPublisher()
       }
   }

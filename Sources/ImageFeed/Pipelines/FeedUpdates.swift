@@ -40,11 +40,12 @@ extension LoopScheduler {
 }
 
 extension FeedResult {
-  /// Whether a person would see no difference: the age of a saved feed does not count.
+  /// Whether a person would see no difference: the age of a saved feed does not count, nor the difference between an
+  /// expired feed, which is deleted, and the empty cache that the next load finds.
   fileprivate func showsTheSame(as other: FeedResult) -> Bool {
     switch (self, other) {
     case (.success(let a), .success(let b)): a.images == b.images && a.origin.isRemote == b.origin.isRemote
-    case (.failure(let a), .failure(let b)): a == b
+    case (.failure(let a), .failure(let b)): a.remote == b.remote && a.cache.failure == b.cache.failure
     default: false
     }
   }

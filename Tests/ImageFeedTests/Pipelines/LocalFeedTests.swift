@@ -14,7 +14,7 @@ struct LocalFeedTests {
   func loadEmpty(kind: WorldKind) {
     let outcome = kind.make().loadSaved()
     #expect(outcome.values == [])
-    #expect(outcome.isFinished)
+    #expect(outcome.failure == .empty)
   }
 
   @Test(
@@ -28,7 +28,7 @@ struct LocalFeedTests {
     let outcome = world.loadSaved()
 
     #expect(outcome.values == (secondsOver < 0 ? [feed] : []))
-    #expect(outcome.isFinished)
+    #expect(outcome.failure == (secondsOver < 0 ? nil : .expired(age: .seconds(604_800 + secondsOver), .kept)))
     #expect(try world.savedFeed() == feed)
   }
 
@@ -40,7 +40,7 @@ struct LocalFeedTests {
 
     for _ in 0..<2 {
       let error = try #require(world.loadSaved().failure)
-      guard case .retrieval = error else {
+      guard case .failed(.retrieval) = error else {
         Issue.record("A retrieval error is expected: \(error)")
         return
       }
@@ -56,8 +56,38 @@ struct LocalFeedTests {
     #expect(world.outcome(of: world.saved.load(deleting: .expired)).values == [feed])
 
     world.clock.now = noon.addingTimeInterval(604_800)
-    #expect(world.outcome(of: world.saved.load(deleting: .expired)).values == [])
+    let outcome = world.outcome(of: world.saved.load(deleting: .expired))
+    #expect(outcome.values == [])
+    #expect(outcome.failure == .expired(age: .seconds(604_800), .deleted))
     #expect(try world.savedFeed() == nil)
+    #expect(world.outcome(of: world.saved.load(deleting: .expired)).failure == .empty)
+  }
+
+  @Test(arguments: WorldKind.allCases)
+  func `an expired feed that cannot be deleted is reported with the error, and is intact`(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(feed)
+    world.clock.now = noon.addingTimeInterval(604_800)
+    try world.store.fail(.deletion)
+
+    let miss = try #require(world.outcome(of: world.saved.load(deleting: .invalid)).failure)
+
+    guard case .expired(.seconds(604_800), .undeletable(.deletion)) = miss else {
+      Issue.record("It has expired, and its deletion failed: \(miss)")
+      return
+    }
+    #expect(miss.failure != nil)
+    try world.store.recover()
+    #expect(try world.savedFeed() == feed)
+  }
+
+  @Test(arguments: WorldKind.allCases)
+  func `a feed from the future is told its negative age`(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(feed)
+    world.clock.now = noon.addingTimeInterval(-301)
+
+    #expect(world.loadSaved().failure == .expired(age: .seconds(-301), .kept))
   }
 
   // MARK: Validate
@@ -178,5 +208,5 @@ struct LocalFeedTests {
 }
 
 extension World {
-  fileprivate func loadSaved() -> Outcome<CachedFeed, FeedStoreError> { outcome(of: saved.load()) }
+  fileprivate func loadSaved() -> Outcome<CachedFeed, CacheMiss> { outcome(of: saved.load()) }
 }

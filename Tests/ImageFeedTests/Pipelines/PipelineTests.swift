@@ -117,7 +117,10 @@ struct PipelineTests {
       Issue.record("The primary error comes first: \(error)")
       return
     }
-    #expect(error.cache != nil)
+    guard case .failed(.retrieval) = error.cache else {
+      Issue.record("The cache's error is attached: \(error)")
+      return
+    }
     #expect("\(error)".contains("cannot be read"))
   }
 

@@ -77,7 +77,8 @@ struct ScenarioTests {
 
     #expect(outcome.values == [])
     let error = try #require(outcome.failure)
-    #expect(error.cache == nil)
+    #expect(error.cache == .expired(age: .seconds(604_800), .deleted))
+    #expect("\(error)".hasSuffix(" The saved feed had expired and is deleted."))
     #expect("\(error)".contains("127.0.0.1") || "\(error)".contains("example.com"))
     #expect(try world.savedFeed() == nil)
   }
@@ -95,6 +96,8 @@ struct ScenarioTests {
       Issue.record("The error must be what the remote said: \(error)")
       return
     }
+    #expect(error.cache == .empty)
+    #expect("\(error)".hasSuffix(" No feed is saved for this address."))
   }
 
   @Test(
