@@ -22,8 +22,7 @@ struct VirtualDiskTests {
     return CachedFeed(images: [image], timestamp: noon + Double(number))
   }
 
-  @discardableResult
-  private func save(_ number: Int, on disk: VirtualDisk? = nil) throws -> FeedReplacement {
+  @discardableResult private func save(_ number: Int, on disk: VirtualDisk? = nil) throws -> FeedReplacement {
     try (disk ?? self.disk).replace(for: address, with: feed(number), now: noon + 100)
   }
 

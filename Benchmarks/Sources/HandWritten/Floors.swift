@@ -175,8 +175,7 @@ private struct EightMixed {
 
   init(_ count: Int) { left = count }
 
-  @inline(__always)
-  mutating func next(_ number: Int) -> Int? {
+  @inline(__always) mutating func next(_ number: Int) -> Int? {
     state = combine(state, triple(number))
     guard isAny(state) else { return nil }
     if let last, same(last, state) { return nil }

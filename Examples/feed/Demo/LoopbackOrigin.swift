@@ -23,8 +23,7 @@ actor LoopbackOrigin {
   /// Listens, on the port that it had before if it had one.
   ///
   /// - Returns: the document's address.
-  @discardableResult
-  func start() async throws -> URL {
+  @discardableResult func start() async throws -> URL {
     let server = try HTTPServer(address: .inet(ip4: "127.0.0.1", port: port), logger: .disabled)
     await server.appendRoute("*") { [self] _ in await answer() }
     let task = Task { try await server.run() }

@@ -24,8 +24,7 @@ final class StandardError: Sendable {
   }
 
   /// - Returns: whether all of it was written.
-  @discardableResult
-  private func put(_ text: String) -> Bool {
+  @discardableResult private func put(_ text: String) -> Bool {
     var rest = ArraySlice(text.utf8)
     while !rest.isEmpty {
       guard hasRoom(within: patience) else { return false }

@@ -25,7 +25,7 @@ extension Publishers {
     public init(elements: Elements) { self.elements = elements }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      subscriber.receive(subscription: AsyncElementsSource(elements, Downstream(subscriber)))
+      subscriber.receive(subscription: AsyncElementsSource(elements, ErasedSubscriber(subscriber)))
     }
   }
 }
@@ -38,10 +38,10 @@ where Elements.Element: Sendable {
   private let elements: Elements
   private let home = StreamHome.current
   private let gate = DemandGate()
-  private var down: Downstream<Elements.Element, Elements.Failure>?
+  private var down: ErasedSubscriber<Elements.Element, Elements.Failure>?
   private var task: Task<Void, Never>?
 
-  init(_ elements: Elements, _ down: Downstream<Elements.Element, Elements.Failure>) {
+  init(_ elements: Elements, _ down: ErasedSubscriber<Elements.Element, Elements.Failure>) {
     self.elements = elements
     self.down = down
   }
@@ -73,7 +73,7 @@ where Elements.Element: Sendable {
 
   private func deliver(_ element: Elements.Element) {
     guard let down else { return }
-    let more = down.next(element)
+    let more = down.receive(element)
     if more > .none { gate.add(more) }
   }
 

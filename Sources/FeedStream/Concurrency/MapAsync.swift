@@ -49,18 +49,18 @@ extension Publisher where Output: Sendable {
 
 extension Publishers {
   /// See ``Publisher/mapAsync(limit:order:_:)``.
-  public struct MapAsync<Upstream: Publisher, Output: Sendable, Ending: Endings>: Publisher
-  where Upstream.Output: Sendable, Ending.UpstreamFailure == Upstream.Failure {
-    public typealias Failure = Ending.Failure
+  public struct MapAsync<Upstream: Publisher, Output: Sendable, Mode: FailureMode>: Publisher
+  where Upstream.Output: Sendable, Mode.UpstreamFailure == Upstream.Failure {
+    public typealias Failure = Mode.Failure
 
     private let upstream: Upstream
     private let limit: Int
     private let order: AsyncOrder
-    private let transform: @Sendable (Upstream.Output) async throws(Ending.RuleError) -> Output
+    private let transform: @Sendable (Upstream.Output) async throws(Mode.RuleError) -> Output
 
     init(
       _ upstream: Upstream, _ limit: Int, _ order: AsyncOrder,
-      _ transform: @escaping @Sendable (Upstream.Output) async throws(Ending.RuleError) -> Output
+      _ transform: @escaping @Sendable (Upstream.Output) async throws(Mode.RuleError) -> Output
     ) {
       precondition(limit > 0, "mapAsync(limit: \(limit)): nothing would ever be worked on; use 1 or more")
       self.upstream = upstream
@@ -71,38 +71,38 @@ extension Publishers {
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: MapAsyncStage<Upstream.Output, Output, Ending>(Downstream(subscriber), limit, order, transform))
+        subscriber: MapAsyncStage<Upstream.Output, Output, Mode>(ErasedSubscriber(subscriber), limit, order, transform))
     }
   }
 }
 
 // @unchecked: touched at the stream's home only; tasks come back there before they touch it.
-private final class MapAsyncStage<Input: Sendable, Output: Sendable, Ending: Publishers.Endings>:
-  Stage<Output, Ending.Failure>, Subscriber, @unchecked Sendable
+private final class MapAsyncStage<Input: Sendable, Output: Sendable, Mode: Publishers.FailureMode>:
+  Stage<Output, Mode.Failure>, Subscriber, @unchecked Sendable
 {
-  typealias Failure = Ending.UpstreamFailure
+  typealias Failure = Mode.UpstreamFailure
 
   /// A value's place in the order of results.
   // @unchecked: as the stage.
   private final class Place: @unchecked Sendable {
-    var result: Result<Output, Ending.RuleError>?
+    var result: Result<Output, Mode.RuleError>?
     var task: Task<Void, Never>?
   }
 
   private let limit: Int
   private let order: AsyncOrder
-  private let transform: @Sendable (Input) async throws(Ending.RuleError) -> Output
+  private let transform: @Sendable (Input) async throws(Mode.RuleError) -> Output
   private let home = StreamHome.current
   /// In order: all places; unordered: those that have a result.
   private var places = FIFO<Place>()
   private var working: [ObjectIdentifier: Place] = [:]
   private var demand = Subscribers.Demand.none
-  private var ending: Subscribers.Completion<Ending.Failure>?
+  private var ending: Subscribers.Completion<Mode.Failure>?
   private var isDraining = false
 
   init(
-    _ down: Downstream<Output, Ending.Failure>, _ limit: Int, _ order: AsyncOrder,
-    _ transform: @escaping @Sendable (Input) async throws(Ending.RuleError) -> Output
+    _ down: ErasedSubscriber<Output, Mode.Failure>, _ limit: Int, _ order: AsyncOrder,
+    _ transform: @escaping @Sendable (Input) async throws(Mode.RuleError) -> Output
   ) {
     self.limit = limit
     self.order = order
@@ -121,8 +121,8 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Ending: Pub
     working[ObjectIdentifier(place)] = place
     if order == .preserved { places.append(place) }
     place.task = home.task { [self, transform, home] in
-      let result: Result<Output, Ending.RuleError>
-      do throws(Ending.RuleError) {
+      let result: Result<Output, Mode.RuleError>
+      do throws(Mode.RuleError) {
         result = .success(try await transform(input))
       } catch {
         result = .failure(error)
@@ -132,7 +132,7 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Ending: Pub
     return .none
   }
 
-  private func settle(_ place: Place, _ result: Result<Output, Ending.RuleError>) {
+  private func settle(_ place: Place, _ result: Result<Output, Mode.RuleError>) {
     guard working.removeValue(forKey: ObjectIdentifier(place)) != nil, isLive else { return }
     place.result = result
     if order == .unordered { places.append(place) }
@@ -147,7 +147,7 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Ending: Pub
 
   func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive else { return }
-    ending = completion.mapError(Ending.failure(ofUpstream:))
+    ending = completion.mapError(Mode.failure(ofUpstream:))
     drain()
   }
 
@@ -167,11 +167,11 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Ending: Pub
         guard demand > .none else { return }
         _ = places.popFirst()
         demand -= 1
-        demand += down.next(output)
+        demand += down.receive(output)
         if isLive { up?.request(.max(1)) }
       case .failure(let error):
         abandon(isFailure: true)
-        return stop(.failure(Ending.failure(ofRule: error)))
+        return stop(.failure(Mode.failure(ofRule: error)))
       }
     }
     if let ending, places.isEmpty, working.isEmpty { finish(ending) }
@@ -189,5 +189,5 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Ending: Pub
     for place in working.values { place.task?.cancel() }
   }
 
-  override var description: String { (Ending.throwsErrors ? "Try" : "") + super.description }
+  override var description: String { (Mode.throwsErrors ? "Try" : "") + super.description }
 }

@@ -18,17 +18,13 @@ extension Cancellable {
 
 /// A cancellable that cancels when it is released.
 public final class AnyCancellable: Cancellable {
-  @exclusivity(unchecked)
-  @usableFromInline
-  var action: (() -> Void)?
+  @exclusivity(unchecked) @usableFromInline var action: (() -> Void)?
 
   /// Runs `cancel` once: when cancelled, or when released before that.
-  @inlinable
-  public init(_ cancel: @escaping () -> Void) { action = cancel }
+  @inlinable public init(_ cancel: @escaping () -> Void) { action = cancel }
 
   /// Cancels `canceller` once: when cancelled, or when released before that.
-  @inlinable
-  public init<C: Cancellable>(_ canceller: C) { action = { canceller.cancel() } }
+  @inlinable public init<C: Cancellable>(_ canceller: C) { action = { canceller.cancel() } }
 
   deinit { action?() }
 

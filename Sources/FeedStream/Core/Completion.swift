@@ -1,7 +1,6 @@
 extension Subscribers {
   /// How a stream ended.
-  @frozen
-  public enum Completion<Failure: Error> {
+  @frozen public enum Completion<Failure: Error> {
     /// It has delivered everything.
     case finished
     /// It cannot go on.
@@ -15,8 +14,7 @@ extension Subscribers.Completion: Hashable where Failure: Hashable {}
 
 extension Subscribers.Completion {
   /// The same ending with another error type.
-  @inlinable
-  package func mapError<T: Error>(_ transform: (Failure) -> T) -> Subscribers.Completion<T> {
+  @inlinable package func mapError<T: Error>(_ transform: (Failure) -> T) -> Subscribers.Completion<T> {
     switch self {
     case .finished: .finished
     case .failure(let error): .failure(transform(error))

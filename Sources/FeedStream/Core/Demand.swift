@@ -5,42 +5,34 @@ extension Subscribers {
   /// nothing subtracts below zero.
   ///
   /// ![map { $0.uppercased() }](marbles-demand.svg)
-  @frozen
-  public struct Demand: Equatable, Hashable, Sendable {
-    @usableFromInline
-    var rawValue: UInt
+  @frozen public struct Demand: Equatable, Hashable, Sendable {
+    @usableFromInline var rawValue: UInt
 
-    @inlinable
-    init(rawValue: UInt) { self.rawValue = Swift.min(UInt(Int.max) + 1, rawValue) }
+    @inlinable init(rawValue: UInt) { self.rawValue = Swift.min(UInt(Int.max) + 1, rawValue) }
 
     /// As many values as the publisher has.
-    @inlinable
-    public static var unlimited: Demand { Demand(rawValue: UInt(Int.max) + 1) }
+    @inlinable public static var unlimited: Demand { Demand(rawValue: UInt(Int.max) + 1) }
 
     /// No values. Meaningful as a subscriber's answer to a value; asking a subscription for none is an error.
-    @inlinable
-    public static var none: Demand { Demand(rawValue: 0) }
+    @inlinable public static var none: Demand { Demand(rawValue: 0) }
 
     /// At most `value` values.
     ///
     /// - Precondition: `value` is not negative.
-    @inlinable
-    public static func max(_ value: Int) -> Demand {
+    @inlinable public static func max(_ value: Int) -> Demand {
       precondition(value >= 0, "Demand.max(\(value)): a demand cannot be negative; ask for 0 or more values")
       return Demand(rawValue: UInt(bitPattern: value))
     }
 
     /// The number of values, or `nil` when unlimited.
-    @inlinable
-    public var max: Int? { self == .unlimited ? nil : Int(rawValue) }
+    @inlinable public var max: Int? { self == .unlimited ? nil : Int(rawValue) }
   }
 }
 
 // MARK: - Arithmetic
 
 extension Subscribers.Demand {
-  @inlinable
-  public static func + (lhs: Self, rhs: Self) -> Self {
+  @inlinable public static func + (lhs: Self, rhs: Self) -> Self {
     // Both are at most 2^63: the sum fits in a UInt or wraps to exactly zero when both are unlimited.
     if lhs == .unlimited || rhs == .unlimited { return .unlimited }
     return Self(rawValue: lhs.rawValue &+ rhs.rawValue)
@@ -49,76 +41,54 @@ extension Subscribers.Demand {
   @inlinable
   public static func + (lhs: Self, rhs: Int) -> Self { lhs.combined(with: rhs) { $0.addingReportingOverflow($1) } }
 
-  @inlinable
-  public static func - (lhs: Self, rhs: Self) -> Self {
+  @inlinable public static func - (lhs: Self, rhs: Self) -> Self {
     if lhs == .unlimited { return .unlimited }
     return Self(rawValue: lhs.rawValue > rhs.rawValue ? lhs.rawValue &- rhs.rawValue : 0)
   }
 
-  @inlinable
-  public static func - (lhs: Self, rhs: Int) -> Self {
+  @inlinable public static func - (lhs: Self, rhs: Int) -> Self {
     if lhs == .unlimited { return .unlimited }
     let (value, overflow) = Int(lhs.rawValue).subtractingReportingOverflow(rhs)
     return overflow || value < 0 ? .none : .max(value)
   }
 
-  @inlinable
-  public static func * (lhs: Self, rhs: Int) -> Self {
+  @inlinable public static func * (lhs: Self, rhs: Int) -> Self {
     lhs.combined(with: rhs) { $0.multipliedReportingOverflow(by: $1) }
   }
 
-  @inlinable
-  func combined(with other: Int, by operation: (Int, Int) -> (Int, Bool)) -> Self {
+  @inlinable func combined(with other: Int, by operation: (Int, Int) -> (Int, Bool)) -> Self {
     if self == .unlimited { return .unlimited }
     let (value, overflow) = operation(Int(rawValue), other)
     return overflow ? .unlimited : .max(value)
   }
 
-  @inlinable
-  public static func += (lhs: inout Self, rhs: Self) { lhs = lhs + rhs }
-  @inlinable
-  public static func += (lhs: inout Self, rhs: Int) { lhs = lhs + rhs }
-  @inlinable
-  public static func -= (lhs: inout Self, rhs: Self) { lhs = lhs - rhs }
-  @inlinable
-  public static func -= (lhs: inout Self, rhs: Int) { lhs = lhs - rhs }
-  @inlinable
-  public static func *= (lhs: inout Self, rhs: Int) { lhs = lhs * rhs }
+  @inlinable public static func += (lhs: inout Self, rhs: Self) { lhs = lhs + rhs }
+  @inlinable public static func += (lhs: inout Self, rhs: Int) { lhs = lhs + rhs }
+  @inlinable public static func -= (lhs: inout Self, rhs: Self) { lhs = lhs - rhs }
+  @inlinable public static func -= (lhs: inout Self, rhs: Int) { lhs = lhs - rhs }
+  @inlinable public static func *= (lhs: inout Self, rhs: Int) { lhs = lhs * rhs }
 }
 
 // MARK: - Comparison
 
 extension Subscribers.Demand: Comparable {
-  @inlinable
-  public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
+  @inlinable public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
 // A count on either side reads as well as a demand.
 extension Subscribers.Demand {
-  @inlinable
-  public static func == (lhs: Self, rhs: Int) -> Bool { lhs != .unlimited && Int(lhs.rawValue) == rhs }
-  @inlinable
-  public static func == (lhs: Int, rhs: Self) -> Bool { rhs == lhs }
-  @inlinable
-  public static func != (lhs: Self, rhs: Int) -> Bool { !(lhs == rhs) }
-  @inlinable
-  public static func != (lhs: Int, rhs: Self) -> Bool { !(rhs == lhs) }
-  @inlinable
-  public static func < (lhs: Self, rhs: Int) -> Bool { lhs != .unlimited && Int(lhs.rawValue) < rhs }
-  @inlinable
-  public static func < (lhs: Int, rhs: Self) -> Bool { rhs == .unlimited || lhs < Int(rhs.rawValue) }
-  @inlinable
-  public static func > (lhs: Self, rhs: Int) -> Bool { rhs < lhs }
-  @inlinable
-  public static func > (lhs: Int, rhs: Self) -> Bool { rhs < lhs }
-  @inlinable
-  public static func <= (lhs: Self, rhs: Int) -> Bool { !(rhs < lhs) }
-  @inlinable
-  public static func <= (lhs: Int, rhs: Self) -> Bool { !(rhs < lhs) }
-  @inlinable
-  public static func >= (lhs: Self, rhs: Int) -> Bool { !(lhs < rhs) }
-  @inlinable
-  public static func >= (lhs: Int, rhs: Self) -> Bool { !(lhs < rhs) }
+  @inlinable public static func == (lhs: Self, rhs: Int) -> Bool { lhs != .unlimited && Int(lhs.rawValue) == rhs }
+  @inlinable public static func == (lhs: Int, rhs: Self) -> Bool { rhs == lhs }
+  @inlinable public static func != (lhs: Self, rhs: Int) -> Bool { !(lhs == rhs) }
+  @inlinable public static func != (lhs: Int, rhs: Self) -> Bool { !(rhs == lhs) }
+  @inlinable public static func < (lhs: Self, rhs: Int) -> Bool { lhs != .unlimited && Int(lhs.rawValue) < rhs }
+  @inlinable public static func < (lhs: Int, rhs: Self) -> Bool { rhs == .unlimited || lhs < Int(rhs.rawValue) }
+  @inlinable public static func > (lhs: Self, rhs: Int) -> Bool { rhs < lhs }
+  @inlinable public static func > (lhs: Int, rhs: Self) -> Bool { rhs < lhs }
+  @inlinable public static func <= (lhs: Self, rhs: Int) -> Bool { !(rhs < lhs) }
+  @inlinable public static func <= (lhs: Int, rhs: Self) -> Bool { !(rhs < lhs) }
+  @inlinable public static func >= (lhs: Self, rhs: Int) -> Bool { !(lhs < rhs) }
+  @inlinable public static func >= (lhs: Int, rhs: Self) -> Bool { !(lhs < rhs) }
 }
 
 // MARK: - Text and coding

@@ -26,29 +26,15 @@ public protocol Publisher<Output, Failure> {
 }
 
 extension Publisher {
-  @inlinable
-  public func deliverAll(to deliver: (Output) -> Bool) -> Bool { false }
+  @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool { false }
 }
 
 extension Publisher {
   /// Attaches `subscriber` to this publisher.
   ///
   /// **Demand:** what the subscriber asks of the subscription it receives; nothing is delivered before.
-  @inlinable
-  public func subscribe<S: Subscriber>(_ subscriber: S) where S.Input == Output, S.Failure == Failure {
+  @inlinable public func subscribe<S: Subscriber>(_ subscriber: S) where S.Input == Output, S.Failure == Failure {
     if Introspection.isWatched { attachWatched(subscriber) } else { receive(subscriber: subscriber) }
-  }
-
-  /// Feeds `subject` with everything this publisher delivers.
-  ///
-  /// **Demand:** unlimited, once somebody asks the subject for values.
-  ///
-  /// - Returns: cancels the subscription when cancelled or released.
-  @inlinable
-  public func subscribe<S: Subject>(_ subject: S) -> AnyCancellable where S.Output == Output, S.Failure == Failure {
-    let subscriber = SubjectSubscriber(subject)
-    subscribe(subscriber)
-    return AnyCancellable(subscriber)
   }
 }
 

@@ -4,8 +4,7 @@ public protocol Subject<Output, Failure>: AnyObject, Publisher {
   associatedtype Receipt
 
   /// Sends a value to the subscribers.
-  @discardableResult
-  func send(_ value: Output) -> Receipt
+  @discardableResult func send(_ value: Output) -> Receipt
 
   /// Ends the subject: the subscribers it has, and those to come, receive `completion`.
   func send(completion: Subscribers.Completion<Failure>)
@@ -16,13 +15,11 @@ public protocol Subject<Output, Failure>: AnyObject, Publisher {
 
 extension Subject where Output == Void {
   /// Sends a signal to the subscribers.
-  @discardableResult
-  public func send() -> Receipt { send(()) }
+  @discardableResult public func send() -> Receipt { send(()) }
 }
 
 /// What became of a value that was sent.
-@frozen
-public struct Delivery: Equatable, Sendable {
+@frozen public struct Delivery: Equatable, Sendable {
   /// How many subscribers received it.
   public var delivered: Int
   /// How many subscribers did not, because they had not asked for it.
@@ -30,16 +27,14 @@ public struct Delivery: Equatable, Sendable {
   /// Whether the subject had already ended.
   public var isTerminated: Bool
 
-  @inlinable
-  public init(delivered: Int = 0, dropped: Int = 0, isTerminated: Bool = false) {
+  @inlinable public init(delivered: Int = 0, dropped: Int = 0, isTerminated: Bool = false) {
     self.delivered = delivered
     self.dropped = dropped
     self.isTerminated = isTerminated
   }
 
   /// Whether no subscriber received it: nobody is subscribed, nobody had asked, or the subject has ended.
-  @inlinable
-  public var isLost: Bool { delivered == 0 }
+  @inlinable public var isLost: Bool { delivered == 0 }
 }
 
 /// A publisher that starts only when told to, so that several subscribers can attach first.

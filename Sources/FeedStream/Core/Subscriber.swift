@@ -25,14 +25,12 @@ public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
 }
 
 extension Subscriber {
-  @inlinable
-  public static var fusedStages: Int { @inline(__always) get { 0 } }
+  @inlinable public static var fusedStages: Int { @inline(__always) get { 0 } }
 }
 
 extension Subscriber where Input == Void {
   /// A signal arrived.
-  @inlinable
-  public func receive() -> Subscribers.Demand { receive(()) }
+  @inlinable public func receive() -> Subscribers.Demand { receive(()) }
 }
 
 /// The subscribers, and the vocabulary they share: ``Demand`` and ``Completion``.

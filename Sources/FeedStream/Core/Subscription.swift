@@ -20,14 +20,9 @@ final class EmptySubscription: Subscription, CustomStringConvertible, CustomPlay
 {
   static let shared = EmptySubscription()
 
-  @usableFromInline
-  func request(_ demand: Subscribers.Demand) {}
-  @usableFromInline
-  func cancel() {}
-  @usableFromInline
-  var description: String { "Empty" }
-  @usableFromInline
-  var playgroundDescription: Any { description }
-  @usableFromInline
-  var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+  @usableFromInline func request(_ demand: Subscribers.Demand) {}
+  @usableFromInline func cancel() {}
+  @usableFromInline var description: String { "Empty" }
+  @usableFromInline var playgroundDescription: Any { description }
+  @usableFromInline var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }

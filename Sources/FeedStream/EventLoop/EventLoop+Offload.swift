@@ -12,9 +12,7 @@ extension EventLoop {
   ///   - work: runs on a thread of the pool.
   ///   - completion: runs on the loop afterwards, unless cancelled before.
   /// - Returns: prevents `completion`, and `work` too if it has not begun.
-  @discardableResult
-  @inlinable
-  public func offload<T: Sendable>(
+  @discardableResult @inlinable public func offload<T: Sendable>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
     let offload = OffloadOf(on: self, work, completion)
@@ -23,8 +21,7 @@ extension EventLoop {
   }
 
   /// Hands work to the pool, or keeps it until there is one.
-  @usableFromInline
-  func start(_ offload: Offload) {
+  @usableFromInline func start(_ offload: Offload) {
     checkOwner("offload")
     guard !isClosed else { return offload.abandon() }
     guard waitingForThreads.isEmpty, ThreadPool.isAvailable else {

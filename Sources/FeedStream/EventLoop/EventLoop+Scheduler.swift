@@ -57,8 +57,7 @@ extension EventLoop {
     fileprivate var isIdling = false
   }
 
-  @inline(__always)
-  func append(_ action: consuming @escaping () -> Void) {
+  @inline(__always) func append(_ action: consuming @escaping () -> Void) {
     if !ready.isIdling, !beginIdling() { return }
     ready.work.append(Action(run: action))
   }
@@ -69,8 +68,7 @@ extension EventLoop {
   }
 
   /// - Returns: whether there will be a next turn.
-  @inline(never)
-  private func beginIdling() -> Bool {
+  @inline(never) private func beginIdling() -> Bool {
     guard !isClosed else { return false }
     ready.isIdling = true
     uv_idle_start(idle) { EventLoop.of($0!.pointee.loop).turn() }

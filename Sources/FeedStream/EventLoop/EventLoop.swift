@@ -43,14 +43,10 @@ public final class EventLoop: @unchecked Sendable {
   var isClosed = false
 
   // The state of the other files' extensions: work for the next turn, timed work, work for the thread pool.
-  @exclusivity(unchecked)
-  var ready = Ready()
-  @exclusivity(unchecked)
-  var timerWasCancelled: (TimerQueue.Work) -> Void = { _ in }
-  @exclusivity(unchecked)
-  var timers = TimerQueue()
-  @exclusivity(unchecked)
-  var timing = Timing()
+  @exclusivity(unchecked) var ready = Ready()
+  @exclusivity(unchecked) var timerWasCancelled: (TimerQueue.Work) -> Void = { _ in }
+  @exclusivity(unchecked) var timers = TimerQueue()
+  @exclusivity(unchecked) var timing = Timing()
   var waitingForThreads = ContiguousArray<Offload>()
   /// Whether threads were last waited for in vain.
   var hasDoneWithoutThreads = false
@@ -158,8 +154,7 @@ extension EventLoop: StreamDomain {
   public static var current: EventLoop? { CurrentDomain.get() as? EventLoop }
 
   /// Traps on a thread that does not own the loop.
-  @inline(__always)
-  func checkOwner(_ function: StaticString = #function) {
+  @inline(__always) func checkOwner(_ function: StaticString = #function) {
     precondition(
       isHere,
       "EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to get onto it")
@@ -188,8 +183,7 @@ extension EventLoop {
   /// Runs what other threads have posted.
   ///
   /// - Returns: whether there was anything.
-  @discardableResult
-  private func collectMail() -> Bool {
+  @discardableResult private func collectMail() -> Bool {
     // Empty: nobody but this function, which does not call itself, leaves anything in it.
     mailbox.collect(into: &received)
     if received.stopRequested {
@@ -204,6 +198,5 @@ extension EventLoop {
   }
 
   /// Runs a job as this executor.
-  @inline(__always)
-  func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedSerialExecutor()) }
+  @inline(__always) func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedSerialExecutor()) }
 }

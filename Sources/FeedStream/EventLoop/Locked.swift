@@ -6,8 +6,7 @@ internal import CLibUV
 /// where there are none, whereas it knows the system's mutex.
 // @unchecked: the state is reached only with the mutex held, and the initializer's caller gives it away.
 package final class Locked<State: ~Copyable>: @unchecked Sendable {
-  @exclusivity(unchecked)
-  private var state: State
+  @exclusivity(unchecked) private var state: State
   // Never moved, as the system demands.
   private let mutex = UnsafeMutablePointer<uv_mutex_t>.allocate(capacity: 1)
 

@@ -4,8 +4,7 @@ import Synchronization
 /// One piece of work on its way to the thread pool and back.
 // @unchecked: the work is touched by the owner before and after libuv has the request, and by one thread of the pool
 // meanwhile, with libuv's locks between; the rest by the owner only.
-@usableFromInline
-class Offload: Cancellable, @unchecked Sendable {
+@usableFromInline class Offload: Cancellable, @unchecked Sendable {
   private enum State { case waiting, queued, over }
 
   // Unsafe is right: the loop is used only before the work is over, and a loop that closes ends all its work first.
@@ -13,30 +12,22 @@ class Offload: Cancellable, @unchecked Sendable {
   private let gate: OffloadGate
   // libuv's until it has called back, which keeps this object until then.
   private let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
-  @exclusivity(unchecked)
-  private var state = State.waiting
+  @exclusivity(unchecked) private var state = State.waiting
   private let steps: Steps
 
   /// What the generic subclass does with its types: functions formed where these are known, and not methods, which
   /// through a generic class's table would look their types up (five times for each piece of work).
-  @frozen
-  @usableFromInline
-  struct Steps {
+  @frozen @usableFromInline struct Steps {
     /// Runs the work. On a thread of the pool.
-    @usableFromInline
-    let perform: (Offload) -> Void
+    @usableFromInline let perform: (Offload) -> Void
     /// Lets go of everything and hands over the result. On the loop.
-    @usableFromInline
-    let complete: (Offload) -> Void
+    @usableFromInline let complete: (Offload) -> Void
     /// Lets go of the completion. On the loop, also while the work runs.
-    @usableFromInline
-    let dropCompletion: (Offload) -> Void
+    @usableFromInline let dropCompletion: (Offload) -> Void
     /// Lets go of the work and its result. On the loop, never while the work runs.
-    @usableFromInline
-    let dropWork: (Offload) -> Void
+    @usableFromInline let dropWork: (Offload) -> Void
 
-    @inlinable
-    init<T>(of offload: OffloadOf<T>.Type) {
+    @inlinable init<T>(of offload: OffloadOf<T>.Type) {
       perform = { unsafeDowncast($0, to: OffloadOf<T>.self).perform() }
       complete = { unsafeDowncast($0, to: OffloadOf<T>.self).complete() }
       dropCompletion = { unsafeDowncast($0, to: OffloadOf<T>.self).completion = nil }
@@ -44,8 +35,7 @@ class Offload: Cancellable, @unchecked Sendable {
     }
   }
 
-  @usableFromInline
-  init(on loop: EventLoop, _ steps: Steps) {
+  @usableFromInline init(on loop: EventLoop, _ steps: Steps) {
     self.loop = loop
     self.steps = steps
     gate = loop.gate
@@ -70,8 +60,7 @@ class Offload: Cancellable, @unchecked Sendable {
     precondition(code == 0, "EventLoop.offload: \(String(cString: uv_strerror(code)))")
   }
 
-  @usableFromInline
-  final func cancel() {
+  @usableFromInline final func cancel() {
     guard state != .over else { return }
     loop.checkOwner()
     if state == .waiting { return abandon() }
@@ -108,43 +97,32 @@ class Offload: Cancellable, @unchecked Sendable {
 
 /// The work with its types, specialized where it is asked for.
 // @unchecked: as `Offload`, whose owner, pool thread and libuv's locks between them are the same for what is added here.
-@usableFromInline
-final class OffloadOf<T: Sendable>: Offload, @unchecked Sendable {
-  @exclusivity(unchecked)
-  @usableFromInline
-  var work: (@Sendable () -> T)?
-  @exclusivity(unchecked)
-  @usableFromInline
-  var completion: ((T) -> Void)?
+@usableFromInline final class OffloadOf<T: Sendable>: Offload, @unchecked Sendable {
+  @exclusivity(unchecked) @usableFromInline var work: (@Sendable () -> T)?
+  @exclusivity(unchecked) @usableFromInline var completion: ((T) -> Void)?
   /// Boxed, as the type of an optional result would be looked up when this goes.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var result: Box<T>?
+  @exclusivity(unchecked) @usableFromInline var result: Box<T>?
 
-  @inlinable
-  init(on loop: EventLoop, _ work: @escaping @Sendable () -> T, _ completion: @escaping (T) -> Void) {
+  @inlinable init(on loop: EventLoop, _ work: @escaping @Sendable () -> T, _ completion: @escaping (T) -> Void) {
     self.work = work
     self.completion = completion
     super.init(on: loop, Steps(of: OffloadOf<T>.self))
   }
 
-  @inlinable
-  func perform() {
+  @inlinable func perform() {
     result = work.map { Box($0()) }
     // What only the work still holds (a large body) is let go of here: on the loop that would take the loop's time.
     work = nil
   }
 
-  @inlinable
-  func complete() {
+  @inlinable func complete() {
     guard let completion, let result else { return }
     dropWork()
     self.completion = nil
     completion(result.value)
   }
 
-  @inlinable
-  func dropWork() {
+  @inlinable func dropWork() {
     work = nil
     result = nil
   }

@@ -23,23 +23,20 @@ struct TurnQueue<Element>: ~Copyable {
     last.deallocate()
   }
 
-  @inline(__always)
-  mutating func append(_ element: consuming Element) {
+  @inline(__always) mutating func append(_ element: consuming Element) {
     if used == Self.blockSize { addBlock() }
     (last + used).initialize(to: element)
     used += 1
   }
 
-  @inline(never)
-  private mutating func addBlock() {
+  @inline(never) private mutating func addBlock() {
     full.append(last)
     last = .allocate(capacity: Self.blockSize)
     used = 0
   }
 
   /// Hands everything to `body`, which must not come back here.
-  @inline(__always)
-  mutating func drain(_ body: (consuming Element) -> Void) {
+  @inline(__always) mutating func drain(_ body: (consuming Element) -> Void) {
     if !full.isEmpty {
       for block in full {
         for index in 0..<Self.blockSize { body((block + index).move()) }

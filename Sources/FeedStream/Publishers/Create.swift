@@ -37,9 +37,9 @@ extension Publishers {
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let buffer = BufferStage<Output, Failure>(
-        Downstream(subscriber), size, .byRequest, whenFull, endingWaits: false, name: "Create")
+        ErasedSubscriber(subscriber), size, .byRequest, whenFull, endingWaits: false, name: "Create")
       let emitter = Emitter(buffer)
-      buffer.receive(subscription: UnaskedSubscription { emitter.end() })
+      buffer.receive(subscription: CancellationSubscription { emitter.end() })
       if emitter.isActive { body(emitter) }
     }
 

@@ -5,19 +5,16 @@
 ///     second subscriber   -2-|
 ///
 /// **Demand, failure, cancellation, policy:** those of the publisher made.
-@frozen
-public struct Deferred<DeferredPublisher: Publisher>: Publisher {
+@frozen public struct Deferred<DeferredPublisher: Publisher>: Publisher {
   public typealias Output = DeferredPublisher.Output
   public typealias Failure = DeferredPublisher.Failure
 
   /// Runs once per subscriber, when it subscribes.
   public let createPublisher: () -> DeferredPublisher
 
-  @inlinable
-  public init(createPublisher: @escaping () -> DeferredPublisher) { self.createPublisher = createPublisher }
+  @inlinable public init(createPublisher: @escaping () -> DeferredPublisher) { self.createPublisher = createPublisher }
 
-  @inlinable
-  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     createPublisher().subscribe(subscriber)
   }
 }

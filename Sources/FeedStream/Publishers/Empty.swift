@@ -5,21 +5,17 @@
 ///
 /// **Demand:** its ending waits for none. **Failure:** none. **Cancellation:** as it is subscribed, keeps the ending
 /// away. **Policy:** has nothing to deliver.
-@frozen
-public struct Empty<Output, Failure: Error>: Publisher, Equatable {
+@frozen public struct Empty<Output, Failure: Error>: Publisher, Equatable {
   /// Whether it finishes at once; if not, it never does.
   public let completeImmediately: Bool
 
-  @inlinable
-  public init(completeImmediately: Bool = true) { self.completeImmediately = completeImmediately }
+  @inlinable public init(completeImmediately: Bool = true) { self.completeImmediately = completeImmediately }
 
-  @inlinable
-  public init(completeImmediately: Bool = true, outputType: Output.Type, failureType: Failure.Type) {
+  @inlinable public init(completeImmediately: Bool = true, outputType: Output.Type, failureType: Failure.Type) {
     self.init(completeImmediately: completeImmediately)
   }
 
-  @inlinable
-  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     if completeImmediately {
       subscriber.attach(ending: .finished)
     } else {
@@ -27,6 +23,5 @@ public struct Empty<Output, Failure: Error>: Publisher, Equatable {
     }
   }
 
-  @inlinable
-  public func deliverAll(to deliver: (Output) -> Bool) -> Bool { completeImmediately }
+  @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool { completeImmediately }
 }

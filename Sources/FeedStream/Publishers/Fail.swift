@@ -4,18 +4,14 @@
 ///
 /// **Demand:** the failure waits for none. **Failure:** that is all it does. **Cancellation:** as it is subscribed,
 /// keeps the failure away. **Policy:** has nothing to deliver.
-@frozen
-public struct Fail<Output, Failure: Error>: Publisher {
+@frozen public struct Fail<Output, Failure: Error>: Publisher {
   public let error: Failure
 
-  @inlinable
-  public init(error: Failure) { self.error = error }
+  @inlinable public init(error: Failure) { self.error = error }
 
-  @inlinable
-  public init(outputType: Output.Type, failure: Failure) { self.init(error: failure) }
+  @inlinable public init(outputType: Output.Type, failure: Failure) { self.init(error: failure) }
 
-  @inlinable
-  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     subscriber.attach(ending: .failure(error))
   }
 }

@@ -12,29 +12,22 @@ public final class Future<Output, Failure: Error>: Publisher {
   /// Fulfils the future.
   public typealias Promise = (Result<Output, Failure>) -> Void
 
-  @exclusivity(unchecked)
-  @usableFromInline
-  var result: Result<Output, Failure>?
+  @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
   /// The subscribers that the result has not reached, in the order in which they subscribed.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var waiting: [FutureSubscription<Output, Failure>] = []
+  @exclusivity(unchecked) @usableFromInline var waiting: [FutureSubscription<Output, Failure>] = []
 
   /// - Parameter attemptToFulfill: runs at once; calls the promise it is given, now or later.
-  @inlinable
-  public init(_ attemptToFulfill: @escaping (@escaping Promise) -> Void) {
+  @inlinable public init(_ attemptToFulfill: @escaping (@escaping Promise) -> Void) {
     attemptToFulfill { [self] in fulfill($0) }
   }
 
-  @inlinable
-  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    let subscription = FutureSubscription(Downstream(subscriber), self)
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    let subscription = FutureSubscription(ErasedSubscriber(subscriber), self)
     if result == nil { waiting.append(subscription) }
     subscription.begin()
   }
 
-  @inlinable
-  func fulfill(_ result: Result<Output, Failure>) {
+  @inlinable func fulfill(_ result: Result<Output, Failure>) {
     guard self.result == nil else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
     self.result = result
     let waiting = self.waiting
@@ -42,8 +35,7 @@ public final class Future<Output, Failure: Error>: Publisher {
     for subscription in waiting { subscription.settle(keepingFuture: false) }
   }
 
-  @usableFromInline
-  func remove(_ subscription: FutureSubscription<Output, Failure>) {
+  @usableFromInline func remove(_ subscription: FutureSubscription<Output, Failure>) {
     waiting.removeAll { $0 === subscription }
   }
 }
@@ -87,35 +79,23 @@ extension Future where Output: Sendable {
   }
 }
 
-@usableFromInline
-final class FutureSubscription<Output, Failure: Error>: Subscription {
-  @exclusivity(unchecked)
-  @usableFromInline
-  var down: Downstream<Output, Failure>?
-  @exclusivity(unchecked)
-  @usableFromInline
-  var future: Future<Output, Failure>?
-  @exclusivity(unchecked)
-  @usableFromInline
-  var hasAnyDemand = false
-  @exclusivity(unchecked)
-  @usableFromInline
-  var isSettled = false
+@usableFromInline final class FutureSubscription<Output, Failure: Error>: Subscription {
+  @exclusivity(unchecked) @usableFromInline var down: ErasedSubscriber<Output, Failure>?
+  @exclusivity(unchecked) @usableFromInline var future: Future<Output, Failure>?
+  @exclusivity(unchecked) @usableFromInline var hasAnyDemand = false
+  @exclusivity(unchecked) @usableFromInline var isSettled = false
 
-  @inlinable
-  init(_ down: Downstream<Output, Failure>, _ future: Future<Output, Failure>) {
+  @inlinable init(_ down: ErasedSubscriber<Output, Failure>, _ future: Future<Output, Failure>) {
     self.down = down
     self.future = future
   }
 
-  @inlinable
-  func begin() {
+  @inlinable func begin() {
     down?.receive(subscription: self)
     settle()
   }
 
-  @inlinable
-  func request(_ demand: Subscribers.Demand) {
+  @inlinable func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     hasAnyDemand = true
     settle()
@@ -125,14 +105,13 @@ final class FutureSubscription<Output, Failure: Error>: Subscription {
   ///
   /// - Parameter keepingFuture: whether the mirror goes on showing the future, as Combine's does where the result was there
   ///   before it could be delivered.
-  @inlinable
-  func settle(keepingFuture: Bool = true) {
+  @inlinable func settle(keepingFuture: Bool = true) {
     guard !isSettled, let down, let result = future?.result else { return }
     switch result {
     case .success(let output):
       guard hasAnyDemand else { return }
       isSettled = true
-      _ = down.next(output)
+      _ = down.receive(output)
       // The value may have led to a cancellation.
       if self.down != nil { down.receive(completion: .finished) }
     case .failure(let error):
@@ -143,8 +122,7 @@ final class FutureSubscription<Output, Failure: Error>: Subscription {
     if !keepingFuture { future = nil }
   }
 
-  @inlinable
-  func cancel() {
+  @inlinable func cancel() {
     future?.remove(self)
     down = nil
     future = nil
@@ -152,17 +130,13 @@ final class FutureSubscription<Output, Failure: Error>: Subscription {
 }
 
 extension FutureSubscription: Traceable {
-  @usableFromInline
-  var below: Any { down?.subscriber ?? () }
+  @usableFromInline var below: Any { down?.subscriber ?? () }
 }
 
 extension FutureSubscription: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
-  @usableFromInline
-  var description: String { "Future" }
-  @usableFromInline
-  var playgroundDescription: Any { description }
-  @usableFromInline
-  var customMirror: Mirror {
+  @usableFromInline var description: String { "Future" }
+  @usableFromInline var playgroundDescription: Any { description }
+  @usableFromInline var customMirror: Mirror {
     let future: Any = future as Any
     return Mirror(
       self,

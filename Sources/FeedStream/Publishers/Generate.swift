@@ -13,8 +13,7 @@ extension Publishers {
   ///
   /// **Demand:** as many as asked for, in the call that asks; one is computed ahead. **Failure:** none.
   /// **Cancellation:** at once. **Policy:** computes what is asked for, and that one; nothing is dropped.
-  @frozen
-  public struct Generate<State, Output>: Publisher {
+  @frozen public struct Generate<State, Output>: Publisher {
     public typealias Failure = Never
 
     public let state: State
@@ -23,14 +22,12 @@ extension Publishers {
     /// - Parameters:
     ///   - state: where every subscription starts.
     ///   - next: moves the state on and gives the next value; `nil` finishes.
-    @inlinable
-    public init(state: State, next: @escaping (inout State) -> Output?) {
+    @inlinable public init(state: State, next: @escaping (inout State) -> Output?) {
       self.state = state
       self.next = next
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       subscriber.attach("Generate", delivering: sequence(state: state, next: next), then: .finished)
     }
   }

@@ -41,9 +41,8 @@ extension Publishers {
       self.options = options
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
-      let ticks = Ticks(Downstream(subscriber), Ticker(interval, tolerance, scheduler, options))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      let ticks = Ticks(ErasedSubscriber(subscriber), Ticker(interval, tolerance, scheduler, options))
       subscriber.receive(subscription: ticks)
       ticks.start(after: delay)
     }
@@ -51,25 +50,19 @@ extension Publishers {
 }
 
 /// One subscription to an interval.
-@usableFromInline
-final class Ticks<Context: Scheduler>: Subscription, CustomStringConvertible {
-  private let down: Downstream<Int, Never>
+@usableFromInline final class Ticks<Context: Scheduler>: Subscription, CustomStringConvertible {
+  private let down: ErasedSubscriber<Int, Never>
   private let ticker: Ticker<Context>
-  @exclusivity(unchecked)
-  private var demand = Subscribers.Demand.none
-  @exclusivity(unchecked)
-  private var count = 0
-  @exclusivity(unchecked)
-  private var isActive = true
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var count = 0
+  @exclusivity(unchecked) private var isActive = true
 
-  @usableFromInline
-  init(_ down: Downstream<Int, Never>, _ ticker: Ticker<Context>) {
+  @usableFromInline init(_ down: ErasedSubscriber<Int, Never>, _ ticker: Ticker<Context>) {
     self.down = down
     self.ticker = ticker
   }
 
-  @usableFromInline
-  func start(after delay: Context.SchedulerTimeType.Stride) {
+  @usableFromInline func start(after delay: Context.SchedulerTimeType.Stride) {
     if isActive { ticker.start(after: delay) { [self] _ in tick() } }
   }
 
@@ -79,26 +72,22 @@ final class Ticks<Context: Scheduler>: Subscription, CustomStringConvertible {
     guard isActive else { return }
     guard demand > .none else { return StreamDiagnostics.dropped(number, "Interval", .noDemand) }
     demand -= 1
-    demand += down.next(number)
+    demand += down.receive(number)
   }
 
-  @usableFromInline
-  func request(_ demand: Subscribers.Demand) {
+  @usableFromInline func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     self.demand += demand
   }
 
-  @usableFromInline
-  func cancel() {
+  @usableFromInline func cancel() {
     isActive = false
     ticker.stop()
   }
 
-  @usableFromInline
-  var description: String { "Interval" }
+  @usableFromInline var description: String { "Interval" }
 }
 
 extension Ticks: Traceable {
-  @usableFromInline
-  var below: Any { down.subscriber }
+  @usableFromInline var below: Any { down.subscriber }
 }

@@ -1,7 +1,6 @@
 extension Optional {
   /// A publisher of this value, if there is one, that then finishes.
-  @inlinable
-  public var publisher: Publisher { Publisher(self) }
+  @inlinable public var publisher: Publisher { Publisher(self) }
 
   /// Delivers the value if there is one, then finishes.
   ///
@@ -10,24 +9,20 @@ extension Optional {
   ///
   /// **Demand:** the value waits for the first request; the ending of an empty one waits for nothing. **Failure:**
   /// none. **Cancellation:** at once. **Policy:** forwards.
-  @frozen
-  public struct Publisher: ConstantPublisher {
+  @frozen public struct Publisher: ConstantPublisher {
     public typealias Output = Wrapped
     public typealias Failure = Never
 
     /// The value, if there is one.
     public let output: Wrapped?
 
-    @inlinable
-    public init(_ output: Wrapped?) { self.output = output }
+    @inlinable public init(_ output: Wrapped?) { self.output = output }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Wrapped, S.Failure == Never {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Wrapped, S.Failure == Never {
       if let output { subscriber.attach("Optional", delivering: output) } else { subscriber.attach(ending: .finished) }
     }
 
-    @inlinable
-    public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
+    @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
       if let output { _ = deliver(output) }
       return true
     }
@@ -44,32 +39,26 @@ extension Optional.Publisher: Equatable where Wrapped: Equatable {}
 // MARK: - Operators, applied at once
 
 extension Optional.Publisher {
-  @inlinable
-  public var constant: Result<Wrapped?, Never> { .success(output) }
+  @inlinable public var constant: Result<Wrapped?, Never> { .success(output) }
 
   /// As `map(_:)` of any publisher, applied at once.
-  @inlinable
-  public func map<T>(_ transform: (Wrapped) -> T) -> Optional<T>.Publisher {
+  @inlinable public func map<T>(_ transform: (Wrapped) -> T) -> Optional<T>.Publisher {
     Optional<T>.Publisher(output.map(transform))
   }
 
   /// As `collect()` of any publisher, applied at once.
-  @inlinable
-  public func collect() -> Optional<[Wrapped]>.Publisher {
+  @inlinable public func collect() -> Optional<[Wrapped]>.Publisher {
     Optional<[Wrapped]>.Publisher(output.map { [$0] } ?? [])
   }
 
   /// As `count()` of any publisher, applied at once. As in Combine, nothing when there is no value.
-  @inlinable
-  public func count() -> Optional<Int>.Publisher { map { _ in 1 } }
+  @inlinable public func count() -> Optional<Int>.Publisher { map { _ in 1 } }
 
   /// As `allSatisfy(_:)` of any publisher, applied at once. As in Combine, nothing when there is no value.
-  @inlinable
-  public func allSatisfy(_ predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
+  @inlinable public func allSatisfy(_ predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
   /// As `contains(where:)` of any publisher, applied at once. As in Combine, nothing when there is no value.
-  @inlinable
-  public func contains(where predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
+  @inlinable public func contains(where predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
   /// As `contains(_:)` of any publisher, applied at once. As in Combine, nothing when there is no value.
   @inlinable
@@ -82,22 +71,18 @@ extension Optional.Publisher {
   }
 
   /// As `scan(_:_:)` of any publisher, applied at once.
-  @inlinable
-  public func scan<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
+  @inlinable public func scan<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
 
   /// As `replaceError(with:)` of any publisher, applied at once.
-  @inlinable
-  public func replaceError(with output: Wrapped) -> Self { self }
+  @inlinable public func replaceError(with output: Wrapped) -> Self { self }
 
   /// As `replaceEmpty(with:)` of any publisher, applied at once.
-  @inlinable
-  public func replaceEmpty(with output: Wrapped) -> Just<Wrapped> { Just(self.output ?? output) }
+  @inlinable public func replaceEmpty(with output: Wrapped) -> Just<Wrapped> { Just(self.output ?? output) }
 
   /// As `output(in:)` of any publisher, applied at once.
-  @inlinable
-  public func output<R: RangeExpression>(in range: R) -> Self where R.Bound == Int {
+  @inlinable public func output<R: RangeExpression>(in range: R) -> Self where R.Bound == Int {
     let range = range.relative(to: 0..<Int.max)
     precondition(range.lowerBound >= 0, "output(in: \(range)): a place in a stream cannot be negative; use 0 or more")
     return kept { _ in range.contains(0) }

@@ -1,7 +1,6 @@
 extension Result {
   /// A publisher of this value, or of this failure.
-  @inlinable
-  public var publisher: Publisher { Publisher(self) }
+  @inlinable public var publisher: Publisher { Publisher(self) }
 
   /// Delivers the value and finishes, or fails.
   ///
@@ -10,30 +9,24 @@ extension Result {
   ///
   /// **Demand:** the value waits for the first request; a failure waits for nothing. **Failure:** the result's.
   /// **Cancellation:** at once. **Policy:** forwards.
-  @frozen
-  public struct Publisher: ConstantPublisher {
+  @frozen public struct Publisher: ConstantPublisher {
     public typealias Output = Success
 
     /// What it delivers.
     public let result: Result<Success, Failure>
 
-    @inlinable
-    public init(_ result: Result<Success, Failure>) { self.result = result }
-    @inlinable
-    public init(_ output: Success) { result = .success(output) }
-    @inlinable
-    public init(_ failure: Failure) { result = .failure(failure) }
+    @inlinable public init(_ result: Result<Success, Failure>) { self.result = result }
+    @inlinable public init(_ output: Success) { result = .success(output) }
+    @inlinable public init(_ failure: Failure) { result = .failure(failure) }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Success, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Success, S.Failure == Failure {
       switch result {
       case .success(let output): subscriber.attach("Once", delivering: output)
       case .failure(let error): subscriber.attach(ending: .failure(error))
       }
     }
 
-    @inlinable
-    public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
+    @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
       guard case .success(let output) = result else { return false }
       _ = deliver(output)
       return true
@@ -51,22 +44,18 @@ extension Result.Publisher: Equatable where Success: Equatable, Failure: Equatab
 // MARK: - Operators, applied at once
 
 extension Result.Publisher {
-  @inlinable
-  public var constant: Result<Success?, Failure> { result.map { $0 } }
+  @inlinable public var constant: Result<Success?, Failure> { result.map { $0 } }
 
   /// As `map(_:)` of any publisher, applied at once.
-  @inlinable
-  public func map<T>(_ transform: (Success) -> T) -> Result<T, Failure>.Publisher {
+  @inlinable public func map<T>(_ transform: (Success) -> T) -> Result<T, Failure>.Publisher {
     Result<T, Failure>.Publisher(result.map(transform))
   }
 
   /// As `collect()` of any publisher, applied at once.
-  @inlinable
-  public func collect() -> Result<[Success], Failure>.Publisher { map { [$0] } }
+  @inlinable public func collect() -> Result<[Success], Failure>.Publisher { map { [$0] } }
 
   /// As `count()` of any publisher, applied at once.
-  @inlinable
-  public func count() -> Result<Int, Failure>.Publisher { map { _ in 1 } }
+  @inlinable public func count() -> Result<Int, Failure>.Publisher { map { _ in 1 } }
 
   /// As `allSatisfy(_:)` of any publisher, applied at once.
   @inlinable
@@ -77,8 +66,7 @@ extension Result.Publisher {
   public func contains(where predicate: (Success) -> Bool) -> Result<Bool, Failure>.Publisher { map(predicate) }
 
   /// As `contains(_:)` of any publisher, applied at once.
-  @inlinable
-  public func contains(_ output: Success) -> Result<Bool, Failure>.Publisher where Success: Equatable {
+  @inlinable public func contains(_ output: Success) -> Result<Bool, Failure>.Publisher where Success: Equatable {
     map { $0 == output }
   }
 
@@ -95,18 +83,15 @@ extension Result.Publisher {
   }
 
   /// As `replaceEmpty(with:)` of any publisher, applied at once.
-  @inlinable
-  public func replaceEmpty(with output: Success) -> Self { self }
+  @inlinable public func replaceEmpty(with output: Success) -> Self { self }
 
   /// As `replaceError(with:)` of any publisher, applied at once.
-  @inlinable
-  public func replaceError(with output: Success) -> Result<Success, Never>.Publisher {
+  @inlinable public func replaceError(with output: Success) -> Result<Success, Never>.Publisher {
     Result<Success, Never>.Publisher(result.getOr(output))
   }
 
   /// As `mapError(_:)` of any publisher, applied at once.
-  @inlinable
-  public func mapError<E: Error>(_ transform: (Failure) -> E) -> Result<Success, E>.Publisher {
+  @inlinable public func mapError<E: Error>(_ transform: (Failure) -> E) -> Result<Success, E>.Publisher {
     Result<Success, E>.Publisher(result.mapError(transform))
   }
 
@@ -121,40 +106,34 @@ extension Result.Publisher {
 // throws is known.
 extension Result.Publisher {
   /// As `tryMap(_:)` of any publisher, applied at once.
-  @inlinable
-  public func tryMap<T>(_ transform: (Success) throws -> T) -> Result<T, any Error>.Publisher {
+  @inlinable public func tryMap<T>(_ transform: (Success) throws -> T) -> Result<T, any Error>.Publisher {
     Result<T, any Error>.Publisher(Result<T, any Error> { try transform(result.get()) })
   }
 
   /// As `tryAllSatisfy(_:)` of any publisher, applied at once.
-  @inlinable
-  public func tryAllSatisfy(_ predicate: (Success) throws -> Bool) -> Result<Bool, any Error>.Publisher {
+  @inlinable public func tryAllSatisfy(_ predicate: (Success) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     tryMap(predicate)
   }
 
   /// As `tryContains(where:)` of any publisher, applied at once.
-  @inlinable
-  public func tryContains(where predicate: (Success) throws -> Bool) -> Result<Bool, any Error>.Publisher {
+  @inlinable public func tryContains(where predicate: (Success) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     tryMap(predicate)
   }
 
   /// As `tryReduce(_:_:)` of any publisher, applied at once.
-  @inlinable
-  public func tryReduce<T>(
+  @inlinable public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: (T, Success) throws -> T
   ) -> Result<T, any Error>.Publisher {
     tryMap { try nextPartialResult(initialResult, $0) }
   }
 
   /// As `tryScan(_:_:)` of any publisher, applied at once.
-  @inlinable
-  public func tryScan<T>(
+  @inlinable public func tryScan<T>(
     _ initialResult: T, _ nextPartialResult: (T, Success) throws -> T
   ) -> Result<T, any Error>.Publisher {
     tryMap { try nextPartialResult(initialResult, $0) }
   }
-  @inlinable
-  func tryComparing(_ compare: (Success, Success) throws -> Bool) -> Result<Success, any Error>.Publisher {
+  @inlinable func tryComparing(_ compare: (Success, Success) throws -> Bool) -> Result<Success, any Error>.Publisher {
     tryMap {
       _ = try compare($0, $0)
       return $0
@@ -162,24 +141,21 @@ extension Result.Publisher {
   }
 
   /// As `tryRemoveDuplicates(by:)` of any publisher, applied at once; as in Combine, to the value and itself.
-  @inlinable
-  public func tryRemoveDuplicates(
+  @inlinable public func tryRemoveDuplicates(
     by predicate: (Success, Success) throws -> Bool
   ) -> Result<Success, any Error>.Publisher {
     tryComparing(predicate)
   }
 
   /// As `tryMin(by:)` of any publisher, applied at once; as in Combine, to the value and itself.
-  @inlinable
-  public func tryMin(
+  @inlinable public func tryMin(
     by areInIncreasingOrder: (Success, Success) throws -> Bool
   ) -> Result<Success, any Error>.Publisher {
     tryComparing(areInIncreasingOrder)
   }
 
   /// As `tryMax(by:)` of any publisher, applied at once; as in Combine, to the value and itself.
-  @inlinable
-  public func tryMax(
+  @inlinable public func tryMax(
     by areInIncreasingOrder: (Success, Success) throws -> Bool
   ) -> Result<Success, any Error>.Publisher {
     tryComparing(areInIncreasingOrder)
@@ -187,8 +163,7 @@ extension Result.Publisher {
 }
 
 extension Result {
-  @inlinable
-  func getOr(_ replacement: Success) -> Success {
+  @inlinable func getOr(_ replacement: Success) -> Success {
     switch self {
     case .success(let success): success
     case .failure: replacement

@@ -1,7 +1,6 @@
 extension Sequence {
   /// A publisher that delivers this sequence's elements, then finishes.
-  @inlinable
-  public var publisher: Publishers.Sequence<Self, Never> { Publishers.Sequence(sequence: self) }
+  @inlinable public var publisher: Publishers.Sequence<Self, Never> { Publishers.Sequence(sequence: self) }
 }
 
 extension Publishers {
@@ -12,22 +11,18 @@ extension Publishers {
   ///
   /// **Demand:** as many as asked for, in the call that asks. **Failure:** none. **Cancellation:** at once. **Policy:**
   /// forwards; an element is taken from the sequence one ahead of demand.
-  @frozen
-  public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher {
+  @frozen public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher {
     public typealias Output = Elements.Element
 
     public let sequence: Elements
 
-    @inlinable
-    public init(sequence: Elements) { self.sequence = sequence }
+    @inlinable public init(sequence: Elements) { self.sequence = sequence }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       subscriber.attach("Sequence", delivering: sequence, then: .finished)
     }
 
-    @inlinable
-    public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
+    @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
       for element in sequence where !deliver(element) { break }
       return true
     }

@@ -38,8 +38,7 @@ extension Publishers {
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
 
-    @usableFromInline
-    let ticks = PassthroughSubject<Output, Never>(of: "Timer")
+    @usableFromInline let ticks = PassthroughSubject<Output, Never>(of: "Timer")
     private var ticker: Ticker<Context>?
     private var connections = 0
 
@@ -55,8 +54,7 @@ extension Publishers {
       self.options = options
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       ticks.receive(subscriber: subscriber)
     }
 

@@ -13,8 +13,7 @@ where SchedulerTimeType == StreamInstant, SchedulerOptions == Never {
   ///   - work: runs away from the loop: on libuv's thread pool, or, under virtual time, at a virtual instant.
   ///   - completion: runs on the scheduler afterwards, unless the returned cancellable was cancelled before.
   /// - Returns: prevents `completion`, and `work` too if it has not begun. Dropping it does not cancel.
-  @discardableResult
-  func offload<T: Sendable>(
+  @discardableResult func offload<T: Sendable>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable
 }

@@ -7,10 +7,8 @@
 /// Lives on its scheduler's thread, as streams do.
 public final class SerialWorker {
   private let scheduler: any LoopScheduler
-  @exclusivity(unchecked)
-  private var waiting = FIFO<AsideJob>()
-  @exclusivity(unchecked)
-  private var isBusy = false
+  @exclusivity(unchecked) private var waiting = FIFO<AsideJob>()
+  @exclusivity(unchecked) private var isBusy = false
 
   /// - Parameter scheduler: whose ``LoopScheduler/offload(_:completion:)`` runs the work: an ``EventLoop``, or virtual
   ///   time in a test.
@@ -20,8 +18,7 @@ public final class SerialWorker {
   ///
   /// **Demand:** the work is asked for at the subscription; its result is held until asked for. **Failure:** what `work`
   /// throws. **Cancellation:** work that has not begun is not begun; work that has begun ends unheard.
-  @inlinable
-  public func publisher<T: Sendable, E: Error>(
+  @inlinable public func publisher<T: Sendable, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T
   ) -> AnyPublisher<T, E> {
     AsideWork(self, work).eraseToAnyPublisher()
@@ -33,9 +30,7 @@ public final class SerialWorker {
   ///   - work: runs aside, after all work asked for before.
   ///   - completion: receives the result on the scheduler.
   /// - Returns: prevents `completion`, and `work` too if it has not begun. Dropping it does not cancel.
-  @inlinable
-  @discardableResult
-  public func perform<T: Sendable, E: Error>(
+  @inlinable @discardableResult public func perform<T: Sendable, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T, completion: @escaping (Result<T, E>) -> Void
   ) -> any Cancellable {
     // Unsafe but right: it is written by the work alone, and read only after the scheduler has handed the end back.
@@ -49,8 +44,7 @@ public final class SerialWorker {
     return job
   }
 
-  @usableFromInline
-  func add(_ job: AsideJob) {
+  @usableFromInline func add(_ job: AsideJob) {
     waiting.append(job)
     next()
   }
@@ -70,15 +64,11 @@ public final class SerialWorker {
 
 /// One piece of a ``SerialWorker``'s work. Not generic: the closures are formed where the types are known, and what passes
 /// the scheduler, which is known as `any LoopScheduler` only, has none to look up.
-@usableFromInline
-final class AsideJob: Cancellable {
-  @exclusivity(unchecked)
-  private var work: (@Sendable () -> Void)?
-  @exclusivity(unchecked)
-  private var finish: (() -> Void)?
+@usableFromInline final class AsideJob: Cancellable {
+  @exclusivity(unchecked) private var work: (@Sendable () -> Void)?
+  @exclusivity(unchecked) private var finish: (() -> Void)?
 
-  @usableFromInline
-  init(_ work: @escaping @Sendable () -> Void, finish: @escaping () -> Void) {
+  @usableFromInline init(_ work: @escaping @Sendable () -> Void, finish: @escaping () -> Void) {
     self.work = work
     self.finish = finish
   }
@@ -95,8 +85,7 @@ final class AsideJob: Cancellable {
     finish?()
   }
 
-  @usableFromInline
-  func cancel() {
+  @usableFromInline func cancel() {
     work = nil
     finish = nil
   }

@@ -2,36 +2,29 @@
 ///
 /// ``EventLoop`` and the virtual time scheduler of `FeedStreamTesting` share it, so that what runs on one runs on the
 /// other unchanged.
-@frozen
-public struct StreamInstant: Strideable, Hashable, Sendable, Codable, InstantProtocol {
+@frozen public struct StreamInstant: Strideable, Hashable, Sendable, Codable, InstantProtocol {
   /// Nanoseconds since the clock's start.
   public var nanoseconds: Int64
 
-  @inlinable
-  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+  @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// The time from this instant to `other`; saturates.
-  @inlinable
-  public func distance(to other: StreamInstant) -> Stride {
+  @inlinable public func distance(to other: StreamInstant) -> Stride {
     Stride(nanoseconds: other.nanoseconds) - Stride(nanoseconds: nanoseconds)
   }
 
   /// The instant `n` later; saturates, so that a very long wait is a wait forever.
-  @inlinable
-  public func advanced(by n: Stride) -> StreamInstant {
+  @inlinable public func advanced(by n: Stride) -> StreamInstant {
     let (sum, overflow) = nanoseconds.addingReportingOverflow(n.nanoseconds)
     return StreamInstant(nanoseconds: overflow ? (n.nanoseconds < 0 ? .min : .max) : sum)
   }
 
-  @inlinable
-  public static func < (lhs: StreamInstant, rhs: StreamInstant) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
+  @inlinable public static func < (lhs: StreamInstant, rhs: StreamInstant) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
 
   // InstantProtocol, for Swift's clocks.
 
-  @inlinable
-  public func advanced(by duration: Duration) -> StreamInstant { advanced(by: Stride(duration)) }
-  @inlinable
-  public func duration(to other: StreamInstant) -> Duration { distance(to: other).duration }
+  @inlinable public func advanced(by duration: Duration) -> StreamInstant { advanced(by: Stride(duration)) }
+  @inlinable public func duration(to other: StreamInstant) -> Duration { distance(to: other).duration }
 }
 
 extension StreamInstant {
@@ -42,12 +35,10 @@ extension StreamInstant {
     /// The length in nanoseconds.
     public var nanoseconds: Int64
 
-    @inlinable
-    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The same length as `duration`, to the nanosecond; saturates beyond 292 years.
-    @inlinable
-    public init(_ duration: Duration) {
+    @inlinable public init(_ duration: Duration) {
       let (seconds, attoseconds) = duration.components
       let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
       let (sum, carry) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
@@ -55,29 +46,21 @@ extension StreamInstant {
     }
 
     /// The same length as a Swift `Duration`.
-    @inlinable
-    public var duration: Duration { .nanoseconds(nanoseconds) }
+    @inlinable public var duration: Duration { .nanoseconds(nanoseconds) }
 
     /// The length in seconds.
-    @inlinable
-    public var seconds: Double { Double(nanoseconds) / 1e9 }
+    @inlinable public var seconds: Double { Double(nanoseconds) / 1e9 }
 
-    @inlinable
-    public static func seconds(_ s: Int) -> Stride { scaled(s, by: 1_000_000_000) }
-    @inlinable
-    public static func milliseconds(_ ms: Int) -> Stride { scaled(ms, by: 1_000_000) }
-    @inlinable
-    public static func microseconds(_ us: Int) -> Stride { scaled(us, by: 1_000) }
-    @inlinable
-    public static func nanoseconds(_ ns: Int) -> Stride { Stride(nanoseconds: Int64(ns)) }
-    @inlinable
-    public static func seconds(_ s: Double) -> Stride {
+    @inlinable public static func seconds(_ s: Int) -> Stride { scaled(s, by: 1_000_000_000) }
+    @inlinable public static func milliseconds(_ ms: Int) -> Stride { scaled(ms, by: 1_000_000) }
+    @inlinable public static func microseconds(_ us: Int) -> Stride { scaled(us, by: 1_000) }
+    @inlinable public static func nanoseconds(_ ns: Int) -> Stride { Stride(nanoseconds: Int64(ns)) }
+    @inlinable public static func seconds(_ s: Double) -> Stride {
       let nanoseconds = (s * 1e9).rounded()
       return Stride(nanoseconds: Int64(exactly: nanoseconds) ?? (nanoseconds < 0 ? .min : .max))
     }
 
-    @inlinable
-    static func scaled(_ value: Int, by factor: Int64) -> Stride {
+    @inlinable static func scaled(_ value: Int, by factor: Int64) -> Stride {
       let (product, overflow) = Int64(value).multipliedReportingOverflow(by: factor)
       return Stride(nanoseconds: overflow ? (value < 0 ? .min : .max) : product)
     }
@@ -86,38 +69,27 @@ extension StreamInstant {
 
 // `Strideable` asks for a signed number; as everywhere in Combine, a bare number is a number of seconds.
 extension StreamInstant.Stride: ExpressibleByFloatLiteral {
-  @inlinable
-  public init(floatLiteral value: Double) { self = .seconds(value) }
-  @inlinable
-  public init(integerLiteral value: Int) { self = .seconds(value) }
-  @inlinable
-  public init?<T: BinaryInteger>(exactly source: T) {
+  @inlinable public init(floatLiteral value: Double) { self = .seconds(value) }
+  @inlinable public init(integerLiteral value: Int) { self = .seconds(value) }
+  @inlinable public init?<T: BinaryInteger>(exactly source: T) {
     guard let seconds = Int(exactly: source) else { return nil }
     self = .seconds(seconds)
   }
-  @inlinable
-  public var magnitude: StreamInstant.Stride { nanoseconds < 0 ? Self(nanoseconds: 0) - self : self }
+  @inlinable public var magnitude: StreamInstant.Stride { nanoseconds < 0 ? Self(nanoseconds: 0) - self : self }
 
-  @inlinable
-  public static func < (lhs: Self, rhs: Self) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
-  @inlinable
-  public static func + (lhs: Self, rhs: Self) -> Self {
+  @inlinable public static func < (lhs: Self, rhs: Self) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
+  @inlinable public static func + (lhs: Self, rhs: Self) -> Self {
     let (sum, overflow) = lhs.nanoseconds.addingReportingOverflow(rhs.nanoseconds)
     return Self(nanoseconds: overflow ? (rhs.nanoseconds < 0 ? .min : .max) : sum)
   }
-  @inlinable
-  public static func - (lhs: Self, rhs: Self) -> Self {
+  @inlinable public static func - (lhs: Self, rhs: Self) -> Self {
     let (difference, overflow) = lhs.nanoseconds.subtractingReportingOverflow(rhs.nanoseconds)
     return Self(nanoseconds: overflow ? (rhs.nanoseconds < 0 ? .max : .min) : difference)
   }
-  @inlinable
-  public static func * (lhs: Self, rhs: Self) -> Self { .seconds(lhs.seconds * rhs.seconds) }
-  @inlinable
-  public static func += (lhs: inout Self, rhs: Self) { lhs = lhs + rhs }
-  @inlinable
-  public static func -= (lhs: inout Self, rhs: Self) { lhs = lhs - rhs }
-  @inlinable
-  public static func *= (lhs: inout Self, rhs: Self) { lhs = lhs * rhs }
+  @inlinable public static func * (lhs: Self, rhs: Self) -> Self { .seconds(lhs.seconds * rhs.seconds) }
+  @inlinable public static func += (lhs: inout Self, rhs: Self) { lhs = lhs + rhs }
+  @inlinable public static func -= (lhs: inout Self, rhs: Self) { lhs = lhs - rhs }
+  @inlinable public static func *= (lhs: inout Self, rhs: Self) { lhs = lhs * rhs }
 }
 
 extension StreamInstant.Stride: CustomStringConvertible {

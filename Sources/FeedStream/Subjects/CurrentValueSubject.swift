@@ -13,29 +13,20 @@
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
-  @usableFromInline
-  let conduits = Conduits<Output, Failure>("CurrentValueSubject")
-  @exclusivity(unchecked)
-  @usableFromInline
-  var current: Output
+  @usableFromInline let conduits = SubscriberList<Output, Failure>("CurrentValueSubject")
+  @exclusivity(unchecked) @usableFromInline var current: Output
   /// Whether the present value has passed a subscriber by.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var isMissed = false
+  @exclusivity(unchecked) @usableFromInline var isMissed = false
   /// Whether that was so of one sent while another was being delivered, in the answer to which it may be asked for.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var isMissedWithin = false
+  @exclusivity(unchecked) @usableFromInline var isMissedWithin = false
 
   /// The present value; setting it is sending it. It can be set after the subject has ended, to nobody's notice.
-  @inlinable
-  public var value: Output {
+  @inlinable public var value: Output {
     get { current }
     set { if conduits.isOpen { _ = deliver(newValue) } else { current = newValue } }
   }
 
-  @inlinable
-  public init(_ value: Output) {
+  @inlinable public init(_ value: Output) {
     current = value
     // Somebody who looks at `value` may want it at any time.
     conduits.upstreams.want()
@@ -43,15 +34,13 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
   deinit { conduits.abandon() }
 
-  @inlinable
-  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     conduits.add(subscriber, to: self) { [self] in catchUp($0) }
   }
 
   /// Delivers the present value to one who has not seen it, and what is sent meanwhile: a request made within that is
   /// served by the loop that is running, and the stack stays flat.
-  @inlinable
-  func catchUp(_ ledger: Ledger) {
+  @inlinable func catchUp(_ ledger: AnySubjectEntry) {
     guard ledger.isBehind, !ledger.isBeingServed else { return }
     ledger.isBeingServed = true
     while ledger.isBehind, ledger.spend() { conduits.outlet(ledger).deliver(current) }
@@ -61,9 +50,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   /// Makes `value` the present one and delivers it to the subscribers that have asked for one.
   ///
   /// - Returns: to how many it was delivered, and how many it passed by.
-  @inlinable
-  @discardableResult
-  public func send(_ value: Output) -> Delivery {
+  @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
     guard conduits.isOpen else {
       let delivery = Delivery(isTerminated: true)
       conduits.report(value, delivery)
@@ -72,8 +59,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     return deliver(value)
   }
 
-  @inlinable
-  func deliver(_ value: Output) -> Delivery {
+  @inlinable func deliver(_ value: Output) -> Delivery {
     if isMissed { reportMissed(.bufferFull) }
     current = value
     let isWithin = conduits.sendings > 0
@@ -87,9 +73,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   }
 
   /// Delivers the present value to those who have asked for it in the answer to the one before.
-  @inline(never)
-  @usableFromInline
-  func serveMissed() {
+  @inline(never) @usableFromInline func serveMissed() {
     while isMissedWithin {
       isMissedWithin = false
       conduits.visit(catchUp)
@@ -97,9 +81,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   }
 
   /// Reports the present value, unless everybody whom it passed by has caught up or left.
-  @inline(never)
-  @usableFromInline
-  func reportMissed(_ reason: DroppedValue.Reason) {
+  @inline(never) @usableFromInline func reportMissed(_ reason: DroppedValue.Reason) {
     isMissed = false
     guard StreamDiagnostics.isWatched else { return }
     var isLost = false
@@ -118,15 +100,13 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 extension CurrentValueSubject {
   /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
   @_disfavoredOverload
-  @inlinable
-  public func send(_ value: Output) {
+  @inlinable public func send(_ value: Output) {
     let _: Delivery = send(value)
   }
 
   /// `send()` for where a function without a result is wanted.
   @_disfavoredOverload
-  @inlinable
-  public func send() where Output == Void {
+  @inlinable public func send() where Output == Void {
     let _: Delivery = send(())
   }
 }

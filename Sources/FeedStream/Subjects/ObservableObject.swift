@@ -38,7 +38,7 @@ public final class ObservableObjectPublisher: Publisher {
   public typealias Output = Void
   public typealias Failure = Never
 
-  private let conduits = Conduits<Void, Never>("ObservableObjectPublisher")
+  private let conduits = SubscriberList<Void, Never>("ObservableObjectPublisher")
 
   public init() {}
 

@@ -12,32 +12,26 @@
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
-  @usableFromInline
-  let conduits: Conduits<Output, Failure>
+  @usableFromInline let conduits: SubscriberList<Output, Failure>
 
-  @inlinable
-  public init() { conduits = Conduits("PassthroughSubject") }
+  @inlinable public init() { conduits = SubscriberList("PassthroughSubject") }
 
   /// A subject that is part of an operator, under whose name its drops are reported.
-  @inlinable
-  init(of name: StaticString) { conduits = Conduits(name) }
+  @inlinable init(of name: StaticString) { conduits = SubscriberList(name) }
 
   deinit {
     conduits.abandon()
     if !conduits.isOpen { conduits.completion = nil }
   }
 
-  @inlinable
-  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     conduits.add(subscriber, to: self)
   }
 
   /// Delivers `value` to the subscribers that have asked for one.
   ///
   /// - Returns: to how many it was delivered, and how many it passed by.
-  @inlinable
-  @discardableResult
-  public func send(_ value: Output) -> Delivery { conduits.pass(value) }
+  @inlinable @discardableResult public func send(_ value: Output) -> Delivery { conduits.pass(value) }
 
   public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }
 
@@ -47,15 +41,13 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 extension PassthroughSubject {
   /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
   @_disfavoredOverload
-  @inlinable
-  public func send(_ value: Output) {
+  @inlinable public func send(_ value: Output) {
     let _: Delivery = send(value)
   }
 
   /// `send()` for where a function without a result is wanted.
   @_disfavoredOverload
-  @inlinable
-  public func send() where Output == Void {
+  @inlinable public func send() where Output == Void {
     let _: Delivery = send(())
   }
 }

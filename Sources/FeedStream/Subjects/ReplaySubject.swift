@@ -11,51 +11,34 @@
 public final class ReplaySubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
-  @usableFromInline
-  struct Kept {
-    @usableFromInline
-    let value: Output
+  @usableFromInline struct Kept {
+    @usableFromInline let value: Output
     /// Whether it is too old to be kept.
-    @usableFromInline
-    let isExpired: (() -> Bool)?
+    @usableFromInline let isExpired: (() -> Bool)?
 
-    @inlinable
-    init(value: Output, isExpired: (() -> Bool)?) {
+    @inlinable init(value: Output, isExpired: (() -> Bool)?) {
       self.value = value
       self.isExpired = isExpired
     }
   }
 
-  @usableFromInline
-  let conduits = Conduits<Output, Failure>("ReplaySubject")
-  @usableFromInline
-  let limit: Int
-  @usableFromInline
-  let startAgeing: (() -> () -> Bool)?
-  @exclusivity(unchecked)
-  @usableFromInline
-  var kept = FIFO<Kept>()
+  @usableFromInline let conduits = SubscriberList<Output, Failure>("ReplaySubject")
+  @usableFromInline let limit: Int
+  @usableFromInline let startAgeing: (() -> () -> Bool)?
+  @exclusivity(unchecked) @usableFromInline var kept = FIFO<Kept>()
   /// The position, among everything ever sent, of the first value kept.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var origin = 0
+  @exclusivity(unchecked) @usableFromInline var origin = 0
   /// The position of the next value to be sent.
-  @inlinable
-  var end: Int { origin + kept.count }
+  @inlinable var end: Int { origin + kept.count }
   /// How many deliveries are under way; while any is, nothing is given up, so that a value sent in the middle of one
   /// reaches everybody who has asked for it.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var servings = 0
-  @exclusivity(unchecked)
-  @usableFromInline
-  var completion: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) @usableFromInline var servings = 0
+  @exclusivity(unchecked) @usableFromInline var completion: Subscribers.Completion<Failure>?
 
   /// Keeps the last `count` values.
   ///
   /// - Parameter count: 0 or more; `Int.max` keeps everything.
-  @inlinable
-  public convenience init(count: Int) { self.init(limit: count, startAgeing: nil) }
+  @inlinable public convenience init(count: Int) { self.init(limit: count, startAgeing: nil) }
 
   /// Keeps what was sent less than `maxAge` ago, and at most the last `count` values.
   ///
@@ -63,8 +46,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   ///   - maxAge: a value this old is given up.
   ///   - count: 0 or more; `Int.max` keeps everything that is young enough.
   ///   - scheduler: tells the time; nothing is scheduled on it.
-  @inlinable
-  public convenience init<S: Scheduler>(
+  @inlinable public convenience init<S: Scheduler>(
     maxAge: S.SchedulerTimeType.Stride, count: Int = .max, scheduler: S
   ) {
     self.init(limit: count) {
@@ -73,8 +55,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     }
   }
 
-  @inlinable
-  init(limit: Int, startAgeing: (() -> () -> Bool)?) {
+  @inlinable init(limit: Int, startAgeing: (() -> () -> Bool)?) {
     precondition(limit >= 0, "ReplaySubject(count: \(limit)): a number of values cannot be negative; use 0 or more")
     self.limit = limit
     self.startAgeing = startAgeing
@@ -82,8 +63,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 
   deinit { conduits.abandon() }
 
-  @inlinable
-  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     giveUp()
     let start = limit < kept.count ? end - limit : origin
     conduits.add(subscriber, to: self, from: start) { [self] ledger in
@@ -96,9 +76,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   /// Keeps `value` and delivers it to the subscribers that have asked for it.
   ///
   /// - Returns: to how many it was delivered, and how many have yet to ask for it.
-  @inlinable
-  @discardableResult
-  public func send(_ value: Output) -> Delivery {
+  @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
     guard completion == nil else {
       let delivery = Delivery(isTerminated: true)
       conduits.report(value, delivery)
@@ -128,8 +106,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   // MARK: Keeping
 
   /// Delivers what `outlet` has asked for, then the ending if it has everything.
-  @inlinable
-  func serve(_ outlet: Outlet<Output, Failure>) {
+  @inlinable func serve(_ outlet: SubjectEntry<Output, Failure>) {
     // A request made while it is being served is served by the loop that is running: the stack stays flat.
     guard !outlet.isBeingServed else { return }
     giveUp()
@@ -148,8 +125,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   }
 
   /// Gives up what is too old or too much.
-  @inlinable
-  func giveUp() {
+  @inlinable func giveUp() {
     guard servings == 0 else { return }
     while kept.count > limit || (!kept.isEmpty && kept[0].isExpired?() ?? false) {
       if StreamDiagnostics.isWatched { reportFirst() }
@@ -158,9 +134,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     }
   }
 
-  @inline(never)
-  @usableFromInline
-  func reportFirst() {
+  @inline(never) @usableFromInline func reportFirst() {
     var isMissed = false
     conduits.visit { isMissed = isMissed || $0.position <= origin }
     if isMissed { StreamDiagnostics.dropped(kept[0].value, "ReplaySubject", .bufferFull) }
@@ -170,15 +144,13 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 extension ReplaySubject {
   /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
   @_disfavoredOverload
-  @inlinable
-  public func send(_ value: Output) {
+  @inlinable public func send(_ value: Output) {
     let _: Delivery = send(value)
   }
 
   /// `send()` for where a function without a result is wanted.
   @_disfavoredOverload
-  @inlinable
-  public func send() where Output == Void {
+  @inlinable public func send() where Output == Void {
     let _: Delivery = send(())
   }
 }

@@ -4,8 +4,7 @@ extension Publisher where Failure == Never {
   /// **Demand:** unlimited, at once. **Lifetime:** keeps `object` until the ending or until cancelled.
   ///
   /// - Returns: cancels the subscription when cancelled or released; keep it, but not in `object`, or neither is freed.
-  @inlinable
-  public func assign<Root>(
+  @inlinable public func assign<Root>(
     to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root
   ) -> AnyCancellable {
     let assign = Subscribers.Assign(object: object, keyPath: keyPath)
@@ -53,8 +52,7 @@ extension Subscribers {
     public func cancel() { end()?.cancel() }
 
     /// Lets the object go, outside of any access to this one: releasing it may come back here.
-    @discardableResult
-    private func end() -> (any Subscription)? {
+    @discardableResult private func end() -> (any Subscription)? {
       guard case .subscribed(let subscription) = status else { return nil }
       status = .ended
       withExtendedLifetime(object) { object = nil }

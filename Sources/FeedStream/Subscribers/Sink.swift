@@ -4,8 +4,7 @@ extension Publisher {
   /// **Demand:** unlimited, at once.
   ///
   /// - Returns: cancels the subscription when cancelled or released; keep it.
-  @inlinable
-  public func sink(
+  @inlinable public func sink(
     receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
     receiveValue: @escaping (Output) -> Void
   ) -> AnyCancellable {
@@ -21,8 +20,7 @@ extension Publisher where Failure == Never {
   /// **Demand:** unlimited, at once.
   ///
   /// - Returns: cancels the subscription when cancelled or released; keep it.
-  @inlinable
-  public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
+  @inlinable public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
     sink(receiveCompletion: { _ in }, receiveValue: receiveValue)
   }
 }
@@ -31,21 +29,16 @@ extension Subscribers {
   /// Hands what it receives to closures, which it releases at the ending.
   public final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
     // Optional, so that letting go of them forms no closures: in code that is not specialized that is an allocation each.
-    @exclusivity(unchecked)
-    private var onValue: ((Input) -> Void)?
-    @exclusivity(unchecked)
-    private var onCompletion: ((Subscribers.Completion<Failure>) -> Void)?
+    @exclusivity(unchecked) private var onValue: ((Input) -> Void)?
+    @exclusivity(unchecked) private var onCompletion: ((Subscribers.Completion<Failure>) -> Void)?
 
     /// What values are handed to; after the ending, a closure that does nothing.
     public var receiveValue: (Input) -> Void { onValue ?? { _ in } }
     /// What the ending is handed to; after it, a closure that does nothing.
     public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void { onCompletion ?? { _ in } }
 
-    @exclusivity(unchecked)
-    private var subscription: (any Subscription)?
-    @exclusivity(unchecked)
-    @usableFromInline
-    private(set) var isOpen = true
+    @exclusivity(unchecked) private var subscription: (any Subscription)?
+    @exclusivity(unchecked) @usableFromInline private(set) var isOpen = true
 
     public init(
       receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
@@ -104,34 +97,24 @@ extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPl
 }
 
 /// What `sink` attaches: the closure for values as a constant, which a call need not retain as it must a variable.
-@frozen
-@usableFromInline
-struct SinkLink<Input, Failure: Error>: Subscriber, CustomStringConvertible {
-  @usableFromInline
-  let sink: Subscribers.Sink<Input, Failure>
-  @usableFromInline
-  let receiveValue: (Input) -> Void
+@frozen @usableFromInline struct SinkLink<Input, Failure: Error>: Subscriber, CustomStringConvertible {
+  @usableFromInline let sink: Subscribers.Sink<Input, Failure>
+  @usableFromInline let receiveValue: (Input) -> Void
 
-  @inlinable
-  init(_ sink: Subscribers.Sink<Input, Failure>, _ receiveValue: @escaping (Input) -> Void) {
+  @inlinable init(_ sink: Subscribers.Sink<Input, Failure>, _ receiveValue: @escaping (Input) -> Void) {
     self.sink = sink
     self.receiveValue = receiveValue
   }
 
-  @inlinable
-  func receive(subscription: any Subscription) { sink.receive(subscription: subscription) }
+  @inlinable func receive(subscription: any Subscription) { sink.receive(subscription: subscription) }
 
-  @inlinable
-  func receive(_ value: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ value: Input) -> Subscribers.Demand {
     if sink.isOpen { receiveValue(value) }
     return .none
   }
 
-  @inlinable
-  func receive(completion: Subscribers.Completion<Failure>) { sink.receive(completion: completion) }
+  @inlinable func receive(completion: Subscribers.Completion<Failure>) { sink.receive(completion: completion) }
 
-  @usableFromInline
-  var combineIdentifier: CombineIdentifier { sink.combineIdentifier }
-  @usableFromInline
-  var description: String { sink.description }
+  @usableFromInline var combineIdentifier: CombineIdentifier { sink.combineIdentifier }
+  @usableFromInline var description: String { sink.description }
 }

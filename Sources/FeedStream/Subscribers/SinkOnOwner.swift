@@ -12,8 +12,7 @@ extension Publisher {
   ///   - receiveCompletion: told of the ending.
   ///   - receiveValue: told of each value.
   /// - Returns: cancels the subscription when cancelled or released; keep it.
-  @inlinable
-  public func sink<Owner: AnyObject>(
+  @inlinable public func sink<Owner: AnyObject>(
     on owner: Owner, receiveCompletion: ((Owner, Subscribers.Completion<Failure>) -> Void)? = nil,
     receiveValue: @escaping (Owner, Output) -> Void
   ) -> AnyCancellable {
@@ -36,14 +35,10 @@ extension Publisher {
 }
 
 /// What the closures of a weak-owner sink capture.
-@usableFromInline
-final class OwnerHandle<Owner: AnyObject> {
-  @usableFromInline
-  private(set) weak var owner: Owner?
+@usableFromInline final class OwnerHandle<Owner: AnyObject> {
+  @usableFromInline private(set) weak var owner: Owner?
   /// Weak, for the sink keeps the closures, and they keep this.
-  @usableFromInline
-  weak var sink: (any AnyObject & Cancellable)?
+  @usableFromInline weak var sink: (any AnyObject & Cancellable)?
 
-  @usableFromInline
-  init(_ owner: Owner) { self.owner = owner }
+  @usableFromInline init(_ owner: Owner) { self.owner = owner }
 }

@@ -64,8 +64,7 @@ public enum StreamRules {
   ///   - expects: what the operator must deliver of what it was given, stated apart from the operator.
   ///   - build: applies the operator.
   /// - Returns: what was checked.
-  @discardableResult
-  public static func verify<P: Publisher>(
+  @discardableResult public static func verify<P: Publisher>(
     _ name: String = "The operator", traits: Traits = [], survives: Set<Misbehaviour> = usualMisbehaviours,
     expects: ((Given) -> Due<P.Output>)? = nil,
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
@@ -78,8 +77,7 @@ public enum StreamRules {
   }
 
   /// Runs `build` through the rules; for an operator that uses time.
-  @discardableResult
-  public static func verify<P: Publisher>(
+  @discardableResult public static func verify<P: Publisher>(
     _ name: String = "The operator", traits: Traits = [], survives: Set<Misbehaviour> = usualMisbehaviours,
     expects: ((Given) -> Due<P.Output>)? = nil,
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,

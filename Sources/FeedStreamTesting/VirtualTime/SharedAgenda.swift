@@ -6,8 +6,7 @@ import Synchronization
 // thread at a time: the one that moves time.
 final class SharedAgenda: @unchecked Sendable {
   private let lock = Mutex(())
-  @exclusivity(unchecked)
-  private var agenda: Agenda
+  @exclusivity(unchecked) private var agenda: Agenda
   /// The agenda's time, to be read without its lock.
   private let nanoseconds: Atomic<Int64>
 

@@ -24,8 +24,7 @@ extension VirtualTimeScheduler: LoopScheduler {
   /// Runs `work` at this instant and hands its result back ``offloadLatency`` later.
   ///
   /// Both are steps of their own in the order of things, so that what happens between them can be tested.
-  @discardableResult
-  public func offload<T: Sendable>(
+  @discardableResult public func offload<T: Sendable>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
     let errand = Errand(self)
@@ -87,10 +86,8 @@ private final class Repetition: Cancellable {
   private let scheduler: VirtualTimeScheduler
   private let origin: OriginNote
   private let interval: StreamInstant.Stride
-  @exclusivity(unchecked)
-  private var action: (() -> Void)?
-  @exclusivity(unchecked)
-  private var upcoming: TimerQueue.Work?
+  @exclusivity(unchecked) private var action: (() -> Void)?
+  @exclusivity(unchecked) private var upcoming: TimerQueue.Work?
 
   init(
     _ scheduler: VirtualTimeScheduler, _ origin: OriginNote, from date: StreamInstant,
@@ -129,8 +126,7 @@ private final class Repetition: Cancellable {
 /// Work that is done elsewhere: first it, then its result, is the step to come.
 final class Errand: Cancellable {
   let scheduler: VirtualTimeScheduler
-  @exclusivity(unchecked)
-  var step: TimerQueue.Work?
+  @exclusivity(unchecked) var step: TimerQueue.Work?
 
   init(_ scheduler: VirtualTimeScheduler) { self.scheduler = scheduler }
 

@@ -40,24 +40,21 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   /// How many pieces of work may run at one instant, or in one ``run(fileID:filePath:line:column:)``, before that counts
   /// as endless: a million, unless changed.
-  @exclusivity(unchecked)
-  public var workLimit = 1_000_000
+  @exclusivity(unchecked) public var workLimit = 1_000_000
 
   /// How long ``offload(_:completion:)`` takes to hand back a result: nothing, unless changed.
-  @exclusivity(unchecked)
-  public var offloadLatency: StreamInstant.Stride = 0
+  @exclusivity(unchecked) public var offloadLatency: StreamInstant.Stride = 0
 
   /// Whether pending work remembers which function scheduled it, by walking the stack: off unless changed, since that
   /// takes half a millisecond each time. Where files are mapped that others may change, as SQLite does, nothing is traced
   /// until they no longer are: reading the debugging information then could end the process.
-  @exclusivity(unchecked)
-  public var tracesOrigins = false
+  @exclusivity(unchecked) public var tracesOrigins = false
 
   let agenda: SharedAgenda
   private let isMoving = Atomic(false)
   let audit = Audit()
   let actors: ActorLane
-  private lazy var pass = CurrentDomain.Pass(self)
+  private lazy var pass = CurrentDomain.Token(self)
 
   /// - Parameters:
   ///   - start: what `now` is at first.
@@ -82,8 +79,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   /// Moves time on to the next work there is and runs what is due then.
   ///
   /// - Returns: whether there was any.
-  @discardableResult
-  public func advanceToNextWork(
+  @discardableResult public func advanceToNextWork(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> Bool {
     let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)

@@ -11,8 +11,7 @@ import FeedStream
 ///         recorder.expect("- 301ms b 200ms |")
 ///       }
 ///     }
-@discardableResult
-public func withVirtualTime<R>(
+@discardableResult public func withVirtualTime<R>(
   order: VirtualTimeScheduler.Order = .scheduled, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
   line: UInt = #line, column: UInt = #column, _ body: (VirtualTimeScheduler) throws -> R
 ) rethrows -> R {
@@ -23,8 +22,7 @@ public func withVirtualTime<R>(
 }
 
 /// Runs an asynchronous test in virtual time, and fails it for what is left over at its end.
-@discardableResult
-public func withVirtualTime<R>(
+@discardableResult public func withVirtualTime<R>(
   order: VirtualTimeScheduler.Order = .scheduled, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
   line: UInt = #line, column: UInt = #column, isolation: isolated (any Actor)? = #isolation,
   _ body: (VirtualTimeScheduler) async throws -> R

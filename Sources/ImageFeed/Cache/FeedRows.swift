@@ -148,8 +148,7 @@ extension Database {
   }
 
   /// - Returns: whether the statement answered `expected`; `false` when it is done.
-  @discardableResult
-  private func step(_ row: RawStatement, expecting expected: Int32) throws -> Bool {
+  @discardableResult private func step(_ row: RawStatement, expecting expected: Int32) throws -> Bool {
     let code = row.step()
     if code == expected { return true }
     if code == SQLITE_DONE { return false }

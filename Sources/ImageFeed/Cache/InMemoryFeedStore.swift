@@ -41,8 +41,7 @@ public final class InMemoryFeedStore: FeedStore {
     }
   }
 
-  @discardableResult
-  public func delete(
+  @discardableResult public func delete(
     for address: URL, if condition: FeedDeletionCondition
   ) throws(FeedStoreError) -> Bool {
     try feeds.withLock { feeds throws(FeedStoreError) in

@@ -73,8 +73,7 @@ public final class SQLiteFeedStore: FeedStore {
     } ?? .replaced
   }
 
-  @discardableResult
-  public func delete(
+  @discardableResult public func delete(
     for address: URL, if condition: FeedDeletionCondition
   ) throws(FeedStoreError) -> Bool {
     try write(.deletion, creating: false) { db, _ in

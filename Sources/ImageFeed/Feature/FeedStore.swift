@@ -21,8 +21,7 @@ public protocol FeedStore: Sendable {
   /// Deletes the feed of `address` if `condition` holds at that moment; does nothing if there is none.
   ///
   /// - Returns: whether a feed was deleted.
-  @discardableResult
-  func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool
+  @discardableResult func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool
 
   /// What is saved, ordered by address, without the images themselves. Changes nothing.
   func summaries() throws(FeedStoreError) -> [CachedFeedSummary]
@@ -33,8 +32,7 @@ public protocol FeedStore: Sendable {
 
 extension FeedStore {
   /// Deletes the feed of `address`, whatever its state; does nothing if there is none.
-  @discardableResult
-  public func delete(for address: URL) throws(FeedStoreError) -> Bool {
+  @discardableResult public func delete(for address: URL) throws(FeedStoreError) -> Bool {
     try delete(for: address, if: .always)
   }
 }

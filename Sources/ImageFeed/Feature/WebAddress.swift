@@ -87,8 +87,7 @@ enum WebAddress: Hashable, Sendable {
       if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte - 64) }
     }
 
-    @inline(__always)
-    func holds(_ byte: UInt8) -> Bool {
+    @inline(__always) func holds(_ byte: UInt8) -> Bool {
       byte < 64 ? low >> UInt64(byte) & 1 != 0 : byte < 128 && high >> UInt64(byte - 64) & 1 != 0
     }
   }

@@ -44,10 +44,8 @@ public final class CurlHTTPClient: HTTPClient {
   let loop: EventLoop
   @exclusivity(unchecked)  // As below: one thread, and nothing of it is held across a call that may come back.
   private var admission: Admission<HTTPExchange>
-  @exclusivity(unchecked)
-  private var running: [CurlTransfer] = []
-  @exclusivity(unchecked)
-  private var spare: [CurlTransfer] = []
+  @exclusivity(unchecked) private var running: [CurlTransfer] = []
+  @exclusivity(unchecked) private var spare: [CurlTransfer] = []
   private var retry: LoopTimer?
   private var isClosed = false
 

@@ -15,11 +15,9 @@ final class CurlMulti {
   // Owned: made in `init`, cleaned up in `close()`.
   private let multi: UnsafeMutableRawPointer
   private let timer: CurlTimer
-  @exclusivity(unchecked)
-  private var isClosed = false
+  @exclusivity(unchecked) private var isClosed = false
   // Whether libcurl has been called and what is done is being collected.
-  @exclusivity(unchecked)
-  private var isActing = false
+  @exclusivity(unchecked) private var isActing = false
 
   init(on loop: EventLoop, maxConnections: Int, maxConnectionsPerHost: Int) {
     CurlLibrary.start()

@@ -16,8 +16,7 @@ final class CurlSockets {
   }
 
   /// Counts the turns in which libcurl is called.
-  @exclusivity(unchecked)
-  var turn = 0
+  @exclusivity(unchecked) var turn = 0
 
   /// How many connections are open.
   var count: Int { sockets.count { $0.isConnection } }
@@ -28,8 +27,7 @@ final class CurlSockets {
 
   private let loop: EventLoop
   // By descriptor: small numbers, which the kernel hands out from the lowest.
-  @exclusivity(unchecked)
-  private var sockets: [Socket] = []
+  @exclusivity(unchecked) private var sockets: [Socket] = []
 
   init(on loop: EventLoop) { self.loop = loop }
 

@@ -11,13 +11,10 @@ final class CurlTimer {
 
   private let loop: EventLoop
   private var timer: LoopTimer?
-  @exclusivity(unchecked)
-  private var wanted: StreamInstant?
+  @exclusivity(unchecked) private var wanted: StreamInstant?
   // When `timer` fires.
-  @exclusivity(unchecked)
-  private var set: StreamInstant?
-  @exclusivity(unchecked)
-  private var isSoon = false
+  @exclusivity(unchecked) private var set: StreamInstant?
+  @exclusivity(unchecked) private var isSoon = false
   private var soon: () -> Void = {}
 
   init(on loop: EventLoop) {

@@ -10,8 +10,7 @@ final class CurlTransfer {
   var exchange: HTTPExchange?
   /// Its place among those that run.
   var index = -1
-  @exclusivity(unchecked)
-  private(set) var reader: ResponseReader
+  @exclusivity(unchecked) private(set) var reader: ResponseReader
   private let sockets: CurlSockets
   /// Whether there was no descriptor for a connection of this request; libcurl says merely that it could not connect.
   private var lackedDescriptor = false

@@ -44,10 +44,8 @@ final class HTTPExchange: Subscription {
   /// Whether it has found the process out of descriptors or threads.
   var isStarved = false
   private let client: CurlHTTPClient
-  @exclusivity(unchecked)
-  private var receiver: Receiver?
-  @exclusivity(unchecked)
-  private var deadline: LoopTimer?
+  @exclusivity(unchecked) private var receiver: Receiver?
+  @exclusivity(unchecked) private var deadline: LoopTimer?
 
   init(_ client: CurlHTTPClient, _ request: HTTPRequest, _ receiver: Receiver) {
     self.client = client

@@ -39,8 +39,7 @@ extension VirtualDisk {
     }
   }
 
-  @discardableResult
-  public func delete(
+  @discardableResult public func delete(
     for address: URL, if condition: FeedDeletionCondition
   ) throws(FeedStoreError) -> Bool {
     let address = address.absoluteURL

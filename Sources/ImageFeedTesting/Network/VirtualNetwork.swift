@@ -16,8 +16,7 @@ public import ImageFeed
 /// requests made before. Lives on its scheduler's thread, as streams do.
 public final class VirtualNetwork {
   /// Every request since the log was last cleared, in the order sent, with its virtual times.
-  @exclusivity(unchecked)
-  public private(set) var log: [VirtualExchange] = []
+  @exclusivity(unchecked) public private(set) var log: [VirtualExchange] = []
   /// Told of each request when it is sent, and again when it has ended, before its subscriber is.
   public var observer: (VirtualExchange) -> Void = { _ in }
   /// How long a request takes to find out that its host cannot be reached: 20 milliseconds unless changed.
@@ -29,10 +28,8 @@ public final class VirtualNetwork {
   private var random: SeededGenerator
   private var origins: [String: (script: VirtualOrigin, requests: Int)] = [:]
   private var outages: [Outage] = []
-  @exclusivity(unchecked)
-  private var transfers: [Int: VirtualTransfer] = [:]
-  @exclusivity(unchecked)
-  private var firstInLog = 0
+  @exclusivity(unchecked) private var transfers: [Int: VirtualTransfer] = [:]
+  @exclusivity(unchecked) private var firstInLog = 0
 
   /// - Parameters:
   ///   - time: when things happen.

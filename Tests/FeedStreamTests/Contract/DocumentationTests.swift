@@ -149,7 +149,8 @@ extension Declaration {
     var container = ""
     var comment: [Substring] = []
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      let code = line.drop { $0 == " " }
+      let indentation = line.prefix { $0 == " " }
+      let code = line.dropFirst(indentation.count).trimmingPrefix(/(?:@\w+(?:\([^)]*\))? +)+/)
       if code.hasPrefix("///") {
         comment.append(line)
         continue
@@ -163,7 +164,7 @@ extension Declaration {
         declaration.container = container
         declaration.kind = ["struct", "class"].contains(match.1) ? "type" : match.1
         declaration.head = String(code).replacing(/<.*>(?=:)/, with: "")
-        let isMember = line.count - code.count == (container.isEmpty ? 0 : 2)
+        let isMember = indentation.count == (container.isEmpty ? 0 : 2)
         let isOperator = declaration.kind != "var" || ["values", "publisher"].contains(declaration.name)
         if isOperator, isMember || declaration.kind == "type", !plumbing.contains(declaration.name) {
           declarations.append(declaration)
@@ -180,6 +181,6 @@ extension Declaration {
 
   /// Not operators: what publishers, subjects and schedulers have to have.
   private static let plumbing: Set = [
-    "receive", "connect", "send", "cancel", "request", "hash", "schedule", "AsyncPublisher",
+    "receive", "connect", "send", "subscribe", "cancel", "request", "hash", "schedule", "AsyncPublisher",
   ]
 }

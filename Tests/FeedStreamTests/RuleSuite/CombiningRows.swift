@@ -32,7 +32,7 @@ let combiningRows = rows {
     combineLatest(upstream, other(time), constant(5))
   }
   RuleRow(
-    "Operators/Combining/ZipMany", "combineLatest() of a collection", timed: .dependsOnDemand,
+    "Operators/Combining/CombineLatestMany", "combineLatest() of a collection", timed: .dependsOnDemand,
     expects: { .latest($0) { [$0.0, $0.1] } }
   ) { upstream, time in
     [upstream, other(time).eraseToAnyPublisher()].combineLatest()

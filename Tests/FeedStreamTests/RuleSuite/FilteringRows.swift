@@ -78,23 +78,23 @@ let filteringRows = rows {
     $0.tryLast { try refusingTwo($0, $0 < 3) }
   }
   RuleRow(
-    "Operators/Filtering/Output", "prefix(_:), two", .passesStrays, expects: { .first(2, of: $0.values) }
+    "Operators/Filtering/Prefix", "prefix(_:), two", .passesStrays, expects: { .first(2, of: $0.values) }
   ) {
     $0.prefix(2)
   }
   RuleRow(
-    "Operators/Filtering/Output", "prefix(_:), none", .failsAtOnce, expects: { _ in .nothing(then: .either) }
+    "Operators/Filtering/Prefix", "prefix(_:), none", .failsAtOnce, expects: { _ in .nothing(then: .either) }
   ) {
     $0.prefix(0)
   }
   RuleRow(
-    "Operators/Filtering/Output", "output(in:)", .passesStrays,
+    "Operators/Filtering/Prefix", "output(in:)", .passesStrays,
     expects: { .values($0.values.dropFirst().prefix(2), then: $0.values.count > 2 ? .finished : nil) }
   ) {
     $0.output(in: 1..<3)
   }
   RuleRow(
-    "Operators/Filtering/Output", "output(at:)", .passesStrays, expects: { .first(1, of: $0.values.dropFirst(2)) }
+    "Operators/Filtering/Prefix", "output(at:)", .passesStrays, expects: { .first(1, of: $0.values.dropFirst(2)) }
   ) {
     $0.output(at: 2)
   }

@@ -31,7 +31,7 @@ let mergingRows = rows {
   RuleRow("Operators/Combining/MergeByArity", "merge(_:) of any arity", timed: [], expects: { .merged($0, 1) }) {
     upstream, time in merge(upstream, other(time), constant(1))
   }
-  RuleRow("Operators/Combining/ZipMany", "merge() of a collection", timed: [], expects: { .merged($0) }) {
+  RuleRow("Operators/Combining/Merge", "merge() of a collection", timed: [], expects: { .merged($0) }) {
     upstream, time in [upstream, other(time).eraseToAnyPublisher()].merge()
   }
   RuleRow(
@@ -41,59 +41,59 @@ let mergingRows = rows {
     Publishers.MergeMany($0, $0, other($1).eraseToAnyPublisher())
   }
   RuleRow(
-    "Operators/Combining/FlatMap", "flatMap(maxPublishers:_:), all at once",
+    "Operators/Flattening/FlatMap", "flatMap(maxPublishers:_:), all at once",
     expects: { .interleaved($0.values.map { [$0, $0 + 10, $0 + 20] }) }
   ) {
     $0.flatMap { value in [value, value + 10, value + 20].publisher.setFailureType(to: MarbleFailure.self) }
   }
   RuleRow(
-    "Operators/Combining/FlatMap", "flatMap(maxPublishers:_:), of one value each", .failsAtOnce,
+    "Operators/Flattening/FlatMap", "flatMap(maxPublishers:_:), of one value each", .failsAtOnce,
     expects: { .values($0.values.map { $0 + 1 }) }
   ) {
     $0.flatMap { value in Just(value + 1) }
   }
   RuleRow(
-    "Operators/Combining/FlatMap", "flatMap(maxPublishers:_:), over time", timed: [],
+    "Operators/Flattening/FlatMap", "flatMap(maxPublishers:_:), over time", timed: [],
     expects: { .interleaved($0.values.map { value in others.map { $0 + value * 10 } }) }
   ) { upstream, time in
     upstream.flatMap { value in other(time).map { $0 + value * 10 } }
   }
   RuleRow(
-    "Operators/Combining/FlatMap", "flatMap(maxPublishers:_:), one after the other", timed: .failsAtOnce,
+    "Operators/Flattening/FlatMap", "flatMap(maxPublishers:_:), one after the other", timed: .failsAtOnce,
     expects: { .oneByOne($0) }
   ) { upstream, time in
     upstream.flatMap(maxPublishers: .max(1)) { value in other(time).map { $0 + value * 10 } }
   }
-  RuleRow("Operators/Combining/ConcatMap", "concatMap(_:)", timed: .failsAtOnce, expects: { .oneByOne($0) }) {
+  RuleRow("Operators/Flattening/ConcatMap", "concatMap(_:)", timed: .failsAtOnce, expects: { .oneByOne($0) }) {
     upstream, time in upstream.concatMap { value in other(time).map { $0 + value * 10 } }
   }
   RuleRow(
-    "Operators/Combining/FlatMapFirst", "flatMapFirst(_:)", timed: .failsAtOnce,
+    "Operators/Flattening/FlatMapFirst", "flatMapFirst(_:)", timed: .failsAtOnce,
     expects: { .values($0.values.prefix(1).flatMap { _ in others }) }
   ) { upstream, time in
     upstream.flatMapFirst { _ in other(time) }
   }
   RuleRow(
-    "Operators/Combining/SwitchToLatest", "switchToLatest()", timed: .dependsOnDemand, expects: { .newest($0) }
+    "Operators/Flattening/SwitchToLatest", "switchToLatest()", timed: .dependsOnDemand, expects: { .newest($0) }
   ) { upstream, time in
     upstream.map { _ in other(time) }.switchToLatest()
   }
   RuleRow(
-    "Operators/Combining/SwitchToLatest", "flatMapLatest(_:)", timed: .dependsOnDemand, expects: { .newest($0) }
+    "Operators/Flattening/SwitchToLatest", "flatMapLatest(_:)", timed: .dependsOnDemand, expects: { .newest($0) }
   ) { upstream, time in
     upstream.flatMapLatest { _ in other(time) }
   }
-  RuleRow("Operators/Combining/Expand", "expand(_:)", expects: { .values($0.expanded) }) { upstream in
+  RuleRow("Operators/Flattening/Expand", "expand(_:)", expects: { .values($0.expanded) }) { upstream in
     upstream.expand { value in value > 3 ? Upstream(Empty()) : constant(value + 3) }
   }
   RuleRow(
-    "Operators/Combining/GroupBy", "groupBy(_:), the values",
+    "Operators/Flattening/GroupBy", "groupBy(_:), the values",
     expects: { given in .interleaved([0, 1].map { parity in given.values.filter { $0 % 2 == parity } }) }
   ) { upstream in
     upstream.groupBy { $0 % 2 }.flatMap { $0 }
   }
   RuleRow(
-    "Operators/Combining/GroupBy", "groupBy(_:), the keys", .failsAtOnce,
+    "Operators/Flattening/GroupBy", "groupBy(_:), the keys", .failsAtOnce,
     expects: { .values([0, 1].prefix($0.values.count)) }
   ) { upstream in
     upstream.groupBy { $0 % 2 }.map(\.key)

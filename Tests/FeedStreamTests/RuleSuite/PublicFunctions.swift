@@ -38,6 +38,8 @@ struct PublicFunctions {
   private static func functions(in text: String) -> [String] {
     var names: [String] = []
     var type: Substring?
+    // Attributes stand before their declaration.
+    let text = text.replacing(/(?m)^( *)(?:@\w+(?:\([^)\n]*\))?[ \n]+)+/) { $0.1 }
     var rest = text[...]
     while let line = rest.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).first {
       let isBeginning = line.hasPrefix("extension ") || line.hasPrefix("public ") || line.hasPrefix("  public ")

@@ -5,55 +5,56 @@ import FeedStreamTesting
 let queueingRows = rows {
   // Upstream is asked before the subscriber can ask: what a source delivers at once must find room.
   RuleRow(
-    "Operators/Combining/Buffer", "buffer(size:prefetch:whenFull:), dropOldest", [.dropsUnasked, .failsAtOnce],
+    "Operators/Backpressure/Buffer", "buffer(size:prefetch:whenFull:), dropOldest", [.dropsUnasked, .failsAtOnce],
     expects: { .values($0.values.suffix($0.isTimed ? 4 : 2)) }
   ) {
     $0.buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)
   }
   RuleRow(
-    "Operators/Combining/Buffer", "buffer(size:prefetch:whenFull:), dropNewest", [.dropsUnasked, .failsAtOnce],
+    "Operators/Backpressure/Buffer", "buffer(size:prefetch:whenFull:), dropNewest", [.dropsUnasked, .failsAtOnce],
     expects: { .values($0.values.prefix($0.isTimed ? 4 : 2)) }
   ) {
     $0.buffer(size: 2, prefetch: .byRequest, whenFull: .dropNewest)
   }
   RuleRow(
-    "Operators/Combining/Buffer", "buffer(size:prefetch:whenFull:), customError", .dependsOnDemand,
+    "Operators/Backpressure/Buffer", "buffer(size:prefetch:whenFull:), customError", .dependsOnDemand,
     expects: { $0.isTimed || $0.values.count < 3 ? .values($0.values) : .values([0, 1], then: .fails) }
   ) {
     $0.buffer(size: 2, prefetch: .byRequest, whenFull: .customError { MarbleFailure() })
   }
   RuleRow(
-    "Operators/Combining/Buffer", "buffer(size:prefetch:whenFull:), everything", .failsAtOnce,
+    "Operators/Backpressure/Buffer", "buffer(size:prefetch:whenFull:), everything", .failsAtOnce,
     expects: { .values($0.values) }
   ) {
     $0.buffer(size: 4, prefetch: .byRequest, whenFull: .dropNewest)
   }
   RuleRow(
-    "Operators/Combining/Buffer", "buffer(size:prefetch:whenFull:), keepFull", .failsAtOnce,
+    "Operators/Backpressure/Buffer", "buffer(size:prefetch:whenFull:), keepFull", .failsAtOnce,
     expects: { .values($0.values) }
   ) {
     $0.buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest)
   }
   RuleRow(
-    "Operators/Combining/Buffer", "buffer(size:prefetch:whenFull:), keepFull with one", .failsAtOnce,
+    "Operators/Backpressure/Buffer", "buffer(size:prefetch:whenFull:), keepFull with one", .failsAtOnce,
     expects: { .values($0.values) }
   ) {
     $0.buffer(size: 1, prefetch: .keepFull, whenFull: .dropNewest)
   }
   RuleRow(
-    "Operators/Combining/OnBackpressure", "onBackpressureDrop(_:)", [.dropsUnasked, .failsAtOnce],
+    "Operators/Backpressure/OnBackpressure", "onBackpressureDrop(_:)", [.dropsUnasked, .failsAtOnce],
     expects: { .values($0.values) }
   ) {
     $0.onBackpressureDrop()
   }
   RuleRow(
-    "Operators/Combining/OnBackpressure", "onBackpressureLatest(_:)", [.dropsUnasked, .failsAtOnce],
+    "Operators/Backpressure/OnBackpressure", "onBackpressureLatest(_:)", [.dropsUnasked, .failsAtOnce],
     expects: { .values($0.values) }
   ) {
     $0.onBackpressureLatest()
   }
   RuleRow(
-    "Operators/Combining/OnBackpressure", "onBackpressureError(_:)", .dependsOnDemand, expects: { .values($0.values) }
+    "Operators/Backpressure/OnBackpressure", "onBackpressureError(_:)", .dependsOnDemand,
+    expects: { .values($0.values) }
   ) {
     $0.onBackpressureError { _ in MarbleFailure() }
   }
@@ -77,12 +78,12 @@ let queueingRows = rows {
     $0.prepend(other($1))
   }
   RuleRow(
-    "Operators/Combining/Repeat", "repeat(_:)", expects: { .values($0.values + ($0.fails ? [] : $0.values(of: 1))) }
+    "Operators/Errors/Repeat", "repeat(_:)", expects: { .values($0.values + ($0.fails ? [] : $0.values(of: 1))) }
   ) {
     $0.repeat(2)
   }
   RuleRow(
-    "Operators/Combining/Repeat", "repeat(_:after:scheduler:options:)", timed: [],
+    "Operators/Errors/Repeat", "repeat(_:after:scheduler:options:)", timed: [],
     expects: { .values($0.values + ($0.fails ? [] : $0.values(of: 1))) }
   ) {
     $0.repeat(2, after: .milliseconds(2), scheduler: $1)

@@ -48,6 +48,14 @@ import Testing
     "Subjects/ObservableObject": "a protocol; PublishedTests",
     "Subjects/Published": "a CurrentValueSubject behind a property wrapper; PublishedTests",
     "Subjects/SubjectSubscriber": "subscribes a subject to upstream: the rows of the subjects",
+    "Subjects/AnySubjectEntry": "what subjects stand on: their rows",
+    "Subjects/AnySubscriberList": "what subjects stand on: their rows",
+    "Subjects/Conduit": "what subjects stand on: their rows",
+    "Subjects/SubjectEntry": "what subjects stand on: their rows",
+    "Subjects/SubscriberList": "what subjects stand on: their rows",
+    "Operators/Combining/Joined": "what zip and combineLatest share: their rows",
+    "Operators/Flattening/OneByOne": "what concatMap and flatMapFirst share: their rows",
+    "Operators/Reducing/PredicateReduction": "what first, last, contains and allSatisfy share: their rows",
   ]
 
   /// The functions that need no row, and why.
@@ -55,6 +63,7 @@ import Testing
     "breakpointOnError()": "breakpoint(receiveSubscription:receiveOutput:receiveCompletion:) with one closure given",
     "values(on:)": "values, with the loop named: ValuesTests",
     "sink(receiveCompletion:receiveValue:)": "a subscriber",
+    "subscribe(_:)": "a subscriber",
     "sink(receiveValue:)": "a subscriber",
     "sink(on:receiveCompletion:receiveValue:)": "a subscriber",
     "assign(to:)": "a subscriber",

@@ -31,8 +31,7 @@ final class MarbleTime: Scheduler {
     return repetition
   }
 
-  @discardableResult
-  private func add(at date: StreamInstant, _ action: @escaping () -> Void) -> TimerQueue.Work {
+  @discardableResult private func add(at date: StreamInstant, _ action: @escaping () -> Void) -> TimerQueue.Work {
     queue.add(at: max(date, now), onCancel: { [unowned self] _ in queue.workWasCancelled() }, action)
   }
 

@@ -74,8 +74,7 @@ final class HTTPBench {
   }
 
   /// Subscribes to a request's answer.
-  @discardableResult
-  func get(_ request: HTTPRequest, demand: Subscribers.Demand = .unlimited) -> HTTPProbe {
+  @discardableResult func get(_ request: HTTPRequest, demand: Subscribers.Demand = .unlimited) -> HTTPProbe {
     let probe = HTTPProbe(demand: demand)
     client.get(request).subscribe(probe)
     return probe

@@ -113,8 +113,7 @@ extension RawOrigin {
     /// Reads up to the end of a request's header.
     ///
     /// - Throws: `Broken` when the client closes before that.
-    @discardableResult
-    func readRequest() throws -> Request {
+    @discardableResult func readRequest() throws -> Request {
       var text = ""
       while !text.hasSuffix("\r\n\r\n") {
         var byte: UInt8 = 0

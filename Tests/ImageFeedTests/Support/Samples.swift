@@ -20,8 +20,7 @@ func makeFeed(_ count: Int = 3, from start: Int = 0, at timestamp: Date = noon) 
 
 extension FeedStore {
   /// Saves at the feed's own moment.
-  @discardableResult
-  func replace(for address: URL, with feed: CachedFeed) throws(FeedStoreError) -> FeedReplacement {
+  @discardableResult func replace(for address: URL, with feed: CachedFeed) throws(FeedStoreError) -> FeedReplacement {
     try replace(for: address, with: feed, now: feed.timestamp)
   }
 }

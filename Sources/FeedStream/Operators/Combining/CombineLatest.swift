@@ -19,8 +19,7 @@ extension Publisher {
   /// Combines the newest values of two publishers by `transform`, whenever one delivers one.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
-  @inlinable
-  public func combineLatest<P: Publisher, T>(
+  @inlinable public func combineLatest<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
   ) -> Publishers.Map<Publishers.CombineLatest<Self, P>, T> where P.Failure == Failure {
     combineLatest(other).map(transform)
@@ -29,8 +28,7 @@ extension Publisher {
   /// Combines the newest values of three publishers, whenever one delivers one.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
-  @inlinable
-  public func combineLatest<P: Publisher, Q: Publisher>(
+  @inlinable public func combineLatest<P: Publisher, Q: Publisher>(
     _ publisher1: P, _ publisher2: Q
   ) -> Publishers.CombineLatest3<Self, P, Q> where P.Failure == Failure, Q.Failure == Failure {
     Publishers.CombineLatest3(self, publisher1, publisher2)
@@ -39,8 +37,7 @@ extension Publisher {
   /// Combines the newest values of three publishers by `transform`, whenever one delivers one.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
-  @inlinable
-  public func combineLatest<P: Publisher, Q: Publisher, T>(
+  @inlinable public func combineLatest<P: Publisher, Q: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
   ) -> Publishers.Map<Publishers.CombineLatest3<Self, P, Q>, T> where P.Failure == Failure, Q.Failure == Failure {
     combineLatest(publisher1, publisher2).map(transform)
@@ -49,8 +46,7 @@ extension Publisher {
   /// Combines the newest values of four publishers, whenever one delivers one.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
-  @inlinable
-  public func combineLatest<P: Publisher, Q: Publisher, R: Publisher>(
+  @inlinable public func combineLatest<P: Publisher, Q: Publisher, R: Publisher>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R
   ) -> Publishers.CombineLatest4<Self, P, Q, R>
   where P.Failure == Failure, Q.Failure == Failure, R.Failure == Failure {
@@ -60,8 +56,7 @@ extension Publisher {
   /// Combines the newest values of four publishers by `transform`, whenever one delivers one.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
-  @inlinable
-  public func combineLatest<P: Publisher, Q: Publisher, R: Publisher, T>(
+  @inlinable public func combineLatest<P: Publisher, Q: Publisher, R: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R,
     _ transform: @escaping (Output, P.Output, Q.Output, R.Output) -> T
   ) -> Publishers.Map<Publishers.CombineLatest4<Self, P, Q, R>, T>
@@ -84,57 +79,42 @@ extension Publishers {
 
   /// The newest values belong together.
   public enum ByNewest: Joining {
-    @inlinable
-    public static var keepsNewest: Bool { true }
+    @inlinable public static var keepsNewest: Bool { true }
   }
 }
 
 /// Keeps the newest value of each.
-@frozen
-@usableFromInline
-struct CombineLatestRule<First, Second>: PairRule {
-  @usableFromInline
-  var first: First?
-  @usableFromInline
-  var second: Second?
+@frozen @usableFromInline struct CombineLatestRule<First, Second>: PairRule {
+  @usableFromInline var first: First?
+  @usableFromInline var second: Second?
   /// Whether the pair has changed since it was delivered.
-  @usableFromInline
-  var isFresh = false
+  @usableFromInline var isFresh = false
 
-  @inlinable
-  init() {}
+  @inlinable init() {}
 
-  @inlinable
-  static var name: StaticString { "CombineLatest" }
-  @inlinable
-  static var keepsLedger: Bool { true }
+  @inlinable static var name: StaticString { "CombineLatest" }
+  @inlinable static var keepsLedger: Bool { true }
 
-  @inlinable
-  mutating func take(first value: First) {
+  @inlinable mutating func take(first value: First) {
     first = value
     isFresh = true
   }
 
-  @inlinable
-  mutating func take(second value: Second) {
+  @inlinable mutating func take(second value: Second) {
     second = value
     isFresh = true
   }
 
-  @inlinable
-  var hasNext: Bool { isFresh && first != nil && second != nil }
-  @inlinable
-  mutating func next() -> (First, Second) {
+  @inlinable var hasNext: Bool { isFresh && first != nil && second != nil }
+  @inlinable mutating func next() -> (First, Second) {
     isFresh = false
     return (first.unsafelyUnwrapped, second.unsafelyUnwrapped)
   }
 
   /// What was not delivered gave way to something newer, by design.
-  @usableFromInline
-  mutating func dropRest() {}
+  @usableFromInline mutating func dropRest() {}
 
-  @inlinable
-  func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {
+  @inlinable func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {
     if firstEnded && first == nil || secondEnded && second == nil { return true }
     return firstEnded && secondEnded && !isFresh
   }

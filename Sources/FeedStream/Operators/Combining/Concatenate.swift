@@ -10,8 +10,7 @@ extension Publisher {
   ///
   /// **Demand:** what this publisher left unused is asked of the next. **Failure:** ends the stream; the suffix is not
   /// subscribed to. **Cancellation:** cancels the one that runs. Policy: forwards.
-  @inlinable
-  public func append<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<Self, P>
+  @inlinable public func append<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<Self, P>
   where P.Output == Output, P.Failure == Failure {
     Publishers.Concatenate(prefix: self, suffix: publisher)
   }
@@ -19,8 +18,7 @@ extension Publisher {
   /// Delivers a sequence's elements after this publisher has finished.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/append(_:)-(P)``.
-  @inlinable
-  public func append<S: Sequence>(
+  @inlinable public func append<S: Sequence>(
     _ elements: S
   ) -> Publishers.Concatenate<Self, Publishers.Sequence<S, Failure>> where S.Element == Output {
     append(Publishers.Sequence(sequence: elements))
@@ -43,8 +41,7 @@ extension Publisher {
   ///
   /// **Demand:** what `publisher` left unused is asked of this one. **Failure:** ends the stream; after `publisher`'s,
   /// this one is not subscribed to. **Cancellation:** cancels the one that runs. Policy: forwards.
-  @inlinable
-  public func prepend<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<P, Self>
+  @inlinable public func prepend<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<P, Self>
   where P.Output == Output, P.Failure == Failure {
     Publishers.Concatenate(prefix: publisher, suffix: self)
   }
@@ -52,8 +49,7 @@ extension Publisher {
   /// Delivers a sequence's elements first.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/prepend(_:)-(P)``.
-  @inlinable
-  public func prepend<S: Sequence>(
+  @inlinable public func prepend<S: Sequence>(
     _ elements: S
   ) -> Publishers.Concatenate<Publishers.Sequence<S, Failure>, Self> where S.Element == Output {
     prepend(Publishers.Sequence(sequence: elements))
@@ -70,8 +66,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/append(_:)-(P)``.
-  @frozen
-  public struct Concatenate<Prefix: Publisher, Suffix: Publisher>: Publisher
+  @frozen public struct Concatenate<Prefix: Publisher, Suffix: Publisher>: Publisher
   where Prefix.Output == Suffix.Output, Prefix.Failure == Suffix.Failure {
     public typealias Output = Suffix.Output
     public typealias Failure = Suffix.Failure
@@ -79,15 +74,13 @@ extension Publishers {
     public let prefix: Prefix
     public let suffix: Suffix
 
-    @inlinable
-    public init(prefix: Prefix, suffix: Suffix) {
+    @inlinable public init(prefix: Prefix, suffix: Suffix) {
       self.prefix = prefix
       self.suffix = suffix
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = ConcatenateStage<Output, Failure>("Concatenate", Downstream(subscriber)) { [suffix] in
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = ConcatenateStage<Output, Failure>("Concatenate", ErasedSubscriber(subscriber)) { [suffix] in
         suffix.receive(subscriber: SuffixStage(downstream: $0))
       }
       stage.subscribe { [prefix] in prefix.receive(subscriber: $0) }
@@ -98,67 +91,48 @@ extension Publishers {
 extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equatable {}
 
 /// What the suffix sees of the stage: a type of its own, so that it is told from the prefix's.
-@frozen
-@usableFromInline
-struct SuffixStage<Downstream: Subscriber>: FusedStage {
-  @usableFromInline
-  typealias Input = Downstream.Input
-  @usableFromInline
-  typealias Failure = Downstream.Failure
+@frozen @usableFromInline struct SuffixStage<Downstream: Subscriber>: FusedStage {
+  @usableFromInline typealias Input = Downstream.Input
+  @usableFromInline typealias Failure = Downstream.Failure
 
-  @usableFromInline
-  let downstream: Downstream
+  @usableFromInline let downstream: Downstream
 
-  @inlinable
-  init(downstream: Downstream) { self.downstream = downstream }
+  @inlinable init(downstream: Downstream) { self.downstream = downstream }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
   // Adds nothing to what the operators above must count.
-  @inlinable
-  static var fusedStages: Int { @inline(__always) get { Downstream.fusedStages } }
-  @usableFromInline
-  var description: String { "\(downstream)" }
+  @inlinable static var fusedStages: Int { @inline(__always) get { Downstream.fusedStages } }
+  @usableFromInline var description: String { "\(downstream)" }
 }
 
 /// One publisher after another; with `onlyIfEmpty`, after one that delivered nothing.
-@usableFromInline
-final class ConcatenateStage<Output, Failure: Error>: SerialStage<Output, Failure> {
-  @exclusivity(unchecked)
-  @usableFromInline
-  var suffix: ((Inlet<SerialPort<Output, Failure>>) -> Void)?
-  @exclusivity(unchecked)
-  @usableFromInline
-  var hasBegun = false
-  @usableFromInline
-  let onlyIfEmpty: Bool
+@usableFromInline final class ConcatenateStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
+  @exclusivity(unchecked) @usableFromInline var suffix: ((Inlet<SequentialPort<Output, Failure>>) -> Void)?
+  @exclusivity(unchecked) @usableFromInline var hasBegun = false
+  @usableFromInline let onlyIfEmpty: Bool
 
-  @inlinable
-  init(
-    _ name: StaticString, _ down: Downstream<Output, Failure>, onlyIfEmpty: Bool = false,
-    suffix: @escaping (Inlet<SerialPort<Output, Failure>>) -> Void
+  @inlinable init(
+    _ name: StaticString, _ down: ErasedSubscriber<Output, Failure>, onlyIfEmpty: Bool = false,
+    suffix: @escaping (Inlet<SequentialPort<Output, Failure>>) -> Void
   ) {
     self.suffix = suffix
     self.onlyIfEmpty = onlyIfEmpty
     super.init(name, down)
   }
 
-  @inlinable
-  override func began(_ inlet: Inlet<SerialPort<Output, Failure>>) {
+  @inlinable override func began(_ inlet: Inlet<SequentialPort<Output, Failure>>) {
     if hasBegun { return super.began(inlet) }
     hasBegun = true
     down.receive(subscription: self)
   }
 
-  @inlinable
-  override func ended(_ completion: Subscribers.Completion<Failure>) {
+  @inlinable override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
     subscribe(suffix)
   }
 
-  @inlinable
-  override func cancel() {
+  @inlinable override func cancel() {
     super.cancel()
     suffix = nil
   }

@@ -11,8 +11,7 @@ extension Publisher {
   /// Finishes when all have finished. **Demand:** everything while unlimited demand stands, else one value at a time of
   /// each. **Failure:** the first ends all; values held are dropped, and reported. **Cancellation:** cancels all.
   /// Policy: holds a value that has not been asked for, one of each publisher that keeps to its demand.
-  @inlinable
-  public func merge<B: Publisher>(with other: B) -> Publishers.Merge<Self, B>
+  @inlinable public func merge<B: Publisher>(with other: B) -> Publishers.Merge<Self, B>
   where B.Output == Output, B.Failure == Failure {
     Publishers.Merge(self, other)
   }
@@ -20,8 +19,7 @@ extension Publisher {
   /// Delivers the values of this publisher and of another of its type, as they come.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
-  @inlinable
-  public func merge(with other: Self) -> Publishers.MergeMany<Self> { Publishers.MergeMany([self, other]) }
+  @inlinable public func merge(with other: Self) -> Publishers.MergeMany<Self> { Publishers.MergeMany([self, other]) }
 }
 
 extension Publishers {
@@ -29,29 +27,25 @@ extension Publishers {
   /// are none.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
-  @frozen
-  public struct MergeMany<Upstream: Publisher>: Publisher {
+  @frozen public struct MergeMany<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let publishers: [Upstream]
 
-    @inlinable
-    public init(_ upstream: Upstream...) { publishers = upstream }
+    @inlinable public init(_ upstream: Upstream...) { publishers = upstream }
     @inlinable
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = MergeStage("Merge", Downstream(subscriber))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = MergeStage("Merge", ErasedSubscriber(subscriber))
       stage.start(publishers.map { publisher in { publisher.receive(subscriber: $0) } })
     }
 
     /// Delivers the values of one more publisher too.
     ///
     /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
-    @inlinable
-    public func merge(with other: Upstream) -> MergeMany<Upstream> { MergeMany(publishers + [other]) }
+    @inlinable public func merge(with other: Upstream) -> MergeMany<Upstream> { MergeMany(publishers + [other]) }
   }
 
   /// See ``Publisher/merge(with:)-(B)``.
@@ -63,15 +57,13 @@ extension Publishers {
     public let a: A
     public let b: B
 
-    @inlinable
-    public init(_ a: A, _ b: B) {
+    @inlinable public init(_ a: A, _ b: B) {
       self.a = a
       self.b = b
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = MergeStage("Merge", Downstream(subscriber))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = MergeStage("Merge", ErasedSubscriber(subscriber))
       stage.start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
     }
   }
@@ -82,11 +74,17 @@ extension Publishers.Merge: Equatable where A: Equatable, B: Equatable {}
 
 extension MergeStage {
   /// Subscribes to a known number of upstreams.
-  @inlinable
-  func start(_ upstreams: [(Inlet<MergePort<Output, Failure>>) -> Void]) {
+  @inlinable func start(_ upstreams: [(Inlet<MergePort<Output, Failure>>) -> Void]) {
     down.receive(subscription: self)
     // All have their place before the first begins: one that finishes at once must not look like the last.
     for (attach, inlet) in zip(upstreams, upstreams.map { _ in addInlet() }) where isActive { attach(inlet) }
     close()
   }
+}
+
+extension Swift.Collection where Element: Publisher {
+  /// Delivers the values of all these publishers, as they come. Finishes at once when there are no publishers.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
+  public func merge() -> Publishers.MergeMany<Element> { Publishers.MergeMany(self) }
 }

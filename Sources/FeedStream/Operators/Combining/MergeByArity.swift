@@ -63,36 +63,31 @@ extension Publishers {
 
 // `Publishers.Merge3(a, b, c)`, as Combine has it: all but the last are merged first.
 extension Publishers.Merge {
-  @inlinable
-  public init<P1: Publisher, P2: Publisher>(_ p1: P1, _ p2: P2, _ last: B)
+  @inlinable public init<P1: Publisher, P2: Publisher>(_ p1: P1, _ p2: P2, _ last: B)
   where A == Publishers.Merge<P1, P2> {
     self.init(Publishers.Merge(p1, p2), last)
   }
 
-  @inlinable
-  public init<P1: Publisher, P2: Publisher, P3: Publisher>(_ p1: P1, _ p2: P2, _ p3: P3, _ last: B)
+  @inlinable public init<P1: Publisher, P2: Publisher, P3: Publisher>(_ p1: P1, _ p2: P2, _ p3: P3, _ last: B)
   where A == Publishers.Merge3<P1, P2, P3> {
     self.init(Publishers.Merge3(p1, p2, p3), last)
   }
 
-  @inlinable
-  public init<P1: Publisher, P2: Publisher, P3: Publisher, P4: Publisher>(
+  @inlinable public init<P1: Publisher, P2: Publisher, P3: Publisher, P4: Publisher>(
     _ p1: P1, _ p2: P2, _ p3: P3, _ p4: P4, _ last: B
   )
   where A == Publishers.Merge4<P1, P2, P3, P4> {
     self.init(Publishers.Merge4(p1, p2, p3, p4), last)
   }
 
-  @inlinable
-  public init<P1: Publisher, P2: Publisher, P3: Publisher, P4: Publisher, P5: Publisher>(
+  @inlinable public init<P1: Publisher, P2: Publisher, P3: Publisher, P4: Publisher, P5: Publisher>(
     _ p1: P1, _ p2: P2, _ p3: P3, _ p4: P4, _ p5: P5, _ last: B
   )
   where A == Publishers.Merge5<P1, P2, P3, P4, P5> {
     self.init(Publishers.Merge5(p1, p2, p3, p4, p5), last)
   }
 
-  @inlinable
-  public init<P1: Publisher, P2: Publisher, P3: Publisher, P4: Publisher, P5: Publisher, P6: Publisher>(
+  @inlinable public init<P1: Publisher, P2: Publisher, P3: Publisher, P4: Publisher, P5: Publisher, P6: Publisher>(
     _ p1: P1, _ p2: P2, _ p3: P3, _ p4: P4, _ p5: P5, _ p6: P6, _ last: B
   )
   where A == Publishers.Merge6<P1, P2, P3, P4, P5, P6> {
@@ -112,8 +107,7 @@ extension Publisher {
   /// Delivers the values of this publisher and of two others, as they come.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
-  @inlinable
-  public func merge<B: Publisher, C: Publisher>(
+  @inlinable public func merge<B: Publisher, C: Publisher>(
     with b: B, _ c: C
   ) -> Publishers.Merge3<Self, B, C>
   where
@@ -126,8 +120,7 @@ extension Publisher {
   /// Delivers the values of this publisher and of three others, as they come.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
-  @inlinable
-  public func merge<B: Publisher, C: Publisher, D: Publisher>(
+  @inlinable public func merge<B: Publisher, C: Publisher, D: Publisher>(
     with b: B, _ c: C, _ d: D
   ) -> Publishers.Merge4<Self, B, C, D>
   where
@@ -141,8 +134,7 @@ extension Publisher {
   /// Delivers the values of this publisher and of four others, as they come.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
-  @inlinable
-  public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher>(
+  @inlinable public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E
   ) -> Publishers.Merge5<Self, B, C, D, E>
   where
@@ -157,8 +149,7 @@ extension Publisher {
   /// Delivers the values of this publisher and of five others, as they come.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
-  @inlinable
-  public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher>(
+  @inlinable public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F
   ) -> Publishers.Merge6<Self, B, C, D, E, F>
   where
@@ -174,8 +165,7 @@ extension Publisher {
   /// Delivers the values of this publisher and of six others, as they come.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
-  @inlinable
-  public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher>(
+  @inlinable public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher>(
     with b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G
   ) -> Publishers.Merge7<Self, B, C, D, E, F, G>
   where

@@ -8,8 +8,7 @@ extension Publisher {
   ///
   /// An ending counts as a delivery. **Demand:** passes to both until one has won, then to the winner. **Failure:** the
   /// winner's. **Cancellation:** cancels both. Policy: forwards the winner's values; the others deliver none.
-  @inlinable
-  public func race<B: Publisher>(with other: B) -> Publishers.Race<Self, B>
+  @inlinable public func race<B: Publisher>(with other: B) -> Publishers.Race<Self, B>
   where B.Output == Output, B.Failure == Failure {
     Publishers.Race(self, other)
   }
@@ -25,40 +24,35 @@ extension Swift.Collection where Element: Publisher {
 
 extension Publishers {
   /// See ``Publisher/race(with:)``.
-  @frozen
-  public struct Race<A: Publisher, B: Publisher>: Publisher where A.Output == B.Output, A.Failure == B.Failure {
+  @frozen public struct Race<A: Publisher, B: Publisher>: Publisher where A.Output == B.Output, A.Failure == B.Failure {
     public typealias Output = A.Output
     public typealias Failure = A.Failure
 
     public let a: A
     public let b: B
 
-    @inlinable
-    public init(_ a: A, _ b: B) {
+    @inlinable public init(_ a: A, _ b: B) {
       self.a = a
       self.b = b
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      RaceStage(Downstream(subscriber)).start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      RaceStage(ErasedSubscriber(subscriber)).start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
     }
   }
 
   /// See `Collection.race()`.
-  @frozen
-  public struct RaceMany<Upstream: Publisher>: Publisher {
+  @frozen public struct RaceMany<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let publishers: [Upstream]
 
-    @inlinable
-    public init(publishers: [Upstream]) { self.publishers = publishers }
+    @inlinable public init(publishers: [Upstream]) { self.publishers = publishers }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      RaceStage(Downstream(subscriber)).start(publishers.map { publisher in { publisher.receive(subscriber: $0) } })
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      RaceStage(ErasedSubscriber(subscriber)).start(
+        publishers.map { publisher in { publisher.receive(subscriber: $0) } })
     }
   }
 }
@@ -66,26 +60,17 @@ extension Publishers {
 extension Publishers.Race: Equatable where A: Equatable, B: Equatable {}
 extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
 
-@usableFromInline
-final class RaceStage<Output, Failure: Error>: Subscription, CustomStringConvertible {
-  @usableFromInline
-  let down: Downstream<Output, Failure>
+@usableFromInline final class RaceStage<Output, Failure: Error>: Subscription, CustomStringConvertible {
+  @usableFromInline let down: ErasedSubscriber<Output, Failure>
   /// The one upstream there is for the rest of the stream.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var winner: Inlet<RacePort<Output, Failure>>?
-  @exclusivity(unchecked)
-  private var runners: [Inlet<RacePort<Output, Failure>>] = []
-  @exclusivity(unchecked)
-  private var demand = Subscribers.Demand.none
-  @exclusivity(unchecked)
-  private var isActive = true
+  @exclusivity(unchecked) @usableFromInline var winner: Inlet<RacePort<Output, Failure>>?
+  @exclusivity(unchecked) private var runners: [Inlet<RacePort<Output, Failure>>] = []
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var isActive = true
 
-  @usableFromInline
-  init(_ down: Downstream<Output, Failure>) { self.down = down }
+  @usableFromInline init(_ down: ErasedSubscriber<Output, Failure>) { self.down = down }
 
-  @usableFromInline
-  func start(_ upstreams: [(Inlet<RacePort<Output, Failure>>) -> Void]) {
+  @usableFromInline func start(_ upstreams: [(Inlet<RacePort<Output, Failure>>) -> Void]) {
     runners = upstreams.map { _ in Inlet(self) }
     down.receive(subscription: self)
     for (attach, runner) in zip(upstreams, runners) where isActive && winner == nil { attach(runner) }
@@ -100,9 +85,7 @@ final class RaceStage<Output, Failure: Error>: Subscription, CustomStringConvert
     if demand > .none { inlet.request(demand) }
   }
 
-  @inline(never)
-  @usableFromInline
-  func win(_ inlet: Inlet<RacePort<Output, Failure>>) {
+  @inline(never) @usableFromInline func win(_ inlet: Inlet<RacePort<Output, Failure>>) {
     winner = inlet
     let runners = self.runners
     self.runners = []
@@ -118,8 +101,7 @@ final class RaceStage<Output, Failure: Error>: Subscription, CustomStringConvert
     down.receive(completion: completion)
   }
 
-  @usableFromInline
-  func request(_ demand: Subscribers.Demand) {
+  @usableFromInline func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard isActive else { return }
     if let winner { return winner.request(demand) }
@@ -127,8 +109,7 @@ final class RaceStage<Output, Failure: Error>: Subscription, CustomStringConvert
     for runner in runners where isActive && runner.isLive { runner.request(demand) }
   }
 
-  @usableFromInline
-  func cancel() {
+  @usableFromInline func cancel() {
     guard isActive else { return }
     isActive = false
     let inlets = winner.map { [$0] } ?? runners
@@ -137,27 +118,24 @@ final class RaceStage<Output, Failure: Error>: Subscription, CustomStringConvert
     for inlet in inlets { inlet.cancel() }
   }
 
-  @usableFromInline
-  var description: String { "Race" }
+  @usableFromInline var description: String { "Race" }
 }
 
-@usableFromInline
-enum RacePort<Output, Failure: Error>: Port {
-  @usableFromInline
-  typealias Input = Output
-  @usableFromInline
-  typealias Owner = RaceStage<Output, Failure>
+@usableFromInline enum RacePort<Output, Failure: Error>: Port {
+  @usableFromInline typealias Input = Output
+  @usableFromInline typealias Owner = RaceStage<Output, Failure>
 
-  @usableFromInline
-  static func began(_ inlet: Inlet<Self>) { inlet.owner.began(inlet) }
-  @inlinable
-  static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
+  @usableFromInline static func began(_ inlet: Inlet<Self>) { inlet.owner.began(inlet) }
+  @inlinable static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
     // The others are cancelled by the first to come here; they cannot come any more.
     if inlet.owner.winner == nil { inlet.owner.win(inlet) }
-    return inlet.isLive ? inlet.owner.down.next(input) : .none
+    return inlet.isLive ? inlet.owner.down.receive(input) : .none
   }
-  @usableFromInline
-  static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
+  @usableFromInline static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.ended(completion, inlet)
   }
+}
+
+extension RaceStage: Traceable {
+  @usableFromInline var below: Any { down.subscriber }
 }

@@ -10,8 +10,7 @@ extension Publisher {
   ///
   /// **Demand:** what was asked for and not delivered is asked of the other. **Failure:** passes through; only an empty
   /// ending turns to the other. **Cancellation:** cancels the one that runs. Policy: forwards.
-  @inlinable
-  public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
+  @inlinable public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
   where P.Output == Output, P.Failure == Failure {
     Publishers.SwitchIfEmpty(upstream: self, other: other)
   }
@@ -19,8 +18,7 @@ extension Publisher {
   /// Turns to a publisher that cannot fail when this one finishes without a value.
   ///
   /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
-  @inlinable
-  public func switchIfEmpty<P: Publisher>(
+  @inlinable public func switchIfEmpty<P: Publisher>(
     _ other: P
   ) -> Publishers.SwitchIfEmpty<Self, Publishers.SetFailureType<P, Failure>>
   where P.Output == Output, P.Failure == Never {
@@ -32,8 +30,7 @@ extension Publisher where Failure == Never {
   /// Turns to a publisher that cannot fail when this one finishes without a value.
   ///
   /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
-  @inlinable
-  public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
+  @inlinable public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
   where P.Output == Output, P.Failure == Never {
     Publishers.SwitchIfEmpty(upstream: self, other: other)
   }
@@ -41,8 +38,7 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `switchIfEmpty(_:)`.
-  @frozen
-  public struct SwitchIfEmpty<Upstream: Publisher, Other: Publisher>: Publisher
+  @frozen public struct SwitchIfEmpty<Upstream: Publisher, Other: Publisher>: Publisher
   where Upstream.Output == Other.Output, Upstream.Failure == Other.Failure {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
@@ -50,15 +46,13 @@ extension Publishers {
     public let upstream: Upstream
     public let other: Other
 
-    @inlinable
-    public init(upstream: Upstream, other: Other) {
+    @inlinable public init(upstream: Upstream, other: Other) {
       self.upstream = upstream
       self.other = other
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = ConcatenateStage<Output, Failure>("SwitchIfEmpty", Downstream(subscriber), onlyIfEmpty: true) {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = ConcatenateStage<Output, Failure>("SwitchIfEmpty", ErasedSubscriber(subscriber), onlyIfEmpty: true) {
         [other] in
         other.receive(subscriber: $0)
       }

@@ -21,8 +21,7 @@ extension Publisher {
   /// Combines each value with the newest value of another publisher by `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
-  @inlinable
-  public func withLatestFrom<P: Publisher, T>(
+  @inlinable public func withLatestFrom<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
   ) -> Publishers.WithLatestFrom<Self, P, T> where P.Failure == Failure {
     Publishers.WithLatestFrom(upstream: self, other: other, transform: transform)
@@ -33,8 +32,7 @@ extension Publisher {
   /// Pairs each value with the newest value of a publisher that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
-  @inlinable
-  public func withLatestFrom<P: Publisher>(
+  @inlinable public func withLatestFrom<P: Publisher>(
     _ other: P
   ) -> Publishers.WithLatestFrom<Self, Publishers.SetFailureType<P, Failure>, (Output, P.Output)>
   where P.Failure == Never {
@@ -55,8 +53,7 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `withLatestFrom(_:)`.
-  @frozen
-  public struct WithLatestFrom<Upstream: Publisher, Other: Publisher, Output>: Publisher
+  @frozen public struct WithLatestFrom<Upstream: Publisher, Other: Publisher, Output>: Publisher
   where Upstream.Failure == Other.Failure {
     public typealias Failure = Upstream.Failure
 
@@ -64,8 +61,7 @@ extension Publishers {
     public let other: Other
     public let transform: (Upstream.Output, Other.Output) -> Output
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, other: Other, transform: @escaping (Upstream.Output, Other.Output) -> Output
     ) {
       self.upstream = upstream
@@ -73,10 +69,9 @@ extension Publishers {
       self.transform = transform
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = WithLatestFromStage<Upstream.Output, Other.Output, Output, Failure>(
-        Downstream(subscriber), transform)
+        ErasedSubscriber(subscriber), transform)
       other.receive(subscriber: stage.newOther())
       upstream.receive(subscriber: stage)
     }
@@ -85,45 +80,35 @@ extension Publishers {
 
 @usableFromInline
 final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Output, Failure>, Subscriber {
-  @usableFromInline
-  let transform: (Input, Other) -> Output
-  @exclusivity(unchecked)
-  @usableFromInline
-  var latest: Other?
-  @exclusivity(unchecked)
-  private var other: Inlet<LatestPort<Input, Other, Output, Failure>>?
+  @usableFromInline let transform: (Input, Other) -> Output
+  @exclusivity(unchecked) @usableFromInline var latest: Other?
+  @exclusivity(unchecked) private var other: Inlet<LatestPort<Input, Other, Output, Failure>>?
   /// How the other publisher ended the stream before upstream accepted.
-  @exclusivity(unchecked)
-  private var early: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) private var early: Subscribers.Completion<Failure>?
 
-  @usableFromInline
-  init(_ down: Downstream<Output, Failure>, _ transform: @escaping (Input, Other) -> Output) {
+  @usableFromInline init(_ down: ErasedSubscriber<Output, Failure>, _ transform: @escaping (Input, Other) -> Output) {
     self.transform = transform
     super.init(down)
   }
 
-  @usableFromInline
-  func newOther() -> Inlet<LatestPort<Input, Other, Output, Failure>> {
+  @usableFromInline func newOther() -> Inlet<LatestPort<Input, Other, Output, Failure>> {
     let inlet = Inlet<LatestPort<Input, Other, Output, Failure>>(self)
     other = inlet
     return inlet
   }
 
-  @usableFromInline
-  override func began() {
+  @usableFromInline override func began() {
     super.began()
     if let early { stop(early) }
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
     guard let latest else { return .max(1) }
-    return down.next(transform(input, latest))
+    return down.receive(transform(input, latest))
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     letGoOfOther()
     finish(completion)
   }
@@ -140,27 +125,21 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
     other?.cancel()
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     letGoOfOther()
   }
 }
 
-@usableFromInline
-enum LatestPort<Input, Other, Output, Failure: Error>: Port {
-  @usableFromInline
-  typealias Owner = WithLatestFromStage<Input, Other, Output, Failure>
+@usableFromInline enum LatestPort<Input, Other, Output, Failure: Error>: Port {
+  @usableFromInline typealias Owner = WithLatestFromStage<Input, Other, Output, Failure>
 
-  @usableFromInline
-  static func began(_ inlet: Inlet<Self>) { inlet.request(.unlimited) }
-  @inlinable
-  static func receive(_ input: Other, _ inlet: Inlet<Self>) -> Subscribers.Demand {
+  @usableFromInline static func began(_ inlet: Inlet<Self>) { inlet.request(.unlimited) }
+  @inlinable static func receive(_ input: Other, _ inlet: Inlet<Self>) -> Subscribers.Demand {
     inlet.owner.latest = input
     return .none
   }
-  @usableFromInline
-  static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
+  @usableFromInline static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.otherEnded(completion)
   }
 }

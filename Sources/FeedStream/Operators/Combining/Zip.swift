@@ -11,8 +11,7 @@ extension Publisher {
   /// Finishes when one has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first
   /// ends both. **Cancellation:** cancels both. Policy: a value waits for its partner, so the faster publisher is held
   /// up to what was asked for; values left without a partner at the ending are dropped, and reported.
-  @inlinable
-  public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
+  @inlinable public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
     Publishers.Zip(self, other)
   }
 
@@ -20,8 +19,7 @@ extension Publisher {
   /// them.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
-  @inlinable
-  public func zip<P: Publisher, T>(
+  @inlinable public func zip<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
   ) -> Publishers.Map<Publishers.Zip<Self, P>, T> where P.Failure == Failure {
     zip(other).map(transform)
@@ -39,8 +37,7 @@ extension Publisher {
   /// Combines the values at the same place of three publishers, and delivers what `transform` makes of them.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
-  @inlinable
-  public func zip<P: Publisher, Q: Publisher, T>(
+  @inlinable public func zip<P: Publisher, Q: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ transform: @escaping (Output, P.Output, Q.Output) -> T
   ) -> Publishers.Map<Publishers.Zip3<Self, P, Q>, T> where P.Failure == Failure, Q.Failure == Failure {
     zip(publisher1, publisher2).map(transform)
@@ -49,8 +46,7 @@ extension Publisher {
   /// Combines the values at the same place of four publishers.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
-  @inlinable
-  public func zip<P: Publisher, Q: Publisher, R: Publisher>(
+  @inlinable public func zip<P: Publisher, Q: Publisher, R: Publisher>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R
   ) -> Publishers.Zip4<Self, P, Q, R> where P.Failure == Failure, Q.Failure == Failure, R.Failure == Failure {
     Publishers.Zip4(self, publisher1, publisher2, publisher3)
@@ -59,8 +55,7 @@ extension Publisher {
   /// Combines the values at the same place of four publishers, and delivers what `transform` makes of them.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
-  @inlinable
-  public func zip<P: Publisher, Q: Publisher, R: Publisher, T>(
+  @inlinable public func zip<P: Publisher, Q: Publisher, R: Publisher, T>(
     _ publisher1: P, _ publisher2: Q, _ publisher3: R,
     _ transform: @escaping (Output, P.Output, Q.Output, R.Output) -> T
   ) -> Publishers.Map<Publishers.Zip4<Self, P, Q, R>, T>
@@ -81,46 +76,32 @@ extension Publishers {
 
   /// Values at the same place belong together.
   public enum ByPlace: Joining {
-    @inlinable
-    public static var keepsNewest: Bool { false }
+    @inlinable public static var keepsNewest: Bool { false }
   }
 }
 
 /// Keeps each value until it has a partner.
-@frozen
-@usableFromInline
-struct ZipRule<First, Second>: PairRule {
-  @usableFromInline
-  var firsts = FIFO<First>()
-  @usableFromInline
-  var seconds = FIFO<Second>()
+@frozen @usableFromInline struct ZipRule<First, Second>: PairRule {
+  @usableFromInline var firsts = FIFO<First>()
+  @usableFromInline var seconds = FIFO<Second>()
 
-  @inlinable
-  init() {}
+  @inlinable init() {}
 
-  @inlinable
-  static var name: StaticString { "Zip" }
-  @inlinable
-  static var keepsLedger: Bool { false }
+  @inlinable static var name: StaticString { "Zip" }
+  @inlinable static var keepsLedger: Bool { false }
 
-  @inlinable
-  mutating func take(first value: First) { firsts.append(value) }
-  @inlinable
-  mutating func take(second value: Second) { seconds.append(value) }
+  @inlinable mutating func take(first value: First) { firsts.append(value) }
+  @inlinable mutating func take(second value: Second) { seconds.append(value) }
 
-  @inlinable
-  var hasNext: Bool { !firsts.isEmpty && !seconds.isEmpty }
-  @inlinable
-  mutating func next() -> (First, Second) { (firsts.removeFirst(), seconds.removeFirst()) }
+  @inlinable var hasNext: Bool { !firsts.isEmpty && !seconds.isEmpty }
+  @inlinable mutating func next() -> (First, Second) { (firsts.removeFirst(), seconds.removeFirst()) }
 
-  @usableFromInline
-  mutating func dropRest() {
+  @usableFromInline mutating func dropRest() {
     while let value = firsts.popFirst() { StreamDiagnostics.dropped(value, Self.name, .terminated) }
     while let value = seconds.popFirst() { StreamDiagnostics.dropped(value, Self.name, .terminated) }
   }
 
-  @inlinable
-  func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {
+  @inlinable func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {
     (firstEnded && firsts.isEmpty) || (secondEnded && seconds.isEmpty)
   }
 }

@@ -29,8 +29,7 @@ extension Publishers {
     private let rule: LaneRule
     private let start: (LaneStage<Output, Failure>) -> Void
 
-    @usableFromInline
-    init<each Value>(_ rule: LaneRule, _ publishers: repeat any Publisher<each Value, Failure>)
+    @usableFromInline init<each Value>(_ rule: LaneRule, _ publishers: repeat any Publisher<each Value, Failure>)
     where Output == (repeat each Value) {
       self.rule = rule
       start = { stage in
@@ -42,7 +41,7 @@ extension Publishers {
     }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      start(LaneStage(rule, Downstream(subscriber)))
+      start(LaneStage(rule, ErasedSubscriber(subscriber)))
     }
   }
 }

@@ -19,8 +19,7 @@ extension Publisher {
   ///   - receiveSubscription: called with the subscription; returns whether to stop.
   ///   - receiveOutput: called with each value; returns whether to stop.
   ///   - receiveCompletion: called with the ending; returns whether to stop.
-  @inlinable
-  public func breakpoint(
+  @inlinable public func breakpoint(
     receiveSubscription: ((any Subscription) -> Bool)? = nil,
     receiveOutput: ((Output) -> Bool)? = nil,
     receiveCompletion: ((Subscribers.Completion<Failure>) -> Bool)? = nil
@@ -37,16 +36,14 @@ extension Publisher {
   ///     downstream  --a--b--#       (stops before the failure is delivered)
   ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
-  @inlinable
-  public func breakpointOnError() -> Publishers.Breakpoint<Self> {
+  @inlinable public func breakpointOnError() -> Publishers.Breakpoint<Self> {
     breakpoint(receiveCompletion: { if case .failure = $0 { true } else { false } })
   }
 }
 
 extension Publishers {
   /// See ``Publisher/breakpoint(receiveSubscription:receiveOutput:receiveCompletion:)``.
-  @frozen
-  public struct Breakpoint<Upstream: Publisher>: Publisher {
+  @frozen public struct Breakpoint<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
@@ -55,8 +52,7 @@ extension Publishers {
     public let receiveOutput: ((Upstream.Output) -> Bool)?
     public let receiveCompletion: ((Subscribers.Completion<Upstream.Failure>) -> Bool)?
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream,
       receiveSubscription: ((any Subscription) -> Bool)? = nil,
       receiveOutput: ((Upstream.Output) -> Bool)? = nil,
@@ -68,8 +64,7 @@ extension Publishers {
       self.receiveCompletion = receiveCompletion
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if S.isFused {
         upstream.receive(subscriber: BreakpointStage(subscriber.erased, self))
       } else {
@@ -79,49 +74,37 @@ extension Publishers {
   }
 }
 
-@frozen
-@usableFromInline
-struct BreakpointStage<Upstream: Publisher, Downstream: Subscriber>: FusedStage
+@frozen @usableFromInline struct BreakpointStage<Upstream: Publisher, Downstream: Subscriber>: FusedStage
 where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
-  @usableFromInline
-  typealias Input = Downstream.Input
-  @usableFromInline
-  typealias Failure = Downstream.Failure
+  @usableFromInline typealias Input = Downstream.Input
+  @usableFromInline typealias Failure = Downstream.Failure
 
-  @usableFromInline
-  let downstream: Downstream
-  @usableFromInline
-  let breakpoint: Publishers.Breakpoint<Upstream>
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let breakpoint: Publishers.Breakpoint<Upstream>
 
-  @inlinable
-  init(_ downstream: Downstream, _ breakpoint: Publishers.Breakpoint<Upstream>) {
+  @inlinable init(_ downstream: Downstream, _ breakpoint: Publishers.Breakpoint<Upstream>) {
     self.downstream = downstream
     self.breakpoint = breakpoint
   }
 
-  @inlinable
-  func receive(subscription: any Subscription) {
+  @inlinable func receive(subscription: any Subscription) {
     if breakpoint.receiveSubscription?(subscription) == true { stopInDebugger() }
     downstream.receive(subscription: subscription)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     if let receiveOutput = breakpoint.receiveOutput, receiveOutput(input) { stopInDebugger() }
     return downstream.receive(input)
   }
 
-  @inlinable
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @inlinable func receive(completion: Subscribers.Completion<Failure>) {
     if breakpoint.receiveCompletion?(completion) == true { stopInDebugger() }
     downstream.receive(completion: completion)
   }
 }
 
 /// The signal's default action, because Swift's backtracer would handle the signal and let the process run on.
-@inline(never)
-@usableFromInline
-func stopInDebugger() {
+@inline(never) @usableFromInline func stopInDebugger() {
   let handler = signal(SIGTRAP, SIG_DFL)
   raise(SIGTRAP)
   signal(SIGTRAP, handler)

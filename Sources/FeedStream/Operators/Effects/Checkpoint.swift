@@ -23,8 +23,7 @@ extension Publisher {
   ///   - name: what to call the place.
   ///   - file: where the pipeline was assembled.
   ///   - line: where the pipeline was assembled.
-  @inlinable
-  public func checkpoint(
+  @inlinable public func checkpoint(
     _ name: String = "", file: StaticString = #fileID, line: UInt = #line
   ) -> Publishers.Checkpoint<Self> {
     Publishers.Checkpoint(upstream: self, place: Place(name: name, file: "\(file)", line: line))
@@ -51,22 +50,19 @@ public struct Place: Hashable, Sendable, CustomStringConvertible {
 
 extension Publishers {
   /// See ``Publisher/checkpoint(_:file:line:)``.
-  @frozen
-  public struct Checkpoint<Upstream: Publisher>: Publisher {
+  @frozen public struct Checkpoint<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let place: Place
 
-    @inlinable
-    public init(upstream: Upstream, place: Place) {
+    @inlinable public init(upstream: Upstream, place: Place) {
       self.upstream = upstream
       self.place = place
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if S.isFused {
         upstream.receive(subscriber: CheckpointStage(subscriber.erased, place))
       } else {
@@ -78,34 +74,24 @@ extension Publishers {
 
 extension Publishers.Checkpoint: Equatable where Upstream: Equatable {}
 
-@frozen
-@usableFromInline
-struct CheckpointStage<Downstream: Subscriber>: FusedStage {
-  @usableFromInline
-  typealias Input = Downstream.Input
-  @usableFromInline
-  typealias Failure = Downstream.Failure
+@frozen @usableFromInline struct CheckpointStage<Downstream: Subscriber>: FusedStage {
+  @usableFromInline typealias Input = Downstream.Input
+  @usableFromInline typealias Failure = Downstream.Failure
 
-  @usableFromInline
-  let downstream: Downstream
-  @usableFromInline
-  let place: Place
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let place: Place
 
-  @inlinable
-  init(_ downstream: Downstream, _ place: Place) {
+  @inlinable init(_ downstream: Downstream, _ place: Place) {
     self.downstream = downstream
     self.place = place
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
 
-  @inlinable
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @inlinable func receive(completion: Subscribers.Completion<Failure>) {
     guard case .failure = completion else { return downstream.receive(completion: completion) }
     StreamDiagnostics.passing(place) { downstream.receive(completion: completion) }
   }
 
-  @usableFromInline
-  var checkpoint: Place? { place }
+  @usableFromInline var checkpoint: Place? { place }
 }

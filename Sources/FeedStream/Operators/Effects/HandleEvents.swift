@@ -15,8 +15,7 @@ extension Publisher {
   ///   - receiveCompletion: called with the ending.
   ///   - receiveCancel: called when the subscriber cancels.
   ///   - receiveRequest: called with what the subscriber asks for, also in the answer to a value if not nothing.
-  @inlinable
-  public func handleEvents(
+  @inlinable public func handleEvents(
     receiveSubscription: ((any Subscription) -> Void)? = nil,
     receiveOutput: ((Output) -> Void)? = nil,
     receiveCompletion: ((Subscribers.Completion<Failure>) -> Void)? = nil,
@@ -31,8 +30,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/handleEvents(receiveSubscription:receiveOutput:receiveCompletion:receiveCancel:receiveRequest:)``.
-  @frozen
-  public struct HandleEvents<Upstream: Publisher>: Publisher {
+  @frozen public struct HandleEvents<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
@@ -43,8 +41,7 @@ extension Publishers {
     public var receiveCancel: (() -> Void)?
     public var receiveRequest: ((Subscribers.Demand) -> Void)?
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream,
       receiveSubscription: ((any Subscription) -> Void)? = nil,
       receiveOutput: ((Output) -> Void)? = nil,
@@ -60,15 +57,13 @@ extension Publishers {
       self.receiveRequest = receiveRequest
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: TapStage<Output, Failure>(
-          "HandleEvents", Downstream(subscriber), reportsAfterEnd: false, onValue: receiveOutput, report: report))
+          "HandleEvents", ErasedSubscriber(subscriber), reportsAfterEnd: false, onValue: receiveOutput, report: report))
     }
 
-    @usableFromInline
-    func report(_ event: TapStage<Output, Failure>.Event) {
+    @usableFromInline func report(_ event: TapStage<Output, Failure>.Event) {
       switch event {
       case .subscription(let subscription): receiveSubscription?(subscription)
       case .completion(let completion): receiveCompletion?(completion)

@@ -10,8 +10,7 @@ extension Publisher {
   /// - Parameters:
   ///   - scheduler: whose clock to read, in its own unit.
   ///   - options: of the scheduler; reading a clock needs none.
-  @inlinable
-  public func measureInterval<Context: Scheduler>(
+  @inlinable public func measureInterval<Context: Scheduler>(
     using scheduler: Context, options: Context.SchedulerOptions? = nil
   ) -> Publishers.MeasureInterval<Self, Context> {
     Publishers.MeasureInterval(upstream: self, scheduler: scheduler)
@@ -20,25 +19,22 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/measureInterval(using:options:)``.
-  @frozen
-  public struct MeasureInterval<Upstream: Publisher, Context: Scheduler>: Publisher {
+  @frozen public struct MeasureInterval<Upstream: Publisher, Context: Scheduler>: Publisher {
     public typealias Output = Context.SchedulerTimeType.Stride
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let scheduler: Context
 
-    @inlinable
-    public init(upstream: Upstream, scheduler: Context) {
+    @inlinable public init(upstream: Upstream, scheduler: Context) {
       self.upstream = upstream
       self.scheduler = scheduler
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: MeasureIntervalStage<Upstream.Output, Failure, Context.SchedulerTimeType>(
-          Downstream(subscriber), now: { [scheduler] in scheduler.now }))
+          ErasedSubscriber(subscriber), now: { [scheduler] in scheduler.now }))
     }
   }
 }
@@ -46,37 +42,29 @@ extension Publishers {
 @usableFromInline
 final class MeasureIntervalStage<Input, Failure: Error, Instant: Strideable>: Stage<Instant.Stride, Failure>, Subscriber
 {
-  @usableFromInline
-  let now: () -> Instant
-  @exclusivity(unchecked)
-  @usableFromInline
-  var last: Instant?
+  @usableFromInline let now: () -> Instant
+  @exclusivity(unchecked) @usableFromInline var last: Instant?
 
-  @inlinable
-  init(_ down: Downstream<Instant.Stride, Failure>, now: @escaping () -> Instant) {
+  @inlinable init(_ down: ErasedSubscriber<Instant.Stride, Failure>, now: @escaping () -> Instant) {
     self.now = now
     super.init(down)
   }
 
-  @usableFromInline
-  override func began() {
+  @usableFromInline override func began() {
     last = now()
     super.began()
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, let last else { return .none }
     let now = self.now()
     self.last = now
-    let more = down.next(last.distance(to: now))
+    let more = down.receive(last.distance(to: now))
     if more > .none { up?.request(more) }
     return .none
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+  @usableFromInline override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
 }

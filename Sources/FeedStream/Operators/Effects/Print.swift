@@ -41,7 +41,7 @@ extension Publishers {
       // One log for both closures.
       let write = { (line: String) in log.write(line) }
       let stage = TapStage<Output, Failure>(
-        "Print", Downstream(subscriber), reportsAfterEnd: true, onValue: { write("receive value: (\($0))") },
+        "Print", ErasedSubscriber(subscriber), reportsAfterEnd: true, onValue: { write("receive value: (\($0))") },
         report: { event in
           switch event {
           case .subscription(let subscription): write("receive subscription: (\(subscription))")

@@ -12,8 +12,7 @@ extension Publisher {
   ///   - prefix: starts the message.
   ///   - file: where the assertion was written.
   ///   - line: where the assertion was written.
-  @inlinable
-  public func assertNoFailure(
+  @inlinable public func assertNoFailure(
     _ prefix: String = "", file: StaticString = #file, line: UInt = #line
   ) -> Publishers.AssertNoFailure<Self> {
     Publishers.AssertNoFailure(upstream: self, prefix: prefix, file: file, line: line)
@@ -22,8 +21,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/assertNoFailure(_:file:line:)``.
-  @frozen
-  public struct AssertNoFailure<Upstream: Publisher>: Publisher {
+  @frozen public struct AssertNoFailure<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Never
 
@@ -32,16 +30,14 @@ extension Publishers {
     public let file: StaticString
     public let line: UInt
 
-    @inlinable
-    public init(upstream: Upstream, prefix: String, file: StaticString, line: UInt) {
+    @inlinable public init(upstream: Upstream, prefix: String, file: StaticString, line: UInt) {
       self.upstream = upstream
       self.prefix = prefix
       self.file = file
       self.line = line
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       if S.isFused {
         upstream.receive(subscriber: AssertNoFailureStage(subscriber.erased, self))
       } else {
@@ -49,9 +45,7 @@ extension Publishers {
       }
     }
 
-    @inline(never)
-    @usableFromInline
-    func trap(_ error: Upstream.Failure) -> Never {
+    @inline(never) @usableFromInline func trap(_ error: Upstream.Failure) -> Never {
       StreamDiagnostics.unhandled(error, "AssertNoFailure")
       let start = prefix.isEmpty ? "" : "\(prefix): "
       let places = StreamDiagnostics.passed.map { ", checkpoint \($0)" }.joined()
@@ -62,31 +56,22 @@ extension Publishers {
   }
 }
 
-@frozen
-@usableFromInline
-struct AssertNoFailureStage<Upstream: Publisher, Downstream: Subscriber>: FusedStage
+@frozen @usableFromInline struct AssertNoFailureStage<Upstream: Publisher, Downstream: Subscriber>: FusedStage
 where Downstream.Input == Upstream.Output, Downstream.Failure == Never {
-  @usableFromInline
-  typealias Input = Downstream.Input
-  @usableFromInline
-  typealias Failure = Upstream.Failure
+  @usableFromInline typealias Input = Downstream.Input
+  @usableFromInline typealias Failure = Upstream.Failure
 
-  @usableFromInline
-  let downstream: Downstream
-  @usableFromInline
-  let assertion: Publishers.AssertNoFailure<Upstream>
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let assertion: Publishers.AssertNoFailure<Upstream>
 
-  @inlinable
-  init(_ downstream: Downstream, _ assertion: Publishers.AssertNoFailure<Upstream>) {
+  @inlinable init(_ downstream: Downstream, _ assertion: Publishers.AssertNoFailure<Upstream>) {
     self.downstream = downstream
     self.assertion = assertion
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
 
-  @inlinable
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @inlinable func receive(completion: Subscribers.Completion<Failure>) {
     if case .failure(let error) = completion { assertion.trap(error) }
     downstream.receive(completion: .finished)
   }

@@ -11,8 +11,7 @@ extension Publisher {
   /// publisher's. **Cancellation:** cancels whichever is delivering. Policy: forwards.
   ///
   /// - Parameter handler: makes the other publisher of the error.
-  @inlinable
-  public func `catch`<P: Publisher>(
+  @inlinable public func `catch`<P: Publisher>(
     _ handler: @escaping (Failure) -> P
   ) -> Publishers.Catch<Self, P> where P.Output == Output {
     Publishers.Catch(upstream: self, handler: handler)
@@ -28,8 +27,7 @@ extension Publisher {
   /// publisher's, or the error thrown. **Cancellation:** cancels whichever is delivering. Policy: forwards.
   ///
   /// - Parameter handler: makes the other publisher of the error, or throws.
-  @inlinable
-  public func tryCatch<P: Publisher>(
+  @inlinable public func tryCatch<P: Publisher>(
     _ handler: @escaping (Failure) throws -> P
   ) -> Publishers.TryCatch<Self, P> where P.Output == Output {
     Publishers.TryCatch(upstream: self, handler: handler)
@@ -47,27 +45,24 @@ extension Publishers {
   > where Upstream.Output == NewPublisher.Output
 
   /// ``Catch`` and ``TryCatch``.
-  @frozen
-  public struct Catching<Upstream: Publisher, NewPublisher: Publisher, Ending: Endings>: Publisher
-  where Upstream.Output == NewPublisher.Output, Ending.UpstreamFailure == NewPublisher.Failure {
+  @frozen public struct Catching<Upstream: Publisher, NewPublisher: Publisher, Mode: FailureMode>: Publisher
+  where Upstream.Output == NewPublisher.Output, Mode.UpstreamFailure == NewPublisher.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = Ending.Failure
-    public typealias Handler = (Upstream.Failure) throws(Ending.RuleError) -> NewPublisher
+    public typealias Failure = Mode.Failure
+    public typealias Handler = (Upstream.Failure) throws(Mode.RuleError) -> NewPublisher
 
     public let upstream: Upstream
     public let handler: Handler
 
-    @inlinable
-    public init(upstream: Upstream, handler: @escaping Handler) {
+    @inlinable public init(upstream: Upstream, handler: @escaping Handler) {
       self.upstream = upstream
       self.handler = handler
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: CatchStage<Output, Upstream.Failure, Ending>(Downstream(subscriber)) {
-          [handler] (error: Upstream.Failure, stage: CatchStage) throws(Ending.RuleError) in
+        subscriber: CatchStage<Output, Upstream.Failure, Mode>(ErasedSubscriber(subscriber)) {
+          [handler] (error: Upstream.Failure, stage: CatchStage) throws(Mode.RuleError) in
           try handler(error).receive(subscriber: CatchStage.Fallback(stage: stage))
         })
     }
@@ -76,33 +71,25 @@ extension Publishers {
 
 /// Upstream's subscriber; the publisher that follows it has ``Fallback``.
 @usableFromInline
-final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage<Input, Ending.Failure>, Subscriber {
-  @usableFromInline
-  typealias Recover = (Failure, CatchStage) throws(Ending.RuleError) -> Void
+final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Stage<Input, Mode.Failure>, Subscriber {
+  @usableFromInline typealias Recover = (Failure, CatchStage) throws(Mode.RuleError) -> Void
 
-  @usableFromInline
-  let recover: Recover
+  @usableFromInline let recover: Recover
   /// Asked for and not yet delivered, as long as upstream delivers.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// Upstream has failed: from now on the fallback delivers.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var hasFailed = false
+  @exclusivity(unchecked) @usableFromInline var hasFailed = false
 
   /// - Parameter recover: subscribes a ``Fallback``; formed where the other publisher's type is known.
-  @inlinable
-  init(_ down: Downstream<Input, Ending.Failure>, _ recover: @escaping Recover) {
+  @inlinable init(_ down: ErasedSubscriber<Input, Mode.Failure>, _ recover: @escaping Recover) {
     self.recover = recover
     super.init(down)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive || takesStray() else { return .none }
     demand.spend(self)
-    let more = down.next(input)
+    let more = down.receive(input)
     guard more > .none else { return .none }
     // It may have failed while the value was being delivered.
     guard !hasFailed else {
@@ -113,8 +100,7 @@ final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage
     return more
   }
 
-  @inlinable
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @inlinable func receive(completion: Subscribers.Completion<Failure>) {
     guard case .failure(let error) = completion else {
       if !hasFailed { finish(.finished) }
       return
@@ -123,15 +109,14 @@ final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage
     precondition(!hasFailed, "\(self): upstream failed again after it had failed; a stream has one ending")
     hasFailed = true
     up = nil
-    do throws(Ending.RuleError) {
+    do throws(Mode.RuleError) {
       try recover(error, self)
     } catch {
-      finish(.failure(Ending.failure(ofRule: error)))
+      finish(.failure(Mode.failure(ofRule: error)))
     }
   }
 
-  @inlinable
-  override func request(_ demand: Subscribers.Demand) {
+  @inlinable override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard phase == .live else { return }
     guard let up else {
@@ -143,44 +128,32 @@ final class CatchStage<Input, Failure: Error, Ending: Publishers.Endings>: Stage
     up.request(demand)
   }
 
-  @usableFromInline
-  override var strays: Strays { .valuesPass }
-  @usableFromInline
-  override var description: String { Ending.throwsErrors ? "TryCatch" : "Catch" }
+  @usableFromInline override var strays: Strays { .valuesPass }
+  @usableFromInline override var description: String { Mode.throwsErrors ? "TryCatch" : "Catch" }
 
   /// The subscriber of the publisher that follows.
-  @usableFromInline
-  struct Fallback: Subscriber, CustomStringConvertible {
-    @usableFromInline
-    typealias Failure = Ending.UpstreamFailure
+  @usableFromInline struct Fallback: Subscriber, CustomStringConvertible {
+    @usableFromInline typealias Failure = Mode.UpstreamFailure
 
-    @usableFromInline
-    let stage: CatchStage
+    @usableFromInline let stage: CatchStage
 
-    @inlinable
-    init(stage: CatchStage) { self.stage = stage }
+    @inlinable init(stage: CatchStage) { self.stage = stage }
 
-    @inlinable
-    func receive(subscription: any Subscription) { stage.receive(fallback: subscription) }
+    @inlinable func receive(subscription: any Subscription) { stage.receive(fallback: subscription) }
 
-    @inlinable
-    func receive(_ input: Input) -> Subscribers.Demand {
-      stage.isLive || stage.takesStray() ? stage.down.next(input) : .none
+    @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+      stage.isLive || stage.takesStray() ? stage.down.receive(input) : .none
     }
 
-    @inlinable
-    func receive(completion: Subscribers.Completion<Ending.UpstreamFailure>) {
-      if stage.up != nil { stage.finish(completion.mapError(Ending.failure(ofUpstream:))) }
+    @inlinable func receive(completion: Subscribers.Completion<Mode.UpstreamFailure>) {
+      if stage.up != nil { stage.finish(completion.mapError(Mode.failure(ofUpstream:))) }
     }
 
-    @usableFromInline
-    var combineIdentifier: CombineIdentifier { stage.combineIdentifier }
-    @usableFromInline
-    var description: String { stage.description }
+    @usableFromInline var combineIdentifier: CombineIdentifier { stage.combineIdentifier }
+    @usableFromInline var description: String { stage.description }
   }
 
-  @inlinable
-  func receive(fallback subscription: any Subscription) {
+  @inlinable func receive(fallback subscription: any Subscription) {
     guard phase == .live, up == nil else {
       subscription.cancel()
       return

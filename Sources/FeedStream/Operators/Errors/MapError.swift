@@ -6,16 +6,14 @@ extension Publisher {
   ///     downstream  --a--b--#MyError(x)
   ///
   /// **Demand, failure, cancellation:** pass through, the failure transformed. Policy: forwards.
-  @inlinable
-  public func mapError<E: Error>(_ transform: @escaping (Failure) -> E) -> Publishers.MapError<Self, E> {
+  @inlinable public func mapError<E: Error>(_ transform: @escaping (Failure) -> E) -> Publishers.MapError<Self, E> {
     Publishers.MapError(upstream: self, transform)
   }
 }
 
 extension Publishers {
   /// See ``Publisher/mapError(_:)``.
-  @frozen
-  public struct MapError<Upstream: Publisher, Failure: Error>: Publisher {
+  @frozen public struct MapError<Upstream: Publisher, Failure: Error>: Publisher {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
@@ -23,19 +21,16 @@ extension Publishers {
 
     // The other is Combine's name for it; a trailing closure is this one.
     @_disfavoredOverload
-    @inlinable
-    public init(upstream: Upstream, _ map: @escaping (Upstream.Failure) -> Failure) {
+    @inlinable public init(upstream: Upstream, _ map: @escaping (Upstream.Failure) -> Failure) {
       self.init(upstream: upstream, transform: map)
     }
 
-    @inlinable
-    public init(upstream: Upstream, transform: @escaping (Upstream.Failure) -> Failure) {
+    @inlinable public init(upstream: Upstream, transform: @escaping (Upstream.Failure) -> Failure) {
       self.upstream = upstream
       self.transform = transform
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if S.isFused {
         upstream.receive(subscriber: MapErrorStage(subscriber.erased, transform))
       } else {
@@ -45,28 +40,20 @@ extension Publishers {
   }
 }
 
-@frozen
-@usableFromInline
-struct MapErrorStage<Failure: Error, Downstream: Subscriber>: FusedStage {
-  @usableFromInline
-  typealias Input = Downstream.Input
+@frozen @usableFromInline struct MapErrorStage<Failure: Error, Downstream: Subscriber>: FusedStage {
+  @usableFromInline typealias Input = Downstream.Input
 
-  @usableFromInline
-  let downstream: Downstream
-  @usableFromInline
-  let transform: (Failure) -> Downstream.Failure
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let transform: (Failure) -> Downstream.Failure
 
-  @inlinable
-  init(_ downstream: Downstream, _ transform: @escaping (Failure) -> Downstream.Failure) {
+  @inlinable init(_ downstream: Downstream, _ transform: @escaping (Failure) -> Downstream.Failure) {
     self.downstream = downstream
     self.transform = transform
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
 
-  @inlinable
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @inlinable func receive(completion: Subscribers.Completion<Failure>) {
     downstream.receive(completion: completion.mapError(transform))
   }
 }

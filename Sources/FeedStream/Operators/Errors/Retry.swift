@@ -13,8 +13,7 @@ extension Publisher {
   ///
   /// - Parameter retries: how many times to subscribe again, 0 or more. For retrying without end, and for pauses between
   ///   the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.
-  @inlinable
-  public func retry(_ retries: Int) -> Publishers.Retry<Self> {
+  @inlinable public func retry(_ retries: Int) -> Publishers.Retry<Self> {
     precondition(
       retries >= 0,
       "retry(\(retries)): a number of attempts cannot be negative; use 0 or more, or Publishers.Retry(retries: nil)")
@@ -24,8 +23,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/retry(_:)``.
-  @frozen
-  public struct Retry<Upstream: Publisher>: Publisher {
+  @frozen public struct Retry<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
@@ -33,15 +31,13 @@ extension Publishers {
     /// How many times to subscribe again; without end when `nil`.
     public let retries: Int?
 
-    @inlinable
-    public init(upstream: Upstream, retries: Int?) {
+    @inlinable public init(upstream: Upstream, retries: Int?) {
       self.upstream = upstream
       self.retries = retries
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = RetryStage<Output, Failure>(Downstream(subscriber), retries) { [upstream] in
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = RetryStage<Output, Failure>(ErasedSubscriber(subscriber), retries) { [upstream] in
         upstream.receive(subscriber: $0)
       }
       upstream.receive(subscriber: stage)
@@ -51,29 +47,25 @@ extension Publishers {
 
 extension Publishers.Retry: Equatable where Upstream: Equatable {}
 
-@usableFromInline
-final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+@usableFromInline final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   private let subscribe: (RetryStage) -> Void
   /// Negative: without end.
   private var retriesLeft: Int
   /// Asked for and not yet delivered.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// What the subscriber holds: upstream may subscribe this stage many times over, and it must be let go at the ending.
-  private weak var leash: Leash?
+  private weak var leash: DetachableSubscription?
   private var isSubscribing = false
   private var isToSubscribe = false
 
   @usableFromInline
-  init(_ down: Downstream<Input, Failure>, _ retries: Int?, _ subscribe: @escaping (RetryStage) -> Void) {
+  init(_ down: ErasedSubscriber<Input, Failure>, _ retries: Int?, _ subscribe: @escaping (RetryStage) -> Void) {
     self.subscribe = subscribe
     retriesLeft = retries ?? -1
     super.init(down)
   }
 
-  @usableFromInline
-  override func receive(subscription: any Subscription) {
+  @usableFromInline override func receive(subscription: any Subscription) {
     guard phase == .live, up == nil else {
       super.receive(subscription: subscription)
       return
@@ -82,24 +74,21 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
     if demand > .none { subscription.request(demand) }
   }
 
-  @usableFromInline
-  override func began() {
-    let leash = Leash("Retry", self)
+  @usableFromInline override func began() {
+    let leash = DetachableSubscription("Retry", self)
     self.leash = leash
     down.receive(subscription: leash)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive || takesStray() else { return .none }
     demand.spend(self)
-    let more = down.next(input)
+    let more = down.receive(input)
     if more > .none { request(more) }
     return .none
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard phase != .ended else { return }
     guard case .failure = completion, retriesLeft != 0 else {
       phase = .ended
@@ -122,14 +111,12 @@ final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber
     isSubscribing = false
   }
 
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard phase == .live else { return }
     self.demand += demand
     up?.request(demand)
   }
 
-  @usableFromInline
-  override var strays: Strays { .earlyTraps }
+  @usableFromInline override var strays: Strays { .earlyTraps }
 }

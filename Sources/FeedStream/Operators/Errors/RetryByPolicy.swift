@@ -16,8 +16,7 @@ extension Publisher {
   ///   - generator: chooses within the policy's jitter; each subscription starts with a copy, so that one
   ///     made with a seed repeats itself.
   ///   - isWorthIt: whether to try again after this error.
-  @inlinable
-  public func retry<S: Scheduler>(
+  @inlinable public func retry<S: Scheduler>(
     _ policy: RetryPolicy, scheduler: S, options: S.SchedulerOptions? = nil,
     using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
     if isWorthIt: @escaping (Failure) -> Bool = { _ in true }
@@ -41,8 +40,7 @@ extension Publishers {
     public let generator: any RandomNumberGenerator
     public let isWorthIt: (Upstream.Failure) -> Bool
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, policy: RetryPolicy, scheduler: Context, options: Context.SchedulerOptions?,
       generator: any RandomNumberGenerator, isWorthIt: @escaping (Upstream.Failure) -> Bool
     ) {
@@ -54,10 +52,9 @@ extension Publishers {
       self.isWorthIt = isWorthIt
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = RetryByPolicyStage<Output, Failure>(
-        Downstream(subscriber), policy, generator, isWorthIt,
+        ErasedSubscriber(subscriber), policy, generator, isWorthIt,
         alarm: { [scheduler, options] in Alarm(.nanoseconds($0), scheduler, options) },
         attach: { [upstream] in upstream.receive(subscriber: $0) })
       subscriber.receive(subscription: stage)
@@ -66,19 +63,16 @@ extension Publishers {
   }
 }
 
-@usableFromInline
-final class RetryByPolicyStage<Output, Failure: Error>: PatientStage<Output, Failure> {
+@usableFromInline final class RetryByPolicyStage<Output, Failure: Error>: PatientStage<Output, Failure> {
   private let policy: RetryPolicy
   private var generator: any RandomNumberGenerator
   private let isWorthIt: (Failure) -> Bool
   private let alarm: (Int) -> Alarm
   private let attach: (Upstream) -> Void
-  @exclusivity(unchecked)
-  private var retries = 0
+  @exclusivity(unchecked) private var retries = 0
 
-  @usableFromInline
-  init(
-    _ down: Downstream<Output, Failure>, _ policy: RetryPolicy, _ generator: any RandomNumberGenerator,
+  @usableFromInline init(
+    _ down: ErasedSubscriber<Output, Failure>, _ policy: RetryPolicy, _ generator: any RandomNumberGenerator,
     _ isWorthIt: @escaping (Failure) -> Bool, alarm: @escaping (Int) -> Alarm, attach: @escaping (Upstream) -> Void
   ) {
     self.policy = policy
@@ -89,11 +83,9 @@ final class RetryByPolicyStage<Output, Failure: Error>: PatientStage<Output, Fai
     super.init("Retry", down)
   }
 
-  @usableFromInline
-  func start() { subscribe(attach) }
+  @usableFromInline func start() { subscribe(attach) }
 
-  @usableFromInline
-  override func ended(_ completion: Subscribers.Completion<Failure>) {
+  @usableFromInline override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .failure(let error) = completion, retries < policy.limit ?? .max, isWorthIt(error) else {
       return end(completion)
     }

@@ -15,8 +15,7 @@ extension Publisher {
   /// of it. **Cancellation:** both, at once. Policy: forwards.
   ///
   /// - Parameter handler: makes, of the failures, the publisher that says when to try again.
-  @inlinable
-  public func retry<P: Publisher>(
+  @inlinable public func retry<P: Publisher>(
     when handler: @escaping (AnyPublisher<Failure, Never>) -> P
   ) -> Publishers.RetryWhen<Self, P> {
     Publishers.RetryWhen(upstream: self, handler: handler)
@@ -32,15 +31,13 @@ extension Publishers {
     public let upstream: Upstream
     public let handler: (AnyPublisher<Upstream.Failure, Never>) -> Signal
 
-    @inlinable
-    public init(upstream: Upstream, handler: @escaping (AnyPublisher<Upstream.Failure, Never>) -> Signal) {
+    @inlinable public init(upstream: Upstream, handler: @escaping (AnyPublisher<Upstream.Failure, Never>) -> Signal) {
       self.upstream = upstream
       self.handler = handler
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = RetryWhenStage<Output, Upstream.Failure, Failure>(Downstream(subscriber)) { [upstream] in
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = RetryWhenStage<Output, Upstream.Failure, Failure>(ErasedSubscriber(subscriber)) { [upstream] in
         upstream.receive(subscriber: $0)
       }
       subscriber.receive(subscription: stage)
@@ -51,17 +48,13 @@ extension Publishers {
 }
 
 @usableFromInline
-final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: SerialStage<Output, Failure> {
-  @usableFromInline
-  let errors = PassthroughSubject<UpstreamFailure, Never>()
-  @exclusivity(unchecked)
-  @usableFromInline
-  private(set) var signal: Trigger<Failure>!
+final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: SequentialStage<Output, Failure> {
+  @usableFromInline let errors = PassthroughSubject<UpstreamFailure, Never>()
+  @exclusivity(unchecked) @usableFromInline private(set) var signal: Trigger<Failure>!
   private let attach: (RetryWhenUpstream<Output, UpstreamFailure, Failure>) -> Void
 
-  @usableFromInline
-  init(
-    _ down: Downstream<Output, Failure>,
+  @usableFromInline init(
+    _ down: ErasedSubscriber<Output, Failure>,
     attach: @escaping (RetryWhenUpstream<Output, UpstreamFailure, Failure>) -> Void
   ) {
     self.attach = attach
@@ -69,8 +62,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Seri
     signal = Trigger("RetryWhen", asking: .none, fired: { [self] in start() }, ended: { [self] in end($0) })
   }
 
-  @usableFromInline
-  func start() {
+  @usableFromInline func start() {
     subscribe { [self] in attach(RetryWhenUpstream(stage: self, downstream: $0)) }
   }
 
@@ -80,31 +72,23 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Seri
     errors.send(error)
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     signal.cancel()
   }
 }
 
 /// Takes a failure out of the stream; everything else goes on to the stage.
-@usableFromInline
-struct RetryWhenUpstream<Output, UpstreamFailure: Error, SignalFailure: Error>: FusedStage {
-  @usableFromInline
-  typealias Input = Output
-  @usableFromInline
-  typealias Failure = UpstreamFailure
+@usableFromInline struct RetryWhenUpstream<Output, UpstreamFailure: Error, SignalFailure: Error>: FusedStage {
+  @usableFromInline typealias Input = Output
+  @usableFromInline typealias Failure = UpstreamFailure
 
-  @usableFromInline
-  let stage: RetryWhenStage<Output, UpstreamFailure, SignalFailure>
-  @usableFromInline
-  let downstream: Inlet<SerialPort<Output, SignalFailure>>
+  @usableFromInline let stage: RetryWhenStage<Output, UpstreamFailure, SignalFailure>
+  @usableFromInline let downstream: Inlet<SequentialPort<Output, SignalFailure>>
 
-  @inlinable
-  func receive(_ input: Output) -> Subscribers.Demand { downstream.receive(input) }
+  @inlinable func receive(_ input: Output) -> Subscribers.Demand { downstream.receive(input) }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<UpstreamFailure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<UpstreamFailure>) {
     switch completion {
     case .finished: downstream.receive(completion: .finished)
     case .failure(let error):

@@ -6,25 +6,21 @@ extension Publisher where Failure == Never {
   ///     downstream  --a--b--|       (may fail, to the compiler)
   ///
   /// **Demand, cancellation:** pass through. **Failure:** never. Policy: forwards.
-  @inlinable
-  public func setFailureType<E: Error>(to failureType: E.Type) -> Publishers.SetFailureType<Self, E> {
+  @inlinable public func setFailureType<E: Error>(to failureType: E.Type) -> Publishers.SetFailureType<Self, E> {
     Publishers.SetFailureType(upstream: self)
   }
 }
 
 extension Publishers {
   /// See ``Publisher/setFailureType(to:)``.
-  @frozen
-  public struct SetFailureType<Upstream: Publisher, Failure: Error>: Publisher where Upstream.Failure == Never {
+  @frozen public struct SetFailureType<Upstream: Publisher, Failure: Error>: Publisher where Upstream.Failure == Never {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
 
-    @inlinable
-    public init(upstream: Upstream) { self.upstream = upstream }
+    @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if S.isFused {
         upstream.receive(subscriber: SetFailureTypeStage(subscriber.erased))
       } else {
@@ -32,12 +28,10 @@ extension Publishers {
       }
     }
 
-    @inlinable
-    public func deliverAll(to deliver: (Output) -> Bool) -> Bool { upstream.deliverAll(to: deliver) }
+    @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool { upstream.deliverAll(to: deliver) }
 
     /// As `setFailureType(to:)` of any publisher, in place of this one.
-    @inlinable
-    public func setFailureType<E: Error>(to failure: E.Type) -> Publishers.SetFailureType<Upstream, E> {
+    @inlinable public func setFailureType<E: Error>(to failure: E.Type) -> Publishers.SetFailureType<Upstream, E> {
       Publishers.SetFailureType<Upstream, E>(upstream: upstream)
     }
   }
@@ -45,23 +39,15 @@ extension Publishers {
 
 extension Publishers.SetFailureType: Equatable where Upstream: Equatable {}
 
-@frozen
-@usableFromInline
-struct SetFailureTypeStage<Downstream: Subscriber>: FusedStage {
-  @usableFromInline
-  typealias Input = Downstream.Input
-  @usableFromInline
-  typealias Failure = Never
+@frozen @usableFromInline struct SetFailureTypeStage<Downstream: Subscriber>: FusedStage {
+  @usableFromInline typealias Input = Downstream.Input
+  @usableFromInline typealias Failure = Never
 
-  @usableFromInline
-  let downstream: Downstream
+  @usableFromInline let downstream: Downstream
 
-  @inlinable
-  init(_ downstream: Downstream) { self.downstream = downstream }
+  @inlinable init(_ downstream: Downstream) { self.downstream = downstream }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
 
-  @inlinable
-  func receive(completion: Subscribers.Completion<Never>) { downstream.receive(completion: .finished) }
+  @inlinable func receive(completion: Subscribers.Completion<Never>) { downstream.receive(completion: .finished) }
 }

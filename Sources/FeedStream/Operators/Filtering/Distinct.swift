@@ -12,8 +12,7 @@ extension Publisher where Output: Hashable {
   ///
   /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
   /// out repetitions, by design.
-  @inlinable
-  public func distinct() -> Publishers.Distinct<Self, Output> { distinct(by: { $0 }) }
+  @inlinable public func distinct() -> Publishers.Distinct<Self, Output> { distinct(by: { $0 }) }
 }
 
 extension Publisher {
@@ -29,55 +28,44 @@ extension Publisher {
   /// out repetitions, by design.
   ///
   /// - Parameter key: what must differ, such as an identifier.
-  @inlinable
-  public func distinct<Key: Hashable>(by key: @escaping (Output) -> Key) -> Publishers.Distinct<Self, Key> {
+  @inlinable public func distinct<Key: Hashable>(by key: @escaping (Output) -> Key) -> Publishers.Distinct<Self, Key> {
     Publishers.Distinct(upstream: self, key: key)
   }
 }
 
 extension Publishers {
   /// See ``Publisher/distinct(by:)``.
-  @frozen
-  public struct Distinct<Upstream: Publisher, Key: Hashable>: Publisher {
+  @frozen public struct Distinct<Upstream: Publisher, Key: Hashable>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let key: (Upstream.Output) -> Key
 
-    @inlinable
-    public init(upstream: Upstream, key: @escaping (Upstream.Output) -> Key) {
+    @inlinable public init(upstream: Upstream, key: @escaping (Upstream.Output) -> Key) {
       self.upstream = upstream
       self.key = key
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: DistinctStage<Output, Failure, Key>(Downstream(subscriber), key))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: DistinctStage<Output, Failure, Key>(ErasedSubscriber(subscriber), key))
     }
   }
 }
 
-@usableFromInline
-final class DistinctStage<Input, Failure: Error, Key: Hashable>: Stage<Input, Failure>, Subscriber {
-  @exclusivity(unchecked)
-  @usableFromInline
-  var seen: Set<Key> = []
-  @usableFromInline
-  let key: (Input) -> Key
+@usableFromInline final class DistinctStage<Input, Failure: Error, Key: Hashable>: Stage<Input, Failure>, Subscriber {
+  @exclusivity(unchecked) @usableFromInline var seen: Set<Key> = []
+  @usableFromInline let key: (Input) -> Key
 
-  @inlinable
-  init(_ down: Downstream<Input, Failure>, _ key: @escaping (Input) -> Key) {
+  @inlinable init(_ down: ErasedSubscriber<Input, Failure>, _ key: @escaping (Input) -> Key) {
     self.key = key
     super.init(down)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
-    return seen.insert(key(input)).inserted ? down.next(input) : .max(1)
+    return seen.insert(key(input)).inserted ? down.receive(input) : .max(1)
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 }

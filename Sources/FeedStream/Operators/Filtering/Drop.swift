@@ -11,32 +11,28 @@ extension Publisher {
   /// **Failure, cancellation:** pass through. Policy: forwards the rest.
   ///
   /// - Precondition: `count` is not negative.
-  @inlinable
-  public func dropFirst(_ count: Int = 1) -> Publishers.Drop<Self> {
+  @inlinable public func dropFirst(_ count: Int = 1) -> Publishers.Drop<Self> {
     Publishers.Drop(upstream: self, count: count)
   }
 }
 
 extension Publishers {
   /// See ``Publisher/dropFirst(_:)``.
-  @frozen
-  public struct Drop<Upstream: Publisher>: Publisher {
+  @frozen public struct Drop<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let count: Int
 
-    @inlinable
-    public init(upstream: Upstream, count: Int) {
+    @inlinable public init(upstream: Upstream, count: Int) {
       self.upstream = upstream
       self.count = count
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       precondition(count >= 0, "dropFirst(\(count)): a number of values cannot be negative; use 0 or more")
-      let stage = DropStage<Output, Failure>(Downstream(subscriber), count)
+      let stage = DropStage<Output, Failure>(ErasedSubscriber(subscriber), count)
       stage.greet()
       upstream.receive(subscriber: stage)
     }
@@ -45,25 +41,19 @@ extension Publishers {
 
 extension Publishers.Drop: Equatable where Upstream: Equatable {}
 
-@usableFromInline
-final class DropStage<Input, Failure: Error>: EagerStage<Input, Failure>, Subscriber {
-  @exclusivity(unchecked)
-  @usableFromInline
-  var toDrop: Int
+@usableFromInline final class DropStage<Input, Failure: Error>: DeferredRequestStage<Input, Failure>, Subscriber {
+  @exclusivity(unchecked) @usableFromInline var toDrop: Int
   /// Whether it is a cancellation that ended this.
-  @exclusivity(unchecked)
-  private var isCancelled = false
+  @exclusivity(unchecked) private var isCancelled = false
 
-  @usableFromInline
-  init(_ down: Downstream<Input, Failure>, _ count: Int) {
+  @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, _ count: Int) {
     toDrop = count
     super.init(down)
     pending = .max(count)
   }
 
   /// A subscription that comes after upstream's ending begins anew, as in Combine; after a cancellation it is refused.
-  @usableFromInline
-  override func receive(subscription: any Subscription) {
+  @usableFromInline override func receive(subscription: any Subscription) {
     if phase == .ended, !isCancelled {
       phase = .waiting
       pending += .max(toDrop)
@@ -71,25 +61,21 @@ final class DropStage<Input, Failure: Error>: EagerStage<Input, Failure>, Subscr
     super.receive(subscription: subscription)
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     if phase != .ended { isCancelled = true }
     super.cancel()
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive || takesStray() else { return .none }
     if toDrop > 0 {
       toDrop &-= 1
       return .none
     }
-    return down.next(input)
+    return down.receive(input)
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
-  @usableFromInline
-  override var strays: Strays { .allPass }
+  @usableFromInline override var strays: Strays { .allPass }
 }

@@ -9,8 +9,7 @@ extension Publisher {
   /// values one by one should ask for everything until the first arrives. One value is asked of `publisher`.
   /// **Failure:** that of either; when `publisher` ends without a value, so does this stream.
   /// **Cancellation:** cancels both; so does the ending. Policy: forwards the rest.
-  @inlinable
-  public func drop<P: Publisher>(
+  @inlinable public func drop<P: Publisher>(
     untilOutputFrom publisher: P
   ) -> Publishers.DropUntilOutput<Self, P> where P.Failure == Failure {
     Publishers.DropUntilOutput(upstream: self, other: publisher)
@@ -19,8 +18,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/drop(untilOutputFrom:)``.
-  @frozen
-  public struct DropUntilOutput<Upstream: Publisher, Other: Publisher>: Publisher
+  @frozen public struct DropUntilOutput<Upstream: Publisher, Other: Publisher>: Publisher
   where Upstream.Failure == Other.Failure {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
@@ -28,15 +26,13 @@ extension Publishers {
     public let upstream: Upstream
     public let other: Other
 
-    @inlinable
-    public init(upstream: Upstream, other: Other) {
+    @inlinable public init(upstream: Upstream, other: Other) {
       self.upstream = upstream
       self.other = other
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = DropUntilOutputStage<Output, Failure>(Downstream(subscriber))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = DropUntilOutputStage<Output, Failure>(ErasedSubscriber(subscriber))
       stage.greet()
       stage.trigger.start(other)
       upstream.receive(subscriber: stage)
@@ -47,24 +43,17 @@ extension Publishers {
 extension Publishers.DropUntilOutput: Equatable where Upstream: Equatable, Other: Equatable {}
 
 @usableFromInline
-final class DropUntilOutputStage<Input, Failure: Error>: EagerStage<Input, Failure>, Subscriber {
-  @usableFromInline
-  private(set) lazy var trigger = Trigger<Failure>(
+final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<Input, Failure>, Subscriber {
+  @usableFromInline private(set) lazy var trigger = Trigger<Failure>(
     "DropUntilOutput", combineIdentifier, asking: .max(1), fired: { [weak self] in self?.open() },
     ended: { [weak self] in self?.ended($0) })
-  @exclusivity(unchecked)
-  @usableFromInline
-  private(set) var isOpen = false
+  @exclusivity(unchecked) @usableFromInline private(set) var isOpen = false
   /// Whether the ending has been delivered before upstream accepted.
-  @exclusivity(unchecked)
-  private var isOver = false
+  @exclusivity(unchecked) private var isOver = false
   /// Asked for in all and not yet received, while values are dropped.
-  @exclusivity(unchecked)
-  @usableFromInline
-  var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
 
-  @usableFromInline
-  override init(_ down: Downstream<Input, Failure>) { super.init(down) }
+  @usableFromInline override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
 
   private func open() {
     isOpen = true
@@ -82,17 +71,15 @@ final class DropUntilOutputStage<Input, Failure: Error>: EagerStage<Input, Failu
     }
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isOpen else {
       demand.spend(self)
       return .none
     }
-    return isLive ? down.next(input) : .none
+    return isLive ? down.receive(input) : .none
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     trigger.cancel()
     if isOver, isLive {
       phase = .ended
@@ -103,18 +90,15 @@ final class DropUntilOutputStage<Input, Failure: Error>: EagerStage<Input, Failu
   }
 
   /// An ending passes before the subscription.
-  @usableFromInline
-  override var strays: Strays { .earlyPass }
+  @usableFromInline override var strays: Strays { .earlyPass }
 
   /// Asking for nothing passes here, as in Combine.
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
     self.demand += demand
     if demand > .none { super.request(demand) }
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     trigger.cancel()
   }

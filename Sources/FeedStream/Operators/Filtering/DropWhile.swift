@@ -7,8 +7,7 @@ extension Publisher {
   ///
   /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards the
   /// rest.
-  @inlinable
-  public func drop(while predicate: @escaping (Output) -> Bool) -> Publishers.DropWhile<Self> {
+  @inlinable public func drop(while predicate: @escaping (Output) -> Bool) -> Publishers.DropWhile<Self> {
     Publishers.DropWhile(upstream: self, predicate: predicate)
   }
 
@@ -20,8 +19,7 @@ extension Publisher {
   ///
   /// **Demand:** a dropped value is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
   /// passes through. **Cancellation:** passes through. Policy: forwards the rest.
-  @inlinable
-  public func tryDrop(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryDropWhile<Self> {
+  @inlinable public func tryDrop(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryDropWhile<Self> {
     Publishers.TryDropWhile(upstream: self, predicate: predicate)
   }
 }
@@ -33,58 +31,49 @@ extension Publishers {
   public typealias TryDropWhile<Upstream: Publisher> = Dropping<Upstream, Throwing<Upstream.Failure>>
 
   /// ``DropWhile`` and ``TryDropWhile``.
-  @frozen
-  public struct Dropping<Upstream: Publisher, Ending: Endings>: Publisher
-  where Ending.UpstreamFailure == Upstream.Failure {
+  @frozen public struct Dropping<Upstream: Publisher, Mode: FailureMode>: Publisher
+  where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = Ending.Failure
-    public typealias Predicate = (Upstream.Output) throws(Ending.RuleError) -> Bool
+    public typealias Failure = Mode.Failure
+    public typealias Predicate = (Upstream.Output) throws(Mode.RuleError) -> Bool
 
     public let upstream: Upstream
     public let predicate: Predicate
 
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping Predicate) {
+    @inlinable public init(upstream: Upstream, predicate: @escaping Predicate) {
       self.upstream = upstream
       self.predicate = predicate
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: DropWhileStage<Output, Ending>(Downstream(subscriber), predicate))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: DropWhileStage<Output, Mode>(ErasedSubscriber(subscriber), predicate))
     }
   }
 }
 
 @usableFromInline
-final class DropWhileStage<Input, Ending: Publishers.Endings>: RuleStage<Input, Input, Ending>, Subscriber {
-  @usableFromInline
-  typealias Failure = Ending.UpstreamFailure
+final class DropWhileStage<Input, Mode: Publishers.FailureMode>: ThrowingStage<Input, Input, Mode>, Subscriber {
+  @usableFromInline typealias Failure = Mode.UpstreamFailure
 
-  @usableFromInline
-  let predicate: (Input) throws(Ending.RuleError) -> Bool
-  @exclusivity(unchecked)
-  @usableFromInline
-  var isDropping = true
+  @usableFromInline let predicate: (Input) throws(Mode.RuleError) -> Bool
+  @exclusivity(unchecked) @usableFromInline var isDropping = true
 
-  @inlinable
-  init(
-    _ down: Downstream<Input, Ending.Failure>, _ predicate: @escaping (Input) throws(Ending.RuleError) -> Bool
+  @inlinable init(
+    _ down: ErasedSubscriber<Input, Mode.Failure>, _ predicate: @escaping (Input) throws(Mode.RuleError) -> Bool
   ) {
     self.predicate = predicate
     super.init(down)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
-    guard isDropping else { return down.next(input) }
-    do throws(Ending.RuleError) {
+    guard isDropping else { return down.receive(input) }
+    do throws(Mode.RuleError) {
       if try predicate(input) { return .max(1) }
     } catch {
       return fail(error)
     }
     isDropping = false
-    return down.next(input)
+    return down.receive(input)
   }
 }

@@ -9,8 +9,7 @@ extension Publisher {
   ///
   /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
   /// out the others, by design.
-  @inlinable
-  public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.Filter<Self> {
+  @inlinable public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.Filter<Self> {
     Publishers.Filter(upstream: self, isIncluded: isIncluded)
   }
 
@@ -22,30 +21,26 @@ extension Publisher {
   ///
   /// **Demand:** a value left out is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
   /// passes through. **Cancellation:** passes through. Policy: forwards; leaves out the others, by design.
-  @inlinable
-  public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Self> {
+  @inlinable public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Self> {
     Publishers.TryFilter(upstream: self, isIncluded: isIncluded)
   }
 }
 
 extension Publishers {
   /// See ``Publisher/filter(_:)``.
-  @frozen
-  public struct Filter<Upstream: Publisher>: Publisher {
+  @frozen public struct Filter<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let isIncluded: (Upstream.Output) -> Bool
 
-    @inlinable
-    public init(upstream: Upstream, isIncluded: @escaping (Upstream.Output) -> Bool) {
+    @inlinable public init(upstream: Upstream, isIncluded: @escaping (Upstream.Output) -> Bool) {
       self.upstream = upstream
       self.isIncluded = isIncluded
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if S.isFullyFused {
         upstream.receive(subscriber: FilterStage(subscriber.erased, isIncluded))
       } else {
@@ -55,27 +50,24 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryFilter(_:)``.
-  @frozen
-  public struct TryFilter<Upstream: Publisher>: Publisher {
+  @frozen public struct TryFilter<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = any Error
 
     public let upstream: Upstream
     public let isIncluded: (Upstream.Output) throws -> Bool
 
-    @inlinable
-    public init(upstream: Upstream, isIncluded: @escaping (Upstream.Output) throws -> Bool) {
+    @inlinable public init(upstream: Upstream, isIncluded: @escaping (Upstream.Output) throws -> Bool) {
       self.upstream = upstream
       self.isIncluded = isIncluded
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let down = Downstream(subscriber)
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = ErasedSubscriber(subscriber)
       upstream.receive(
         subscriber: TryStage<Output, Upstream.Failure, Output>("TryFilter", strays: .earlyTraps, down) {
           [isIncluded] in
-          try isIncluded($0) ? down.next($0) : .max(1)
+          try isIncluded($0) ? down.receive($0) : .max(1)
         })
     }
   }
@@ -83,47 +75,36 @@ extension Publishers {
 
 extension Publishers.Filter {
   /// As `filter(_:)` of any publisher, in one step with this one.
-  @inlinable
-  public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.Filter<Upstream> {
+  @inlinable public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.Filter<Upstream> {
     Publishers.Filter(upstream: upstream) { [first = self.isIncluded] in first($0) && isIncluded($0) }
   }
 
   /// As `tryFilter(_:)` of any publisher, in one step with this one.
-  @inlinable
-  public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Upstream> {
+  @inlinable public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Upstream> {
     Publishers.TryFilter(upstream: upstream) { [first = self.isIncluded] in try first($0) && isIncluded($0) }
   }
 }
 
 extension Publishers.TryFilter {
   /// As `filter(_:)` of any publisher, in one step with this one.
-  @inlinable
-  public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.TryFilter<Upstream> {
+  @inlinable public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.TryFilter<Upstream> {
     tryFilter(isIncluded)
   }
 
   /// As `tryFilter(_:)` of any publisher, in one step with this one.
-  @inlinable
-  public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Upstream> {
+  @inlinable public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Upstream> {
     Publishers.TryFilter(upstream: upstream) { [first = self.isIncluded] in try first($0) && isIncluded($0) }
   }
 }
 
-@frozen
-@usableFromInline
-struct FilterStage<Downstream: Subscriber>: FusedStage {
-  @usableFromInline
-  typealias Input = Downstream.Input
-  @usableFromInline
-  typealias Failure = Downstream.Failure
+@frozen @usableFromInline struct FilterStage<Downstream: Subscriber>: FusedStage {
+  @usableFromInline typealias Input = Downstream.Input
+  @usableFromInline typealias Failure = Downstream.Failure
 
-  @usableFromInline
-  let downstream: Downstream
-  @usableFromInline
-  let isIncluded: (Input) -> Bool
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let isIncluded: (Input) -> Bool
 
-  @inlinable
-  init(_ downstream: Downstream, _ isIncluded: @escaping (Input) -> Bool) {
+  @inlinable init(_ downstream: Downstream, _ isIncluded: @escaping (Input) -> Bool) {
     self.downstream = downstream
     self.isIncluded = isIncluded
   }

@@ -7,8 +7,7 @@ extension Publisher {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through.
   /// **Cancellation:** passes through. Policy: keeps one value; cancels upstream with it.
-  @inlinable
-  public func first() -> Publishers.First<Self> { Publishers.First(upstream: self) }
+  @inlinable public func first() -> Publishers.First<Self> { Publishers.First(upstream: self) }
 
   /// Delivers the first value for which `predicate` holds, then finishes.
   ///
@@ -18,8 +17,7 @@ extension Publisher {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through.
   /// **Cancellation:** passes through. Policy: keeps one value; drops those before it.
-  @inlinable
-  public func first(where predicate: @escaping (Output) -> Bool) -> Publishers.FirstWhere<Self> {
+  @inlinable public func first(where predicate: @escaping (Output) -> Bool) -> Publishers.FirstWhere<Self> {
     Publishers.FirstWhere(upstream: self, predicate: predicate)
   }
 
@@ -40,21 +38,18 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/first()``.
-  @frozen
-  public struct First<Upstream: Publisher>: Publisher {
+  @frozen public struct First<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 
-    @inlinable
-    public init(upstream: Upstream) { self.upstream = upstream }
+    @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
-          "First", Downstream(subscriber), nil
+          "First", ErasedSubscriber(subscriber), nil
         ) { first, value in
           first = value
           return true
@@ -74,15 +69,11 @@ extension Publishers {
 
   /// See ``PredicateRule``.
   public enum FirstWhereRule<Input>: PredicateRule {
-    @inlinable
-    public static var name: StaticString { "FirstWhere" }
+    @inlinable public static var name: StaticString { "FirstWhere" }
     /// The name that Combine shows.
-    @inlinable
-    public static var plainName: StaticString { "TryFirst" }
-    @inlinable
-    public static var initial: Input? { nil }
-    @inlinable
-    public static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
+    @inlinable public static var plainName: StaticString { "TryFirst" }
+    @inlinable public static var initial: Input? { nil }
+    @inlinable public static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
       if holds { result = value }
       return holds
     }

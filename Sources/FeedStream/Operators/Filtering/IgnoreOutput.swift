@@ -6,24 +6,20 @@ extension Publisher {
   ///     downstream  --------|
   ///
   /// **Demand:** asks upstream for everything. **Failure, cancellation:** pass through. Policy: drops every value.
-  @inlinable
-  public func ignoreOutput() -> Publishers.IgnoreOutput<Self> { Publishers.IgnoreOutput(upstream: self) }
+  @inlinable public func ignoreOutput() -> Publishers.IgnoreOutput<Self> { Publishers.IgnoreOutput(upstream: self) }
 }
 
 extension Publishers {
   /// See ``Publisher/ignoreOutput()``.
-  @frozen
-  public struct IgnoreOutput<Upstream: Publisher>: Publisher {
+  @frozen public struct IgnoreOutput<Upstream: Publisher>: Publisher {
     public typealias Output = Never
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 
-    @inlinable
-    public init(upstream: Upstream) { self.upstream = upstream }
+    @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == Failure {
       if S.isFused {
         upstream.receive(subscriber: IgnoreOutputStage<Upstream.Output, _>(subscriber.erased))
       } else {
@@ -35,24 +31,17 @@ extension Publishers {
 
 extension Publishers.IgnoreOutput: Equatable where Upstream: Equatable {}
 
-@frozen
-@usableFromInline
-struct IgnoreOutputStage<Input, Downstream: Subscriber>: FusedStage {
-  @usableFromInline
-  typealias Failure = Downstream.Failure
+@frozen @usableFromInline struct IgnoreOutputStage<Input, Downstream: Subscriber>: FusedStage {
+  @usableFromInline typealias Failure = Downstream.Failure
 
-  @usableFromInline
-  let downstream: Downstream
+  @usableFromInline let downstream: Downstream
 
-  @inlinable
-  init(_ downstream: Downstream) { self.downstream = downstream }
+  @inlinable init(_ downstream: Downstream) { self.downstream = downstream }
 
-  @inlinable
-  func receive(subscription: any Subscription) {
+  @inlinable func receive(subscription: any Subscription) {
     downstream.receive(subscription: subscription)
     subscription.request(.unlimited)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { .none }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { .none }
 }

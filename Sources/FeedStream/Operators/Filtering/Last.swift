@@ -9,8 +9,7 @@ extension Publisher {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. Policy: keeps one value; drops the others.
-  @inlinable
-  public func last() -> Publishers.Last<Self> { Publishers.Last(upstream: self) }
+  @inlinable public func last() -> Publishers.Last<Self> { Publishers.Last(upstream: self) }
 
   /// Delivers the last value for which `predicate` holds, when upstream finishes.
   ///
@@ -20,8 +19,7 @@ extension Publisher {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. Policy: keeps one value; drops the others.
-  @inlinable
-  public func last(where predicate: @escaping (Output) -> Bool) -> Publishers.LastWhere<Self> {
+  @inlinable public func last(where predicate: @escaping (Output) -> Bool) -> Publishers.LastWhere<Self> {
     Publishers.LastWhere(upstream: self, predicate: predicate)
   }
 
@@ -34,29 +32,25 @@ extension Publisher {
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
   /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
   /// value; drops the others.
-  @inlinable
-  public func tryLast(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryLastWhere<Self> {
+  @inlinable public func tryLast(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryLastWhere<Self> {
     Publishers.TryLastWhere(upstream: self, predicate: predicate)
   }
 }
 
 extension Publishers {
   /// See ``Publisher/last()``.
-  @frozen
-  public struct Last<Upstream: Publisher>: Publisher {
+  @frozen public struct Last<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 
-    @inlinable
-    public init(upstream: Upstream) { self.upstream = upstream }
+    @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
-          "Last", Downstream(subscriber), nil
+          "Last", ErasedSubscriber(subscriber), nil
         ) { last, value in
           last = value
           return false
@@ -76,12 +70,9 @@ extension Publishers {
 
   /// See ``PredicateRule``.
   public enum LastWhereRule<Input>: PredicateRule {
-    @inlinable
-    public static var name: StaticString { "LastWhere" }
-    @inlinable
-    public static var initial: Input? { nil }
-    @inlinable
-    public static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
+    @inlinable public static var name: StaticString { "LastWhere" }
+    @inlinable public static var initial: Input? { nil }
+    @inlinable public static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
       if holds { result = value }
       return false
     }

@@ -8,31 +8,27 @@ extension Publisher {
   /// **Demand:** passes through; one value is asked of `publisher`. **Failure:** passes through; how `publisher` ends is
   /// of no concern. **Cancellation:** cancels both. A `publisher` that goes on after its value is left alone, as in Combine:
   /// stop one that uses something up, such as a timer, with `first()`. Policy: forwards.
-  @inlinable
-  public func prefix<P: Publisher>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> {
+  @inlinable public func prefix<P: Publisher>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> {
     Publishers.PrefixUntilOutput(upstream: self, other: publisher)
   }
 }
 
 extension Publishers {
   /// See ``Publisher/prefix(untilOutputFrom:)``.
-  @frozen
-  public struct PrefixUntilOutput<Upstream: Publisher, Other: Publisher>: Publisher {
+  @frozen public struct PrefixUntilOutput<Upstream: Publisher, Other: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let other: Other
 
-    @inlinable
-    public init(upstream: Upstream, other: Other) {
+    @inlinable public init(upstream: Upstream, other: Other) {
       self.upstream = upstream
       self.other = other
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(Downstream(subscriber))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(ErasedSubscriber(subscriber))
       stage.trigger.start(other)
       // It may have ended already.
       if stage.phase == .waiting { upstream.receive(subscriber: stage) }
@@ -44,12 +40,10 @@ extension Publishers.PrefixUntilOutput: Equatable where Upstream: Equatable, Oth
 
 @usableFromInline
 final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: Stage<Input, Failure>, Subscriber {
-  @usableFromInline
-  private(set) lazy var trigger = Trigger<OtherFailure>(
+  @usableFromInline private(set) lazy var trigger = Trigger<OtherFailure>(
     "PrefixUntilOutput", combineIdentifier, asking: .max(1), fired: { [weak self] in self?.close() }, ended: { _ in })
 
-  @usableFromInline
-  override init(_ down: Downstream<Input, Failure>) { super.init(down) }
+  @usableFromInline override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
 
   private func close() {
     trigger.letGo()
@@ -60,21 +54,17 @@ final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: 
     if !subscription.isCancelled { down.receive(completion: .finished) }
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.next(input) : .none }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.receive(input) : .none }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     trigger.cancel()
     if isLive { finish(completion) } else { phase = .ended }
   }
 
   /// Asking for nothing passes here, as in Combine.
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+  @usableFromInline override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     if phase == .waiting { phase = .ended }
     super.cancel()
     trigger.cancel()

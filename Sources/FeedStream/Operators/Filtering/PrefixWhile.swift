@@ -8,8 +8,7 @@ extension Publisher {
   /// ![prefix { $0 < 3 }](marbles-prefix-while.svg)
   ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards; drops the value for which it does not hold.
-  @inlinable
-  public func prefix(while predicate: @escaping (Output) -> Bool) -> Publishers.PrefixWhile<Self> {
+  @inlinable public func prefix(while predicate: @escaping (Output) -> Bool) -> Publishers.PrefixWhile<Self> {
     Publishers.PrefixWhile(upstream: self, predicate: predicate)
   }
 
@@ -22,8 +21,7 @@ extension Publisher {
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/prefix(while:)``; upstream is cancelled before the
   /// last value is delivered.
-  @inlinable
-  public func prefix(
+  @inlinable public func prefix(
     while predicate: @escaping (Output) -> Bool, inclusive isInclusive: Bool
   ) -> Publishers.PrefixWhile<Self> {
     Publishers.PrefixWhile(upstream: self, isInclusive: isInclusive, predicate: predicate)
@@ -50,58 +48,50 @@ extension Publishers {
   public typealias TryPrefixWhile<Upstream: Publisher> = PrefixingWhile<Upstream, Throwing<Upstream.Failure>>
 
   /// ``PrefixWhile`` and ``TryPrefixWhile``.
-  @frozen
-  public struct PrefixingWhile<Upstream: Publisher, Ending: Endings>: Publisher
-  where Ending.UpstreamFailure == Upstream.Failure {
+  @frozen public struct PrefixingWhile<Upstream: Publisher, Mode: FailureMode>: Publisher
+  where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = Ending.Failure
-    public typealias Predicate = (Upstream.Output) throws(Ending.RuleError) -> Bool
+    public typealias Failure = Mode.Failure
+    public typealias Predicate = (Upstream.Output) throws(Mode.RuleError) -> Bool
 
     public let upstream: Upstream
     /// Whether the first value for which `predicate` does not hold is delivered.
     public let isInclusive: Bool
     public let predicate: Predicate
 
-    @inlinable
-    public init(upstream: Upstream, isInclusive: Bool = false, predicate: @escaping Predicate) {
+    @inlinable public init(upstream: Upstream, isInclusive: Bool = false, predicate: @escaping Predicate) {
       self.upstream = upstream
       self.isInclusive = isInclusive
       self.predicate = predicate
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: PrefixWhileStage<Output, Ending>(Downstream(subscriber), isInclusive: isInclusive, predicate))
+        subscriber: PrefixWhileStage<Output, Mode>(ErasedSubscriber(subscriber), isInclusive: isInclusive, predicate))
     }
   }
 }
 
 @usableFromInline
-final class PrefixWhileStage<Input, Ending: Publishers.Endings>: RuleStage<Input, Input, Ending>, Subscriber {
-  @usableFromInline
-  typealias Failure = Ending.UpstreamFailure
+final class PrefixWhileStage<Input, Mode: Publishers.FailureMode>: ThrowingStage<Input, Input, Mode>, Subscriber {
+  @usableFromInline typealias Failure = Mode.UpstreamFailure
 
-  @usableFromInline
-  let predicate: (Input) throws(Ending.RuleError) -> Bool
-  @usableFromInline
-  let isInclusive: Bool
+  @usableFromInline let predicate: (Input) throws(Mode.RuleError) -> Bool
+  @usableFromInline let isInclusive: Bool
 
-  @inlinable
-  init(
-    _ down: Downstream<Input, Ending.Failure>, isInclusive: Bool,
-    _ predicate: @escaping (Input) throws(Ending.RuleError) -> Bool
+  @inlinable init(
+    _ down: ErasedSubscriber<Input, Mode.Failure>, isInclusive: Bool,
+    _ predicate: @escaping (Input) throws(Mode.RuleError) -> Bool
   ) {
     self.isInclusive = isInclusive
     self.predicate = predicate
     super.init(down)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive || takesStray() else { return .none }
-    do throws(Ending.RuleError) {
-      if try predicate(input) { return down.next(input) }
+    do throws(Mode.RuleError) {
+      if try predicate(input) { return down.receive(input) }
     } catch {
       return fail(error)
     }
@@ -109,6 +99,5 @@ final class PrefixWhileStage<Input, Ending: Publishers.Endings>: RuleStage<Input
     return .none
   }
 
-  @usableFromInline
-  override var strays: Strays { .earlyTraps }
+  @usableFromInline override var strays: Strays { .earlyTraps }
 }

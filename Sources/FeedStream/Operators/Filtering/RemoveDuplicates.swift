@@ -9,8 +9,7 @@ extension Publisher where Output: Equatable {
   ///
   /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
   /// out repetitions, by design.
-  @inlinable
-  public func removeDuplicates() -> Publishers.RemoveDuplicates<Self> { removeDuplicates(by: ==) }
+  @inlinable public func removeDuplicates() -> Publishers.RemoveDuplicates<Self> { removeDuplicates(by: ==) }
 }
 
 extension Publisher {
@@ -24,8 +23,7 @@ extension Publisher {
   /// out repetitions, by design.
   ///
   /// - Parameter predicate: compares the value before with the new one.
-  @inlinable
-  public func removeDuplicates(
+  @inlinable public func removeDuplicates(
     by predicate: @escaping (Output, Output) -> Bool
   ) -> Publishers.RemoveDuplicates<Self> {
     Publishers.RemoveDuplicates(upstream: self, predicate: predicate)
@@ -41,8 +39,7 @@ extension Publisher {
   /// passes through. **Cancellation:** passes through. Policy: forwards; leaves out repetitions, by design.
   ///
   /// - Parameter predicate: compares the value before with the new one.
-  @inlinable
-  public func tryRemoveDuplicates(
+  @inlinable public func tryRemoveDuplicates(
     by predicate: @escaping (Output, Output) throws -> Bool
   ) -> Publishers.TryRemoveDuplicates<Self> {
     Publishers.TryRemoveDuplicates(upstream: self, predicate: predicate)
@@ -56,53 +53,45 @@ extension Publishers {
   public typealias TryRemoveDuplicates<Upstream: Publisher> = RemovingDuplicates<Upstream, Throwing<Upstream.Failure>>
 
   /// ``RemoveDuplicates`` and ``TryRemoveDuplicates``.
-  @frozen
-  public struct RemovingDuplicates<Upstream: Publisher, Ending: Endings>: Publisher
-  where Ending.UpstreamFailure == Upstream.Failure {
+  @frozen public struct RemovingDuplicates<Upstream: Publisher, Mode: FailureMode>: Publisher
+  where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = Ending.Failure
-    public typealias Predicate = (Output, Output) throws(Ending.RuleError) -> Bool
+    public typealias Failure = Mode.Failure
+    public typealias Predicate = (Output, Output) throws(Mode.RuleError) -> Bool
 
     public let upstream: Upstream
     public let predicate: Predicate
 
-    @inlinable
-    public init(upstream: Upstream, predicate: @escaping Predicate) {
+    @inlinable public init(upstream: Upstream, predicate: @escaping Predicate) {
       self.upstream = upstream
       self.predicate = predicate
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: RemoveDuplicatesStage<Output, Ending>(Downstream(subscriber), predicate))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: RemoveDuplicatesStage<Output, Mode>(ErasedSubscriber(subscriber), predicate))
     }
   }
 }
 
 @usableFromInline
-final class RemoveDuplicatesStage<Input, Ending: Publishers.Endings>: RuleStage<Input, Input, Ending>, Subscriber {
-  @usableFromInline
-  typealias Failure = Ending.UpstreamFailure
+final class RemoveDuplicatesStage<Input, Mode: Publishers.FailureMode>: ThrowingStage<Input, Input, Mode>, Subscriber {
+  @usableFromInline typealias Failure = Mode.UpstreamFailure
 
-  @exclusivity(unchecked)
-  @usableFromInline
-  var last: Input?
-  @usableFromInline
-  let isDuplicate: (Input, Input) throws(Ending.RuleError) -> Bool
+  @exclusivity(unchecked) @usableFromInline var last: Input?
+  @usableFromInline let isDuplicate: (Input, Input) throws(Mode.RuleError) -> Bool
 
-  @inlinable
-  init(
-    _ down: Downstream<Input, Ending.Failure>, _ isDuplicate: @escaping (Input, Input) throws(Ending.RuleError) -> Bool
+  @inlinable init(
+    _ down: ErasedSubscriber<Input, Mode.Failure>,
+    _ isDuplicate: @escaping (Input, Input) throws(Mode.RuleError) -> Bool
   ) {
     self.isDuplicate = isDuplicate
     super.init(down)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive || takesStray() else { return .none }
     if let last {
-      do throws(Ending.RuleError) {
+      do throws(Mode.RuleError) {
         if try isDuplicate(last, input) {
           self.last = input
           return .max(1)
@@ -112,9 +101,8 @@ final class RemoveDuplicatesStage<Input, Ending: Publishers.Endings>: RuleStage<
       }
     }
     last = input
-    return down.next(input)
+    return down.receive(input)
   }
 
-  @usableFromInline
-  override var strays: Strays { .earlyTraps }
+  @usableFromInline override var strays: Strays { .earlyTraps }
 }

@@ -9,60 +9,50 @@ extension Publisher {
   ///
   /// **Demand:** passes through; `output` waits until asked for. **Failure, cancellation:** pass through. Policy:
   /// forwards, keeps one value.
-  @inlinable
-  public func replaceEmpty(with output: Output) -> Publishers.ReplaceEmpty<Self> {
+  @inlinable public func replaceEmpty(with output: Output) -> Publishers.ReplaceEmpty<Self> {
     Publishers.ReplaceEmpty(upstream: self, output: output)
   }
 }
 
 extension Publishers {
   /// See ``Publisher/replaceEmpty(with:)``.
-  @frozen
-  public struct ReplaceEmpty<Upstream: Publisher>: Publisher {
+  @frozen public struct ReplaceEmpty<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let output: Upstream.Output
     public let upstream: Upstream
 
-    @inlinable
-    public init(upstream: Upstream, output: Output) {
+    @inlinable public init(upstream: Upstream, output: Output) {
       self.upstream = upstream
       self.output = output
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: ReplaceEmptyStage<Output, Failure>(Downstream(subscriber), output))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: ReplaceEmptyStage<Output, Failure>(ErasedSubscriber(subscriber), output))
     }
   }
 }
 
 extension Publishers.ReplaceEmpty: Equatable where Upstream: Equatable, Upstream.Output: Equatable {}
 
-@usableFromInline
-final class ReplaceEmptyStage<Input, Failure: Error>: LastValueStage<Input, Failure>, Subscriber {
+@usableFromInline final class ReplaceEmptyStage<Input, Failure: Error>: LastValueStage<Input, Failure>, Subscriber {
   private let output: Input
-  @exclusivity(unchecked)
-  @usableFromInline
-  var isEmpty = true
+  @exclusivity(unchecked) @usableFromInline var isEmpty = true
   private var isAsked = false
 
-  @usableFromInline
-  init(_ down: Downstream<Input, Failure>, _ output: Input) {
+  @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, _ output: Input) {
     self.output = output
     super.init(down)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
     isEmpty = false
-    return down.next(input)
+    return down.receive(input)
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     if isEmpty, case .finished = completion {
       finish(with: output, isAsked: isAsked)
     } else {
@@ -70,8 +60,7 @@ final class ReplaceEmptyStage<Input, Failure: Error>: LastValueStage<Input, Fail
     }
   }
 
-  @usableFromInline
-  override func asked(for demand: Subscribers.Demand) {
+  @usableFromInline override func asked(for demand: Subscribers.Demand) {
     isAsked = true
     up?.request(demand)
   }

@@ -16,64 +16,51 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/takeLast(_:)``.
-  @frozen
-  public struct TakeLast<Upstream: Publisher>: Publisher {
+  @frozen public struct TakeLast<Upstream: Publisher>: Publisher {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let count: Int
 
-    @inlinable
-    public init(upstream: Upstream, count: Int) {
+    @inlinable public init(upstream: Upstream, count: Int) {
       precondition(count >= 0, "takeLast(\(count)): a number of values cannot be negative; use 0 or more")
       self.upstream = upstream
       self.count = count
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: TakeLastStage<Output, Failure>(Downstream(subscriber), count))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: TakeLastStage<Output, Failure>(ErasedSubscriber(subscriber), count))
     }
   }
 }
 
 extension Publishers.TakeLast: Equatable where Upstream: Equatable {}
 
-@usableFromInline
-final class TakeLastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
-  @usableFromInline
-  let count: Int
-  @exclusivity(unchecked)
-  @usableFromInline
-  var kept = FIFO<Input>()
-  @exclusivity(unchecked)
-  private var demand = Subscribers.Demand.none
-  @exclusivity(unchecked)
-  private var isDelivering = false
+@usableFromInline final class TakeLastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  @usableFromInline let count: Int
+  @exclusivity(unchecked) @usableFromInline var kept = FIFO<Input>()
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var isDelivering = false
 
-  @usableFromInline
-  init(_ down: Downstream<Input, Failure>, _ count: Int) {
+  @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, _ count: Int) {
     self.count = count
     super.init(down)
   }
 
-  @usableFromInline
-  override func began() {
+  @usableFromInline override func began() {
     super.began()
     up?.request(.unlimited)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, count > 0 else { return .none }
     if kept.count == count { _ = kept.popFirst() }
     kept.append(input)
     return .none
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive else { return }
     guard case .finished = completion else {
       while let value = kept.popFirst() { StreamDiagnostics.dropped(value, "TakeLast", .terminated) }
@@ -89,7 +76,7 @@ final class TakeLastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscri
     isDelivering = true
     while phase == .draining, demand > .none, let value = kept.popFirst() {
       if demand != .unlimited { demand -= 1 }
-      demand += down.next(value)
+      demand += down.receive(value)
     }
     isDelivering = false
     guard phase == .draining, kept.isEmpty else { return }
@@ -97,16 +84,14 @@ final class TakeLastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscri
     down.receive(completion: .finished)
   }
 
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard phase != .ended else { return }
     self.demand += demand
     deliver()
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     kept.removeAll()
   }

@@ -7,8 +7,7 @@ extension Publisher {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
   /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
-  @inlinable
-  public func allSatisfy(_ predicate: @escaping (Output) -> Bool) -> Publishers.AllSatisfy<Self> {
+  @inlinable public func allSatisfy(_ predicate: @escaping (Output) -> Bool) -> Publishers.AllSatisfy<Self> {
     Publishers.AllSatisfy(upstream: self, predicate: predicate)
   }
 
@@ -40,12 +39,9 @@ extension Publishers {
 
   /// See ``PredicateRule``.
   public enum AllSatisfyRule<Input>: PredicateRule {
-    @inlinable
-    public static var name: StaticString { "AllSatisfy" }
-    @inlinable
-    public static var initial: Bool? { true }
-    @inlinable
-    public static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
+    @inlinable public static var name: StaticString { "AllSatisfy" }
+    @inlinable public static var initial: Bool? { true }
+    @inlinable public static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
       result = holds
       return !holds
     }

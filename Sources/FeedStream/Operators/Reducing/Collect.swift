@@ -7,27 +7,23 @@ extension Publisher {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through; the
   /// values kept are dropped, and reported. **Cancellation:** passes through. Policy: keeps every value, unbounded.
-  @inlinable
-  public func collect() -> Publishers.Collect<Self> { Publishers.Collect(upstream: self) }
+  @inlinable public func collect() -> Publishers.Collect<Self> { Publishers.Collect(upstream: self) }
 }
 
 extension Publishers {
   /// See ``Publisher/collect()``.
-  @frozen
-  public struct Collect<Upstream: Publisher>: Publisher {
+  @frozen public struct Collect<Upstream: Publisher>: Publisher {
     public typealias Output = [Upstream.Output]
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 
-    @inlinable
-    public init(upstream: Upstream) { self.upstream = upstream }
+    @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
-          "Collect", Downstream(subscriber), [], keepsValues: true
+          "Collect", ErasedSubscriber(subscriber), [], keepsValues: true
         ) { values, value in
           values!.append(value)
           return false

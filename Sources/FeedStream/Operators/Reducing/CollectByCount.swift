@@ -11,8 +11,7 @@ extension Publisher {
   /// is dropped, and reported. **Cancellation:** passes through. Policy: buffers up to `count`.
   ///
   /// - Precondition: `count` is more than zero.
-  @inlinable
-  public func collect(_ count: Int) -> Publishers.CollectByCount<Self> {
+  @inlinable public func collect(_ count: Int) -> Publishers.CollectByCount<Self> {
     Publishers.CollectByCount(upstream: self, count: count)
   }
 
@@ -22,8 +21,7 @@ extension Publisher {
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/collect(_:)``.
   ///
   /// - Precondition: `count` is more than zero.
-  @inlinable
-  public func buffer(count: Int) -> Publishers.CollectByCount<Self> {
+  @inlinable public func buffer(count: Int) -> Publishers.CollectByCount<Self> {
     precondition(count > 0, "buffer(count: \(count)): an array of no values never fills; use 1 or more")
     return collect(count)
   }
@@ -31,61 +29,50 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/collect(_:)``.
-  @frozen
-  public struct CollectByCount<Upstream: Publisher>: Publisher {
+  @frozen public struct CollectByCount<Upstream: Publisher>: Publisher {
     public typealias Output = [Upstream.Output]
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let count: Int
 
-    @inlinable
-    public init(upstream: Upstream, count: Int) {
+    @inlinable public init(upstream: Upstream, count: Int) {
       precondition(count > 0, "collect(\(count)): an array of no values never fills; use 1 or more")
       self.upstream = upstream
       self.count = count
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: CollectByCountStage<Upstream.Output, Failure>(Downstream(subscriber), count))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: CollectByCountStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count))
     }
   }
 }
 
 extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
 
-@usableFromInline
-final class CollectByCountStage<Input, Failure: Error>: Stage<[Input], Failure>, Subscriber {
-  @usableFromInline
-  let count: Int
-  @exclusivity(unchecked)
-  @usableFromInline
-  var collected: [Input] = []
+@usableFromInline final class CollectByCountStage<Input, Failure: Error>: Stage<[Input], Failure>, Subscriber {
+  @usableFromInline let count: Int
+  @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
 
-  @inlinable
-  init(_ down: Downstream<[Input], Failure>, _ count: Int) {
+  @inlinable init(_ down: ErasedSubscriber<[Input], Failure>, _ count: Int) {
     self.count = count
     super.init(down)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
     collected.append(input)
     return collected.count == count ? deliver() : .none
   }
 
-  @inlinable
-  func deliver() -> Subscribers.Demand {
+  @inlinable func deliver() -> Subscribers.Demand {
     let full = collected
     collected = []
     collected.reserveCapacity(Swift.min(count, 64))
-    return down.next(full) * count
+    return down.receive(full) * count
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     if case .finished = completion, isLive, !collected.isEmpty {
       // An upstream that keeps to the demand leaves a remainder only where an array was asked for.
       phase = .draining
@@ -100,18 +87,15 @@ final class CollectByCountStage<Input, Failure: Error>: Stage<[Input], Failure>,
     finish(completion)
   }
 
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     up?.request(demand * count)
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     collected = []
   }
 
-  @usableFromInline
-  override var strays: Strays { .allPass }
+  @usableFromInline override var strays: Strays { .allPass }
 }

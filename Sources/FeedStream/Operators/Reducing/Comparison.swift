@@ -7,8 +7,7 @@ extension Publisher where Output: Comparable {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. Policy: keeps one value.
-  @inlinable
-  public func min() -> Publishers.Comparison<Self> { max(by: >) }
+  @inlinable public func min() -> Publishers.Comparison<Self> { max(by: >) }
 
   /// Delivers the greatest value, when upstream finishes; the first of equals.
   ///
@@ -18,8 +17,7 @@ extension Publisher where Output: Comparable {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. Policy: keeps one value.
-  @inlinable
-  public func max() -> Publishers.Comparison<Self> { max(by: <) }
+  @inlinable public func max() -> Publishers.Comparison<Self> { max(by: <) }
 }
 
 extension Publisher {
@@ -33,8 +31,7 @@ extension Publisher {
   /// value. **Cancellation:** passes through. Policy: keeps one value.
   ///
   /// - Parameter areInIncreasingOrder: whether its first argument is less than its second.
-  @inlinable
-  public func min(
+  @inlinable public func min(
     by areInIncreasingOrder: @escaping (Output, Output) -> Bool
   ) -> Publishers.Comparison<Self> {
     max { areInIncreasingOrder($1, $0) }
@@ -50,8 +47,7 @@ extension Publisher {
   /// value. **Cancellation:** passes through. Policy: keeps one value.
   ///
   /// - Parameter areInIncreasingOrder: whether its first argument is less than its second.
-  @inlinable
-  public func max(
+  @inlinable public func max(
     by areInIncreasingOrder: @escaping (Output, Output) -> Bool
   ) -> Publishers.Comparison<Self> {
     Publishers.Comparison(upstream: self, areInIncreasingOrder: areInIncreasingOrder)
@@ -66,8 +62,7 @@ extension Publisher {
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
   /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
   /// value.
-  @inlinable
-  public func tryMin(
+  @inlinable public func tryMin(
     by areInIncreasingOrder: @escaping (Output, Output) throws -> Bool
   ) -> Publishers.TryComparison<Self> {
     tryMax { try areInIncreasingOrder($1, $0) }
@@ -82,8 +77,7 @@ extension Publisher {
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
   /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
   /// value.
-  @inlinable
-  public func tryMax(
+  @inlinable public func tryMax(
     by areInIncreasingOrder: @escaping (Output, Output) throws -> Bool
   ) -> Publishers.TryComparison<Self> {
     Publishers.TryComparison(upstream: self, areInIncreasingOrder: areInIncreasingOrder)
@@ -97,27 +91,24 @@ extension Publishers {
   public typealias TryComparison<Upstream: Publisher> = Comparing<Upstream, Throwing<Upstream.Failure>>
 
   /// ``Comparison`` and ``TryComparison``.
-  @frozen
-  public struct Comparing<Upstream: Publisher, Ending: Endings>: Publisher
-  where Ending.UpstreamFailure == Upstream.Failure {
+  @frozen public struct Comparing<Upstream: Publisher, Mode: FailureMode>: Publisher
+  where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = Ending.Failure
-    public typealias Order = (Output, Output) throws(Ending.RuleError) -> Bool
+    public typealias Failure = Mode.Failure
+    public typealias Order = (Output, Output) throws(Mode.RuleError) -> Bool
 
     public let upstream: Upstream
     public let areInIncreasingOrder: Order
 
-    @inlinable
-    public init(upstream: Upstream, areInIncreasingOrder: @escaping Order) {
+    @inlinable public init(upstream: Upstream, areInIncreasingOrder: @escaping Order) {
       self.upstream = upstream
       self.areInIncreasingOrder = areInIncreasingOrder
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Output, Output, Ending>("Comparison", Downstream(subscriber), nil) {
-          [areInIncreasingOrder] (greatest: inout Output?, value: Output) throws(Ending.RuleError) in
+        subscriber: ReduceStage<Output, Output, Mode>("Comparison", ErasedSubscriber(subscriber), nil) {
+          [areInIncreasingOrder] (greatest: inout Output?, value: Output) throws(Mode.RuleError) in
           if let known = greatest, try !areInIncreasingOrder(known, value) { return false }
           greatest = value
           return false

@@ -9,8 +9,7 @@ extension Publisher where Output: Equatable {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
   /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
-  @inlinable
-  public func contains(_ output: Output) -> Publishers.Contains<Self> {
+  @inlinable public func contains(_ output: Output) -> Publishers.Contains<Self> {
     Publishers.Contains(upstream: self, output: output)
   }
 }
@@ -24,8 +23,7 @@ extension Publisher {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
   /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
-  @inlinable
-  public func contains(where predicate: @escaping (Output) -> Bool) -> Publishers.ContainsWhere<Self> {
+  @inlinable public func contains(where predicate: @escaping (Output) -> Bool) -> Publishers.ContainsWhere<Self> {
     Publishers.ContainsWhere(upstream: self, predicate: predicate)
   }
 
@@ -46,25 +44,22 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/contains(_:)``.
-  @frozen
-  public struct Contains<Upstream: Publisher>: Publisher where Upstream.Output: Equatable {
+  @frozen public struct Contains<Upstream: Publisher>: Publisher where Upstream.Output: Equatable {
     public typealias Output = Bool
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let output: Upstream.Output
 
-    @inlinable
-    public init(upstream: Upstream, output: Upstream.Output) {
+    @inlinable public init(upstream: Upstream, output: Upstream.Output) {
       self.upstream = upstream
       self.output = output
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: ReduceStage<Upstream.Output, Bool, NonThrowing<Failure>>(
-          "Contains", Downstream(subscriber), false
+          "Contains", ErasedSubscriber(subscriber), false
         ) { [output] isFound, value in
           guard value == output else { return false }
           isFound = true
@@ -85,12 +80,9 @@ extension Publishers {
 
   /// See ``PredicateRule``.
   public enum ContainsWhereRule<Input>: PredicateRule {
-    @inlinable
-    public static var name: StaticString { "ContainsWhere" }
-    @inlinable
-    public static var initial: Bool? { false }
-    @inlinable
-    public static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
+    @inlinable public static var name: StaticString { "ContainsWhere" }
+    @inlinable public static var initial: Bool? { false }
+    @inlinable public static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
       result = holds
       return holds
     }

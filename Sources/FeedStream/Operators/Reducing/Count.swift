@@ -9,27 +9,23 @@ extension Publisher {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// count. **Cancellation:** passes through. Policy: keeps the count.
-  @inlinable
-  public func count() -> Publishers.Count<Self> { Publishers.Count(upstream: self) }
+  @inlinable public func count() -> Publishers.Count<Self> { Publishers.Count(upstream: self) }
 }
 
 extension Publishers {
   /// See ``Publisher/count()``.
-  @frozen
-  public struct Count<Upstream: Publisher>: Publisher {
+  @frozen public struct Count<Upstream: Publisher>: Publisher {
     public typealias Output = Int
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 
-    @inlinable
-    public init(upstream: Upstream) { self.upstream = upstream }
+    @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: ReduceStage<Upstream.Output, Int, NonThrowing<Failure>>(
-          "Count", Downstream(subscriber), 0
+          "Count", ErasedSubscriber(subscriber), 0
         ) { count, _ in
           count! += 1
           return false

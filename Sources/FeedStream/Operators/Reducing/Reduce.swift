@@ -9,8 +9,7 @@ extension Publisher {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// result. **Cancellation:** passes through. Policy: keeps the result so far.
-  @inlinable
-  public func reduce<T>(
+  @inlinable public func reduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) -> T
   ) -> Publishers.Reduce<Self, T> {
     Publishers.Reduce(upstream: self, initial: initialResult, nextPartialResult: nextPartialResult)
@@ -24,8 +23,7 @@ extension Publisher {
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// result. **Cancellation:** passes through. Policy: keeps the result so far.
-  @inlinable
-  public func reduce<T>(
+  @inlinable public func reduce<T>(
     into initialResult: T, _ updateResult: @escaping (inout T, Output) -> Void
   ) -> Publishers.ReduceInto<Self, T> {
     Publishers.ReduceInto(upstream: self, initial: initialResult, updateResult: updateResult)
@@ -40,8 +38,7 @@ extension Publisher {
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
   /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps the
   /// result so far.
-  @inlinable
-  public func tryReduce<T>(
+  @inlinable public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) throws -> T
   ) -> Publishers.TryReduce<Self, T> {
     Publishers.TryReduce(upstream: self, initial: initialResult, nextPartialResult: nextPartialResult)
@@ -55,28 +52,25 @@ extension Publishers {
   public typealias TryReduce<Upstream: Publisher, Output> = Reducing<Upstream, Output, Throwing<Upstream.Failure>>
 
   /// ``Reduce`` and ``TryReduce``.
-  @frozen
-  public struct Reducing<Upstream: Publisher, Output, Ending: Endings>: Publisher
-  where Ending.UpstreamFailure == Upstream.Failure {
-    public typealias Failure = Ending.Failure
-    public typealias Combine = (Output, Upstream.Output) throws(Ending.RuleError) -> Output
+  @frozen public struct Reducing<Upstream: Publisher, Output, Mode: FailureMode>: Publisher
+  where Mode.UpstreamFailure == Upstream.Failure {
+    public typealias Failure = Mode.Failure
+    public typealias Combine = (Output, Upstream.Output) throws(Mode.RuleError) -> Output
 
     public let upstream: Upstream
     public let initial: Output
     public let nextPartialResult: Combine
 
-    @inlinable
-    public init(upstream: Upstream, initial: Output, nextPartialResult: @escaping Combine) {
+    @inlinable public init(upstream: Upstream, initial: Output, nextPartialResult: @escaping Combine) {
       self.upstream = upstream
       self.initial = initial
       self.nextPartialResult = nextPartialResult
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Output, Ending>("Reduce", Downstream(subscriber), initial) {
-          [nextPartialResult] (result: inout Output?, value: Upstream.Output) throws(Ending.RuleError) in
+        subscriber: ReduceStage<Upstream.Output, Output, Mode>("Reduce", ErasedSubscriber(subscriber), initial) {
+          [nextPartialResult] (result: inout Output?, value: Upstream.Output) throws(Mode.RuleError) in
           result = try nextPartialResult(result!, value)
           return false
         })
@@ -84,16 +78,14 @@ extension Publishers {
   }
 
   /// See ``Publisher/reduce(into:_:)``.
-  @frozen
-  public struct ReduceInto<Upstream: Publisher, Output>: Publisher {
+  @frozen public struct ReduceInto<Upstream: Publisher, Output>: Publisher {
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let initial: Output
     public let updateResult: (inout Output, Upstream.Output) -> Void
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, initial: Output, updateResult: @escaping (inout Output, Upstream.Output) -> Void
     ) {
       self.upstream = upstream
@@ -101,11 +93,10 @@ extension Publishers {
       self.updateResult = updateResult
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
-          "ReduceInto", Downstream(subscriber), initial
+          "ReduceInto", ErasedSubscriber(subscriber), initial
         ) { [updateResult] result, value in
           updateResult(&result!, value)
           return false

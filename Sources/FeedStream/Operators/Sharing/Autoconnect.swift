@@ -8,8 +8,7 @@ extension ConnectablePublisher {
   /// A subscriber that attaches again later connects anew; after an ending nothing is connected any more. **Demand,
   /// failure:** pass through. **Cancellation:** the last one's cancels the connection first. Policy: that of the
   /// publisher connected.
-  @inlinable
-  public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
+  @inlinable public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
 }
 
 extension Publishers {
@@ -19,19 +18,14 @@ extension Publishers {
     public typealias Failure = Upstream.Failure
 
     public final let upstream: Upstream
-    @usableFromInline
-    final var count = 0
-    @usableFromInline
-    final var connection: (any Cancellable)?
-    @usableFromInline
-    final var isConnecting = false
+    @usableFromInline final var count = 0
+    @usableFromInline final var connection: (any Cancellable)?
+    @usableFromInline final var isConnecting = false
 
-    @inlinable
-    public init(upstream: Upstream) { self.upstream = upstream }
+    @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
     // Final: a generic method reached through a class's table is never specialized.
-    @inlinable
-    public final func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public final func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       add()
       let leave = { [self] in remove() }
       if S.isFullyFused {
@@ -42,12 +36,10 @@ extension Publishers {
       connect()
     }
 
-    @usableFromInline
-    final func add() { count += 1 }
+    @usableFromInline final func add() { count += 1 }
 
     /// Connects unless that has happened, or everybody has left meanwhile: attaching may have led to either.
-    @inlinable
-    final func connect() {
+    @inlinable final func connect() {
       guard count > 0, connection == nil, !isConnecting else { return }
       isConnecting = true
       connection = upstream.connect()
@@ -55,45 +47,34 @@ extension Publishers {
       if count == 0 { disconnect() }
     }
 
-    @usableFromInline
-    final func remove() {
+    @usableFromInline final func remove() {
       count -= 1
       if count == 0 { disconnect() }
     }
 
-    @usableFromInline
-    final func disconnect() {
+    @usableFromInline final func disconnect() {
       connection.take()?.cancel()
     }
   }
 }
 
-@frozen
-@usableFromInline
-struct AutoconnectStage<Downstream: Subscriber>: FusedStage {
-  @usableFromInline
-  typealias Input = Downstream.Input
-  @usableFromInline
-  typealias Failure = Downstream.Failure
+@frozen @usableFromInline struct AutoconnectStage<Downstream: Subscriber>: FusedStage {
+  @usableFromInline typealias Input = Downstream.Input
+  @usableFromInline typealias Failure = Downstream.Failure
 
-  @usableFromInline
-  let downstream: Downstream
-  @usableFromInline
-  let leave: () -> Void
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let leave: () -> Void
 
-  @inlinable
-  init(_ downstream: Downstream, _ leave: @escaping () -> Void) {
+  @inlinable init(_ downstream: Downstream, _ leave: @escaping () -> Void) {
     self.downstream = downstream
     self.leave = leave
   }
 
-  @inlinable
-  func receive(subscription: any Subscription) {
+  @inlinable func receive(subscription: any Subscription) {
     downstream.receive(subscription: CountedSubscription(subscription, leave))
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
 }
 
 /// A subscription that passes for the one it wraps, and says so when it is cancelled for the first time.
@@ -102,27 +83,21 @@ final class CountedSubscription: Subscription, CustomStringConvertible, CustomPl
   private let up: any Subscription
   private var leave: (() -> Void)?
 
-  @usableFromInline
-  init(_ up: any Subscription, _ leave: @escaping () -> Void) {
+  @usableFromInline init(_ up: any Subscription, _ leave: @escaping () -> Void) {
     self.up = up
     self.leave = leave
   }
 
-  @usableFromInline
-  func request(_ demand: Subscribers.Demand) { up.request(demand) }
+  @usableFromInline func request(_ demand: Subscribers.Demand) { up.request(demand) }
 
-  @usableFromInline
-  func cancel() {
+  @usableFromInline func cancel() {
     let leave = self.leave
     self.leave = nil
     leave?()
     up.cancel()
   }
 
-  @usableFromInline
-  var combineIdentifier: CombineIdentifier { up.combineIdentifier }
-  @usableFromInline
-  var description: String { String(describing: up) }
-  @usableFromInline
-  var playgroundDescription: Any { description }
+  @usableFromInline var combineIdentifier: CombineIdentifier { up.combineIdentifier }
+  @usableFromInline var description: String { String(describing: up) }
+  @usableFromInline var playgroundDescription: Any { description }
 }

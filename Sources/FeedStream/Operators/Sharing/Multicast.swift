@@ -13,8 +13,7 @@ extension Publisher {
   /// without an ending. Policy: the subject's.
   ///
   /// - Parameter createSubject: runs once, when the subject is first needed.
-  @inlinable
-  public func multicast<S: Subject>(
+  @inlinable public func multicast<S: Subject>(
     _ createSubject: @escaping () -> S
   ) -> Publishers.Multicast<Self, S> where S.Output == Output, S.Failure == Failure {
     Publishers.Multicast(upstream: self, createSubject: createSubject)
@@ -23,8 +22,7 @@ extension Publisher {
   /// Feeds all subscribers from one subscription to this publisher, through `subject`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/multicast(_:)``.
-  @inlinable
-  public func multicast<S: Subject>(
+  @inlinable public func multicast<S: Subject>(
     subject: S
   ) -> Publishers.Multicast<Self, S> where S.Output == Output, S.Failure == Failure {
     multicast { subject }
@@ -54,22 +52,18 @@ extension Publishers {
     public let upstream: Upstream
     public let createSubject: () -> SubjectType
 
-    @usableFromInline
-    private(set) lazy var subject = createSubject()
+    @usableFromInline private(set) lazy var subject = createSubject()
 
-    @inlinable
-    public init(upstream: Upstream, createSubject: @escaping () -> SubjectType) {
+    @inlinable public init(upstream: Upstream, createSubject: @escaping () -> SubjectType) {
       self.upstream = upstream
       self.createSubject = createSubject
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      subject.subscribe(MulticastStage<Output, Failure>(Downstream(subscriber)))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      subject.subscribe(MulticastStage<Output, Failure>(ErasedSubscriber(subscriber)))
     }
 
-    @inlinable
-    public func connect() -> any Cancellable { upstream.subscribe(subject) }
+    @inlinable public func connect() -> any Cancellable { upstream.subscribe(subject) }
   }
 
   /// See ``Publisher/makeConnectable()``.
@@ -77,45 +71,35 @@ extension Publishers {
     public typealias Output = Upstream.Output
     public typealias Failure = Never
 
-    @usableFromInline
-    let multicast: Multicast<Upstream, PassthroughSubject<Output, Never>>
+    @usableFromInline let multicast: Multicast<Upstream, PassthroughSubject<Output, Never>>
 
-    @inlinable
-    public init(upstream: Upstream) {
+    @inlinable public init(upstream: Upstream) {
       multicast = upstream.multicast(subject: PassthroughSubject(of: "MakeConnectable"))
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       multicast.subscribe(subscriber)
     }
 
-    @inlinable
-    public func connect() -> any Cancellable { multicast.connect() }
+    @inlinable public func connect() -> any Cancellable { multicast.connect() }
   }
 }
 
 /// Names a subject's subscription after the operator, and asks the subject by requests alone.
-@usableFromInline
-final class MulticastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
-  @inlinable
-  override init(_ down: Downstream<Input, Failure>) { super.init(down) }
+@usableFromInline final class MulticastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  @inlinable override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
-    let more = down.next(input)
+    let more = down.receive(input)
     if more > .none { up?.request(more) }
     return .none
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
   // What a request for nothing means is the subject's to say.
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+  @usableFromInline override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
 
-  @usableFromInline
-  override var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+  @usableFromInline override var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }

@@ -9,8 +9,7 @@ extension Publisher {
   /// everything, once anybody asks. **Policy:** drops what a subscriber has not asked for, and reports it. **Failure:**
   /// passes through; who comes after an ending receives the ending. **Cancellation:** the last subscriber's cancels
   /// upstream.
-  @inlinable
-  public func share() -> Publishers.Share<Self> { Publishers.Share(upstream: self) }
+  @inlinable public func share() -> Publishers.Share<Self> { Publishers.Share(upstream: self) }
 
   /// Shares one subscription to this publisher among all subscribers, and gives those who come later the last `count`
   /// values first.
@@ -43,22 +42,18 @@ extension Publishers {
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
-    @usableFromInline
-    let shared: Autoconnect<Multicast<Upstream, PassthroughSubject<Output, Failure>>>
+    @usableFromInline let shared: Autoconnect<Multicast<Upstream, PassthroughSubject<Output, Failure>>>
 
-    @inlinable
-    public init(upstream: Upstream) {
+    @inlinable public init(upstream: Upstream) {
       self.upstream = upstream
       shared = upstream.multicast(subject: PassthroughSubject(of: "Share")).autoconnect()
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       shared.receive(subscriber: subscriber)
     }
 
     /// Whether the two are one: a share is a thing, not a value.
-    @inlinable
-    public static func == (lhs: Share, rhs: Share) -> Bool { lhs === rhs }
+    @inlinable public static func == (lhs: Share, rhs: Share) -> Bool { lhs === rhs }
   }
 }

@@ -18,8 +18,7 @@ extension Publisher {
   ///   - strategy: the scheduler, the length of a stretch in its time, and how many values are enough.
   ///   - options: the scheduler's own.
   /// - Precondition: the stretch is longer than zero, the count more than zero.
-  @inlinable
-  public func collect<S: Scheduler>(
+  @inlinable public func collect<S: Scheduler>(
     _ strategy: Publishers.TimeGroupingStrategy<S>, options: S.SchedulerOptions? = nil
   ) -> Publishers.CollectByTime<Self, S> {
     Publishers.CollectByTime(upstream: self, strategy: strategy, options: options)
@@ -30,8 +29,7 @@ extension Publisher {
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/collect(_:options:)``.
   ///
   /// - Precondition: `interval` is more than zero.
-  @inlinable
-  public func buffer<S: Scheduler>(
+  @inlinable public func buffer<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.CollectByTime<Self, S> {
     collect(.byTime(scheduler, interval), options: options)
@@ -68,8 +66,7 @@ extension Publishers {
       self.options = options
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       switch strategy {
       case .byTime(let scheduler, let interval):
         attach(subscriber, count: nil, Interval(every: interval, scheduler: scheduler, options: options))
@@ -78,10 +75,9 @@ extension Publishers {
       }
     }
 
-    @inlinable
-    func attach<S: Subscriber>(_ subscriber: S, count: Int?, _ interval: Interval<Context>)
+    @inlinable func attach<S: Subscriber>(_ subscriber: S, count: Int?, _ interval: Interval<Context>)
     where S.Input == Output, S.Failure == Failure {
-      let stage = CollectOnStage<Upstream.Output, Failure>("CollectByTime", Downstream(subscriber), count: count)
+      let stage = CollectOnStage<Upstream.Output, Failure>("CollectByTime", ErasedSubscriber(subscriber), count: count)
       upstream.receive(subscriber: stage)
       stage.start(interval)
     }

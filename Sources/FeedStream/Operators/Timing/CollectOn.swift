@@ -13,8 +13,7 @@ extension Publisher {
   /// upstream finishes, what was collected is delivered first. **Cancellation:** both, at once.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
-  @inlinable
-  public func buffer<Trigger: Publisher>(on trigger: Trigger) -> Publishers.CollectOn<Self, Trigger>
+  @inlinable public func buffer<Trigger: Publisher>(on trigger: Trigger) -> Publishers.CollectOn<Self, Trigger>
   where Trigger.Failure == Never {
     Publishers.CollectOn(upstream: self, trigger: trigger)
   }
@@ -29,15 +28,13 @@ extension Publishers {
     public let upstream: Upstream
     public let trigger: Trigger
 
-    @inlinable
-    public init(upstream: Upstream, trigger: Trigger) {
+    @inlinable public init(upstream: Upstream, trigger: Trigger) {
       self.upstream = upstream
       self.trigger = trigger
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = CollectOnStage<Upstream.Output, Failure>("CollectOn", Downstream(subscriber), count: nil)
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = CollectOnStage<Upstream.Output, Failure>("CollectOn", ErasedSubscriber(subscriber), count: nil)
       upstream.receive(subscriber: stage)
       stage.start(trigger)
     }
@@ -46,46 +43,36 @@ extension Publishers {
 
 extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Equatable {}
 
-@usableFromInline
-final class CollectOnStage<Input, Failure: Error>: TriggeredStage<[Input], Failure>, Subscriber {
+@usableFromInline final class CollectOnStage<Input, Failure: Error>: TriggeredStage<[Input], Failure>, Subscriber {
   private let source: StaticString
   /// How many values make an array without a trigger; `nil` for any number.
   private let count: Int?
-  @exclusivity(unchecked)
-  private var collected: [Input] = []
-  @exclusivity(unchecked)
-  private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var collected: [Input] = []
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
   /// Whether what was collected is to be delivered as soon as it is asked for.
-  @exclusivity(unchecked)
-  private var isDue = false
+  @exclusivity(unchecked) private var isDue = false
   /// Whether upstream has finished: what is left is due, and the ending after it.
-  @exclusivity(unchecked)
-  private var isFinished = false
-  @exclusivity(unchecked)
-  private var isDelivering = false
+  @exclusivity(unchecked) private var isFinished = false
+  @exclusivity(unchecked) private var isDelivering = false
 
-  @usableFromInline
-  init(_ name: StaticString, _ down: Downstream<[Input], Failure>, count: Int?) {
+  @usableFromInline init(_ name: StaticString, _ down: ErasedSubscriber<[Input], Failure>, count: Int?) {
     source = name
     self.count = count
     super.init(name, down)
   }
 
-  @usableFromInline
-  override func began() {
+  @usableFromInline override func began() {
     super.began()
     if count == nil { up?.request(.unlimited) }
   }
 
-  @usableFromInline
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, !isFinished else { return .none }
     collected.append(input)
     return collected.count == count ? upstreamDemand(for: deliver()) : .none
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive, !isFinished else { return }
     trigger?.cancel()
     if case .finished = completion { return finishWhenDelivered() }
@@ -99,20 +86,17 @@ final class CollectOnStage<Input, Failure: Error>: TriggeredStage<[Input], Failu
     _ = deliver()
   }
 
-  @usableFromInline
-  override func triggered() {
+  @usableFromInline override func triggered() {
     isDue = true
     request(upstream: deliver())
   }
 
-  @usableFromInline
-  override func triggerEnded() {
+  @usableFromInline override func triggerEnded() {
     up.take()?.cancel()
     finishWhenDelivered()
   }
 
-  @usableFromInline
-  override var needsTrigger: Bool { super.needsTrigger && !isFinished }
+  @usableFromInline override var needsTrigger: Bool { super.needsTrigger && !isFinished }
 
   /// Delivers the arrays that are due or full, as far as they are asked for, and returns what was asked for meanwhile.
   private func deliver() -> Subscribers.Demand {
@@ -130,7 +114,7 @@ final class CollectOnStage<Input, Failure: Error>: TriggeredStage<[Input], Failu
         isDue = false
       }
       demand -= 1
-      let more = down.next(array)
+      let more = down.receive(array)
       demand += more
       asked += more
     }
@@ -151,16 +135,14 @@ final class CollectOnStage<Input, Failure: Error>: TriggeredStage<[Input], Failu
     if more > .none, isLive, !isFinished { up?.request(more) }
   }
 
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard isLive else { return }
     self.demand += demand
     request(upstream: demand + deliver())
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     let dropped = collected
     collected = []

@@ -15,8 +15,7 @@ extension Publisher {
   ///   - dueTime: how long a value must stand, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
   ///   - options: the scheduler's own.
-  @inlinable
-  public func debounce<S: Scheduler>(
+  @inlinable public func debounce<S: Scheduler>(
     for dueTime: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Debounce<Self, S> {
     Publishers.Debounce(upstream: self, dueTime: dueTime, scheduler: scheduler, options: options)
@@ -34,8 +33,7 @@ extension Publishers {
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, dueTime: Context.SchedulerTimeType.Stride, scheduler: Context,
       options: Context.SchedulerOptions?
     ) {
@@ -45,45 +43,36 @@ extension Publishers {
       self.options = options
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: DebounceStage<Output, Failure>(
-          Downstream(subscriber), Alarm(dueTime, scheduler, options),
+          ErasedSubscriber(subscriber), Alarm(dueTime, scheduler, options),
           schedule: { [scheduler] in scheduler.schedule($0) }))
     }
   }
 }
 
-@usableFromInline
-final class DebounceStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
-  @usableFromInline
-  let alarm: Alarm
+@usableFromInline final class DebounceStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  @usableFromInline let alarm: Alarm
   private let schedule: (@escaping () -> Void) -> Void
-  @exclusivity(unchecked)
-  @usableFromInline
-  var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// The value that waits for its time.
-  @exclusivity(unchecked)
-  private var latest: Input?
-  @exclusivity(unchecked)
-  private var isOpen = true
+  @exclusivity(unchecked) private var latest: Input?
+  @exclusivity(unchecked) private var isOpen = true
 
   @usableFromInline
-  init(_ down: Downstream<Input, Failure>, _ alarm: Alarm, schedule: @escaping (@escaping () -> Void) -> Void) {
+  init(_ down: ErasedSubscriber<Input, Failure>, _ alarm: Alarm, schedule: @escaping (@escaping () -> Void) -> Void) {
     self.alarm = alarm
     self.schedule = schedule
     super.init(down)
   }
 
-  @usableFromInline
-  override func began() {
+  @usableFromInline override func began() {
     super.began()
     up?.request(.unlimited)
   }
 
-  @usableFromInline
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, isOpen else { return .none }
     latest = input
     alarm.set { [self] in deliver() }
@@ -95,11 +84,10 @@ final class DebounceStage<Input, Failure: Error>: Stage<Input, Failure>, Subscri
     latest = nil
     guard demand > .none else { return StreamDiagnostics.dropped(input, "Debounce", .noDemand) }
     demand -= 1
-    demand += down.next(input)
+    demand += down.receive(input)
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive, isOpen else { return }
     isOpen = false
     alarm.cancel()
@@ -110,14 +98,12 @@ final class DebounceStage<Input, Failure: Error>: Stage<Input, Failure>, Subscri
     schedule { [self] in finish(completion) }
   }
 
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     if isLive { self.demand += demand }
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     alarm.cancel()
     let dropped = latest

@@ -17,8 +17,7 @@ extension Publisher {
   ///   - tolerance: how much later than that is still in time; by default the scheduler's minimum.
   ///   - scheduler: measures the time, and delivers.
   ///   - options: the scheduler's own.
-  @inlinable
-  public func delay<S: Scheduler>(
+  @inlinable public func delay<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, tolerance: S.SchedulerTimeType.Stride? = nil, scheduler: S,
     options: S.SchedulerOptions? = nil
   ) -> Publishers.Delay<Self, S> {
@@ -40,8 +39,7 @@ extension Publishers {
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, interval: Context.SchedulerTimeType.Stride, tolerance: Context.SchedulerTimeType.Stride,
       scheduler: Context, options: Context.SchedulerOptions? = nil
     ) {
@@ -52,10 +50,9 @@ extension Publishers {
       self.options = options
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: PostponingStage<Output, Failure>("Delay", Downstream(subscriber)) {
+        subscriber: ReceiveOnStage<Output, Failure>("Delay", ErasedSubscriber(subscriber)) {
           [interval, tolerance, scheduler, options] in
           scheduler.schedule(
             after: scheduler.now.advanced(by: interval), tolerance: tolerance, options: options, $0)

@@ -13,8 +13,7 @@ extension Publisher {
   ///   - interval: how much later, in `scheduler`'s time.
   ///   - scheduler: measures the time, and subscribes.
   ///   - options: the scheduler's own.
-  @inlinable
-  public func delaySubscription<S: Scheduler>(
+  @inlinable public func delaySubscription<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.DelaySubscription<Self, S> {
     Publishers.DelaySubscription(upstream: self, interval: interval, scheduler: scheduler, options: options)
@@ -32,8 +31,7 @@ extension Publishers {
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
       options: Context.SchedulerOptions?
     ) {
@@ -43,9 +41,8 @@ extension Publishers {
       self.options = options
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = PatientStage("DelaySubscription", Downstream(subscriber))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = PatientStage("DelaySubscription", ErasedSubscriber(subscriber))
       subscriber.receive(subscription: stage)
       stage.subscribe({ [upstream] in upstream.receive(subscriber: $0) }, at: Alarm(interval, scheduler, options))
     }

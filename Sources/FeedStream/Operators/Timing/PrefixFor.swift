@@ -14,8 +14,7 @@ extension Publisher {
   ///   - interval: how long from the subscription, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers the ending.
   ///   - options: the scheduler's own.
-  @inlinable
-  public func prefix<S: Scheduler>(
+  @inlinable public func prefix<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.PrefixFor<Self, S> {
     Publishers.PrefixFor(upstream: self, interval: interval, scheduler: scheduler, options: options)
@@ -33,8 +32,7 @@ extension Publishers {
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
       options: Context.SchedulerOptions?
     ) {
@@ -44,41 +42,34 @@ extension Publishers {
       self.options = options
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: PrefixForStage<Output, Failure>(Downstream(subscriber), Alarm(interval, scheduler, options)))
+        subscriber: PrefixForStage<Output, Failure>(ErasedSubscriber(subscriber), Alarm(interval, scheduler, options)))
     }
   }
 }
 
-@usableFromInline
-final class PrefixForStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+@usableFromInline final class PrefixForStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   private let alarm: Alarm
 
-  @usableFromInline
-  init(_ down: Downstream<Input, Failure>, _ alarm: Alarm) {
+  @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, _ alarm: Alarm) {
     self.alarm = alarm
     super.init(down)
   }
 
-  @usableFromInline
-  override func began() {
+  @usableFromInline override func began() {
     super.began()
     if isLive { alarm.set { [self] in stop(.finished) } }
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.next(input) : .none }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.receive(input) : .none }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     alarm.cancel()
     finish(completion)
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     alarm.cancel()
   }

@@ -15,8 +15,7 @@ extension Publisher {
   /// trigger. **Failure:** upstream's passes through. **Cancellation:** both, at once.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
-  @inlinable
-  public func sample<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Sample<Self, Trigger>
+  @inlinable public func sample<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Sample<Self, Trigger>
   where Trigger.Failure == Never {
     Publishers.Sample(upstream: self, trigger: trigger)
   }
@@ -34,8 +33,7 @@ extension Publisher {
   ///   - scheduler: measures the time, and delivers.
   ///   - options: passed on to `scheduler`.
   /// - Precondition: `interval` is more than zero.
-  @inlinable
-  public func sample<S: Scheduler>(
+  @inlinable public func sample<S: Scheduler>(
     every interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Sample<Self, Publishers.Interval<S>> {
     precondition(interval > .zero, "sample(every: \(interval)): the time never passes; use more than 0")
@@ -52,15 +50,13 @@ extension Publishers {
     public let upstream: Upstream
     public let trigger: Trigger
 
-    @inlinable
-    public init(upstream: Upstream, trigger: Trigger) {
+    @inlinable public init(upstream: Upstream, trigger: Trigger) {
       self.upstream = upstream
       self.trigger = trigger
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = SampleStage<Output, Failure>(Downstream(subscriber))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = SampleStage<Output, Failure>(ErasedSubscriber(subscriber))
       upstream.receive(subscriber: stage)
       stage.start(trigger)
     }
@@ -69,45 +65,35 @@ extension Publishers {
 
 extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equatable {}
 
-@usableFromInline
-final class SampleStage<Input, Failure: Error>: TriggeredStage<Input, Failure>, Subscriber {
-  @exclusivity(unchecked)
-  @usableFromInline
-  var latest: Input?
-  @exclusivity(unchecked)
-  private var demand = Subscribers.Demand.none
+@usableFromInline final class SampleStage<Input, Failure: Error>: TriggeredStage<Input, Failure>, Subscriber {
+  @exclusivity(unchecked) @usableFromInline var latest: Input?
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
 
-  @usableFromInline
-  init(_ down: Downstream<Input, Failure>) { super.init("Sample", down) }
+  @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>) { super.init("Sample", down) }
 
-  @usableFromInline
-  override func began() {
+  @usableFromInline override func began() {
     super.began()
     up?.request(.unlimited)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     if isLive { latest = input }
     return .none
   }
 
-  @usableFromInline
-  override func triggered() {
+  @usableFromInline override func triggered() {
     guard isLive, demand > .none, let input = latest else { return }
     latest = nil
     demand -= 1
-    demand += down.next(input)
+    demand += down.receive(input)
   }
 
-  @usableFromInline
-  override func triggerEnded() {
+  @usableFromInline override func triggerEnded() {
     reportLatest()
     super.triggerEnded()
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     trigger?.cancel()
     reportLatest()
     finish(completion)
@@ -120,14 +106,12 @@ final class SampleStage<Input, Failure: Error>: TriggeredStage<Input, Failure>, 
     StreamDiagnostics.dropped(input, "Sample", .terminated)
   }
 
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     if isLive { self.demand += demand }
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     let dropped = latest
     latest = nil

@@ -15,8 +15,7 @@ extension Publisher {
   /// - Parameters:
   ///   - scheduler: where to talk to upstream.
   ///   - options: the scheduler's own.
-  @inlinable
-  public func subscribe<S: Scheduler>(
+  @inlinable public func subscribe<S: Scheduler>(
     on scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.SubscribeOn<Self, S> {
     Publishers.SubscribeOn(upstream: self, scheduler: scheduler, options: options)
@@ -33,16 +32,14 @@ extension Publishers {
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
 
-    @inlinable
-    public init(upstream: Upstream, scheduler: Context, options: Context.SchedulerOptions?) {
+    @inlinable public init(upstream: Upstream, scheduler: Context, options: Context.SchedulerOptions?) {
       self.upstream = upstream
       self.scheduler = scheduler
       self.options = options
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = SubscribeOnStage<Output, Failure>(Downstream(subscriber)) { [scheduler, options] in
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = SubscribeOnStage<Output, Failure>(ErasedSubscriber(subscriber)) { [scheduler, options] in
         scheduler.schedule(options: options, $0)
       }
       scheduler.schedule(options: options) { [upstream] in upstream.receive(subscriber: stage) }
@@ -51,30 +48,24 @@ extension Publishers {
 }
 
 /// Keeps its upstream after the subscriber has cancelled, until that has reached upstream through the scheduler.
-@usableFromInline
-final class SubscribeOnStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+@usableFromInline final class SubscribeOnStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   private let schedule: (@escaping () -> Void) -> Void
 
-  @usableFromInline
-  init(_ down: Downstream<Input, Failure>, schedule: @escaping (@escaping () -> Void) -> Void) {
+  @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, schedule: @escaping (@escaping () -> Void) -> Void) {
     self.schedule = schedule
     super.init(down)
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.next(input) : .none }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.receive(input) : .none }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     schedule { [self] in up?.request(demand) }
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     guard isLive else { return }
     phase = .ended
     schedule { [self] in

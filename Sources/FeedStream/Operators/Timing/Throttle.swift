@@ -18,8 +18,7 @@ extension Publisher {
   ///   - interval: the least time between two deliveries, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
   ///   - latest: whether a later value takes the place of the one that waits.
-  @inlinable
-  public func throttle<S: Scheduler>(
+  @inlinable public func throttle<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, latest: Bool
   ) -> Publishers.Throttle<Self, S> {
     Publishers.Throttle(upstream: self, interval: interval, scheduler: scheduler, latest: latest)
@@ -37,8 +36,7 @@ extension Publishers {
     public let scheduler: Context
     public let latest: Bool
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context, latest: Bool
     ) {
       self.upstream = upstream
@@ -47,10 +45,9 @@ extension Publishers {
       self.latest = latest
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ThrottleStage<Output, Failure, Context>(Downstream(subscriber), interval, scheduler, latest))
+        subscriber: ThrottleStage<Output, Failure, Context>(ErasedSubscriber(subscriber), interval, scheduler, latest))
     }
   }
 }
@@ -61,23 +58,17 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   private let scheduler: Context
   private let latest: Bool
   /// What waits for its time, already counted off the demand.
-  @exclusivity(unchecked)
-  private var waiting: Input?
-  @exclusivity(unchecked)
-  private var ending: Subscribers.Completion<Failure>?
-  @exclusivity(unchecked)
-  private var demand = Subscribers.Demand.none
-  @exclusivity(unchecked)
-  private var lastDelivery: Context.SchedulerTimeType?
+  @exclusivity(unchecked) private var waiting: Input?
+  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var lastDelivery: Context.SchedulerTimeType?
   /// The time of the last event.
-  @exclusivity(unchecked)
-  private var time: Context.SchedulerTimeType
+  @exclusivity(unchecked) private var time: Context.SchedulerTimeType
   /// What the subscriber holds; weak, for it holds this.
-  private weak var leash: Leash?
+  private weak var leash: DetachableSubscription?
 
-  @usableFromInline
-  init(
-    _ down: Downstream<Input, Failure>, _ interval: Context.SchedulerTimeType.Stride, _ scheduler: Context,
+  @usableFromInline init(
+    _ down: ErasedSubscriber<Input, Failure>, _ interval: Context.SchedulerTimeType.Stride, _ scheduler: Context,
     _ latest: Bool
   ) {
     self.interval = interval
@@ -87,17 +78,15 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     super.init(down)
   }
 
-  @usableFromInline
-  override func began() {
+  @usableFromInline override func began() {
     time = scheduler.now
-    let leash = Leash("Throttle", self)
+    let leash = DetachableSubscription("Throttle", self)
     self.leash = leash
     down.receive(subscription: leash)
     up?.request(.unlimited)
   }
 
-  @usableFromInline
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, ending == nil else { return .none }
     time = scheduler.now
     if waiting != nil {
@@ -112,8 +101,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     return .none
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive, ending == nil else { return }
     time = scheduler.now
     ending = completion
@@ -135,7 +123,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     if let input = waiting {
       waiting = nil
       if ending == nil { lastDelivery = scheduler.now }
-      demand += down.next(input)
+      demand += down.receive(input)
     }
     if let ending {
       finish(ending)
@@ -143,13 +131,11 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     }
   }
 
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
     if isLive { self.demand += demand }
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     // Before the subscription too, as Combine's: a subscription that comes then is refused.
     phase = .ended

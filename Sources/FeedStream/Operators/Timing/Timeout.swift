@@ -19,8 +19,7 @@ extension Publisher {
   ///   - scheduler: measures the time, and delivers.
   ///   - options: the scheduler's own.
   ///   - customError: makes the error to fail with; without it a timeout finishes the stream.
-  @inlinable
-  public func timeout<S: Scheduler>(
+  @inlinable public func timeout<S: Scheduler>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil,
     customError: (() -> Failure)? = nil
   ) -> Publishers.Timeout<Self, S> {
@@ -58,8 +57,7 @@ extension Publisher {
   ///   - line: where the pipeline was assembled.
   ///   - customError: makes the error to fail with; what it is handed names the place of this call and the nearest
   ///     ``Publisher/checkpoint(_:file:line:)`` below.
-  @inlinable
-  public func timeout<S: Scheduler>(
+  @inlinable public func timeout<S: Scheduler>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil,
     file: StaticString = #fileID, line: UInt = #line, customError: @escaping (TimedOut) -> Failure
   ) -> Publishers.Timeout<Self, S> {
@@ -81,11 +79,9 @@ extension Publishers {
     public let options: Context.SchedulerOptions?
     public let customError: (() -> Upstream.Failure)?
     /// Where it was assembled, when the error wants to know.
-    @usableFromInline
-    let timedOut: (place: Place, makeError: (TimedOut) -> Upstream.Failure)?
+    @usableFromInline let timedOut: (place: Place, makeError: (TimedOut) -> Upstream.Failure)?
 
-    @usableFromInline
-    init(
+    @usableFromInline init(
       upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
       options: Context.SchedulerOptions?, timedOut: (Place, (TimedOut) -> Upstream.Failure)
     ) {
@@ -97,8 +93,7 @@ extension Publishers {
       self.timedOut = timedOut
     }
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
       options: Context.SchedulerOptions?, customError: (() -> Upstream.Failure)?
     ) {
@@ -110,17 +105,15 @@ extension Publishers {
       timedOut = nil
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: TimeoutStage<Output, Failure>(
-          Downstream(subscriber), Alarm(interval, scheduler, options),
+          ErasedSubscriber(subscriber), Alarm(interval, scheduler, options),
           schedule: { [scheduler, options] in scheduler.schedule(options: options, $0) },
           expired: { stage in stage.finish(ending(at: stage)) }))
     }
 
-    @usableFromInline
-    func ending(at stage: TimeoutStage<Output, Failure>) -> Subscribers.Completion<Failure> {
+    @usableFromInline func ending(at stage: TimeoutStage<Output, Failure>) -> Subscribers.Completion<Failure> {
       if let (place, makeError) = timedOut {
         return .failure(makeError(TimedOut(place: place, checkpoint: nearestCheckpoint(below: stage))))
       }
@@ -129,17 +122,14 @@ extension Publishers {
   }
 }
 
-@usableFromInline
-final class TimeoutStage<Input, Failure: Error>: DeferringStage<Input, Failure>, Subscriber {
+@usableFromInline final class TimeoutStage<Input, Failure: Error>: ScheduledStage<Input, Failure>, Subscriber {
   private let alarm: Alarm
   private let expired: (TimeoutStage) -> Void
-  @exclusivity(unchecked)
-  private var hasRequested = false
+  @exclusivity(unchecked) private var hasRequested = false
 
   /// - Parameter expired: what comes in place of the ending, upstream being cancelled and every value delivered.
-  @usableFromInline
-  init(
-    _ down: Downstream<Input, Failure>, _ alarm: Alarm, schedule: @escaping (@escaping () -> Void) -> Void,
+  @usableFromInline init(
+    _ down: ErasedSubscriber<Input, Failure>, _ alarm: Alarm, schedule: @escaping (@escaping () -> Void) -> Void,
     expired: @escaping (TimeoutStage) -> Void
   ) {
     self.alarm = alarm
@@ -147,29 +137,25 @@ final class TimeoutStage<Input, Failure: Error>: DeferringStage<Input, Failure>,
     super.init("Timeout", down, schedule: schedule)
   }
 
-  @usableFromInline
-  override func began() {
+  @usableFromInline override func began() {
     startTime()
     super.began()
   }
 
-  @usableFromInline
-  func startTime() {
+  @usableFromInline func startTime() {
     alarm.set { [self] in expire() }
     precondition(
       alarm.isSet, "timeout: this scheduler's time passes at once; use one that has time, such as an EventLoop")
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, isOpen else { return .none }
     startTime()
     enqueue(input)
     return .none
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive, isOpen else { return }
     alarm.cancel()
     enqueue(completion)
@@ -183,8 +169,7 @@ final class TimeoutStage<Input, Failure: Error>: DeferringStage<Input, Failure>,
     if isLive { expired(self) }
   }
 
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     if !hasRequested {
       hasRequested = true
@@ -193,8 +178,7 @@ final class TimeoutStage<Input, Failure: Error>: DeferringStage<Input, Failure>,
     super.request(demand)
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     alarm.cancel()
   }

@@ -16,8 +16,7 @@ extension Publisher {
   ///   - scheduler: measures the time, and delivers upstream's values.
   ///   - options: the scheduler's own.
   ///   - fallback: takes over; upstream is cancelled before.
-  @inlinable
-  public func timeout<S: Scheduler, P: Publisher>(
+  @inlinable public func timeout<S: Scheduler, P: Publisher>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil, fallback: P
   ) -> Publishers.TimeoutFallback<Self, P, S> where P.Output == Output, P.Failure == Failure {
     Publishers.TimeoutFallback(
@@ -38,8 +37,7 @@ extension Publishers {
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, fallback: Fallback, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
       options: Context.SchedulerOptions?
     ) {
@@ -50,15 +48,14 @@ extension Publishers {
       self.options = options
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = SerialStage("TimeoutFallback", Downstream(subscriber))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = SequentialStage("TimeoutFallback", ErasedSubscriber(subscriber))
       let alarm = Alarm(interval, scheduler, options)
       subscriber.receive(subscription: stage)
       stage.subscribe { [self, unowned stage] inlet in
         upstream.receive(
           subscriber: TimeoutStage<Output, Failure>(
-            Downstream(inlet), alarm, schedule: { scheduler.schedule(options: options, $0) },
+            ErasedSubscriber(inlet), alarm, schedule: { scheduler.schedule(options: options, $0) },
             expired: { _ in stage.subscribe { fallback.receive(subscriber: $0) } }))
       }
     }

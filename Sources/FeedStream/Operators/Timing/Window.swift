@@ -16,8 +16,7 @@ extension Publisher {
   /// open window finishes.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
-  @inlinable
-  public func window<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Window<Self, Trigger>
+  @inlinable public func window<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Window<Self, Trigger>
   where Trigger.Failure == Never {
     Publishers.Window(upstream: self, trigger: trigger, count: nil)
   }
@@ -38,8 +37,7 @@ extension Publisher {
   ///   - scheduler: measures the time, and delivers the windows.
   ///   - options: the scheduler's own.
   /// - Precondition: `interval` is more than zero.
-  @inlinable
-  public func window<S: Scheduler>(
+  @inlinable public func window<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Window<Self, Publishers.Interval<S>> {
     precondition(interval > .zero, "window(for: \(interval)): the time never passes; use more than 0")
@@ -57,8 +55,7 @@ extension Publisher {
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/window(on:)``.
   ///
   /// - Precondition: `count` is more than zero.
-  @inlinable
-  public func window(_ count: Int) -> Publishers.Window<Self, Empty<Never, Never>> {
+  @inlinable public func window(_ count: Int) -> Publishers.Window<Self, Empty<Never, Never>> {
     precondition(count > 0, "window(\(count)): a window of so many values never fills; use 1 or more")
     return Publishers.Window(upstream: self, trigger: Empty(completeImmediately: false), count: count)
   }
@@ -75,16 +72,14 @@ extension Publishers {
     /// How many values fill a window; `nil` when only the trigger ends it.
     public let count: Int?
 
-    @inlinable
-    public init(upstream: Upstream, trigger: Trigger, count: Int?) {
+    @inlinable public init(upstream: Upstream, trigger: Trigger, count: Int?) {
       self.upstream = upstream
       self.trigger = trigger
       self.count = count
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = WindowStage<Upstream.Output, Failure>(Downstream(subscriber), count: count)
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = WindowStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count: count)
       upstream.receive(subscriber: stage)
       stage.start(trigger)
     }
@@ -96,29 +91,21 @@ extension Publishers.Window: Equatable where Upstream: Equatable, Trigger: Equat
 @usableFromInline
 final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Input, Failure>, Failure>, Subscriber {
   private let count: Int?
-  @exclusivity(unchecked)
-  private var open: ReplaySubject<Input, Failure>?
+  @exclusivity(unchecked) private var open: ReplaySubject<Input, Failure>?
   /// How many values the open window has.
-  @exclusivity(unchecked)
-  private var filled = 0
+  @exclusivity(unchecked) private var filled = 0
   /// Windows that nobody has asked for.
-  @exclusivity(unchecked)
-  private var waiting = FIFO<ReplaySubject<Input, Failure>>()
-  @exclusivity(unchecked)
-  private var demand = Subscribers.Demand.none
-  @exclusivity(unchecked)
-  private var isFinished = false
-  @exclusivity(unchecked)
-  private var isDelivering = false
+  @exclusivity(unchecked) private var waiting = FIFO<ReplaySubject<Input, Failure>>()
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var isFinished = false
+  @exclusivity(unchecked) private var isDelivering = false
 
-  @usableFromInline
-  init(_ down: Downstream<AnyPublisher<Input, Failure>, Failure>, count: Int?) {
+  @usableFromInline init(_ down: ErasedSubscriber<AnyPublisher<Input, Failure>, Failure>, count: Int?) {
     self.count = count
     super.init("Window", down)
   }
 
-  @usableFromInline
-  override func began() {
+  @usableFromInline override func began() {
     super.began()
     guard isLive else { return }
     if count == nil { _ = beginWindow() }
@@ -140,8 +127,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     window?.send(completion: completion)
   }
 
-  @usableFromInline
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, !isFinished else { return .none }
     let window = open ?? beginWindow()
     filled += 1
@@ -150,21 +136,18 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     return .none
   }
 
-  @usableFromInline
-  override func triggered() {
+  @usableFromInline override func triggered() {
     guard isLive, !isFinished else { return }
     endWindow(.finished)
     if isLive { _ = beginWindow() }
   }
 
-  @usableFromInline
-  override func triggerEnded() {
+  @usableFromInline override func triggerEnded() {
     up.take()?.cancel()
     finishWhenDelivered()
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive, !isFinished else { return }
     trigger?.cancel()
     if case .finished = completion { return finishWhenDelivered() }
@@ -179,30 +162,27 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     deliver()
   }
 
-  @usableFromInline
-  override var needsTrigger: Bool { super.needsTrigger && !isFinished }
+  @usableFromInline override var needsTrigger: Bool { super.needsTrigger && !isFinished }
 
   private func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
     while isLive, demand > .none, let window = waiting.popFirst() {
       demand -= 1
-      demand += down.next(window.eraseToAnyPublisher())
+      demand += down.receive(window.eraseToAnyPublisher())
     }
     isDelivering = false
     if isFinished, waiting.isEmpty { finish(.finished) }
   }
 
-  @usableFromInline
-  override func request(_ demand: Subscribers.Demand) {
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
     demand.assertPositive(self)
     guard isLive else { return }
     self.demand += demand
     deliver()
   }
 
-  @usableFromInline
-  override func cancel() {
+  @usableFromInline override func cancel() {
     super.cancel()
     waiting.removeAll()
     endWindow(.finished)

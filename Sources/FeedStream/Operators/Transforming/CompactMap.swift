@@ -9,8 +9,7 @@ extension Publisher {
   ///
   /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
   /// out `nil`, by design.
-  @inlinable
-  public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Self, T> {
+  @inlinable public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Self, T> {
     Publishers.CompactMap(upstream: self, transform: transform)
   }
 
@@ -30,21 +29,18 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/compactMap(_:)``.
-  @frozen
-  public struct CompactMap<Upstream: Publisher, Output>: Publisher {
+  @frozen public struct CompactMap<Upstream: Publisher, Output>: Publisher {
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let transform: (Upstream.Output) -> Output?
 
-    @inlinable
-    public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> Output?) {
+    @inlinable public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> Output?) {
       self.upstream = upstream
       self.transform = transform
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if S.isFullyFused {
         upstream.receive(subscriber: CompactMapStage(subscriber.erased, transform))
       } else {
@@ -54,26 +50,23 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryCompactMap(_:)``.
-  @frozen
-  public struct TryCompactMap<Upstream: Publisher, Output>: Publisher {
+  @frozen public struct TryCompactMap<Upstream: Publisher, Output>: Publisher {
     public typealias Failure = any Error
 
     public let upstream: Upstream
     public let transform: (Upstream.Output) throws -> Output?
 
-    @inlinable
-    public init(upstream: Upstream, transform: @escaping (Upstream.Output) throws -> Output?) {
+    @inlinable public init(upstream: Upstream, transform: @escaping (Upstream.Output) throws -> Output?) {
       self.upstream = upstream
       self.transform = transform
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let down = Downstream(subscriber)
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = ErasedSubscriber(subscriber)
       upstream.receive(
         subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryCompactMap", strays: .earlyTraps, down) {
           [transform] in
-          if let output = try transform($0) { down.next(output) } else { .max(1) }
+          if let output = try transform($0) { down.receive(output) } else { .max(1) }
         })
     }
   }
@@ -81,14 +74,12 @@ extension Publishers {
 
 extension Publishers.CompactMap {
   /// As `compactMap(_:)` of any publisher, in one step with this one.
-  @inlinable
-  public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Upstream, T> {
+  @inlinable public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Upstream, T> {
     Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).flatMap(transform) }
   }
 
   /// As `map(_:)` of any publisher, in one step with this one.
-  @inlinable
-  public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.CompactMap<Upstream, T> {
+  @inlinable public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.CompactMap<Upstream, T> {
     Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).map(transform) }
   }
 }
@@ -103,25 +94,18 @@ extension Publishers.TryCompactMap {
   }
 }
 
-@frozen
-@usableFromInline
-struct CompactMapStage<Input, Downstream: Subscriber>: FusedStage {
-  @usableFromInline
-  typealias Failure = Downstream.Failure
+@frozen @usableFromInline struct CompactMapStage<Input, Downstream: Subscriber>: FusedStage {
+  @usableFromInline typealias Failure = Downstream.Failure
 
-  @usableFromInline
-  let downstream: Downstream
-  @usableFromInline
-  let transform: (Input) -> Downstream.Input?
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let transform: (Input) -> Downstream.Input?
 
-  @inlinable
-  init(_ downstream: Downstream, _ transform: @escaping (Input) -> Downstream.Input?) {
+  @inlinable init(_ downstream: Downstream, _ transform: @escaping (Input) -> Downstream.Input?) {
     self.downstream = downstream
     self.transform = transform
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     if let output = transform(input) { downstream.receive(output) } else { .max(1) }
   }
 }

@@ -7,8 +7,7 @@ extension Publisher where Output: Encodable {
   ///
   /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
   /// through. Policy: forwards.
-  @inlinable
-  public func encode<Coder: TopLevelEncoder>(encoder: Coder) -> Publishers.Encode<Self, Coder> {
+  @inlinable public func encode<Coder: TopLevelEncoder>(encoder: Coder) -> Publishers.Encode<Self, Coder> {
     Publishers.Encode(upstream: self, encoder: encoder)
   }
 }
@@ -22,8 +21,7 @@ extension Publisher {
   ///
   /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
   /// through. Policy: forwards.
-  @inlinable
-  public func decode<Item: Decodable, Coder: TopLevelDecoder>(
+  @inlinable public func decode<Item: Decodable, Coder: TopLevelDecoder>(
     type: Item.Type, decoder: Coder
   ) -> Publishers.Decode<Self, Item, Coder> where Output == Coder.Input {
     Publishers.Decode(upstream: self, decoder: decoder)
@@ -37,22 +35,19 @@ extension Publishers {
     public typealias Failure = any Error
 
     public let upstream: Upstream
-    @usableFromInline
-    let encoder: Coder
+    @usableFromInline let encoder: Coder
 
-    @inlinable
-    public init(upstream: Upstream, encoder: Coder) {
+    @inlinable public init(upstream: Upstream, encoder: Coder) {
       self.upstream = upstream
       self.encoder = encoder
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let down = Downstream(subscriber)
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = ErasedSubscriber(subscriber)
       upstream.receive(
         subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("Encode", strays: .earlyPass, down) {
           [encoder] in
-          down.next(try encoder.encode($0))
+          down.receive(try encoder.encode($0))
         })
     }
   }
@@ -63,22 +58,19 @@ extension Publishers {
     public typealias Failure = any Error
 
     public let upstream: Upstream
-    @usableFromInline
-    let decoder: Coder
+    @usableFromInline let decoder: Coder
 
-    @inlinable
-    public init(upstream: Upstream, decoder: Coder) {
+    @inlinable public init(upstream: Upstream, decoder: Coder) {
       self.upstream = upstream
       self.decoder = decoder
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let down = Downstream(subscriber)
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = ErasedSubscriber(subscriber)
       upstream.receive(
         subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("Decode", strays: .earlyPass, down) {
           [decoder] in
-          down.next(try decoder.decode(Output.self, from: $0))
+          down.receive(try decoder.decode(Output.self, from: $0))
         })
     }
   }

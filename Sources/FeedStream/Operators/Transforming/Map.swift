@@ -8,8 +8,7 @@ extension Publisher {
   /// ![map { $0 * 10 }](marbles-map.svg)
   ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
-  @inlinable
-  public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Self, T> {
+  @inlinable public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Self, T> {
     Publishers.Map(upstream: self, transform: transform)
   }
 
@@ -21,8 +20,7 @@ extension Publisher {
   ///
   /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
   /// through. Policy: forwards.
-  @inlinable
-  public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Self, T> {
+  @inlinable public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Self, T> {
     Publishers.TryMap(upstream: self, transform: transform)
   }
 
@@ -33,29 +31,25 @@ extension Publisher {
   ///     downstream  --1--0----3--|
   ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
-  @inlinable
-  public func replaceNil<T>(with value: T) -> Publishers.Map<Self, T> where Output == T? {
+  @inlinable public func replaceNil<T>(with value: T) -> Publishers.Map<Self, T> where Output == T? {
     map { $0 ?? value }
   }
 }
 
 extension Publishers {
   /// See `map(_:)`.
-  @frozen
-  public struct Map<Upstream: Publisher, Output>: Publisher {
+  @frozen public struct Map<Upstream: Publisher, Output>: Publisher {
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let transform: (Upstream.Output) -> Output
 
-    @inlinable
-    public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> Output) {
+    @inlinable public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> Output) {
       self.upstream = upstream
       self.transform = transform
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if S.isFullyFused {
         upstream.receive(subscriber: MapStage(subscriber.erased, transform))
       } else {
@@ -65,26 +59,23 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryMap(_:)``.
-  @frozen
-  public struct TryMap<Upstream: Publisher, Output>: Publisher {
+  @frozen public struct TryMap<Upstream: Publisher, Output>: Publisher {
     public typealias Failure = any Error
 
     public let upstream: Upstream
     public let transform: (Upstream.Output) throws -> Output
 
-    @inlinable
-    public init(upstream: Upstream, transform: @escaping (Upstream.Output) throws -> Output) {
+    @inlinable public init(upstream: Upstream, transform: @escaping (Upstream.Output) throws -> Output) {
       self.upstream = upstream
       self.transform = transform
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let down = Downstream(subscriber)
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = ErasedSubscriber(subscriber)
       upstream.receive(
         subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryMap", strays: .valuesAndErrorsPass, down) {
           [transform] in
-          down.next(try transform($0))
+          down.receive(try transform($0))
         })
     }
   }
@@ -94,14 +85,12 @@ extension Publishers {
 
 extension Publishers.Map {
   /// As `map(_:)` of any publisher, in one step with this one.
-  @inlinable
-  public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Upstream, T> {
+  @inlinable public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Upstream, T> {
     Publishers.Map<Upstream, T>(upstream: upstream) { [first = self.transform] in transform(first($0)) }
   }
 
   /// As `tryMap(_:)` of any publisher, in one step with this one.
-  @inlinable
-  public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
+  @inlinable public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
   }
 }
@@ -112,29 +101,21 @@ extension Publishers.TryMap {
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.TryMap<Upstream, T> { tryMap(transform) }
 
   /// As `tryMap(_:)` of any publisher, in one step with this one.
-  @inlinable
-  public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
+  @inlinable public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap<Upstream, T>(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
   }
 }
 
-@frozen
-@usableFromInline
-struct MapStage<Input, Downstream: Subscriber>: FusedStage {
-  @usableFromInline
-  typealias Failure = Downstream.Failure
+@frozen @usableFromInline struct MapStage<Input, Downstream: Subscriber>: FusedStage {
+  @usableFromInline typealias Failure = Downstream.Failure
 
-  @usableFromInline
-  let downstream: Downstream
-  @usableFromInline
-  let transform: (Input) -> Downstream.Input
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let transform: (Input) -> Downstream.Input
 
-  @inlinable
-  init(_ downstream: Downstream, _ transform: @escaping (Input) -> Downstream.Input) {
+  @inlinable init(_ downstream: Downstream, _ transform: @escaping (Input) -> Downstream.Input) {
     self.downstream = downstream
     self.transform = transform
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(transform(input)) }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(transform(input)) }
 }

@@ -1,13 +1,3 @@
-/// What a stream delivers, as a value: one of its values, or its ending.
-@frozen
-public enum Signal<Output, Failure: Error> {
-  case value(Output)
-  case completion(Subscribers.Completion<Failure>)
-}
-
-extension Signal: Sendable where Output: Sendable {}
-extension Signal: Equatable where Output: Equatable, Failure: Equatable {}
-
 extension Publisher {
   /// Delivers values and the ending alike as values, and then finishes.
   ///
@@ -17,8 +7,7 @@ extension Publisher {
   ///
   /// **Demand:** passes through; the ending counts as a value and waits until asked for. **Failure:** becomes a value.
   /// **Cancellation:** passes through. Policy: forwards.
-  @inlinable
-  public func materialize() -> Publishers.Materialize<Self> { Publishers.Materialize(upstream: self) }
+  @inlinable public func materialize() -> Publishers.Materialize<Self> { Publishers.Materialize(upstream: self) }
 
   /// Delivers what the signals stand for: their values, and the first ending among them.
   ///
@@ -28,8 +17,7 @@ extension Publisher {
   ///
   /// **Demand, cancellation:** pass through; an ending among the signals cancels upstream. **Failure:** the signals';
   /// upstream itself cannot fail. Policy: forwards.
-  @inlinable
-  public func dematerialize<T, E: Error>() -> Publishers.Dematerialize<Self, T, E>
+  @inlinable public func dematerialize<T, E: Error>() -> Publishers.Dematerialize<Self, T, E>
   where Output == Signal<T, E>, Failure == Never {
     Publishers.Dematerialize(upstream: self)
   }
@@ -37,35 +25,29 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/materialize()``.
-  @frozen
-  public struct Materialize<Upstream: Publisher>: Publisher {
+  @frozen public struct Materialize<Upstream: Publisher>: Publisher {
     public typealias Output = Signal<Upstream.Output, Upstream.Failure>
     public typealias Failure = Never
 
     public let upstream: Upstream
 
-    @inlinable
-    public init(upstream: Upstream) { self.upstream = upstream }
+    @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       upstream.receive(
-        subscriber: MaterializeStage<Upstream.Output, Upstream.Failure>(Downstream(subscriber)))
+        subscriber: MaterializeStage<Upstream.Output, Upstream.Failure>(ErasedSubscriber(subscriber)))
     }
   }
 
   /// See ``Publisher/dematerialize()``.
-  @frozen
-  public struct Dematerialize<Upstream: Publisher, Output, Failure: Error>: Publisher
+  @frozen public struct Dematerialize<Upstream: Publisher, Output, Failure: Error>: Publisher
   where Upstream.Output == Signal<Output, Failure>, Upstream.Failure == Never {
     public let upstream: Upstream
 
-    @inlinable
-    public init(upstream: Upstream) { self.upstream = upstream }
+    @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: DematerializeStage<Output, Failure>(Downstream(subscriber)))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: DematerializeStage<Output, Failure>(ErasedSubscriber(subscriber)))
     }
   }
 }
@@ -75,34 +57,27 @@ extension Publishers.Dematerialize: Equatable where Upstream: Equatable {}
 
 @usableFromInline
 final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<Input, Failure>, Never>, Subscriber {
-  @inlinable
-  override init(_ down: Downstream<Signal<Input, Failure>, Never>) { super.init(down) }
+  @inlinable override init(_ down: ErasedSubscriber<Signal<Input, Failure>, Never>) { super.init(down) }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { isLive ? pass(.value(input)) : .none }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? pass(.value(input)) : .none }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     finish(with: .completion(completion), isAsked: demand > .none)
   }
 }
 
-@usableFromInline
-final class DematerializeStage<Output, Failure: Error>: Stage<Output, Failure>, Subscriber {
-  @usableFromInline
-  override init(_ down: Downstream<Output, Failure>) { super.init(down) }
+@usableFromInline final class DematerializeStage<Output, Failure: Error>: Stage<Output, Failure>, Subscriber {
+  @usableFromInline override init(_ down: ErasedSubscriber<Output, Failure>) { super.init(down) }
 
-  @inlinable
-  func receive(_ input: Signal<Output, Failure>) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Signal<Output, Failure>) -> Subscribers.Demand {
     guard isLive else { return .none }
     switch input {
-    case .value(let value): return down.next(value)
+    case .value(let value): return down.receive(value)
     case .completion(let completion):
       stop(completion)
       return .none
     }
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<Never>) { finish(.finished) }
+  @usableFromInline func receive(completion: Subscribers.Completion<Never>) { finish(.finished) }
 }

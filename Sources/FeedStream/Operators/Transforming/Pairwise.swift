@@ -7,24 +7,20 @@ extension Publisher {
   ///
   /// **Demand:** passes through; the first value, which has none before it, is asked for again. **Failure,
   /// cancellation:** pass through. Policy: keeps one value.
-  @inlinable
-  public func pairwise() -> Publishers.Pairwise<Self> { Publishers.Pairwise(upstream: self) }
+  @inlinable public func pairwise() -> Publishers.Pairwise<Self> { Publishers.Pairwise(upstream: self) }
 }
 
 extension Publishers {
   /// See ``Publisher/pairwise()``.
-  @frozen
-  public struct Pairwise<Upstream: Publisher>: Publisher {
+  @frozen public struct Pairwise<Upstream: Publisher>: Publisher {
     public typealias Output = (Upstream.Output, Upstream.Output)
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 
-    @inlinable
-    public init(upstream: Upstream) { self.upstream = upstream }
+    @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if S.isFused {
         upstream.receive(subscriber: PairwiseStage<Upstream.Output, _>(subscriber.erased))
       } else {
@@ -36,22 +32,16 @@ extension Publishers {
 
 extension Publishers.Pairwise: Equatable where Upstream: Equatable {}
 
-@frozen
-@usableFromInline
+@frozen @usableFromInline
 struct PairwiseStage<Input, Downstream: Subscriber>: FusedStage where Downstream.Input == (Input, Input) {
-  @usableFromInline
-  typealias Failure = Downstream.Failure
+  @usableFromInline typealias Failure = Downstream.Failure
 
-  @usableFromInline
-  let downstream: Downstream
-  @usableFromInline
-  let last = Box<Input?>(nil)
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let last = Box<Input?>(nil)
 
-  @inlinable
-  init(_ downstream: Downstream) { self.downstream = downstream }
+  @inlinable init(_ downstream: Downstream) { self.downstream = downstream }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     let last = self.last.value
     self.last.value = input
     guard let last else { return .max(1) }

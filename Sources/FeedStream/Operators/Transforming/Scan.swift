@@ -8,8 +8,7 @@ extension Publisher {
   /// ![scan(0, +)](marbles-scan.svg)
   ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
-  @inlinable
-  public func scan<T>(
+  @inlinable public func scan<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) -> T
   ) -> Publishers.Scan<Self, T> {
     Publishers.Scan(upstream: self, initialResult: initialResult, nextPartialResult: nextPartialResult)
@@ -23,8 +22,7 @@ extension Publisher {
   ///
   /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
   /// through. Policy: forwards.
-  @inlinable
-  public func tryScan<T>(
+  @inlinable public func tryScan<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) throws -> T
   ) -> Publishers.TryScan<Self, T> {
     Publishers.TryScan(upstream: self, initialResult: initialResult, nextPartialResult: nextPartialResult)
@@ -33,16 +31,14 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/scan(_:_:)``.
-  @frozen
-  public struct Scan<Upstream: Publisher, Output>: Publisher {
+  @frozen public struct Scan<Upstream: Publisher, Output>: Publisher {
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let initialResult: Output
     public let nextPartialResult: (Output, Upstream.Output) -> Output
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, initialResult: Output, nextPartialResult: @escaping (Output, Upstream.Output) -> Output
     ) {
       self.upstream = upstream
@@ -50,8 +46,7 @@ extension Publishers {
       self.nextPartialResult = nextPartialResult
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let result = Box(initialResult)
       if S.isFused {
         upstream.receive(subscriber: ScanStage(subscriber.erased, result, nextPartialResult))
@@ -62,16 +57,14 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryScan(_:_:)``.
-  @frozen
-  public struct TryScan<Upstream: Publisher, Output>: Publisher {
+  @frozen public struct TryScan<Upstream: Publisher, Output>: Publisher {
     public typealias Failure = any Error
 
     public let upstream: Upstream
     public let initialResult: Output
     public let nextPartialResult: (Output, Upstream.Output) throws -> Output
 
-    @inlinable
-    public init(
+    @inlinable public init(
       upstream: Upstream, initialResult: Output,
       nextPartialResult: @escaping (Output, Upstream.Output) throws -> Output
     ) {
@@ -80,46 +73,27 @@ extension Publishers {
       self.nextPartialResult = nextPartialResult
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let down = Downstream(subscriber)
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let down = ErasedSubscriber(subscriber)
       let result = Box(initialResult)
       upstream.receive(
         subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryScan", down) {
           [nextPartialResult] in
           result.value = try nextPartialResult(result.value, $0)
-          return down.next(result.value)
+          return down.receive(result.value)
         })
     }
   }
 }
 
-/// State of a stage that is itself a value.
-@usableFromInline
-final class Box<Value> {
-  @exclusivity(unchecked)
-  @usableFromInline
-  var value: Value
+@frozen @usableFromInline struct ScanStage<Input, Downstream: Subscriber>: FusedStage {
+  @usableFromInline typealias Failure = Downstream.Failure
 
-  @inlinable
-  init(_ value: Value) { self.value = value }
-}
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let result: Box<Downstream.Input>
+  @usableFromInline let combine: (Downstream.Input, Input) -> Downstream.Input
 
-@frozen
-@usableFromInline
-struct ScanStage<Input, Downstream: Subscriber>: FusedStage {
-  @usableFromInline
-  typealias Failure = Downstream.Failure
-
-  @usableFromInline
-  let downstream: Downstream
-  @usableFromInline
-  let result: Box<Downstream.Input>
-  @usableFromInline
-  let combine: (Downstream.Input, Input) -> Downstream.Input
-
-  @inlinable
-  init(
+  @inlinable init(
     _ downstream: Downstream, _ result: Box<Downstream.Input>,
     _ combine: @escaping (Downstream.Input, Input) -> Downstream.Input
   ) {
@@ -128,8 +102,7 @@ struct ScanStage<Input, Downstream: Subscriber>: FusedStage {
     self.combine = combine
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     result.value = combine(result.value, input)
     return downstream.receive(result.value)
   }

@@ -6,8 +6,7 @@ extension Publisher {
   ///     downstream  --[1]--[1,2]--[1,2,3]--|
   ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
-  @inlinable
-  public func scan<T>(
+  @inlinable public func scan<T>(
     into initialResult: T, _ updateResult: @escaping (inout T, Output) -> Void
   ) -> Publishers.Accumulate<Self, T, T> {
     Publishers.Accumulate(upstream: self, initial: initialResult) {
@@ -23,8 +22,7 @@ extension Publisher {
   ///     downstream  --(0,a)(1,b)(2,c)|
   ///
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
-  @inlinable
-  public func enumerated() -> Publishers.Accumulate<Self, Int, (offset: Int, element: Output)> {
+  @inlinable public func enumerated() -> Publishers.Accumulate<Self, Int, (offset: Int, element: Output)> {
     Publishers.Accumulate(upstream: self, initial: 0) {
       let offset = $0
       $0 = offset + 1
@@ -36,8 +34,7 @@ extension Publisher {
 extension Publishers {
   /// A `map` whose closure has a state of its own in each subscription: see ``Publisher/scan(into:_:)`` and
   /// ``Publisher/enumerated()``.
-  @frozen
-  public struct Accumulate<Upstream: Publisher, State, Output>: Publisher {
+  @frozen public struct Accumulate<Upstream: Publisher, State, Output>: Publisher {
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
@@ -51,9 +48,8 @@ extension Publishers {
       self.next = next
     }
 
-    @inlinable
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let state = Box(Lent(initial))
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let state = Box(NonReentrant(initial))
       if S.isFused {
         upstream.receive(subscriber: AccumulateStage(subscriber.erased, state, next))
       } else {
@@ -63,32 +59,27 @@ extension Publishers {
   }
 }
 
-@frozen
-@usableFromInline
-struct AccumulateStage<Input, State, Downstream: Subscriber>: FusedStage {
-  @usableFromInline
-  typealias Failure = Downstream.Failure
+@frozen @usableFromInline struct AccumulateStage<Input, State, Downstream: Subscriber>: FusedStage {
+  @usableFromInline typealias Failure = Downstream.Failure
 
-  @usableFromInline
-  let downstream: Downstream
-  @usableFromInline
-  let state: Box<Lent<State>>
-  @usableFromInline
-  let next: (inout State, Input) -> Downstream.Input
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let state: Box<NonReentrant<State>>
+  @usableFromInline let next: (inout State, Input) -> Downstream.Input
 
   @inlinable
-  init(_ downstream: Downstream, _ state: Box<Lent<State>>, _ next: @escaping (inout State, Input) -> Downstream.Input)
-  {
+  init(
+    _ downstream: Downstream, _ state: Box<NonReentrant<State>>,
+    _ next: @escaping (inout State, Input) -> Downstream.Input
+  ) {
     self.downstream = downstream
     self.state = state
     self.next = next
   }
 
-  @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand {
-    var taken = state.value.take(for: "scan(into:)")
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+    var taken = state.value.enter(for: "scan(into:)")
     let output = next(&taken, input)
-    state.value.giveBack(taken)
+    state.value.leave(taken)
     return downstream.receive(output)
   }
 }

@@ -1,0 +1,90 @@
+/// Stands before a subscriber, reports what passes to the observers, and is to everybody else the subscriber itself.
+final class Probe<Base: Subscriber>: Subscriber {
+  let base: Base
+
+  init(_ base: Base) { self.base = base }
+
+  func receive(subscription: any Subscription) {
+    Introspection.report { $0.willReceive(subscriber: base, subscription: subscription) }
+    base.receive(subscription: ProbedSubscription(subscription))
+    Introspection.report { $0.didReceive(subscriber: base, subscription: subscription) }
+  }
+
+  func receive(_ input: Base.Input) -> Subscribers.Demand {
+    Introspection.report { $0.willReceive(subscriber: base, input: input) }
+    let demand = base.receive(input)
+    Introspection.report { $0.didReceive(subscriber: base, input: input, resultingDemand: demand) }
+    return demand
+  }
+
+  func receive(completion: Subscribers.Completion<Base.Failure>) {
+    Introspection.report { $0.willReceive(subscriber: base, completion: completion) }
+    base.receive(completion: completion)
+    Introspection.report { $0.didReceive(subscriber: base, completion: completion) }
+  }
+
+  var combineIdentifier: CombineIdentifier { base.combineIdentifier }
+}
+
+/// The way back through a ``Probe``.
+private final class ProbedSubscription: Subscription {
+  let base: any Subscription
+
+  init(_ base: any Subscription) { self.base = base }
+
+  func request(_ demand: Subscribers.Demand) {
+    Introspection.report { $0.willRequest(subscription: base, demand) }
+    base.request(demand)
+    Introspection.report { $0.didRequest(subscription: base, demand) }
+  }
+
+  func cancel() {
+    Introspection.report { $0.willCancel(subscription: base) }
+    base.cancel()
+    Introspection.report { $0.didCancel(subscription: base) }
+  }
+
+  var combineIdentifier: CombineIdentifier { base.combineIdentifier }
+}
+
+// MARK: - What stands for another
+
+/// Something that shows itself as what it stands for.
+private protocol Disguise: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
+  associatedtype Base
+  var base: Base { get }
+}
+
+extension Disguise {
+  var description: String { String(describing: base) }
+  var playgroundDescription: Any {
+    (base as? any CustomPlaygroundDisplayConvertible)?.playgroundDescription ?? description
+  }
+  var customMirror: Mirror { Mirror(reflecting: base) }
+}
+
+extension Probe: Disguise {}
+extension ProbedSubscription: Disguise {}
+
+/// A subscriber that is another one with its type erased.
+private protocol Erasure {
+  var erased: Any { get }
+}
+
+extension ErasedSubscriber: Erasure {
+  fileprivate var erased: Any { subscriber }
+}
+
+extension AnySubscriber: Erasure {
+  fileprivate var erased: Any { downstream.subscriber }
+}
+
+/// Whether `subscriber` is a probe, or one with its type erased.
+func isWatched(_ subscriber: Any) -> Bool {
+  if let erasure = subscriber as? any Erasure { return isWatched(erasure.erased) }
+  return subscriber is any ProbeMark
+}
+
+/// Every probe, whatever its subscriber.
+private protocol ProbeMark {}
+extension Probe: ProbeMark {}

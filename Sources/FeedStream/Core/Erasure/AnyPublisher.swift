@@ -1,0 +1,59 @@
+extension Publisher {
+  /// Hides this publisher's type.
+  ///
+  /// **Cost:** one indirect call per value.
+  @inlinable public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> { AnyPublisher(self) }
+}
+
+/// A publisher of which only what it delivers is known.
+@frozen
+public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConvertible,
+  CustomPlaygroundDisplayConvertible
+{
+  @usableFromInline let box: PublisherBox<Output, Failure>
+
+  /// Wraps `publisher`.
+  @inlinable public init<P: Publisher>(_ publisher: P) where P.Output == Output, P.Failure == Failure {
+    if let erased = publisher as? AnyPublisher<Output, Failure> {
+      self = erased
+    } else {
+      box = PublisherBoxOf(publisher)
+    }
+  }
+
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    box.attach(box, ErasedSubscriber(subscriber))
+  }
+
+  @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool { box.deliverAll(box, deliver) }
+
+  public var description: String { "AnyPublisher" }
+  public var playgroundDescription: Any { description }
+}
+
+/// A publisher of which nothing is left but what to do with it: functions that take this object, formed where the concrete
+/// publisher is known, so that everything above it is specialized.
+@usableFromInline class PublisherBox<Output, Failure: Error> {
+  @usableFromInline final let attach: (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void
+  @usableFromInline final let deliverAll: (PublisherBox, (Output) -> Bool) -> Bool
+
+  @inlinable init(
+    attach: @escaping (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void,
+    deliverAll: @escaping (PublisherBox, (Output) -> Bool) -> Bool
+  ) {
+    self.attach = attach
+    self.deliverAll = deliverAll
+  }
+}
+
+/// The box with the publisher in it: one object, so that what is erased is one word and is passed around with one retain.
+@usableFromInline final class PublisherBoxOf<P: Publisher>: PublisherBox<P.Output, P.Failure> {
+  @usableFromInline let publisher: P
+
+  @inlinable init(_ publisher: P) {
+    self.publisher = publisher
+    super.init(
+      attach: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher.receive(subscriber: $1) },
+      deliverAll: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher.deliverAll(to: $1) })
+  }
+}

@@ -1,0 +1,8 @@
+/// What a stream delivers, as a value: one of its values, or its ending.
+@frozen public enum Signal<Output, Failure: Error> {
+  case value(Output)
+  case completion(Subscribers.Completion<Failure>)
+}
+
+extension Signal: Sendable where Output: Sendable {}
+extension Signal: Equatable where Output: Equatable, Failure: Equatable {}

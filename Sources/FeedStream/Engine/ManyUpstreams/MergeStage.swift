@@ -1,0 +1,173 @@
+/// Several upstreams into one subscriber: what `flatMap` and `merge` share.
+///
+/// **Demand:** while the subscriber asks for everything, so do the inlets; otherwise each is asked for one value at a
+/// time, and a value that arrives before its turn waits: one an inlet at most, and nothing is lost.
+@usableFromInline
+class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
+  CustomReflectable
+{
+  @usableFromInline final let name: StaticString
+  @usableFromInline final let down: ErasedSubscriber<Output, Failure>
+  /// Not cancelled, and no ending delivered.
+  @exclusivity(unchecked) @usableFromInline final var isActive = true
+  @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline final var isDraining = false
+  @exclusivity(unchecked) @usableFromInline
+  final var waiting = FIFO<(inlet: Inlet<MergePort<Output, Failure>>, value: Output)>()
+  @exclusivity(unchecked) @usableFromInline final var inlets: ContiguousArray<AnyInlet> = []
+  /// How many values are being delivered that came through no inlet; the ending waits for them.
+  @exclusivity(unchecked) @usableFromInline final var directDeliveries = 0
+  /// Whether upstreams may still be added.
+  @exclusivity(unchecked) @usableFromInline final var isOpen = true
+
+  @inlinable init(_ name: StaticString, _ down: ErasedSubscriber<Output, Failure>) {
+    self.name = name
+    self.down = down
+  }
+
+  // MARK: Upstreams
+
+  /// Makes room for one more upstream.
+  @inlinable final func addInlet() -> Inlet<MergePort<Output, Failure>> {
+    let inlet = Inlet<MergePort<Output, Failure>>(self, index: inlets.count)
+    // After cancellation nobody would take it off again.
+    if isActive { inlets.append(inlet) }
+    return inlet
+  }
+
+  /// No upstream will be added.
+  @inlinable final func close() {
+    isOpen = false
+    finishIfDone()
+  }
+
+  /// An upstream has finished; `flatMap` asks for the next.
+  @inlinable func inletFinished() {}
+
+  @inlinable final func began(_ inlet: Inlet<MergePort<Output, Failure>>) {
+    guard isActive else { return inlet.cancel() }
+    inlet.isUnlimited = demand == .unlimited
+    inlet.request(inlet.isUnlimited ? .unlimited : .max(1))
+  }
+
+  @inlinable final func receive(_ value: Output, _ inlet: Inlet<MergePort<Output, Failure>>) -> Subscribers.Demand {
+    guard isActive else { return .none }
+    if demand == .unlimited, waiting.isEmpty {
+      _ = down.receive(value)
+    } else if demand == .none || isDraining || !waiting.isEmpty {
+      waiting.append((inlet, value))
+      return .none
+    } else {
+      demand.rawValue &-= 1
+      demand += down.receive(value)
+      if !waiting.isEmpty { drain() }
+    }
+    return more(for: inlet)
+  }
+
+  /// What an inlet whose value has been delivered may send next.
+  @inlinable final func more(for inlet: Inlet<MergePort<Output, Failure>>) -> Subscribers.Demand {
+    if inlet.isUnlimited || !isActive { return .none }
+    guard demand == .unlimited else { return .max(1) }
+    inlet.isUnlimited = true
+    return .unlimited
+  }
+
+  @inlinable
+  final func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<MergePort<Output, Failure>>) {
+    remove(inlet)
+    switch completion {
+    case .finished:
+      finishIfDone()
+      if isActive { inletFinished() }
+    case .failure:
+      end(completion)
+    }
+  }
+
+  /// Takes `inlet` off the list, unless that has been done.
+  @inlinable final func remove(_ inlet: Inlet<MergePort<Output, Failure>>) {
+    guard inlet.index < inlets.count, inlets[inlet.index] === inlet else { return }
+    let last = inlets.removeLast()
+    guard last !== inlet else { return }
+    last.index = inlet.index
+    inlets[inlet.index] = last
+  }
+
+  // MARK: Downstream
+
+  @inlinable func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard isActive else { return }
+    self.demand += demand
+    guard !isDraining else { return }
+    // Not `isEmpty`, for which the queue's type would be looked up: requests are served where it is not known.
+    if waiting.count > 0 { drain() }
+    if isActive, self.demand == .unlimited {
+      for inlet in inlets where inlet.isLive && !inlet.isUnlimited {
+        inlet.isUnlimited = true
+        inlet.request(.unlimited)
+      }
+    }
+  }
+
+  /// Delivers what waits, in order; what arrives meanwhile joins the queue, and the stack stays flat.
+  @inlinable final func drain() {
+    guard !isDraining else { return }
+    isDraining = true
+    while isActive, demand > .none, let (inlet, value) = waiting.popFirst() {
+      if demand != .unlimited { demand.rawValue &-= 1 }
+      demand += down.receive(value)
+      let more = more(for: inlet)
+      if more > .none { inlet.request(more) }
+    }
+    isDraining = false
+    finishIfDone()
+  }
+
+  @inlinable final func finishIfDone() {
+    if isActive, !isOpen, inlets.isEmpty, waiting.count == 0, directDeliveries == 0 { end(.finished) }
+  }
+
+  /// Delivers the ending, once, and cancels what still runs.
+  @inlinable final func end(_ completion: Subscribers.Completion<Failure>) {
+    guard isActive else { return }
+    // Only a failure leaves something waiting.
+    while waiting.count > 0, let (_, value) = waiting.popFirst() { StreamDiagnostics.dropped(value, name, .terminated) }
+    cancel()
+    down.receive(completion: completion)
+  }
+
+  @inlinable func cancel() {
+    guard isActive else { return }
+    isActive = false
+    if waiting.count > 0 { waiting.removeAll() }
+    guard !inlets.isEmpty else { return }
+    let inlets = self.inlets
+    self.inlets = []
+    for inlet in inlets { inlet.cancel() }
+  }
+
+  @usableFromInline final var description: String { "\(name)" }
+  @usableFromInline final var playgroundDescription: Any { description }
+  @usableFromInline final var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+}
+
+@usableFromInline enum MergePort<Output, Failure: Error>: Port {
+  @usableFromInline typealias Input = Output
+  @usableFromInline typealias Owner = MergeStage<Output, Failure>
+
+  @inlinable static func began(_ inlet: Inlet<Self>) { inlet.owner.began(inlet) }
+  @inlinable static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
+    inlet.owner.receive(input, inlet)
+  }
+  /// As in Combine, an upstream that goes on after its ending is heard as long as the others are.
+  @inlinable static func takesStray(afterEnding: Bool) -> Bool { true }
+  @inlinable static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
+    inlet.owner.ended(completion, inlet)
+  }
+}
+
+extension MergeStage: Traceable {
+  @usableFromInline var below: Any { down.subscriber }
+}

@@ -1,0 +1,140 @@
+/// One upstream at a time into one subscriber, the next taking over the demand that the last left unused: what `append`,
+/// `switchToLatest` and everything that subscribes again share.
+///
+/// A subclass decides, in `ended`, what an upstream's ending means. Subscribing to an upstream that ends at once comes
+/// back here; it is taken up by the loop that is subscribing, so that the stack stays flat.
+@usableFromInline
+class SequentialStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
+  CustomPlaygroundDisplayConvertible,
+  CustomReflectable
+{
+  @usableFromInline typealias Upstream = Inlet<SequentialPort<Output, Failure>>
+
+  @usableFromInline final let name: StaticString
+  @usableFromInline final let down: ErasedSubscriber<Output, Failure>
+  @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline final var isActive = true
+  /// Whether a value has been delivered.
+  @exclusivity(unchecked) @usableFromInline final var hasDelivered = false
+  @exclusivity(unchecked) @usableFromInline final var current: Upstream?
+  @exclusivity(unchecked) @usableFromInline final var upcoming: ((Upstream) -> Void)?
+  @exclusivity(unchecked) @usableFromInline final var isSubscribing = false
+
+  @inlinable init(_ name: StaticString, _ down: ErasedSubscriber<Output, Failure>) {
+    self.name = name
+    self.down = down
+  }
+
+  /// Cancels the current upstream and subscribes to another.
+  @inlinable final func subscribe(_ attach: @escaping (Upstream) -> Void) {
+    guard isActive else { return }
+    // Before the cancellation, which may come back here with a newer one, or cancel this.
+    upcoming = attach
+    current.take()?.cancel()
+    if !isSubscribing { subscribeToUpcoming() }
+  }
+
+  @inlinable final func subscribeToUpcoming() {
+    isSubscribing = true
+    while isActive, let attach = upcoming {
+      upcoming = nil
+      let inlet = Upstream(self)
+      current = inlet
+      attach(inlet)
+    }
+    isSubscribing = false
+  }
+
+  // MARK: Upstream
+
+  /// The current upstream accepted: asks it for what is still wanted.
+  @inlinable func began(_ inlet: Upstream) {
+    guard isActive, inlet === current else { return inlet.cancel() }
+    if demand > .none { inlet.request(demand) }
+  }
+
+  @inlinable final func pass(_ value: Output) -> Subscribers.Demand {
+    guard isActive, demand > .none else { return refuse(value) }
+    if demand != .unlimited { demand.rawValue &-= 1 }
+    hasDelivered = true
+    let more = down.receive(value)
+    demand += more
+    return more
+  }
+
+  /// What `inlet`, which has just delivered, may send next. When another upstream has taken its place meanwhile, that one
+  /// is asked; when none has yet, the next is on its beginning.
+  @inlinable final func ask(_ more: Subscribers.Demand, insteadOf inlet: Upstream) -> Subscribers.Demand {
+    if inlet === current { return more }
+    current?.request(more)
+    return .none
+  }
+
+  /// More than was asked for is not passed on.
+  @inline(never) @usableFromInline final func refuse(_ value: Output) -> Subscribers.Demand {
+    if isActive { StreamDiagnostics.dropped(value, name, .noDemand) }
+    return .none
+  }
+
+  /// The current upstream has ended.
+  @inlinable func ended(_ completion: Subscribers.Completion<Failure>) { end(completion) }
+
+  /// Whether an upstream that sends a subscription after its ending is left alone, not cancelled, while this goes on.
+  @usableFromInline var leavesLate: Bool { false }
+
+  @inlinable final func endedCurrent(_ completion: Subscribers.Completion<Failure>, _ inlet: Upstream) {
+    guard isActive, inlet === current else { return }
+    current = nil
+    ended(completion)
+    inlet.leavesLate = isActive && leavesLate
+  }
+
+  /// Delivers the ending, once.
+  @inlinable final func end(_ completion: Subscribers.Completion<Failure>) {
+    guard isActive else { return }
+    cancel()
+    down.receive(completion: completion)
+  }
+
+  // MARK: Downstream
+
+  @inlinable func request(_ demand: Subscribers.Demand) {
+    guard isActive else { return }
+    self.demand += demand
+    current?.request(demand)
+  }
+
+  @inlinable func cancel() {
+    guard isActive else { return }
+    isActive = false
+    upcoming = nil
+    let last = current
+    current = nil
+    last?.cancel()
+  }
+
+  @usableFromInline final var description: String { "\(name)" }
+  @usableFromInline final var playgroundDescription: Any { description }
+  @usableFromInline final var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+}
+
+@usableFromInline enum SequentialPort<Output, Failure: Error>: Port {
+  @usableFromInline typealias Input = Output
+  @usableFromInline typealias Owner = SequentialStage<Output, Failure>
+
+  @inlinable static func began(_ inlet: Inlet<Self>) { inlet.owner.began(inlet) }
+  @inlinable static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
+    let more = inlet.owner.pass(input)
+    return more > .none ? inlet.owner.ask(more, insteadOf: inlet) : more
+  }
+  @inlinable static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
+    inlet.owner.endedCurrent(completion, inlet)
+  }
+  @inlinable static func takesStray(afterEnding: Bool) -> Bool { !afterEnding }
+  /// To upstream, the stage and its inlet are one subscriber.
+  @usableFromInline static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { inlet.owner.combineIdentifier }
+}
+
+extension SequentialStage: Traceable {
+  @usableFromInline var below: Any { down.subscriber }
+}

@@ -1,0 +1,29 @@
+/// A stage whose subscriber is told of its subscription before upstream is: what it asks for, or that it cancels, is kept
+/// until upstream accepts.
+@usableFromInline class DeferredRequestStage<Output, Failure: Error>: Stage<Output, Failure> {
+  /// To be asked of upstream once it accepts.
+  @exclusivity(unchecked) @usableFromInline final var pending = Subscribers.Demand.none
+
+  /// Tells the subscriber. To be called before subscribing to upstream.
+  @usableFromInline final func greet() { down.receive(subscription: self) }
+
+  @usableFromInline override func began() {
+    let demand = pending
+    pending = .none
+    if demand > .none { up?.request(demand) }
+  }
+
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    switch phase {
+    case .waiting, .ended: pending += demand
+    case .live: up?.request(demand)
+    case .draining: break
+    }
+  }
+
+  @usableFromInline override func cancel() {
+    guard phase == .waiting else { return super.cancel() }
+    phase = .ended
+  }
+}

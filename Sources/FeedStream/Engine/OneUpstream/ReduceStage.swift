@@ -1,0 +1,81 @@
+/// What `count`, `collect`, `reduce`, `first`, `last`, `min`, `max`, `contains` and `allSatisfy` share: everything is asked
+/// of upstream, one result is delivered once the subscriber has asked for it, and then the stream finishes.
+///
+/// The rule changes the result with each value and says when it is settled: then upstream is cancelled. A `nil` result
+/// finishes without a value.
+@usableFromInline
+final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueStage<Output, Mode.Failure>, Subscriber {
+  @usableFromInline typealias Failure = Mode.UpstreamFailure
+  @usableFromInline typealias Rule = (inout Output?, Input) throws(Mode.RuleError) -> Bool
+
+  private let name: StaticString
+  /// Whether the result holds the values themselves.
+  private let keepsValues: Bool
+  @usableFromInline let rule: Rule
+  @exclusivity(unchecked) @usableFromInline var result: NonReentrant<Output?>
+  @exclusivity(unchecked) @usableFromInline private(set) var isAsked = false
+  /// Whether upstream has finished while the rule is at work on a value, which still counts.
+  @exclusivity(unchecked) @usableFromInline var hasEndedWithin = false
+
+  /// - Parameters:
+  ///   - keepsValues: whether a failure that takes the result's place drops the values in it.
+  ///   - rule: takes a value into account; returns whether the result is settled.
+  @usableFromInline init(
+    _ name: StaticString, _ down: ErasedSubscriber<Output, Mode.Failure>, _ initial: Output?, keepsValues: Bool = false,
+    _ rule: @escaping Rule
+  ) {
+    self.name = name
+    self.keepsValues = keepsValues
+    self.rule = rule
+    result = NonReentrant(initial)
+    super.init(down)
+  }
+
+  @usableFromInline override func began() {
+    super.began()
+    up?.request(.unlimited)
+  }
+
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    var current = result.enter(for: placed(self))
+    do throws(Mode.RuleError) {
+      let isSettled = try rule(&current, input)
+      guard isLive else { return .none }
+      result.leave(current)
+      if isSettled || hasEndedWithin { conclude(cancelling: !hasEndedWithin) }
+    } catch {
+      stop(.failure(Mode.failure(ofRule: error)))
+    }
+    return .none
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    switch completion {
+    case .finished where result.value == nil: hasEndedWithin = true
+    case .finished: conclude(cancelling: false)
+    case .failure(let error):
+      if keepsValues, let values = result.value as? [Input] {
+        for value in values { StreamDiagnostics.dropped(value, name, .terminated) }
+      }
+      finish(.failure(Mode.failure(ofUpstream: error)))
+    }
+  }
+
+  @inline(never) @usableFromInline func conclude(cancelling: Bool) {
+    let value = result.value ?? nil
+    result = NonReentrant(nil)
+    finish(with: value, isAsked: isAsked, cancelling: cancelling)
+  }
+
+  /// Everything is asked of upstream already.
+  /// What was gathered goes with the cancellation; before the subscription there is none.
+  @usableFromInline override func cancel() {
+    super.cancel()
+    if phase == .ended { result = NonReentrant(nil) }
+  }
+
+  @usableFromInline override func asked(for demand: Subscribers.Demand) { isAsked = true }
+
+  @usableFromInline override var description: String { (Mode.throwsErrors ? "Try" : "") + "\(name)" }
+}

@@ -1,0 +1,173 @@
+/// The life cycle that every stateful operator shares.
+///
+/// A stage sits between an upstream subscription and one subscriber. It is generic over *values* only, its subscriber
+/// being erased to functions, so that repeating an operator in a chain does not nest its types. A subclass adds its state
+/// and one rule: `receive(_:)`. The protocol's rules live here: the first subscription wins, one ending, nothing after
+/// an ending, `cancel()` is final and idempotent.
+///
+/// A stage keeps its subscriber as long as it lives itself, and lets its upstream go at the ending; a subscriber breaks
+/// the circle by letting its subscription go, as ``Subscribers/Sink`` does.
+@usableFromInline
+class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, CustomReflectable,
+  CustomPlaygroundDisplayConvertible
+{
+  /// `draining`: upstream has ended, but the subscriber has not been given everything yet.
+  @usableFromInline enum Phase { case waiting, live, draining, ended }
+
+  /// What a stage does with strays: what upstream sends against the rules, before its subscription or after the ending.
+  ///
+  /// Combine's operators differ here, and each of these does what its namesake does, as long as it adds no violation of
+  /// its own: an operator that keeps nothing back shows its subscriber what a misbehaving upstream sends.
+  @usableFromInline enum Strays {
+    /// Nothing passes.
+    case ignored
+    /// Values pass; endings do not.
+    case valuesPass
+    /// Values pass, and the errors that an operator's closure throws for them; upstream's endings do not.
+    case valuesAndErrorsPass
+    /// Everything passes before the subscription, nothing after the ending.
+    case earlyPass
+    /// Everything passes.
+    case allPass
+    /// What comes before the subscription traps; nothing passes after the ending.
+    case earlyTraps
+  }
+
+  @usableFromInline final let down: ErasedSubscriber<Output, Failure>
+  @exclusivity(unchecked) @usableFromInline final var phase: Phase = .waiting
+  @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
+  @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
+
+  @inlinable init(_ down: ErasedSubscriber<Output, Failure>) { self.down = down }
+
+  // MARK: Upstream's side
+
+  /// Takes the first subscription and tells the subscriber; refuses any other.
+  @inlinable func receive(subscription: any Subscription) {
+    guard phase == .waiting else {
+      subscription.cancel()
+      return
+    }
+    phase = .live
+    up = subscription
+    began()
+  }
+
+  /// Tells the subscriber that it is subscribed; an operator that starts with a request of its own overrides this.
+  @inlinable func began() { down.receive(subscription: self) }
+
+  /// Whether a value is in order. Off the hot path, `takesStray()` says what happens to one that is not.
+  @inlinable final var isLive: Bool { @inline(__always) get { phase == .live } }
+
+  @usableFromInline var strays: Strays { .ignored }
+
+  /// Whether a value that finds this stage not live is to be handled all the same.
+  @inline(never) @usableFromInline final func takesStray() -> Bool {
+    trapIfEarly("a value arrived")
+    switch strays {
+    case .valuesPass, .valuesAndErrorsPass, .allPass: return phase != .draining
+    case .earlyPass: return phase == .waiting
+    case .ignored, .earlyTraps: return false
+    }
+  }
+
+  @usableFromInline final func trapIfEarly(_ what: String) {
+    precondition(
+      phase != .waiting || strays != .earlyTraps,
+      "\(placed(self)): \(what) before the subscription; a publisher calls receive(subscription:) before anything else")
+  }
+
+  /// Whether an ending is in order, or passes all the same.
+  @inlinable final func takesEnding() -> Bool {
+    trapIfEarly("an ending arrived")
+    switch phase {
+    case .live: return true
+    case .waiting: return strays == .earlyPass || strays == .allPass
+    case .ended: return strays == .allPass
+    case .draining: return false
+    }
+  }
+
+  /// Forwards the first ending and refuses the rest.
+  @inlinable final func finish(_ completion: Subscribers.Completion<Failure>) {
+    guard takesEnding() else { return }
+    phase = .ended
+    up = nil
+    down.receive(completion: completion)
+  }
+
+  /// Ends the stream from within: cancels upstream, then completes downstream.
+  @inlinable @inline(never) final func stop(_ completion: Subscribers.Completion<Failure>) {
+    guard phase == .live || phase == .waiting && strays == .earlyPass else { return }
+    phase = .ended
+    up.take()?.cancel()
+    down.receive(completion: completion)
+  }
+
+  /// Delivers a last value and finishes. Upstream is cancelled first, so that nothing comes between them.
+  @inlinable @inline(never) final func stop(after value: Output) {
+    phase = .draining
+    up.take()?.cancel()
+    guard phase == .draining else { return }
+    _ = down.receive(value)
+    // The subscriber may have cancelled meanwhile.
+    guard phase == .draining else { return }
+    phase = .ended
+    down.receive(completion: .finished)
+  }
+
+  // MARK: Downstream's side
+
+  @inlinable func request(_ demand: Subscribers.Demand) {
+    confinement.check("Subscription.request")
+    demand.assertPositive(self)
+    trapIfEarly("values were asked for")
+    up?.request(demand)
+  }
+
+  /// Cancels upstream and delivers nothing more. Before the subscription there is nothing to cancel.
+  @inlinable func cancel() {
+    confinement.check("Subscription.cancel")
+    guard phase != .ended, phase != .waiting || strays == .earlyTraps else { return }
+    phase = .ended
+    up.take()?.cancel()
+  }
+
+  // MARK: What a person sees
+
+  @usableFromInline var description: String { Stage.name(of: type(of: self)) }
+  @usableFromInline var playgroundDescription: Any { description }
+  @usableFromInline var customMirror: Mirror {
+    Mirror(self, children: ["downstream": down.subscriber, "phase": phase])
+  }
+}
+
+extension Stage {
+  /// The operator's name: "DropWhileStage<Int, Never>" is "DropWhile" to its readers.
+  @usableFromInline static func name(of type: Any.Type) -> String {
+    let name = String(describing: type).prefix { $0 != "<" }
+    return name.hasSuffix("Stage") ? String(name.dropLast(5)) : String(name)
+  }
+}
+
+extension Subscribers.Demand {
+  /// Takes one off this ledger for a value that has arrived; traps when nobody asked for it (`CONTRACT.md`, rule 4).
+  @inlinable mutating func spend(_ subscription: @autoclosure () -> some CustomStringConvertible) {
+    precondition(
+      rawValue > 0,
+      "\(placed(subscription())): upstream delivered a value that was not asked for; deliver at most what was requested"
+    )
+    if self != .unlimited { rawValue &-= 1 }
+  }
+
+  /// Traps when a subscription is asked for nothing (`CONTRACT.md`, rule 3).
+  @inlinable func assertPositive(_ subscription: @autoclosure () -> some CustomStringConvertible) {
+    precondition(
+      rawValue > 0,
+      "\(placed(subscription())): request(.none) asks for nothing; request at least one value, or do not call request")
+  }
+}
+
+extension Stage: Traceable {
+  @usableFromInline var below: Any { down.subscriber }
+}

@@ -1,0 +1,82 @@
+/// What `handleEvents` and `print` are: a stage that reports everything that passes and changes nothing.
+///
+/// It hands on what a misbehaving upstream sends as well, so that whoever looks can see it.
+@usableFromInline final class TapStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  /// What passed, other than a value.
+  @usableFromInline enum Event {
+    case subscription(any Subscription)
+    case completion(Subscribers.Completion<Failure>)
+    case cancel
+    case request(Subscribers.Demand)
+    /// Asked for in the answer to a value.
+    case answer(Subscribers.Demand)
+  }
+
+  @usableFromInline let name: StaticString
+  @usableFromInline let reportsAfterEnd: Bool
+  @usableFromInline let report: (Event) -> Void
+  @usableFromInline let reportsValues: Bool
+  // Not optional: unwrapping a closure retains it for the call.
+  @usableFromInline let onValue: (Input) -> Void
+  @exclusivity(unchecked) @usableFromInline private(set) var isReporting = true
+
+  /// - Parameter reportsAfterEnd: whether it goes on reporting after the first ending or cancellation.
+  @inlinable init(
+    _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, reportsAfterEnd: Bool, onValue: ((Input) -> Void)?,
+    report: @escaping (Event) -> Void
+  ) {
+    self.name = name
+    self.reportsAfterEnd = reportsAfterEnd
+    reportsValues = onValue != nil
+    self.onValue = onValue ?? { _ in }
+    self.report = report
+    super.init(down)
+  }
+
+  @usableFromInline override func receive(subscription: any Subscription) {
+    if isReporting { report(.subscription(subscription)) }
+    super.receive(subscription: subscription)
+  }
+
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+    if reportsValues, isReporting {
+      let wasLive = isLive
+      onValue(input)
+      // Cancelled by what it reports to.
+      if wasLive, !isLive { return .none }
+    }
+    let more = down.receive(input)
+    if more > .none { reportAnswer(more) }
+    return more
+  }
+
+  @inline(never) @usableFromInline func reportAnswer(_ demand: Subscribers.Demand) {
+    if isReporting { report(.answer(demand)) }
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    let (wasLive, wasReporting) = (isLive, isReporting)
+    // First: what is reported to may come back here.
+    isReporting = reportsAfterEnd
+    if wasReporting { report(.completion(completion)) }
+    // Cancelled by what it reports to.
+    if wasLive, !isLive { return }
+    phase = .ended
+    up = nil
+    down.receive(completion: completion)
+  }
+
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
+    if isReporting { report(.request(demand)) }
+    up?.request(demand)
+  }
+
+  @usableFromInline override func cancel() {
+    let wasReporting = isReporting
+    if isLive { isReporting = reportsAfterEnd }
+    if wasReporting { report(.cancel) }
+    super.cancel()
+  }
+
+  @usableFromInline override var description: String { "\(name)" }
+}

@@ -1,0 +1,15 @@
+/// A stage with one rule that may throw.
+@usableFromInline class ThrowingStage<Input, Output, Mode: Publishers.FailureMode>: Stage<Output, Mode.Failure> {
+  @inlinable final func receive(completion: Subscribers.Completion<Mode.UpstreamFailure>) {
+    finish(completion.mapError(Mode.failure(ofUpstream:)))
+  }
+
+  /// The rule threw: that is the ending.
+  @inline(never) @usableFromInline final func fail(_ error: Mode.RuleError) -> Subscribers.Demand {
+    stop(.failure(Mode.failure(ofRule: error)))
+    return .none
+  }
+
+  /// `PrefixWhile`, or `TryPrefixWhile` when the rule may throw.
+  @usableFromInline override var description: String { (Mode.throwsErrors ? "Try" : "") + super.description }
+}

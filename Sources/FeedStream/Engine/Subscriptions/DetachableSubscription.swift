@@ -1,0 +1,35 @@
+/// A stage's subscription that lets the stage go when it is cancelled or has ended, and with it the subscriber: for
+/// subscribers that keep their subscription.
+@usableFromInline
+final class DetachableSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
+  CustomReflectable
+{
+  private let name: StaticString
+  @usableFromInline let combineIdentifier: CombineIdentifier
+  @exclusivity(unchecked) private var stage: (any Subscription)?
+
+  init(_ name: StaticString, _ stage: any Subscription) {
+    self.name = name
+    self.stage = stage
+    combineIdentifier = stage.combineIdentifier
+  }
+
+  @usableFromInline func request(_ demand: Subscribers.Demand) { stage?.request(demand) }
+
+  @usableFromInline func cancel() {
+    let stage = self.stage
+    self.stage = nil
+    stage?.cancel()
+  }
+
+  func release() { stage = nil }
+
+  @usableFromInline var description: String { "\(name)" }
+  @usableFromInline var playgroundDescription: Any { description }
+  @usableFromInline
+  var customMirror: Mirror { stage.map { Mirror(reflecting: $0) } ?? Mirror(self, children: EmptyCollection()) }
+}
+
+extension DetachableSubscription: Traceable {
+  @usableFromInline var below: Any { stage ?? () }
+}

@@ -1,0 +1,51 @@
+/// The one deadline of a subscription that waits: set again, it forgets the last setting; cancelled, it never rings.
+///
+/// What rings after it was cancelled or set again is not delivered, whatever the scheduler makes of cancelling its timer.
+/// A set alarm keeps its action, and what that captures, alive through the scheduler.
+@usableFromInline final class Alarm {
+  private let start: (@escaping () -> Void) -> any Cancellable
+  /// Tells a timer of an earlier setting from the present one.
+  @exclusivity(unchecked) private var setting: UInt64 = 0
+  @exclusivity(unchecked) private var timer: (any Cancellable)?
+
+  /// - Parameter start: schedules repeating work: the only kind of timer that a scheduler can cancel.
+  @usableFromInline init(start: @escaping (@escaping () -> Void) -> any Cancellable) { self.start = start }
+
+  /// An alarm that rings `interval` after it was set.
+  @inlinable convenience init<Context: Scheduler>(
+    _ interval: Context.SchedulerTimeType.Stride, _ scheduler: Context, _ options: Context.SchedulerOptions?
+  ) {
+    // The timer repeats so that it can be cancelled; it rings once, so any length does, but none is not one.
+    let period = interval > .zero ? interval : .nanoseconds(1)
+    self.init { action in
+      scheduler.schedule(
+        after: scheduler.now.advanced(by: interval), interval: period, tolerance: scheduler.minimumTolerance,
+        options: options, action)
+    }
+  }
+
+  @usableFromInline var isSet: Bool { timer != nil }
+
+  /// Runs `action` once when the time has come.
+  @usableFromInline func set(_ action: @escaping () -> Void) {
+    setting &+= 1
+    let present = setting
+    let earlier = timer
+    timer = nil
+    let timer = start { [self] in
+      guard setting == present else { return }
+      cancel()
+      action()
+    }
+    // A scheduler may ring within the call that sets the alarm.
+    if setting == present { self.timer = timer } else { timer.cancel() }
+    earlier?.cancel()
+  }
+
+  @usableFromInline func cancel() {
+    setting &+= 1
+    let timer = self.timer
+    self.timer = nil
+    timer?.cancel()
+  }
+}

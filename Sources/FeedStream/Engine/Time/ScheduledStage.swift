@@ -1,0 +1,73 @@
+/// A stage that hands on later, on a scheduler, what it receives now: `receive(on:)`, `delay`, `timeout`.
+///
+/// Every value and the ending join one queue, and each asks the scheduler for one call of `deliverNext()`; so the order is
+/// the queue's, and the scheduler's only when. What waits in the queue has been asked for, and is bounded by that.
+/// `cancel()` empties the queue, and what the scheduler still calls then finds nothing to deliver.
+///
+/// The stage stays live, and keeps its upstream, until the ending has been delivered: until then it can be cancelled.
+@usableFromInline class ScheduledStage<Input, Failure: Error>: Stage<Input, Failure> {
+  @usableFromInline let name: StaticString
+  @usableFromInline final let schedule: (@escaping () -> Void) -> Void
+  @exclusivity(unchecked) @usableFromInline final var waiting = FIFO<Input>()
+  /// Whether upstream may still deliver.
+  @exclusivity(unchecked) @usableFromInline final var isOpen = true
+  @exclusivity(unchecked) @usableFromInline final var ending = Subscribers.Completion<Failure>.finished
+
+  /// - Parameter schedule: has the scheduler run something when a value received now is due.
+  @inlinable init(
+    _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, schedule: @escaping (@escaping () -> Void) -> Void
+  ) {
+    self.name = name
+    self.schedule = schedule
+    super.init(down)
+  }
+
+  /// Has `input` delivered when it is due.
+  @inlinable final func enqueue(_ input: Input) {
+    waiting.append(input)
+    schedule { [self] in deliverNext() }
+  }
+
+  /// Has the ending delivered when it is due, after the values.
+  @usableFromInline final func enqueue(_ completion: Subscribers.Completion<Failure>) {
+    isOpen = false
+    ending = completion
+    schedule { [self] in deliverNext() }
+  }
+
+  /// Delivers what is first in the queue: a value, or after the last one the ending.
+  @inlinable final func deliverNext() {
+    guard isLive else { return }
+    if let input = waiting.popFirst() {
+      let more = down.receive(input)
+      if more > .none, isLive { up?.request(more) }
+    } else if !isOpen {
+      finish(ending)
+    }
+  }
+
+  /// Passed on unjudged: it is the publisher that serves the demand who says what it may be.
+  @usableFromInline override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+
+  @usableFromInline override func cancel() {
+    super.cancel()
+    let dropped = waiting
+    waiting = FIFO()
+    withExtendedLifetime(dropped) {}
+  }
+
+  @usableFromInline override var description: String { "\(name)" }
+}
+
+/// The stage of `receive(on:)` and `delay`. Final, as everything on the value path must be: a method that may be overridden
+/// is called through the class, and never specialized (470 against 25 ns a value).
+@usableFromInline final class ReceiveOnStage<Input, Failure: Error>: ScheduledStage<Input, Failure>, Subscriber {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+    if isLive, isOpen { enqueue(input) }
+    return .none
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    if isLive, isOpen { enqueue(completion) }
+  }
+}

@@ -1,0 +1,60 @@
+/// Ticks at a regular interval, once for every time that it wakes up.
+///
+/// A tick is due an interval after the last one was due. When the scheduler comes so late that the next tick would be due
+/// already, the ones missed are skipped and the interval counts from now: there is no burst after a stall.
+@usableFromInline final class Ticker<Context: Scheduler> {
+  private let interval: Context.SchedulerTimeType.Stride
+  private let scheduler: Context
+  private let alarm: Alarm
+  private let due: Due
+  private var isSetting = false
+
+  /// When the next tick is due; apart, so that the alarm does not keep the ticker.
+  private final class Due {
+    var date: Context.SchedulerTimeType
+    init(_ date: Context.SchedulerTimeType) { self.date = date }
+  }
+
+  @usableFromInline init(
+    _ interval: Context.SchedulerTimeType.Stride, _ tolerance: Context.SchedulerTimeType.Stride?, _ scheduler: Context,
+    _ options: Context.SchedulerOptions?
+  ) {
+    self.interval = interval
+    self.scheduler = scheduler
+    let due = Due(scheduler.now)
+    self.due = due
+    let tolerance = tolerance ?? scheduler.minimumTolerance
+    alarm = Alarm {
+      scheduler.schedule(after: due.date, interval: interval, tolerance: tolerance, options: options, $0)
+    }
+  }
+
+  /// Ticks `delay` from now, and from then on at the interval, until stopped.
+  @usableFromInline
+  func start(after delay: Context.SchedulerTimeType.Stride, _ tick: @escaping (Context.SchedulerTimeType) -> Void) {
+    due.date = scheduler.now.advanced(by: delay)
+    waitForNext(tick)
+  }
+
+  private func waitForNext(_ tick: @escaping (Context.SchedulerTimeType) -> Void) {
+    isSetting = true
+    alarm.set { [self] in
+      precondition(
+        !isSetting, "interval: this scheduler's time passes at once; use one that has time, such as an EventLoop")
+      let now = scheduler.now
+      let next = due.date.advanced(by: interval)
+      due.date = next > now ? next : now.advanced(by: interval)
+      // Set before the tick, which may stop it.
+      waitForNext(tick)
+      tick(now)
+    }
+    isSetting = false
+  }
+
+  @usableFromInline func stop() { alarm.cancel() }
+
+  /// Traps on an interval that would not let time pass.
+  @inlinable static func check(_ interval: Context.SchedulerTimeType.Stride, _ name: StaticString) {
+    precondition(interval > .zero, "\(name): an interval of \(interval) never passes; use more than 0")
+  }
+}

@@ -1,0 +1,89 @@
+/// A stage's subscription to a publisher whose values say only when: `sample(on:)`, `window(on:)`, `retry(when:)`.
+@usableFromInline final class Trigger<Failure: Error>: CustomStringConvertible {
+  private let name: StaticString
+  /// What its subscriber goes by: the stage's own, or none.
+  fileprivate let identifier: CombineIdentifier?
+  fileprivate let demand: Subscribers.Demand
+  @exclusivity(unchecked) private var fired: (() -> Void)?
+  @exclusivity(unchecked) private var ended: ((Subscribers.Completion<Failure>) -> Void)?
+  @exclusivity(unchecked) private var ask: ((Subscribers.Demand) -> Void)?
+  @exclusivity(unchecked) private var stop: (() -> Void)?
+  @exclusivity(unchecked) private var reset: (() -> Void)?
+
+  /// - Parameters:
+  ///   - demand: what to ask for at once.
+  ///   - fired: runs for every value.
+  ///   - ended: runs at the ending.
+  @usableFromInline init(
+    _ name: StaticString, _ identifier: CombineIdentifier? = nil, asking demand: Subscribers.Demand,
+    fired: @escaping () -> Void, ended: @escaping (Subscribers.Completion<Failure>) -> Void
+  ) {
+    self.name = name
+    self.identifier = identifier
+    self.demand = demand
+    self.fired = fired
+    self.ended = ended
+  }
+
+  /// Subscribes to `publisher`, unless cancelled.
+  @inlinable func start<P: Publisher>(_ publisher: P) where P.Failure == Failure {
+    publisher.receive(subscriber: inlet(for: P.Output.self))
+  }
+
+  @usableFromInline func inlet<T>(for _: T.Type) -> Inlet<TriggerPort<T, Failure>> {
+    let inlet = Inlet<TriggerPort<T, Failure>>(self)
+    ask = { [unowned inlet] in inlet.request($0) }
+    stop = { inlet.cancel() }
+    reset = { [unowned inlet] in inlet.reset() }
+    if fired == nil { inlet.close() }
+    return inlet
+  }
+
+  @usableFromInline func request(_ demand: Subscribers.Demand) { ask?(demand) }
+
+  @usableFromInline func cancel() {
+    let stop = self.stop
+    letGo()
+    stop?()
+  }
+
+  /// Takes no more notice of the publisher, without cancelling it.
+  @usableFromInline func letGo() {
+    fired = nil
+    ended = nil
+    ask = nil
+    stop = nil
+    reset = nil
+  }
+
+  /// Takes no more notice of the publisher, which has said what it had to say, until it is cancelled with the stream.
+  @usableFromInline func rest() { reset?() }
+
+  fileprivate func fire() { fired?() }
+
+  fileprivate func end(_ completion: Subscribers.Completion<Failure>) {
+    let ended = self.ended
+    letGo()
+    ended?(completion)
+  }
+
+  @usableFromInline var description: String { "\(name)" }
+}
+
+@usableFromInline enum TriggerPort<Input, Failure: Error>: Port {
+  @usableFromInline typealias Owner = Trigger<Failure>
+
+  @usableFromInline static func began(_ inlet: Inlet<Self>) {
+    if inlet.owner.demand > .none { inlet.request(inlet.owner.demand) }
+  }
+  @usableFromInline static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier {
+    inlet.owner.identifier ?? CombineIdentifier(inlet)
+  }
+  @usableFromInline static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand {
+    inlet.owner.fire()
+    return .none
+  }
+  @usableFromInline static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
+    inlet.owner.end(completion)
+  }
+}

@@ -1,0 +1,178 @@
+extension Publisher {
+  /// Drops what the subscriber has not asked for.
+  ///
+  ///     upstream    --a--b--c--d--|
+  ///     demand      1--------1-----
+  ///     downstream  --a--------d--|
+  ///
+  /// **Demand:** unlimited, of upstream. **Failure, cancellation:** pass through. Policy: what is dropped is handed to
+  /// `onDrop`, and reported to ``StreamDiagnostics/onDrop(_:)``.
+  ///
+  /// - Parameter onDrop: told of each value dropped.
+  @inlinable public func onBackpressureDrop(_ onDrop: ((Output) -> Void)? = nil) -> Publishers.OnBackpressure<Self> {
+    Publishers.OnBackpressure(upstream: self, strategy: .drop, onDrop: onDrop)
+  }
+
+  /// Holds the newest value that the subscriber has not asked for, and drops older ones.
+  ///
+  ///     upstream    --a--b--c--d--|
+  ///     demand      1----------1---
+  ///     downstream  --a--------c--(d|)
+  ///
+  /// **Demand:** unlimited, of upstream. **Failure:** passes through at once; a value held is dropped. The other ending
+  /// follows the value held, when it has been asked for. **Cancellation:** passes through. Policy: what is dropped is
+  /// handed to `onDrop`, and reported to ``StreamDiagnostics/onDrop(_:)``.
+  ///
+  /// - Parameter onDrop: told of each value dropped.
+  @inlinable public func onBackpressureLatest(_ onDrop: ((Output) -> Void)? = nil) -> Publishers.OnBackpressure<Self> {
+    Publishers.OnBackpressure(upstream: self, strategy: .latest, onDrop: onDrop)
+  }
+
+  /// Fails at the first value that the subscriber has not asked for.
+  ///
+  ///     upstream    --a--b--c--d--|
+  ///     demand      1---------------
+  ///     downstream  --a--#
+  ///
+  /// **Demand:** unlimited, of upstream. **Failure:** passes through; its own cancels upstream. **Cancellation:**
+  /// passes through. Policy: the value is handed to `makeError`.
+  ///
+  /// - Parameter makeError: what to fail with.
+  @inlinable
+  public func onBackpressureError(_ makeError: @escaping (Output) -> Failure) -> Publishers.OnBackpressure<Self> {
+    Publishers.OnBackpressure(upstream: self, strategy: .fail(makeError), onDrop: nil)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/onBackpressureDrop(_:)``.
+  public struct OnBackpressure<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    /// What becomes of a value that has not been asked for.
+    public enum Strategy {
+      case drop
+      case latest
+      case fail((Upstream.Output) -> Upstream.Failure)
+    }
+
+    public let upstream: Upstream
+    public let strategy: Strategy
+    public let onDrop: ((Upstream.Output) -> Void)?
+
+    @inlinable public init(upstream: Upstream, strategy: Strategy, onDrop: ((Upstream.Output) -> Void)?) {
+      self.upstream = upstream
+      self.strategy = strategy
+      self.onDrop = onDrop
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage: OnBackpressureStage<Output, Failure> =
+        switch strategy {
+        case .drop: OnBackpressureStage(ErasedSubscriber(subscriber), holds: false, onDrop, makeError: nil)
+        case .latest: OnBackpressureStage(ErasedSubscriber(subscriber), holds: true, onDrop, makeError: nil)
+        case .fail(let makeError):
+          OnBackpressureStage(ErasedSubscriber(subscriber), holds: false, onDrop, makeError: makeError)
+        }
+      upstream.receive(subscriber: stage)
+    }
+  }
+}
+
+@usableFromInline final class OnBackpressureStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  private let holds: Bool
+  private let onDrop: ((Input) -> Void)?
+  private let makeError: ((Input) -> Failure)?
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var isDelivering = false
+  @exclusivity(unchecked) private var held: Input?
+  /// Upstream has finished; the value held has not been asked for.
+  @exclusivity(unchecked) private var isFinished = false
+
+  @usableFromInline init(
+    _ down: ErasedSubscriber<Input, Failure>, holds: Bool, _ onDrop: ((Input) -> Void)?,
+    makeError: ((Input) -> Failure)?
+  ) {
+    self.holds = holds
+    self.onDrop = onDrop
+    self.makeError = makeError
+    super.init(down)
+  }
+
+  @usableFromInline override func began() {
+    super.began()
+    up?.request(.unlimited)
+  }
+
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    if demand == .none { overflow(input) } else { deliver(input) }
+    return .none
+  }
+
+  @inlinable func deliver(_ input: Input) {
+    let isOutermost = !isDelivering
+    isDelivering = true
+    if demand != .unlimited { demand.rawValue &-= 1 }
+    demand += down.receive(input)
+    if isOutermost {
+      isDelivering = false
+      // Asked for meanwhile, what arrived meanwhile is due.
+      if demand > .none { deliverHeld() }
+    }
+  }
+
+  @inline(never) @usableFromInline func overflow(_ input: Input) {
+    if let makeError { return stop(.failure(makeError(input))) }
+    guard holds else { return drop(input, .noDemand) }
+    let older = held
+    held = input
+    if let older { drop(older, .bufferFull) }
+  }
+
+  private func drop(_ input: Input, _ reason: DroppedValue.Reason) {
+    StreamDiagnostics.dropped(input, holds ? "OnBackpressureLatest" : "OnBackpressureDrop", reason)
+    onDrop?(input)
+  }
+
+  /// Delivers what is held, if it has been asked for; what is held and asked for meanwhile follows, and the stack stays
+  /// flat.
+  @inline(never) @usableFromInline func deliverHeld() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    while isLive, demand > .none, let value = held {
+      held = nil
+      if demand != .unlimited { demand.rawValue &-= 1 }
+      demand += down.receive(value)
+    }
+    isDelivering = false
+    if isFinished, held == nil { finish(.finished) }
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive, !isFinished else { return }
+    if let held {
+      if case .finished = completion {
+        up = nil
+        isFinished = true
+        return
+      }
+      self.held = nil
+      drop(held, .noDemand)
+    }
+    finish(completion)
+  }
+
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard isLive else { return }
+    self.demand += demand
+    deliverHeld()
+  }
+
+  @usableFromInline override func cancel() {
+    super.cancel()
+    held = nil
+  }
+}

@@ -1,0 +1,103 @@
+extension Publisher {
+  /// Subscribes again when upstream finishes, so that its values come `times` times over.
+  ///
+  ///     upstream    -a-b|
+  ///     repeat(2)
+  ///     downstream  -a-b-a-b|
+  ///
+  /// Without end, a publisher that finishes at once and has no values never lets go of the thread.
+  ///
+  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** passes through.
+  /// **Cancellation:** at once. Policy: forwards. The stack stays flat.
+  ///
+  /// - Parameter times: how often to subscribe in all; `nil` for without end.
+  /// - Precondition: `times` is not negative. With 0 the stream finishes at once.
+  @inlinable public func `repeat`(_ times: Int? = nil) -> Publishers.Repeat<Self, ImmediateScheduler> {
+    Publishers.Repeat(upstream: self, times: times, pause: nil, scheduler: .shared, options: nil)
+  }
+
+  /// Subscribes again `pause` after upstream has finished: a poll that never overlaps itself.
+  ///
+  ///     upstream    -a|
+  ///     repeat(3, after: 4, scheduler: loop)
+  ///     downstream  -a-----a-----a|
+  ///
+  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** passes through.
+  /// **Cancellation:** at once, in a pause too. Policy: forwards.
+  ///
+  /// - Parameters:
+  ///   - times: how often to subscribe in all; `nil` for without end.
+  ///   - pause: the time from an ending to the next subscription, in `scheduler`'s time.
+  ///   - scheduler: measures the pauses, and subscribes after them.
+  ///   - options: the scheduler's own.
+  /// - Precondition: `times` is not negative. With 0 the stream finishes at once.
+  @inlinable public func `repeat`<S: Scheduler>(
+    _ times: Int? = nil, after pause: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
+  ) -> Publishers.Repeat<Self, S> {
+    Publishers.Repeat(upstream: self, times: times, pause: pause, scheduler: scheduler, options: options)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/repeat(_:)``.
+  public struct Repeat<Upstream: Publisher, Context: Scheduler>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    /// How often to subscribe in all; `nil` for without end.
+    public let times: Int?
+    /// The time between two subscriptions; `nil` for none.
+    public let pause: Context.SchedulerTimeType.Stride?
+    public let scheduler: Context
+    public let options: Context.SchedulerOptions?
+
+    @inlinable public init(
+      upstream: Upstream, times: Int?, pause: Context.SchedulerTimeType.Stride?, scheduler: Context,
+      options: Context.SchedulerOptions?
+    ) {
+      precondition(times ?? 0 >= 0, "repeat(\(times ?? 0)): a stream cannot come so often; use 0 or more, or nil")
+      self.upstream = upstream
+      self.times = times
+      self.pause = pause
+      self.scheduler = scheduler
+      self.options = options
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let stage = RepeatStage<Output, Failure>(
+        ErasedSubscriber(subscriber), times, alarm: pause.map { Alarm($0, scheduler, options) },
+        attach: { [upstream] in upstream.receive(subscriber: $0) })
+      subscriber.receive(subscription: stage)
+      stage.start()
+    }
+  }
+}
+
+@usableFromInline final class RepeatStage<Output, Failure: Error>: PatientStage<Output, Failure> {
+  /// How often to subscribe from now on; negative for without end.
+  @exclusivity(unchecked) private var left: Int
+  private let alarm: Alarm?
+  private let attach: (Upstream) -> Void
+
+  @usableFromInline init(
+    _ down: ErasedSubscriber<Output, Failure>, _ times: Int?, alarm: Alarm?, attach: @escaping (Upstream) -> Void
+  ) {
+    left = times ?? -1
+    self.alarm = alarm
+    self.attach = attach
+    super.init("Repeat", down)
+  }
+
+  @usableFromInline func start() {
+    guard left != 0 else { return end(.finished) }
+    if left > 0 { left -= 1 }
+    subscribe(attach)
+  }
+
+  @usableFromInline override func ended(_ completion: Subscribers.Completion<Failure>) {
+    guard case .finished = completion, left != 0 else { return end(completion) }
+    if left > 0 { left -= 1 }
+    if let alarm { subscribe(attach, at: alarm) } else { subscribe(attach) }
+  }
+}

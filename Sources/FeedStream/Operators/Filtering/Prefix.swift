@@ -1,0 +1,121 @@
+extension Publisher {
+  /// Delivers the first `maxLength` values, then finishes.
+  ///
+  ///     upstream    --a--b--c--d--|
+  ///     prefix(2)
+  ///     downstream  --a--b|
+  ///
+  /// ![prefix(2)](marbles-prefix.svg)
+  ///
+  /// **Demand:** passes through; upstream is cancelled with the last value, at once when `maxLength` is 0. **Failure,
+  /// cancellation:** pass through. Policy: forwards.
+  ///
+  /// - Precondition: `maxLength` is not negative.
+  @inlinable public func prefix(_ maxLength: Int) -> Publishers.Output<Self> {
+    precondition(maxLength >= 0, "prefix(\(maxLength)): a number of values cannot be negative; use 0 or more")
+    return output(in: 0..<maxLength)
+  }
+
+  /// Delivers the value at `index`, counted from zero, then finishes.
+  ///
+  ///     upstream    --a--b--c--d--|
+  ///     output(at: 1)
+  ///     downstream  -----b|
+  ///
+  /// **Demand:** a value left out is asked for again; upstream is cancelled with the last one. **Failure,
+  /// cancellation:** pass through. Policy: forwards one value; leaves out the others, by design.
+  ///
+  /// - Precondition: `index` is not negative.
+  @inlinable public func output(at index: Int) -> Publishers.Output<Self> {
+    precondition(index >= 0, "output(at: \(index)): a place in a stream cannot be negative; use 0 or more")
+    return output(in: index...index)
+  }
+
+  /// Delivers the values at the places in `range`, counted from zero, then finishes.
+  ///
+  ///     upstream    --a--b--c--d--|
+  ///     output(in: 1...2)
+  ///     downstream  -----b--c|
+  ///
+  /// **Demand:** a value left out is asked for again; upstream is cancelled with the last one, at once when `range` is
+  /// empty. **Failure, cancellation:** pass through. Policy: forwards; leaves out the others, by design.
+  ///
+  /// - Precondition: no place in `range` is negative.
+  @inlinable public func output<R: RangeExpression>(in range: R) -> Publishers.Output<Self> where R.Bound == Int {
+    if let range = range as? ClosedRange<Int> {
+      precondition(range.lowerBound >= 0, "output(in: \(range)): a place in a stream cannot be negative; use 0 or more")
+    }
+    return Publishers.Output(upstream: self, range: range.relative(to: 0..<Int.max))
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/output(in:)``.
+  @frozen public struct Output<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let range: CountableRange<Int>
+
+    @inlinable public init(upstream: Upstream, range: CountableRange<Int>) {
+      precondition(range.lowerBound >= 0, "output(in: \(range)): a place in a stream cannot be negative; use 0 or more")
+      self.upstream = upstream
+      self.range = range
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: OutputStage<Output, Failure>(ErasedSubscriber(subscriber), range))
+    }
+  }
+}
+
+extension Publishers.Output: Equatable where Upstream: Equatable {}
+
+@usableFromInline final class OutputStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  @exclusivity(unchecked) @usableFromInline var toDrop: Int
+  @exclusivity(unchecked) @usableFromInline var toDeliver: Int
+  @usableFromInline let isNothing: Bool
+  @exclusivity(unchecked) @usableFromInline var isDeliveringLast = false
+
+  @inlinable init(_ down: ErasedSubscriber<Input, Failure>, _ range: CountableRange<Int>) {
+    isNothing = range.isEmpty
+    toDrop = range.lowerBound
+    toDeliver = range.count
+    super.init(down)
+  }
+
+  @inlinable override func began() {
+    super.began()
+    if isNothing { stop(.finished) }
+  }
+
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive || takesStray() else { return .none }
+    if toDrop > 0 {
+      toDrop &-= 1
+      return .max(1)
+    }
+    // Counted down first: the value may come back here.
+    toDeliver &-= 1
+    if toDeliver > 0 { return down.receive(input) }
+    return deliverLast(input)
+  }
+
+  @inline(never) @usableFromInline func deliverLast(_ input: Input) -> Subscribers.Demand {
+    guard toDeliver == 0 else {
+      // Nothing is left to deliver: the rest came before the subscription, or this while the last is being delivered.
+      if !isDeliveringLast { stop(.finished) }
+      return .none
+    }
+    isDeliveringLast = true
+    let more = down.receive(input)
+    isDeliveringLast = false
+    stop(.finished)
+    return more
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+
+  @usableFromInline override var strays: Strays { .valuesPass }
+}

@@ -1,0 +1,63 @@
+extension Publisher {
+  /// Makes a publisher of each value and delivers what they deliver, one publisher after the other.
+  ///
+  ///     upstream    --a--b-------------|
+  ///     concatMap { Timer… }
+  ///       a           --1----2--|
+  ///       b                     --3--4|
+  ///     downstream  ----1----2----3--4|
+  ///
+  /// Finishes when upstream and the publishers of all its values have. **Demand:** upstream is asked for everything;
+  /// what one publisher left unused is asked of the next. **Failure:** the first, upstream's or a publisher's, at once;
+  /// values that wait are not mapped, and reported as dropped. **Cancellation:** cancels both. Policy: a value holds
+  /// its place until its turn, unbounded: nothing is lost, of a subject's values either. Where upstream can wait and is
+  /// long, `flatMap(maxPublishers: .max(1))` takes its values one at a time.
+  @inlinable public func concatMap<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.ConcatMap<P, Self> where P.Failure == Failure {
+    Publishers.ConcatMap(upstream: self, transform: transform)
+  }
+
+  /// Makes a publisher that cannot fail of each value and delivers what they deliver, one after the other.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
+  @inlinable public func concatMap<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.ConcatMap<Publishers.SetFailureType<P, Failure>, Self> where P.Failure == Never {
+    concatMap { transform($0).setFailureType(to: Failure.self) }
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Makes a publisher that may fail of each value of a stream that cannot, and delivers what they deliver, in turn.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
+  @inlinable public func concatMap<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.ConcatMap<P, Publishers.SetFailureType<Self, P.Failure>> {
+    setFailureType(to: P.Failure.self).concatMap(transform)
+  }
+
+  /// Makes a publisher of each value and delivers what they deliver, in turn, where nothing can fail.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
+  @inlinable public func concatMap<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.ConcatMap<P, Self> where P.Failure == Never {
+    Publishers.ConcatMap(upstream: self, transform: transform)
+  }
+}
+
+extension Publishers {
+  /// See `concatMap(_:)`.
+  public typealias ConcatMap<NewPublisher: Publisher, Upstream: Publisher> = OneByOne<
+    WaitsItsTurn, NewPublisher, Upstream
+  >
+  where NewPublisher.Failure == Upstream.Failure
+
+  /// A value that comes while a publisher runs waits until that has finished.
+  public enum WaitsItsTurn: BusyRule {
+    @inlinable public static var name: StaticString { "ConcatMap" }
+    @inlinable public static var keepsValues: Bool { true }
+  }
+}

@@ -1,0 +1,71 @@
+extension Publisher {
+  /// Delivers each value and then, level by level, what `transform` makes of every value delivered.
+  ///
+  ///     upstream    --1-|
+  ///     expand { $0 < 4 ? [$0 * 2, $0 * 2 + 1].publisher : Empty }
+  ///     downstream  --1--2-3--4-5-6-7|
+  ///
+  /// For trees and for pages that name the next page. Finishes when there is nothing left to expand. **Demand:** what
+  /// one publisher left unused is asked of the next. **Failure:** the first ends the stream. **Cancellation:** cancels
+  /// the publisher that runs. Policy: a value delivered waits until it is its turn to be expanded, unbounded.
+  @inlinable public func expand<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.Expand<Self, P> where P.Output == Output, P.Failure == Failure {
+    Publishers.Expand(upstream: self, transform: transform)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/expand(_:)``.
+  @frozen public struct Expand<Upstream: Publisher, NewPublisher: Publisher>: Publisher
+  where Upstream.Output == NewPublisher.Output, Upstream.Failure == NewPublisher.Failure {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let transform: (Output) -> NewPublisher
+
+    @inlinable public init(upstream: Upstream, transform: @escaping (Output) -> NewPublisher) {
+      self.upstream = upstream
+      self.transform = transform
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let toExpand = Box(FIFO<Output>())
+      let noting = { (value: Output) in
+        toExpand.value.append(value)
+        return value
+      }
+      let stage = ExpandStage<Output, Failure>(ErasedSubscriber(subscriber), toExpand) { [transform] value, inlet in
+        transform(value).map(noting).receive(subscriber: inlet)
+      }
+      stage.down.receive(subscription: stage)
+      stage.subscribe { [upstream] in upstream.map(noting).receive(subscriber: $0) }
+    }
+  }
+}
+
+@usableFromInline final class ExpandStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
+  /// What has been delivered and not yet expanded; noted on the way to this stage.
+  private let toExpand: Box<FIFO<Output>>
+  private let attach: (Output, Upstream) -> Void
+
+  @usableFromInline init(
+    _ down: ErasedSubscriber<Output, Failure>, _ toExpand: Box<FIFO<Output>>,
+    attach: @escaping (Output, Upstream) -> Void
+  ) {
+    self.toExpand = toExpand
+    self.attach = attach
+    super.init("Expand", down)
+  }
+
+  @usableFromInline override func ended(_ completion: Subscribers.Completion<Failure>) {
+    guard case .finished = completion, let value = toExpand.value.popFirst() else { return end(completion) }
+    subscribe { [attach] in attach(value, $0) }
+  }
+
+  @usableFromInline override func cancel() {
+    super.cancel()
+    toExpand.value.removeAll()
+  }
+}

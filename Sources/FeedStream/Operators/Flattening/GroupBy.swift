@@ -1,0 +1,183 @@
+extension Publisher {
+  /// Parts the stream by a key: delivers a publisher for each key, which delivers the values that have it.
+  ///
+  ///     upstream    --1--2--3--4--|
+  ///     groupBy { $0 % 2 }
+  ///     downstream  --O--E--------|
+  ///              O  --1-----3-----|
+  ///              E  -----2-----4--|
+  ///
+  /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and
+  /// the stream; groups that still wait are dropped, and reported. When upstream finishes, so do the groups and, after
+  /// those that wait, the stream. **Cancellation:** of a group, ends that group, and the next value with its key begins
+  /// another; of the stream, at once, and the groups finish. Policy: a group holds its values until it is subscribed
+  /// and asked for them, unbounded: nothing is lost, so subscribe to every group.
+  ///
+  /// - Parameter key: what a value's group goes by.
+  @inlinable public func groupBy<Key: Hashable>(_ key: @escaping (Output) -> Key) -> Publishers.GroupBy<Self, Key> {
+    Publishers.GroupBy(upstream: self, key: key)
+  }
+}
+
+/// The values of a stream that have one key in common. It serves one subscriber; `share()` it for more.
+///
+///     groupBy     --1--2--3--4--|
+///     key 1       --1-----3-----|
+///
+/// **Demand:** the values wait until they are asked for; the ending of a group with nothing left to deliver does not.
+/// **Failure:** the stream's; values that have not been asked for by then are dropped, and reported. **Cancellation:**
+/// ends this group; the next value with its key begins another. Policy: holds what comes before it is asked for,
+/// unbounded.
+public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publisher {
+  public let key: Key
+  private var early = FIFO<Output>()
+  private var ending: Subscribers.Completion<Failure>?
+  private var buffer: BufferStage<Output, Failure>?
+  private var isTaken = false
+  private var onCancel: (() -> Void)?
+
+  /// The groups' order, in which they end.
+  fileprivate let number: Int
+
+  fileprivate init(_ key: Key, _ number: Int, onCancel: @escaping () -> Void) {
+    self.key = key
+    self.number = number
+    self.onCancel = onCancel
+  }
+
+  /// - Precondition: nobody has subscribed to this group before.
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    precondition(!isTaken, "GroupedPublisher: a group serves one subscriber; share() it for more")
+    isTaken = true
+    let buffer = BufferStage<Output, Failure>(
+      ErasedSubscriber(subscriber), .max, .byRequest, .dropNewest, endingWaits: false, name: "GroupBy")
+    self.buffer = buffer
+    buffer.receive(subscription: CancellationSubscription { [self] in end() })
+    // Not a loop over a copy: delivering may bring more.
+    while let value = early.popFirst() { _ = buffer.receive(value) }
+    if let ending { buffer.receive(completion: ending) }
+  }
+
+  fileprivate func send(_ value: Output) {
+    if let buffer, early.isEmpty { _ = buffer.receive(value) } else { early.append(value) }
+  }
+
+  fileprivate func send(completion: Subscribers.Completion<Failure>) {
+    onCancel = nil
+    ending = completion
+    if early.isEmpty { buffer?.receive(completion: completion) }
+  }
+
+  private func end() {
+    early.removeAll()
+    buffer = nil
+    let onCancel = self.onCancel
+    self.onCancel = nil
+    onCancel?()
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/groupBy(_:)``.
+  public struct GroupBy<Upstream: Publisher, Key: Hashable>: Publisher {
+    public typealias Output = GroupedPublisher<Key, Upstream.Output, Upstream.Failure>
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let key: (Upstream.Output) -> Key
+
+    @inlinable public init(upstream: Upstream, key: @escaping (Upstream.Output) -> Key) {
+      self.upstream = upstream
+      self.key = key
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: GroupByStage<Upstream.Output, Key, Failure>(ErasedSubscriber(subscriber), key))
+    }
+  }
+}
+
+@usableFromInline
+final class GroupByStage<Input, Key: Hashable, Failure: Error>:
+  Stage<GroupedPublisher<Key, Input, Failure>, Failure>, Subscriber
+{
+  private typealias Group = GroupedPublisher<Key, Input, Failure>
+
+  private let key: (Input) -> Key
+  @exclusivity(unchecked) private var groups: [Key: Group] = [:]
+  /// How many groups there have been.
+  private var count = 0
+  /// Groups that nobody has asked for.
+  @exclusivity(unchecked) private var waiting = FIFO<Group>()
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var isFinished = false
+  @exclusivity(unchecked) private var isDelivering = false
+
+  @usableFromInline
+  init(_ down: ErasedSubscriber<GroupedPublisher<Key, Input, Failure>, Failure>, _ key: @escaping (Input) -> Key) {
+    self.key = key
+    super.init(down)
+  }
+
+  @usableFromInline override func began() {
+    super.began()
+    up?.request(.unlimited)
+  }
+
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive, !isFinished else { return .none }
+    let key = self.key(input)
+    if let group = groups[key] {
+      group.send(input)
+    } else {
+      count += 1
+      let group = Group(key, count) { [weak self] in self?.groups[key] = nil }
+      groups[key] = group
+      // The group has its first value by the time anybody sees it.
+      group.send(input)
+      waiting.append(group)
+      deliver()
+    }
+    return .none
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive, !isFinished else { return }
+    isFinished = true
+    up = nil
+    endGroups(completion)
+    if case .finished = completion { return deliver() }
+    while let group = waiting.popFirst() { StreamDiagnostics.dropped(group, "GroupBy", .noDemand) }
+    finish(completion)
+  }
+
+  private func endGroups(_ completion: Subscribers.Completion<Failure>) {
+    let groups = self.groups.values.sorted { $0.number < $1.number }
+    self.groups = [:]
+    for group in groups { group.send(completion: completion) }
+  }
+
+  private func deliver() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    while isLive, demand > .none, let group = waiting.popFirst() {
+      if demand != .unlimited { demand -= 1 }
+      demand += down.receive(group)
+    }
+    isDelivering = false
+    if isFinished, waiting.isEmpty { finish(.finished) }
+  }
+
+  @usableFromInline override func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard isLive else { return }
+    self.demand += demand
+    deliver()
+  }
+
+  @usableFromInline override func cancel() {
+    super.cancel()
+    waiting.removeAll()
+    endGroups(.finished)
+  }
+}

@@ -1,0 +1,193 @@
+/// Work waiting for its time, earliest first; equal deadlines in the order they were added.
+///
+/// A heap of four branches: adding and taking cost O(log n). Cancelled work stays in the heap until it surfaces or until
+/// half of the heap is cancelled, when it is swept, so cancelling costs O(1) amortized. ``EventLoop`` and the virtual time
+/// scheduler share it, and with it their order.
+package struct TimerQueue {
+  /// One piece of waiting work; cancelling it releases its action at once.
+  package final class Work: Cancellable {
+    @exclusivity(unchecked) package fileprivate(set) var deadline: StreamInstant
+    /// Nanoseconds from one run to the next; 0 for work that runs once.
+    fileprivate let interval: Int64
+    @exclusivity(unchecked) package private(set) var action: (() -> Void)?
+    /// For the use of whoever added it.
+    @exclusivity(unchecked) package var note: AnyObject?
+    private let onCancel: (Work) -> Void
+
+    /// Work that is in no queue until it is added to one.
+    package init(
+      deadline: StreamInstant, interval: Int64 = 0, action: @escaping () -> Void, onCancel: @escaping (Work) -> Void
+    ) {
+      self.deadline = deadline
+      self.interval = interval
+      self.action = action
+      self.onCancel = onCancel
+    }
+
+    package func cancel() {
+      guard action != nil else { return }
+      action = nil
+      onCancel(self)
+    }
+
+    /// Hands the action over, once.
+    package func take() -> (() -> Void)? {
+      defer { action = nil }
+      return action
+    }
+
+    /// Runs the action; work that runs once lets go of it.
+    package func perform() {
+      if interval == 0 { take()?() } else { action?() }
+    }
+  }
+
+  private struct Entry {
+    var deadline: Int64
+    /// Breaks ties between equal deadlines: lower first.
+    var order: UInt64
+    let work: Work
+
+    @inline(__always) static func < (lhs: borrowing Entry, rhs: borrowing Entry) -> Bool {
+      lhs.deadline != rhs.deadline ? lhs.deadline < rhs.deadline : lhs.order < rhs.order
+    }
+  }
+
+  private var heap: ContiguousArray<Entry> = []
+  private var cancelled = 0
+  private var counter: UInt64 = 0
+
+  package init() {}
+
+  /// How many pieces of work wait.
+  package var count: Int { heap.count - cancelled }
+
+  /// Adds work.
+  ///
+  /// - Parameters:
+  ///   - interval: how long after each run the next one is due; without one, the work runs once.
+  ///   - onCancel: runs when the work is cancelled; must call ``workWasCancelled()`` on this queue.
+  package mutating func add(
+    at deadline: StreamInstant, every interval: StreamInstant.Stride = 0, onCancel: @escaping (Work) -> Void,
+    _ action: @escaping () -> Void
+  ) -> Work {
+    let work = Work(deadline: deadline, interval: interval.nanoseconds, action: action, onCancel: onCancel)
+    add(work, in: takePlace())
+    return work
+  }
+
+  /// Keeps a place among equal deadlines for work that may be added later.
+  package mutating func takePlace() -> UInt64 {
+    counter += 1
+    return counter
+  }
+
+  /// Adds work, at a place that was kept.
+  package mutating func add(_ work: Work, in place: UInt64) {
+    heap.append(Entry(deadline: work.deadline.nanoseconds, order: place, work: work))
+    siftUp(heap.count - 1)
+  }
+
+  /// Accounts for one cancelled piece of work.
+  package mutating func workWasCancelled() {
+    cancelled += 1
+    guard cancelled > 64, cancelled > heap.count / 2 else { return }
+    heap.removeAll { $0.work.action == nil }
+    cancelled = 0
+    for index in stride(from: (heap.count + 2) / 4 - 1, through: 0, by: -1) { siftDown(index) }
+  }
+
+  /// When the earliest work is due.
+  package var nextDeadline: StreamInstant? {
+    mutating get {
+      while let first = heap.first, first.work.action == nil {
+        removeFirst()
+        cancelled -= 1
+      }
+      return heap.isEmpty ? nil : StreamInstant(nanoseconds: heap[0].deadline)
+    }
+  }
+
+  /// Takes the earliest work that is due at `instant`.
+  ///
+  /// Work that repeats stays in the queue for its next run, which comes a whole number of intervals after this one and
+  /// after `now`: what was missed meanwhile is skipped.
+  package mutating func takeDue(at instant: StreamInstant, now: @autoclosure () -> StreamInstant) -> Work? {
+    guard let deadline = nextDeadline, deadline <= instant else { return nil }
+    let work = heap[0].work
+    guard work.interval > 0 else { return removeFirst() }
+    let missed = Swift.max(0, now().nanoseconds &- deadline.nanoseconds) / work.interval
+    let (next, overflow) = deadline.nanoseconds.addingReportingOverflow((missed + 1) * work.interval)
+    work.deadline = StreamInstant(nanoseconds: overflow ? .max : next)
+    counter += 1
+    heap[0].deadline = work.deadline.nanoseconds
+    heap[0].order = counter
+    siftDown(0)
+    return work
+  }
+
+  /// Takes the earliest work that is due at `now`.
+  package mutating func takeDue(at now: StreamInstant) -> Work? { takeDue(at: now, now: now) }
+
+  /// The waiting work, earliest first.
+  package var pending: [Work] { heap.filter { $0.work.action != nil }.sorted(by: <).map(\.work) }
+
+  /// Drops all work and its actions unrun; cancelling it afterwards does nothing.
+  ///
+  /// - Returns: the actions, for a caller that must choose when what they hold is released.
+  @discardableResult package mutating func removeAll() -> [() -> Void] {
+    let actions = heap.compactMap { $0.work.take() }
+    heap.removeAll()
+    cancelled = 0
+    return actions
+  }
+
+  // MARK: Heap
+
+  // Entries are moved, not copied, within the array's storage, which spares a retain and a release at every level.
+
+  @discardableResult private mutating func removeFirst() -> Work {
+    var taken = heap.removeLast()
+    if !heap.isEmpty {
+      swap(&heap[0], &taken)
+      siftDown(0)
+    }
+    return taken.work
+  }
+
+  private mutating func siftUp(_ start: Int) {
+    heap.withUnsafeMutableBufferPointer { heap in
+      guard start > 0, let base = heap.baseAddress else { return }
+      let entry = (base + start).move()
+      var index = start
+      while index > 0 {
+        let parent = (index - 1) / 4
+        guard entry < base[parent] else { break }
+        (base + index).moveInitialize(from: base + parent, count: 1)
+        index = parent
+      }
+      (base + index).initialize(to: entry)
+    }
+  }
+
+  private mutating func siftDown(_ start: Int) {
+    heap.withUnsafeMutableBufferPointer { heap in
+      guard let base = heap.baseAddress else { return }
+      let count = heap.count
+      let entry = (base + start).move()
+      var index = start
+      while true {
+        let first = 4 * index + 1
+        guard first < count else { break }
+        var child = first
+        for other in first + 1..<Swift.max(first + 1, Swift.min(first + 4, count)) where base[other] < base[child] {
+          child = other
+        }
+        guard base[child] < entry else { break }
+        (base + index).moveInitialize(from: base + child, count: 1)
+        index = child
+      }
+      (base + index).initialize(to: entry)
+    }
+  }
+}

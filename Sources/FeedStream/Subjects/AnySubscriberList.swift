@@ -1,0 +1,64 @@
+/// The subscribers of a subject, in the order in which they subscribed.
+///
+/// A value is sent to those subscribed when the sending began, less those cancelled since. Adding and cancelling cost O(1)
+/// amortized: a cancelled outlet leaves a vacancy, and the list is closed up when most are vacant and nothing
+/// is being sent.
+///
+/// The list holds its outlets unmanaged, because retaining what a value passes through costs three times the delivery
+/// (14 against 4 ns to one subscriber). That is right because an outlet taken off the list while a value is being sent is
+/// kept in `retired` until the sending ends.
+@usableFromInline class AnySubscriberList {
+  /// `nil` is a vacancy.
+  @exclusivity(unchecked) @usableFromInline final var outlets: ContiguousArray<Unmanaged<AnySubjectEntry>?> = []
+  @exclusivity(unchecked) @usableFromInline final var vacancies = 0
+  /// How many sendings are under way, one within the other.
+  @exclusivity(unchecked) @usableFromInline final var sendings = 0
+  @exclusivity(unchecked) @usableFromInline final var retired: ContiguousArray<AnySubjectEntry> = []
+  @exclusivity(unchecked) @usableFromInline final var isOpen = true
+  @usableFromInline final let upstreams = UpstreamDemand()
+  @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
+
+  @exclusivity(unchecked) private var isAbandoned = false
+
+  @usableFromInline init() {}
+
+  deinit { empty() }
+
+  /// The subject is gone: cancels what feeds it, and lets go of subscribers that have let their subscriptions go, once they
+  /// have what is being sent. Who feeds the subject may keep this list.
+  @usableFromInline final func abandon() {
+    upstreams.cancel()
+    guard sendings > 0 else { return empty() }
+    isAbandoned = true
+    for outlet in outlets { if let outlet { retired.append(outlet.takeUnretainedValue()) } }
+  }
+
+  private func empty() {
+    let outlets = self.outlets
+    self.outlets = []
+    for outlet in outlets { outlet?.release() }
+  }
+
+  @usableFromInline final func remove(_ ledger: AnySubjectEntry) {
+    confinement.check("Subject")
+    guard isOpen, let outlet = outlets[ledger.index] else { return }
+    outlets[ledger.index] = nil
+    vacancies += 1
+    if sendings > 0 { retired.append(ledger) } else { closeUp() }
+    outlet.release()
+  }
+
+  private func closeUp() {
+    guard vacancies > 32, vacancies > outlets.count / 2 else { return }
+    outlets.removeAll { $0 == nil }
+    vacancies = 0
+    for index in outlets.indices { outlets[index]?._withUnsafeGuaranteedRef { $0.index = index } }
+  }
+
+  /// Lets go of what was cancelled while sending.
+  @usableFromInline final func release() {
+    let retired = self.retired
+    self.retired = []
+    withExtendedLifetime(retired) { if isAbandoned { empty() } else { closeUp() } }
+  }
+}

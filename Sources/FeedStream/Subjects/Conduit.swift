@@ -1,0 +1,111 @@
+/// One subscriber's subscription to a subject.
+@usableFromInline final class Conduit: Subscription {
+  private let name: StaticString
+  @exclusivity(unchecked) private var ledger: AnySubjectEntry?
+  // Kept until the ending: whoever is subscribed keeps the subject alive, and its list.
+  @exclusivity(unchecked) private var subject: AnyObject?
+  @exclusivity(unchecked) private var onRequest: ((AnySubjectEntry) -> Void)?
+  @exclusivity(unchecked) private var demandAtEnd = Subscribers.Demand.none
+
+  @usableFromInline init(
+    _ name: StaticString, _ ledger: AnySubjectEntry, _ subject: AnyObject, onRequest: ((AnySubjectEntry) -> Void)?
+  ) {
+    self.name = name
+    self.ledger = ledger
+    self.subject = subject
+    self.onRequest = onRequest
+    ledger.conduit = self
+  }
+
+  deinit { ledger?.conduit = nil }
+
+  @usableFromInline func request(_ demand: Subscribers.Demand) {
+    demand.assertPositive(self)
+    guard let ledger else { return }
+    ledger.demand += demand
+    if !ledger.list.upstreams.isWanted {
+      // What upstream delivers at once may end this subscription, and with it the subject.
+      withExtendedLifetime(subject) { ledger.list.upstreams.want() }
+    }
+    onRequest?(ledger)
+  }
+
+  @usableFromInline func cancel() {
+    guard let (ledger, subject) = release() else { return }
+    withExtendedLifetime(subject) { ledger.list.remove(ledger) }
+  }
+
+  /// Lets the subject and the subscriber go: nothing is delivered through this conduit any more.
+  ///
+  /// - Returns: what it has let go of, unless that has happened before.
+  @usableFromInline @discardableResult func release() -> (AnySubjectEntry, AnyObject?)? {
+    guard let ledger = ledger.take() else { return nil }
+    demandAtEnd = ledger.demand
+    ledger.demand = .none
+    ledger.isActive = false
+    ledger.conduit = nil
+    onRequest = nil
+    return (ledger, subject.take())
+  }
+}
+
+extension Conduit {
+  /// The subscriber it serves, while it does.
+  @usableFromInline var subscriber: Any { ledger?.subscriber ?? () }
+}
+
+extension Conduit: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
+  @usableFromInline var description: String { "\(name)" }
+  @usableFromInline var playgroundDescription: Any { description }
+  @usableFromInline var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "parent": subject as Any, "downstream": ledger?.subscriber as Any, "demand": ledger?.demand ?? demandAtEnd,
+        "subject": subject as Any,
+      ])
+  }
+}
+
+/// What a subject asks of the publishers it is fed from: everything, once anybody asks the subject for anything.
+@usableFromInline final class UpstreamDemand {
+  private var upstreams: [any Subscription] = []
+  fileprivate var isWanted = false
+  /// When to look for upstreams that are over, so that connecting again and again costs no memory.
+  private var sweepCount = 32
+
+  @usableFromInline init() {}
+
+  deinit { cancel() }
+
+  /// Before the subject goes: what it is fed through reaches it until then.
+  @usableFromInline func cancel() {
+    let upstreams = self.upstreams
+    self.upstreams = []
+    for upstream in upstreams { upstream.cancel() }
+  }
+
+  @usableFromInline func add(_ upstream: any Subscription) {
+    if upstreams.count >= sweepCount {
+      upstreams.removeAll { ($0 as? any FiniteSubscription)?.isOver ?? false }
+      sweepCount = max(32, upstreams.count * 2)
+    }
+    upstreams.append(upstream)
+    if isWanted { upstream.request(.unlimited) }
+  }
+
+  @usableFromInline func want() {
+    guard !isWanted else { return }
+    isWanted = true
+    for upstream in upstreams { upstream.request(.unlimited) }
+  }
+}
+
+/// A subscription that knows when nothing more can come through it.
+@usableFromInline protocol FiniteSubscription: Subscription {
+  var isOver: Bool { get }
+}
+
+extension Conduit: Traceable {
+  @usableFromInline var below: Any { subscriber }
+}

@@ -1,0 +1,44 @@
+/// A subscriber in a subject's list. Its methods are constants, which a call need not retain; the list and the conduit let
+/// the outlet go at the ending, and the subscriber with it.
+@usableFromInline class SubjectEntry<Output, Failure: Error>: AnySubjectEntry {
+  @usableFromInline final let methods: SubscriberMethods<Output, Failure>
+  /// What the methods take: the subscriber or what holds it, this or kept by this.
+  @exclusivity(unchecked) @usableFromInline final var holder: Unmanaged<AnyObject>
+
+  @inlinable init(_ methods: SubscriberMethods<Output, Failure>, _ holder: AnyObject?, on list: AnySubscriberList) {
+    self.methods = methods
+    self.holder = .passUnretained(holder ?? list)
+    super.init(on: list)
+    if holder == nil { self.holder = .passUnretained(self) }
+  }
+
+  /// Delivers a value that has been taken off what was asked for.
+  @inlinable @inline(__always) final func deliver(_ input: Output) {
+    let more = holder._withUnsafeGuaranteedRef { methods.next($0, input) }
+    if more > .none, isActive { demand += more }
+  }
+
+  @inlinable final func end(_ completion: Subscribers.Completion<Failure>) {
+    holder._withUnsafeGuaranteedRef { methods.end($0, completion) }
+  }
+}
+
+/// An outlet with its subscriber, which so needs no object of its own.
+@usableFromInline final class SubjectEntryHolding<S: Subscriber>: SubjectEntry<S.Input, S.Failure>, SubscriberHolding {
+  @usableFromInline let target: S
+
+  @inlinable init(_ subscriber: S, on list: AnySubscriberList) {
+    target = subscriber
+    // Known at compile time where this is specialized.
+    if let erased = subscriber as? ErasedSubscriber<S.Input, S.Failure> {
+      super.init(erased.methods, erased.holder, on: list)
+    } else if S.self is AnyObject.Type {
+      super.init(SubscriberMethods(ofObject: S.self), unsafeBitCast(subscriber, to: AnyObject.self), on: list)
+    } else {
+      super.init(SubscriberMethods(of: SubjectEntryHolding<S>.self), nil, on: list)
+    }
+  }
+
+  @usableFromInline
+  override var subscriber: Any { (target as? ErasedSubscriber<S.Input, S.Failure>)?.subscriber ?? target }
+}
