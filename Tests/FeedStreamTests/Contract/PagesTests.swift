@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+/// The pages of the repository lead where they say.
+@Suite(.settled) struct PagesTests {
+  private static let project = URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../../..").standardized
+
+  /// The pages that people read on the web: all but those of the documentation, whose links the documentation checks.
+  private static var pages: [String] {
+    get throws {
+      let folders = [("", false), ("docs", true), ("Benchmarks", false), ("Examples", true), ("Integrations", true)]
+      return try folders.flatMap { folder, isDeep -> [String] in
+        let url = project.appending(path: folder)
+        guard let files = FileManager.default.enumerator(atPath: url.path) else { return [] }
+        var pages: [String] = []
+        for case let file as String in files {
+          if !isDeep || file.hasPrefix("."), files.fileAttributes?[.type] as? FileAttributeType == .typeDirectory {
+            files.skipDescendants()
+          }
+          if file.hasSuffix(".md") { pages.append(folder.isEmpty ? file : "\(folder)/\(file)") }
+        }
+        return try #require(folder == "Integrations" || !pages.isEmpty ? pages : nil, "\(folder)")
+      }
+    }
+  }
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOf: project.appending(path: path), encoding: .utf8)
+  }
+
+  private func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: Self.project.appending(path: path).standardized.path)
+  }
+
+  @Test func `every link and picture of a page is there`() throws {
+    for page in try Self.pages {
+      let folder = page.split(separator: "/").dropLast().map { $0 + "/" }.joined()
+      for link in try Self.text(page).matches(of: /\]\(([^)#\s]+)/).map({ String($0.1) }) where !link.contains("://") {
+        #expect(exists(folder + link), "\(page) links to \(link)")
+      }
+    }
+  }
+
+  @Test func `every script that a page names is there, and CONTRIBUTING names every script`() throws {
+    for page in try Self.pages {
+      for script in try Self.text(page).matches(of: /Scripts\/[\w.]+/).map({ String($0.output) }) {
+        let name = script.hasSuffix(".") ? String(script.dropLast()) : script
+        #expect(exists(name), "\(page) names \(name)")
+      }
+    }
+    let contributing = try Self.text("CONTRIBUTING.md")
+    for script in try FileManager.default.contentsOfDirectory(atPath: Self.project.appending(path: "Scripts").path) {
+      // What others source or call, and what a sanitizer reads.
+      if ["setup", "symbols", "sanitize.suppressions"].contains(script) { continue }
+      #expect(contributing.contains("`Scripts/\(script)"), "CONTRIBUTING does not name Scripts/\(script)")
+    }
+  }
+
+  @Test func `the bars of the README are those of the results`() throws {
+    let picture = try Self.text("docs/pictures/speed.svg")
+    let lines = try Self.text("Benchmarks/RESULTS.md").split(separator: "\n")
+    for row in ["map.filter.map, written in place", "16 mixed", "a subject to 100"] {
+      let line = try #require(lines.first { $0.hasPrefix("| \(row) |") }, "no row \(row)")
+      let cells = line.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: [" "]) }
+      let bars = "by hand \(cells[3]) ns, FeedStream \(cells[2]) ns, OpenCombine \(cells[5]) ns"
+      #expect(picture.contains(bars), "\(row) is not drawn as it is recorded; run Scripts/pictures speed")
+    }
+  }
+}
