@@ -3,7 +3,8 @@ import Testing
 
 /// The pages of the repository lead where they say.
 @Suite(.settled) struct PagesTests {
-  private static let project = URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../../..").standardized
+  private static let project = URL(filePath: #filePath).resolvingSymlinksInPath()
+    .appending(path: "../../../..").standardized
 
   /// The pages that people read on the web: all but those of the documentation, whose links the documentation checks.
   private static var pages: [String] {
