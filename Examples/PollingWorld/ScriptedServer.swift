@@ -9,7 +9,7 @@ final class ScriptedServer {
   /// One state of the feed.
   struct Version {
     let number: Int
-    let images: [FeedImage]
+    let images: FeedImages
     let body: Data
   }
 
@@ -32,7 +32,7 @@ final class ScriptedServer {
         location: index == 1 ? "Somewhere" : nil, url: URL(string: "https://images.example.com/\(number)/\(index).jpg")!
       )
     }
-    version = Version(number: number, images: images, body: FeedPayload.bytes(of: images))
+    version = Version(number: number, images: FeedImages(images), body: FeedPayload.bytes(of: images))
   }
 
   func reply(_ random: inout SeededGenerator) -> VirtualReply {

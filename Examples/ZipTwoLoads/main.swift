@@ -18,7 +18,7 @@ let http = CurlHTTPClient(on: loop)
 let loads = addresses.map { http.get($0).mapFeed(on: loop) }
 
 let subscription = loads[0]
-  .zip(loads[1]) { first, second in first + second }
+  .zip(loads[1]) { first, second in Array(first) + second }
   .sink { completion in
     // One that fails ends both: the other's request is closed at once.
     if case .failure(let error) = completion { print("not both: \(error)") }

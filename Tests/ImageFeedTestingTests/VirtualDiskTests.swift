@@ -86,7 +86,7 @@ struct VirtualDiskTests {
   func full() throws {
     try save(1)
     disk.capacity = disk.size
-    let large = CachedFeed(images: feed(2).images + feed(3).images, timestamp: noon + 2)
+    let large = CachedFeed(images: Array(feed(2).images) + feed(3).images, timestamp: noon + 2)
     #expect(throws: FeedStoreError(.insertion, .diskFull, place: "the virtual disk")) {
       try disk.replace(for: address, with: large, now: noon + 100)
     }

@@ -167,7 +167,7 @@ struct VirtualNetworkTests {
 
   @Test("A payload that was written is read back as the same images")
   func payload() throws {
-    let images = [
+    let images: FeedImages = [
       FeedImage(id: UUID(), description: "\"quoted\", 👩‍👩‍👧, \\ and \u{1}", location: nil, url: url),
       FeedImage(id: UUID(), description: nil, location: "", url: URL(string: "http://example.com/a%20b?c=d&e")!),
     ]

@@ -166,7 +166,7 @@ extension DemoWalk {
     if case .connectivity = error { true } else { false }
   }
 
-  private func isCaseStudy(_ images: [FeedImage]) -> Bool {
+  private func isCaseStudy(_ images: FeedImages) -> Bool {
     images.map(\.url.absoluteString) == (1...8).map { "https://url-\($0).com" }
   }
 }

@@ -28,7 +28,7 @@ struct FeedText {
   }
 
   /// One entry for each image: what it shows, where it was taken, and its address.
-  func entries(of images: [FeedImage]) -> String {
+  func entries(of images: some Collection<FeedImage>) -> String {
     let width = String(images.count).count
     var text = ""
     for (index, image) in images.enumerated() {

@@ -36,7 +36,7 @@ private func check(_ image: FeedImage) {
 }
 
 /// `images` as a server would send them, escaped by hand: what the mapper reads must not hang on one way of writing.
-private func written(_ images: [FeedImage]) -> Data {
+private func written(_ images: some Sequence<FeedImage>) -> Data {
   var text = "{\"items\":["
   for (index, image) in images.enumerated() {
     text += index == 0 ? "{" : ",{"

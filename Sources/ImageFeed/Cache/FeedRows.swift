@@ -43,24 +43,29 @@ extension Database {
     }
   }
 
-  func images(of feed: FeedRow) throws -> [FeedImage] {
-    var images: [FeedImage] = []
-    images.reserveCapacity(min(feed.imageCount, 1 << 20))
+  func images(of feed: FeedRow) throws -> FeedImages {
+    var images = FeedImages.Builder(count: max(0, min(feed.imageCount, 1 << 20)))
     try forEachImageRow(of: feed.id) { row in
-      guard let id = row.uuid(0), let text = row.text(3), let address = WebAddress(text) else {
+      guard let id = row.uuid(0), let text = row.utf8(3) else {
         throw FeedDatabaseFailure(.damaged("image \(images.count) has no valid id or address"))
       }
-      images.append(FeedImage(id: id, description: row.text(1), location: row.text(2), address: address))
+      if WebAddress.isPlain(text) {
+        images.append(.init(id: id, description: row.utf8(1), location: row.utf8(2), address: text, isPlain: true))
+      } else if let address = row.text(3).flatMap({ WebAddress($0) }) {
+        images.append(FeedImage(id: id, description: row.text(1), location: row.text(2), address: address))
+      } else {
+        throw FeedDatabaseFailure(.damaged("image \(images.count) has no valid id or address"))
+      }
       return true
     }
     guard images.count == feed.imageCount else {
       throw FeedDatabaseFailure(.damaged("\(images.count) of \(feed.imageCount) images are left"))
     }
-    return images
+    return images.finish()
   }
 
   /// Whether the rows of a feed are exactly these images, byte for byte. Rows that are damaged are not.
-  func rows(of feed: FeedRow, equal images: [FeedImage]) throws -> Bool {
+  func rows(of feed: FeedRow, equal images: FeedImages) throws -> Bool {
     guard feed.imageCount == images.count else { return false }
     var position = 0
     var isEqual = true
@@ -69,9 +74,10 @@ extension Database {
         isEqual = false
         return false
       }
-      isEqual =
-        row.uuid(0) == images[position].id && row.holds(images[position].description, at: 1)
-        && row.holds(images[position].location, at: 2) && row.holds(images[position].address.text, at: 3)
+      isEqual = images.withTexts(at: position) { image in
+        row.uuid(0) == image.id && row.holds(image.description, at: 1) && row.holds(image.location, at: 2)
+          && row.holds(image.address, at: 3)
+      }
       position += 1
       return isEqual
     }
@@ -120,18 +126,20 @@ extension Database {
       .execute(arguments: [timestamp.timeIntervalSinceReferenceDate, feed.id])
   }
 
-  private func insert(_ images: [FeedImage], feed: Int64) throws {
+  private func insert(_ images: FeedImages, feed: Int64) throws {
     let sql = "INSERT INTO image (feed, position, id, description, location, url) VALUES (?, ?, ?, ?, ?, ?)"
     let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
     defer { row.clear() }
-    for (position, image) in images.enumerated() {
-      row.bind(feed, at: 1)
-      row.bind(Int64(position), at: 2)
-      row.bind(image.id, at: 3)
-      row.bind(image.description, at: 4)
-      row.bind(image.location, at: 5)
-      row.bind(image.address.text, at: 6)
-      try step(row, expecting: SQLITE_DONE)
+    row.bind(feed, at: 1)
+    for position in images.indices {
+      try images.withTexts(at: position) { image in
+        row.bind(Int64(position), at: 2)
+        row.bind(image.id, at: 3)
+        row.bind(image.description, at: 4)
+        row.bind(image.location, at: 5)
+        row.bind(image.address, at: 6)
+        try step(row, expecting: SQLITE_DONE)
+      }
       row.reset()
     }
   }

@@ -25,13 +25,6 @@ extension LocalFeed {
   public func load(
     maxAge: Duration? = FeedCachePolicy.defaultMaxAge, deleting: CacheCleaning = .nothing
   ) -> AnyPublisher<CachedFeed, CacheMiss> {
-    load(maxAge: maxAge, deleting: deleting, after: nil)
-  }
-
-  /// The same, with images that are those of the poll before passed on as the same array.
-  func load(
-    maxAge: Duration?, deleting: CacheCleaning, after last: LastImages?
-  ) -> AnyPublisher<CachedFeed, CacheMiss> {
     let (address, store, now) = (address, cache.store, cache.now)
     let policy = FeedCachePolicy(maxAge: maxAge)
     return cache.worker.publisher { () throws(CacheMiss) -> CachedFeed in
@@ -47,7 +40,7 @@ extension LocalFeed {
         let fate = deleting == .nothing ? .kept : store.deleteExpired(saved, at: address)
         throw .expired(age: FeedCachePolicy.age(of: saved.timestamp, now: present), fate)
       }
-      return last.map { CachedFeed(images: $0.settle(saved.images), timestamp: saved.timestamp) } ?? saved
+      return saved
     }
   }
 }

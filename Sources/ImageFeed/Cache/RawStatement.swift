@@ -45,6 +45,19 @@ struct RawStatement {
     }
   }
 
+  /// Binds UTF-8 as text, without copying it: it must stay until the next step is done.
+  func bind(_ text: UnsafeBufferPointer<UInt8>?, at index: Int32) {
+    guard let text else {
+      sqlite3_bind_null(handle, index)
+      return
+    }
+    _ = text.withMemoryRebound(to: CChar.self) { bytes in
+      // A null pointer, which is what no bytes may have, would bind NULL.
+      guard let start = bytes.baseAddress else { return sqlite3_bind_text(handle, index, "", 0, Self.transient) }
+      return sqlite3_bind_text(handle, index, start, Int32(bytes.count), nil)
+    }
+  }
+
   // MARK: Columns, counted from 0
 
   /// `nil` when the column holds something else.
@@ -71,19 +84,16 @@ struct RawStatement {
     utf8(column).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Whether the column is this text, byte for byte; `nil` is NULL.
-  func holds(_ text: String?, at column: Int32) -> Bool {
+  /// True when the column is this text, byte for byte; `nil` is NULL.
+  func holds(_ text: UnsafeBufferPointer<UInt8>?, at column: Int32) -> Bool {
     guard let bytes = utf8(column), let text else { return utf8(column) == nil && text == nil }
-    // Texts that Swift made itself are contiguous, so that nothing is copied.
-    return text.utf8.withContiguousStorageIfAvailable { utf8 in
-      guard utf8.count == bytes.count else { return false }
-      guard let one = utf8.baseAddress, let other = bytes.baseAddress else { return utf8.isEmpty }
-      return memcmp(one, other, utf8.count) == 0
-    } ?? text.utf8.elementsEqual(bytes)
+    guard text.count == bytes.count else { return false }
+    guard let one = text.baseAddress, let other = bytes.baseAddress else { return text.isEmpty }
+    return memcmp(one, other, text.count) == 0
   }
 
-  /// Valid until the next step.
-  private func utf8(_ column: Int32) -> UnsafeBufferPointer<UInt8>? {
+  /// The column's text; `nil` is NULL. Valid until the next step.
+  func utf8(_ column: Int32) -> UnsafeBufferPointer<UInt8>? {
     guard let bytes = sqlite3_column_text(handle, column) else { return nil }
     return UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
   }

@@ -3,7 +3,7 @@ public import Foundation
 /// A saved feed and the moment it speaks of.
 public struct CachedFeed: Hashable, Sendable {
   /// The images in the server's order. A feed with no images is a feed, not a missing one.
-  public let images: [FeedImage]
+  public let images: FeedImages
   /// The moment this feed was asked for, by the wall clock.
   ///
   /// It is both what the feed's age is counted from and what decides which of two responses is the newer: stamp a feed
@@ -11,8 +11,13 @@ public struct CachedFeed: Hashable, Sendable {
   public let timestamp: Date
 
   /// Pairs images with their moment.
-  public init(images: [FeedImage], timestamp: Date) {
+  public init(images: FeedImages, timestamp: Date) {
     self.images = images
     self.timestamp = timestamp
+  }
+
+  /// Pairs images with their moment.
+  public init(images: some Sequence<FeedImage>, timestamp: Date) {
+    self.init(images: FeedImages(images), timestamp: timestamp)
   }
 }

@@ -3,12 +3,16 @@ public import Foundation
 /// A feed to show, and where it came from.
 public struct Feed: Hashable, Sendable {
   /// The images, in the server's order. None is a feed too.
-  public var images: [FeedImage]
+  public var images: FeedImages
   public var origin: Origin
 
-  public init(images: [FeedImage], origin: Origin) {
+  public init(images: FeedImages, origin: Origin) {
     self.images = images
     self.origin = origin
+  }
+
+  public init(images: some Sequence<FeedImage>, origin: Origin) {
+    self.init(images: FeedImages(images), origin: origin)
   }
 
   /// Where a feed came from.

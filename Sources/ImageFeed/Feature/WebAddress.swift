@@ -26,6 +26,14 @@ enum WebAddress: Hashable, Sendable {
     }
   }
 
+  /// The address that `text` is, which was one before.
+  init(_ text: String, isPlain: Bool) {
+    // What a URL writes as its text it can read again.
+    self = isPlain ? .plain(text) : .other(URL(string: text)!)
+  }
+
+  var isPlain: Bool { if case .plain = self { true } else { false } }
+
   var text: String {
     switch self {
     case .plain(let text): text
@@ -48,7 +56,7 @@ enum WebAddress: Hashable, Sendable {
     text.utf8.withContiguousStorageIfAvailable { isPlain($0) } ?? false
   }
 
-  private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+  static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     let schemes: (StaticString, StaticString) = ("http://", "https://")
     let scheme = begins(text, with: schemes.0) ? schemes.0 : schemes.1
     guard begins(text, with: scheme) else { return false }

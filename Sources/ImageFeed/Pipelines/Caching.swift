@@ -1,6 +1,6 @@
 public import FeedStream
 
-extension Publisher where Output == [FeedImage] {
+extension Publisher where Output == FeedImages {
   /// Saves each feed on the way, as a side effect.
   ///
   /// The feed is passed on first, and the ending waits for the save, so that a program that runs one pipeline does not
@@ -18,10 +18,10 @@ extension Publisher where Output == [FeedImage] {
       let asked = local.cache.now()
       return flatMap(maxPublishers: .max(1)) { images in
         let saved = local.saving(images, asked: asked)
-          .compactMap { _ in [FeedImage]?.none }
+          .compactMap { _ in FeedImages?.none }
           .catch { error in
             report(error)
-            return Empty<[FeedImage], Never>()
+            return Empty<FeedImages, Never>()
           }
         return Just(images)
           .append(saved)

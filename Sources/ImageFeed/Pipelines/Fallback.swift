@@ -17,7 +17,7 @@ public enum FallbackPolicy: Hashable, Sendable {
   }
 }
 
-extension Publisher where Output == [FeedImage], Failure == RemoteFeedError {
+extension Publisher where Output == FeedImages, Failure == RemoteFeedError {
   /// Turns to a saved feed when this publisher fails.
   ///
   /// Each feed says where it came from. A saved feed with no images is a feed; no saved feed is an error. **Demand:**

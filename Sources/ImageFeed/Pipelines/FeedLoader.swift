@@ -55,16 +55,13 @@ public struct FeedLoader {
   /// for that. When the saved feed is looked for and has expired or cannot be read, it is deleted. **Demand:** the feed is
   /// held until asked for. **Failure:** ``FeedError`` when there is nothing to show. **Cancellation:** closes the request
   /// at once; a save that was asked for is carried out.
-  public func load() -> AnyPublisher<Feed, FeedError> { load(after: nil) }
-
-  /// The same, with images that are those of the poll before passed on as the same array.
-  func load(after last: LastImages?) -> AnyPublisher<Feed, FeedError> {
+  public func load() -> AnyPublisher<Feed, FeedError> {
     let saved = cache.feed(at: url)
     return client.get(request)
-      .mapFeed(on: scheduler, maxValues: options.maxValues, after: last)
+      .mapFeed(on: scheduler, maxValues: options.maxValues)
       .caching(to: saved, reportingTo: options.report)
       .fallback(
-        to: saved.load(maxAge: options.maxAge, deleting: .invalid, after: last), after: options.fallback, now: cache.now
+        to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now
       )
       .eraseToAnyPublisher()
   }

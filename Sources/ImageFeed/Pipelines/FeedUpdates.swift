@@ -13,12 +13,10 @@ extension FeedLoader {
   /// once.
   public func updates(every interval: Duration) -> AnyPublisher<FeedResult, Never> {
     Deferred {
-      let last = LastImages()
-      return scheduler.ticks(every: interval)
+      scheduler.ticks(every: interval)
         .prepend(())
-        .flatMap(maxPublishers: .max(1)) { load(after: last).asResult() }
+        .flatMap(maxPublishers: .max(1)) { load().asResult() }
         .removeDuplicates { $0.showsTheSame(as: $1) }
-        .handleEvents(receiveOutput: { _ in last.letGo(on: scheduler) })
     }
     .eraseToAnyPublisher()
   }

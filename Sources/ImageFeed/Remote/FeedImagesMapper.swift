@@ -20,15 +20,14 @@ public enum FeedImagesMapper {
   ///   - maxValues: how many values of JSON the body may hold, about 50 bytes of memory each while it is read.
   public static func map(
     _ body: Data, status: Int, maxValues: Int = defaultMaxValues
-  ) throws(InvalidData) -> [FeedImage] {
+  ) throws(InvalidData) -> FeedImages {
     guard status == 200 else { throw .status(status) }
     guard !body.isEmpty else { throw .empty }
     guard !body.withUnsafeBytes({ $0.holdsMoreJSONValues(than: maxValues) }) else {
       throw .tooManyValues(limit: maxValues)
     }
     let items = try decode(body)
-    var images: [FeedImage] = []
-    images.reserveCapacity(items.count)
+    var images = FeedImages.Builder(count: items.count)
     for (index, item) in items.enumerated() {
       guard let address = WebAddress(item.image, parse: webAddress) else {
         throw .imageAddress(item: index, item.image)
@@ -36,7 +35,7 @@ public enum FeedImagesMapper {
       images.append(
         FeedImage(id: item.id, description: item.description, location: item.location, address: address))
     }
-    return images
+    return images.finish()
   }
 
   /// `text` as a URL, if it is an absolute http or https address with a host.

@@ -11,20 +11,12 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
   ///   - maxValues: how many values of JSON a body may hold; 2,000,000 by default.
   public func mapFeed(
     on scheduler: any LoopScheduler, maxValues: Int = FeedImagesMapper.defaultMaxValues
-  ) -> some Publisher<[FeedImage], RemoteFeedError> {
-    mapFeed(on: scheduler, maxValues: maxValues, after: nil)
-  }
-
-  /// The same, with images that are those of the poll before passed on as the same array.
-  func mapFeed(
-    on scheduler: any LoopScheduler, maxValues: Int, after last: LastImages?
-  ) -> some Publisher<[FeedImage], RemoteFeedError> {
+  ) -> some Publisher<FeedImages, RemoteFeedError> {
     let worker = SerialWorker(on: scheduler)
     return mapError(RemoteFeedError.connectivity)
       .flatMap(maxPublishers: .max(1)) { response in
-        worker.publisher { () throws(InvalidData) -> [FeedImage] in
-          let images = try FeedImagesMapper.map(response.body, status: response.status, maxValues: maxValues)
-          return last?.settle(images) ?? images
+        worker.publisher { () throws(InvalidData) -> FeedImages in
+          try FeedImagesMapper.map(response.body, status: response.status, maxValues: maxValues)
         }
         .mapError(RemoteFeedError.invalidData)
       }

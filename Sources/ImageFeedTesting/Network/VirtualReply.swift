@@ -37,7 +37,7 @@ public struct VirtualReply: Sendable {
 
   /// An answer of `images`, in the feed's own format.
   public static func feed(
-    _ images: [FeedImage], after latency: StreamInstant.Stride = .milliseconds(80)
+    _ images: some Sequence<FeedImage>, after latency: StreamInstant.Stride = .milliseconds(80)
   ) -> VirtualReply {
     .answer(FeedPayload.bytes(of: images), after: latency)
   }

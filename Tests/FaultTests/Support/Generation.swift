@@ -16,9 +16,9 @@ enum Generation {
   static func document(_ number: Int) -> Data { FeedPayload.bytes(of: images(number)) }
 
   /// Which one it is; `nil` if it is none, because some of it is missing or of another.
-  static func number(of images: [FeedImage]) -> Int? {
+  static func number(of images: some Collection<FeedImage>) -> Int? {
     guard let text = images.first?.description, let number = Int(text) else { return nil }
-    return images == self.images(number) ? number : nil
+    return images.elementsEqual(self.images(number)) ? number : nil
   }
 
   /// Which one a line of `feed`'s JSON shows.

@@ -39,7 +39,7 @@ import Testing
       said = load.output.split(separator: "\n").first { $0.hasPrefix("Not the latest: ") }.map(String.init) ?? ""
       #expect(said.contains(reason))
       #expect(load.output.contains("saved before"))
-      #expect(kept.images == Self.saved)
+      #expect(kept.images == FeedImages(Self.saved))
     case .taken(let count):
       #expect(load.output.hasPrefix("\(count) image"))
       #expect(!load.output.contains("saved before"))

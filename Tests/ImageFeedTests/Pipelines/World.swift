@@ -43,7 +43,7 @@ struct Answer: Sendable {
   var status = 200
   var body: String
 
-  static func feed(_ images: [FeedImage]) -> Answer {
+  static func feed(_ images: some Sequence<FeedImage>) -> Answer {
     Answer(body: String(decoding: FeedPayload.bytes(of: images), as: UTF8.self))
   }
 }

@@ -120,6 +120,6 @@ private let id = "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6"
 
 private func item(_ image: String) -> String { #"{"id": "\#(id)", "image": "\#(image)"}"# }
 
-private func map(_ text: String) throws(InvalidData) -> [FeedImage] {
+private func map(_ text: String) throws(InvalidData) -> FeedImages {
   try FeedImagesMapper.map(Data(text.utf8), status: 200)
 }

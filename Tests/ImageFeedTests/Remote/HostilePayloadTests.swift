@@ -5,7 +5,7 @@ import Testing
 
 /// What a server should not send: each has a clear error or the right result, in bounded time.
 @Suite(.settled) struct HostilePayloadTests {
-  private let feed: [FeedImage]
+  private let feed: FeedImages
 
   init() throws {
     feed = try FeedImagesMapper.map(CaseStudyFeed.body, status: 200)
@@ -126,4 +126,4 @@ private func processorTime(of work: () throws -> Void) rethrows -> Int {
   return now() - before
 }
 
-private func map(_ body: Data) throws(InvalidData) -> [FeedImage] { try FeedImagesMapper.map(body, status: 200) }
+private func map(_ body: Data) throws(InvalidData) -> FeedImages { try FeedImagesMapper.map(body, status: 200) }
