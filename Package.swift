@@ -119,3 +119,29 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ])
+
+// FEEDSTREAM_ONLY=FeedStreamTests,EventLoopTests builds what these targets need and nothing else: an edit of the streams is
+// tested without building the feed, the command and their tests.
+if let only = Context.environment["FEEDSTREAM_ONLY"] {
+  var needed: Set<String> = []
+  var products: Set<String> = []
+  func need(_ name: String) {
+    guard let target = package.targets.first(where: { $0.name == name }), needed.insert(name).inserted else { return }
+    for dependency in target.dependencies {
+      switch dependency {
+      case .targetItem(let name, _), .byNameItem(let name, _): need(name)
+      case .productItem(_, let package, _, _): if let package { products.insert(package) }
+      @unknown default: break
+      }
+    }
+  }
+  for name in only.split(separator: ",") { need(String(name)) }
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products = []
+  package.dependencies.removeAll { dependency in
+    if case .sourceControl(_, let location, _) = dependency.kind {
+      return !products.contains { location.hasSuffix($0) }
+    }
+    return false
+  }
+}
