@@ -9,11 +9,11 @@ import Testing
   private static let here = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
   private static let catalog = here.appending(path: "../../Sources/FeedStream/FeedStream.docc").standardized
 
-  @Test(arguments: rows) func theOperatorDrawsItsDiagram(_ row: DiagramRow) throws {
+  @Test(arguments: rows) func `the operator draws its diagram`(_ row: DiagramRow) throws {
     try check("Resources/marbles-\(row.name).svg", is: row.draw().svg)
   }
 
-  @Test func theArticleShowsThemAll() throws {
+  @Test func `the article shows every diagram`() throws {
     var article = """
       # Marble diagrams
 
@@ -35,7 +35,7 @@ import Testing
   }
 
   /// What DocC shows beside the operator, or beside the type whose workings the diagram shows.
-  @Test(arguments: rows) func theDocumentationCommentShowsIt(_ row: DiagramRow) throws {
+  @Test(arguments: rows) func `the operator's documentation shows its diagram`(_ row: DiagramRow) throws {
     let image = "/// ![\(row.code)](marbles-\(row.name).svg)"
     let places = try DiagramTests.sources.filter { $0.contains(image) }
     #expect(places.count == 1, "\(places.count) files have the line \(image); put it into the operator's comment")
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func thereIsNoPictureWithoutItsOperator() throws {
+  @Test func `there is no picture without its operator`() throws {
     let files = try FileManager.default.contentsOfDirectory(
       atPath: DiagramTests.catalog.appending(path: "Resources").path)
     let orphans = files.filter { $0.hasPrefix("marbles-") }.filter { file in
@@ -60,7 +60,7 @@ import Testing
   }
 
   /// What the box says is what was run: it stands in the row a second time, as code.
-  @Test(arguments: rows) func theBoxShowsTheCode(_ row: DiagramRow) throws {
+  @Test(arguments: rows) func `a diagram's box shows the code`(_ row: DiagramRow) throws {
     let lines = try String(contentsOf: DiagramTests.here.appending(path: "DiagramRows.swift"), encoding: .utf8)
       .split(separator: "\n", omittingEmptySubsequences: false)
     let rest = lines[Int(row.site.line)...]

@@ -23,7 +23,7 @@ import Testing
       showsDemand: true, showsTimes: true)
   }
 
-  @Test func aRecordingIsDrawnAsTextWithItsOperator() throws {
+  @Test func `a recording is drawn as text with its operator`() throws {
     let diagram = try zipped("1-5|", "-2-8#", demand: DemandScript(initial: .max(1), answers: [.max(2)]))
     #expect(
       diagram.text == """
@@ -36,7 +36,7 @@ import Testing
         """)
   }
 
-  @Test func aPictureIsWellFormedAndTheSameEachTime() throws {
+  @Test func `a picture is well formed and the same each time`() throws {
     let error = MarbleDiagram.Mark(.failed("<&\">"), at: 3)
     let diagram = MarbleDiagram(
       "map { $0 < 1 && $0 > \"2\" }",
@@ -47,14 +47,14 @@ import Testing
     #expect(diagram.svg == diagram.svg)
   }
 
-  @Test func whatCannotBeDrawnIsWrittenAsInSwift() throws {
+  @Test func `what a diagram cannot draw is written as in Swift`() throws {
     let mark = MarbleDiagram.Mark(.value("a\n\u{1}\u{FFFF}"), at: 0)
     let diagram = MarbleDiagram("map \u{2}", output: MarbleDiagram.Lane("", [mark]))
     #expect(Elements(diagram.svg)?.count(of: "text") == 2)
     #expect(diagram.text == "  0s\n  [ map \\u{2} ]\n  ‹a\\n\\u{1}\\u{ffff}›-")
   }
 
-  @Test func aValueHasOneColourWhereverItAppears() throws {
+  @Test func `a value has one colour wherever it appears`() throws {
     let svg = MarbleDiagram(
       inputs: [try MarbleDiagram.Lane("", Marbles("ab"))], output: try MarbleDiagram.Lane("", Marbles("ba"))
     ).svg
@@ -64,13 +64,13 @@ import Testing
     #expect(fills[0] != fills[1])
   }
 
-  @Test func aLongWaitIsShortened() throws {
+  @Test func `a long wait is shortened`() throws {
     let wait = MarbleDiagram(output: try MarbleDiagram.Lane("", Marbles("ab 1h c|")))
     let width = try #require(wait.svg.firstMatch(of: /width="(\d+)/)?.output.1)
     #expect(try #require(Int(width)) < 500)
   }
 
-  @Test func whatWasBeforeTheTestIsNotDrawn() throws {
+  @Test func `what was before the test is not drawn`() throws {
     let lane = try MarbleDiagram.Lane("", Marbles("ab^c"))
     #expect(lane.marks == [MarbleDiagram.Mark(.value("c"), at: .milliseconds(1))])
   }

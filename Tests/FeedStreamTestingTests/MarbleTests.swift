@@ -8,29 +8,29 @@ import Testing
     try Marbles(text).marbles.map { "\($0.time.nanoseconds.asTime) \($0.symbol)" }
   }
 
-  @Test func aCharacterTakesOneFrame() throws {
+  @Test func `a character takes one frame`() throws {
     #expect(try read("a-b|") == ["0s value(\"a\")", "2ms value(\"b\")", "3ms finished"])
     #expect(try Marbles("-#", frame: 1).marbles.map(\.time) == [1])
   }
 
-  @Test func aGroupHappensAtOnceAndTakesOneFrame() throws {
+  @Test func `a group happens at one instant and takes one frame`() throws {
     #expect(try read("-(ab)c") == ["1ms value(\"a\")", "1ms value(\"b\")", "2ms value(\"c\")"])
   }
 
-  @Test func aTimeLiteralLiesBetweenTwoEvents() throws {
+  @Test func `a time literal lies between two events`() throws {
     #expect(try read("a 100ms b") == ["0s value(\"a\")", "100ms value(\"b\")"])
     #expect(try read("1.5s b 1m 30s |") == ["1.5s value(\"b\")", "91.5s finished"])
     #expect(try read("10ms") == [])
     #expect(try read("x10ms").count == 5)
   }
 
-  @Test func aLineMayEndAsItDoesOnWindows() throws {
+  @Test func `a line may end as it does on Windows`() throws {
     #expect(try read("a\r\n-b\r\n|") == ["0s value(\"a\")", "2ms value(\"b\")", "3ms finished"])
     let error = #expect(throws: MarbleError.self) { try Marbles("a\r\n)") }
     #expect("\(error!)".hasSuffix("\n  )\n  ^ there is no group to close; write ( before"))
   }
 
-  @Test func theOriginMovesToTheCaret() throws {
+  @Test func `the origin moves to the caret`() throws {
     #expect(try read("ab^c") == ["-2ms value(\"a\")", "-1ms value(\"b\")", "1ms value(\"c\")"])
   }
 
@@ -49,11 +49,11 @@ import Testing
     ("-5s", 0, "time cannot go back; remove the -, or put a space behind it if a frame is meant"),
     ("a^b^", 3, "the test began at the first ^ already; remove one"),
   ])
-  func anErrorPointsAtTheCharacter(_ text: String, _ offset: Int, _ reason: String) {
+  func `an error points at the character`(_ text: String, _ offset: Int, _ reason: String) {
     #expect(throws: MarbleError(text: text, offset: offset, reason: reason)) { try Marbles(text) }
   }
 
-  @Test func anErrorIsDrawnUnderTheText() {
+  @Test func `an error is drawn under the text`() {
     let error = #expect(throws: MarbleError.self) { try Marbles("a-b)") }
     #expect(
       "\(error!)" == """
@@ -63,7 +63,7 @@ import Testing
         """)
   }
 
-  @Test func anErrorIsDrawnUnderItsOwnLine() {
+  @Test func `an error is drawn under its own line`() {
     let error = #expect(throws: MarbleError.self) { try Marbles("a-b\n-c)\n-d") }
     #expect(
       "\(error!)" == """
@@ -75,14 +75,14 @@ import Testing
         """)
   }
 
-  @Test func anErrorStandsUnderItsCharacterBehindWideOnesAndTabs() {
+  @Test func `an error stands under its character behind wide ones and tabs`() {
     let wide = #expect(throws: MarbleError.self) { try Marbles("日😀-)") }
     #expect("\(wide!)".hasSuffix("\n  日😀-)\n       ^ there is no group to close; write ( before"))
     let tab = #expect(throws: MarbleError.self) { try Marbles("a\t)") }
     #expect("\(tab!)".hasSuffix("\n  a\t)\n   \t^ there is no group to close; write ( before"))
   }
 
-  @Test func aCharacterStandsForOneValueAndNotationForNone() {
+  @Test func `a character stands for one value and notation for none`() {
     let time = VirtualTimeScheduler()
     typealias Source = ScriptedPublisher<Int, MarbleFailure>
     let failures = failures {
@@ -95,7 +95,7 @@ import Testing
     #expect(failures[1].message.contains("\n   ^ - is part of the notation and cannot stand for a value"))
   }
 
-  @Test func whatDoesNotFitALineIsWrittenAsInSwift() {
+  @Test func `what does not fit on a line is written as in Swift`() {
     let time = VirtualTimeScheduler()
     let failures = failures {
       expectMarbles(Just("two\nlines"), on: time, "(a|)", values: ["a": "one"])
@@ -111,7 +111,7 @@ import Testing
         """)
   }
 
-  @Test func theLegendSaysWhichFailureIsExpected() {
+  @Test func `the legend says which failure is expected`() {
     struct Trouble: Error, Equatable { var code: Int }
     let time = VirtualTimeScheduler()
     let failures = failures {
@@ -121,7 +121,7 @@ import Testing
     #expect(failures[0].message.hasSuffix("\n# is Trouble(code: 2)"))
   }
 
-  @Test func aDiagramThatCannotBeReadFailsTheTestOnItsLine() {
+  @Test func `a diagram that cannot be read fails the test on its line`() {
     let time = VirtualTimeScheduler()
     let failures = failures {
       let _: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-x|")
@@ -130,7 +130,7 @@ import Testing
     #expect(failures[0].message.contains("  ^ say what x stands for: values: [\"x\": …], of type Int"))
   }
 
-  @Test func whatWasExpectedAndWhatHappenedAreDrawnUnderEachOther() {
+  @Test func `what was expected and what happened are drawn under each other`() {
     let time = VirtualTimeScheduler()
     let source: ScriptedPublisher<Character, MarbleFailure> = time.cold("a-b 100ms (xy)|")
     let failures = failures { expectMarbles(source, on: time, "a-c 100ms (xy)-|") }
@@ -145,7 +145,7 @@ import Testing
         """)
   }
 
-  @Test(.timeLimit(.minutes(1))) func ofAStreamWithoutEndTheInstantsAroundTheDifferenceAreDrawn() {
+  @Test(.timeLimit(.minutes(1))) func `of a stream without end, the instants around the difference are drawn`() {
     let time = VirtualTimeScheduler()
     time.workLimit = 50_000
     let failures = failures {
@@ -163,13 +163,13 @@ import Testing
     #expect(failures[2].message.contains("a… 50001 in all …|)"))
   }
 
-  @Test func equalStreamsPassWhateverTheirDrawing() {
+  @Test func `equal streams pass, whatever their drawing`() {
     let time = VirtualTimeScheduler()
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-2(34)#")
     expectMarbles(source.map { $0 * 10 }, on: time, "a 2ms b(cd)#", values: ["a": 10, "b": 20, "c": 30, "d": 40])
   }
 
-  @Test func aRecordingIsDrawnAsText() {
+  @Test func `a recording is drawn as text`() {
     let time = VirtualTimeScheduler()
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-2(34)#")
     let recorder = source.map { $0 * 5 }.record(on: time)

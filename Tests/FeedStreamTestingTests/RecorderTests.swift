@@ -5,7 +5,7 @@ import Testing
 @Suite(.settled) struct RecorderTests {
   let time = VirtualTimeScheduler()
 
-  @Test func keepsEachEventWithItsTime() {
+  @Test func `a recorder keeps each event with its time`() {
     let recorder = (time.cold("a-b|") as ScriptedPublisher<Character, MarbleFailure>).record(on: time)
     time.run()
     #expect(recorder.events.map { "\($0)" } == ["0s a", "2ms b", "3ms finished"])
@@ -13,7 +13,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func asksAsItsScriptSays() {
+  @Test func `a recorder asks as its script says`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("123456|")
     let script = DemandScript(
       initial: .max(1), answers: [.max(1), .none], later: [.init(after: 1, .max(2)), .init(after: 2, .unlimited)])
@@ -29,7 +29,7 @@ import Testing
       recorder.ledger.entries.prefix(4).map(\.content) == [.requested(.max(1)), .used, .answered(.max(1)), .used])
   }
 
-  @Test func aValueNobodyAskedForFailsAtOnceOnTheRecordersLine() {
+  @Test func `a value nobody asked for fails immediately, on the recorder's line`() {
     let source = MisbehavingPublisher<Int, Never>(.emitsBeyondDemand, values: [1, 2], on: time)
     let failures = failures {
       let recorder = source.record(on: time, demand: DemandScript(initial: .max(1)))
@@ -41,7 +41,7 @@ import Testing
       failures[0].message.contains("the value 2 was delivered without being asked for; asked for 1, received 2"))
   }
 
-  @Test func aRequestInThePastFailsOnTheRecordersLine() {
+  @Test func `a request in the past fails on the recorder's line`() {
     let failures = failures {
       Empty<Int, Never>().record(on: time, demand: DemandScript(later: [.init(after: -1, .max(1))])).cancel()
     }
@@ -54,7 +54,7 @@ import Testing
     (.subscribesTwice, "second subscription"), (.emitsBeforeSubscription, "before a subscription"),
     (.completesBeforeSubscription, "before a subscription"),
   ])
-  func noticesEveryMisbehaviour(_ misbehaviour: Misbehaviour, _ words: String) {
+  func `a recorder notices every misbehaviour`(_ misbehaviour: Misbehaviour, _ words: String) {
     let failures = failures {
       let source = MisbehavingPublisher<Int, Never>(misbehaviour, values: [1, 2], on: time)
       _ = source.record(on: time).events
@@ -62,7 +62,7 @@ import Testing
     #expect(failures.contains { $0.message.contains(words) })
   }
 
-  @Test func noticesDeliveryAfterCancel() {
+  @Test func `a recorder notices delivery after cancel`() {
     let source = MisbehavingPublisher<Int, Never>(.ignoresCancel, values: [1, 2], on: time)
     let recorder = source.record(on: time)
     time.advance(by: 0.001)

@@ -5,7 +5,7 @@ import Testing
 @Suite(.settled) struct ScriptedPublisherTests {
   let time = VirtualTimeScheduler()
 
-  @Test func aColdScriptBeginsAfreshForEachSubscriberAndWaitsForDemand() {
+  @Test func `a cold script begins afresh for each subscriber and waits for demand`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("12|")
     let first = source.record(on: time)
     time.advance(by: 1)
@@ -18,7 +18,7 @@ import Testing
     #expect(second.completion == .finished)
   }
 
-  @Test func aHotScriptGoesOnByItself() {
+  @Test func `a hot script goes on by itself`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.hot("12-3|")
     time.advance(by: 0.0005)
     let eager = source.record(on: time)
@@ -31,7 +31,7 @@ import Testing
     #expect(late.values.isEmpty && late.completion == .finished)
   }
 
-  @Test func theLogShowsRequestsAndCancellationsWithTheirTimes() {
+  @Test func `the log shows requests and cancellations with their times`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("12345|")
     time.advance(by: 1)
     let recorder = source.record(
@@ -44,7 +44,7 @@ import Testing
     #expect(time.pending.isEmpty)
   }
 
-  @Test func aScriptWhoseTimeGoesBackFails() {
+  @Test func `a script whose time goes back fails`() {
     let failures = failures {
       _ = ScriptedPublisher<Int, Never>(.cold, [(2, .value(1)), (1, .value(2))], on: time)
     }
@@ -52,7 +52,7 @@ import Testing
     #expect(failures[0].message.contains("Time goes back in this script: 2 at 1s comes after 1 at 2s"))
   }
 
-  @Test func aScriptThatCannotHappenFailsOnItsLine() {
+  @Test func `a script that cannot happen fails on its line`() {
     typealias Source = ScriptedPublisher<Int, MarbleFailure>
     let failures = failures {
       _ = Source(.cold, [(1, .completion(.finished)), (2, .value(7))], on: time)
@@ -70,7 +70,7 @@ import Testing
     #expect(failures[3].message.contains("1 at -1ms") && failures[3].message.contains("without ^"))
   }
 
-  @Test func whatASubscriberAnswersCountsAsAskedFor() {
+  @Test func `what a subscriber answers counts as asked for`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("123|")
     let recorder = source.record(on: time, demand: .oneByOne)
     time.run()

@@ -6,7 +6,7 @@ import Testing
   let time = VirtualTimeScheduler()
   var source: ScriptedPublisher<Int, MarbleFailure> { time.cold("12 1s 3 10s #") }
 
-  @Test func takesTheStepsInOrder() {
+  @Test func `a verifier takes the steps in order`() {
     source.verify(on: time, demand: DemandScript(initial: .max(1)))
       .expectNext(1)
       .expectNoEvent(for: 0.5)
@@ -17,7 +17,7 @@ import Testing
       .verify()
   }
 
-  @Test func theFirstUnmetStepFailsOnItsOwnLine() {
+  @Test func `the first unmet step fails on its own line`() {
     let failures = failures {
       source.verify(on: time)
         .expectNext(1)
@@ -29,14 +29,14 @@ import Testing
     #expect(failures[0].message == "Expected the value ‹7›, but at 1ms there was ‹2›.")
   }
 
-  @Test func anEventTooManyFails() {
+  @Test func `an event too many fails`() {
     let failures = failures {
       source.verify(on: time).expectNext(1).expectNoEvent(for: 1).verify()
     }
     #expect(failures.map(\.message) == ["Expected nothing for 1s, but at 1ms there was ‹2›."])
   }
 
-  @Test func silenceIsExplained() {
+  @Test func `a verifier explains why nothing happened`() {
     let failures = failures {
       source.verify(on: time, demand: DemandScript(initial: .max(1))).expectNext(1, 2).verify()
       source.verify(on: time).expectNext(1, 2, 3).expectFailure().expectFinished().verify()
@@ -48,7 +48,7 @@ import Testing
       ])
   }
 
-  @Test(.timeLimit(.minutes(1))) func workWithoutEndIsToldOnceAndOnTheStepsLine() {
+  @Test(.timeLimit(.minutes(1))) func `work without end is reported once, on the step's line`() {
     let time = time
     time.workLimit = 100
     let subject = PassthroughSubject<Int, Never>()
@@ -68,7 +68,7 @@ import Testing
     #expect(failures[1].message.hasPrefix("Expected the value ‹2›, but 100 pieces of work ran at 99s"))
   }
 
-  @Test func aStepThatAsksForNothingOrExpectsNothingFails() {
+  @Test func `a step that asks for nothing or expects nothing fails`() {
     let failures = failures {
       source.verify(on: time, demand: .none).thenRequest(0).verify()
       source.verify(on: time, demand: .none).thenRequest(-1).verify()
@@ -84,7 +84,7 @@ import Testing
       ])
   }
 
-  @Test func whatIsLeftAtTheEndFails() {
+  @Test func `what is left at the end fails`() {
     let failures = failures {
       source.verify(on: time)
         .expectNext(1)

@@ -4,14 +4,14 @@ import Foundation
 import Testing
 
 @Suite(.settled) struct StreamRulesTests {
-  @Test func anOperatorThatKeepsTheRulesPasses() {
+  @Test func `an operator that keeps the rules passes`() {
     let summary = StreamRules.verify { $0.removeDuplicates() }
     #expect(summary.broken == nil)
     #expect(summary.scripts > 500)
   }
 
   @Test(arguments: Fault.thatCanBeRun)
-  func findsTheRuleThatIsBroken(_ fault: Fault) {
+  func `the suite finds the rule that is broken`(_ fault: Fault) {
     var summary: StreamRules.Summary?
     let failures = failures {
       summary = StreamRules.verify("faulty()") { Faulty(upstream: $0, fault: fault, time: $1) }
@@ -21,7 +21,7 @@ import Testing
     #expect(failures.first?.message.hasPrefix("faulty() breaks rule \(fault.rule.number), ") ?? false)
   }
 
-  @Test func comparesWithWhatIsStated() {
+  @Test func `the suite compares what is delivered with what is stated`() {
     var summary: StreamRules.Summary?
     let failures = failures {
       summary = StreamRules.verify("distinct", expects: stated) { $0.filter { $0 != 2 }.distinct() }
@@ -34,7 +34,7 @@ import Testing
     #expect(StreamRules.verify("distinct", expects: stated) { $0.distinct() }.broken == nil)
   }
 
-  @Test func comparesInterleavedValuesLaneByLane() {
+  @Test func `the suite compares interleaved values lane by lane`() {
     #expect(StreamRules.verify("merge", expects: lanes) { $0.merge(with: $0) }.broken == nil)
     let failures = failures {
       _ = StreamRules.verify("merge", expects: reversedLanes) { $0.merge(with: $0) }
@@ -46,7 +46,7 @@ import Testing
   private func lanes(_ given: Given) -> Due<Int> { .interleaved([given.values(of: 1), given.values]) }
   private func reversedLanes(_ given: Given) -> Due<Int> { .interleaved([given.values, given.values.reversed()]) }
 
-  @Test func reportsTheShortestScript() {
+  @Test func `the suite reports the shortest script that breaks the rule`() {
     let failures = failures {
       StreamRules.verify("faulty()") { Faulty(upstream: $0, fault: .repeatsValues, time: $1) }
     }
@@ -63,7 +63,7 @@ import Testing
         """)
   }
 
-  @Test func findsTooMuchFromAnOperatorThatKeepsValuesBack() {
+  @Test func `the suite finds too much from an operator that keeps values back`() {
     let failures = failures {
       // Of four values two are left, so that only a demand of one is exceeded.
       _ = StreamRules.verify("even") { Greedy(upstream: $0.filter { $0 % 2 == 0 }) }
@@ -72,7 +72,7 @@ import Testing
     #expect(failures.first?.message.contains("asked for unlimited at 0s, for 1 more in answers") ?? true)
   }
 
-  @Test(.timeLimit(.minutes(1))) func anOperatorThatNeverLetsTimeMoveOnIsABreachOnTheTestsLine() {
+  @Test(.timeLimit(.minutes(1))) func `an operator that never lets time move on is a breach, on the test's line`() {
     func again(_ time: VirtualTimeScheduler) { time.schedule { again(time) } }
     let failures = failures {
       _ = StreamRules.verify("busy") { upstream, time in upstream.handleEvents(receiveOutput: { _ in again(time) }) }
@@ -84,14 +84,14 @@ import Testing
     #expect(!failures[0].message.contains("workLimit"))
   }
 
-  @Test func aFailureThatOvertakesIsExplained() {
+  @Test func `a failure that overtakes is explained`() {
     let failures = failures { _ = StreamRules.verify("flatMap") { $0.flatMap { Just($0) } } }
     #expect(failures.first?.message.contains("the failure came before values that waited to be asked for") ?? false)
     #expect(failures.first?.message.hasSuffix("traits: .failsAtOnce") ?? false)
     #expect(StreamRules.verify(traits: .failsAtOnce) { $0.flatMap { Just($0) } }.broken == nil)
   }
 
-  @Test func findsWhatHoldsInOneOrderOnly() {
+  @Test func `the suite finds what holds in one order only`() {
     var summary: StreamRules.Summary?
     let failures = failures {
       summary = StreamRules.verify("bunching()", traits: .leavesWork) { Bunching(upstream: $0, time: $1) }
@@ -101,13 +101,13 @@ import Testing
     #expect(failures.first?.message.contains("; order: .seeded(") ?? false)
   }
 
-  @Test func saysWhatToDoAboutAnOperatorThatKeepsNothingBack() {
+  @Test func `the suite says what to do about an operator that keeps nothing back`() {
     let failures = failures { StreamRules.verify { $0.map { $0 } } }
     #expect(failures.first?.message.contains("say traits: .passesStrays") ?? false)
     #expect(StreamRules.verify(traits: .passesStrays) { $0.map { $0 } }.broken == nil)
   }
 
-  @Test func theTableNamesEveryRule() {
+  @Test func `the table names every rule`() {
     let lines = StreamRule.table.split(separator: "\n")
     #expect(lines.count == StreamRule.allCases.count + 2)
     #expect(lines[2].hasPrefix("| 1 | A stream lives on one thread |"))

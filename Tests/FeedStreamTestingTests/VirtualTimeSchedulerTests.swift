@@ -10,7 +10,7 @@ import Testing
 
   func at(_ seconds: Double) -> StreamInstant { StreamInstant(nanoseconds: Int64(seconds * 1e9)) }
 
-  @Test func runsNothingBeforeTimeIsMoved() {
+  @Test func `nothing runs before time is moved`() {
     var ran = false
     time.schedule { ran = true }
     #expect(!ran)
@@ -18,7 +18,7 @@ import Testing
     #expect(ran)
   }
 
-  @Test func runsWhatIsDueInTheOrderOfTimeThenOfScheduling() {
+  @Test func `what is due runs in the order of time, then of scheduling`() {
     var log: [String] = []
     time.schedule(after: at(2)) { log.append("2a") }
     time.schedule(after: at(1)) { log.append("1") }
@@ -32,7 +32,7 @@ import Testing
     #expect(log.last == "3")
   }
 
-  @Test func runsWorkScheduledOnTheWayInTheSameAdvance() {
+  @Test func `work scheduled on the way runs in the same advance`() {
     var log: [Int64] = []
     let time = time
     time.schedule(after: at(1)) {
@@ -44,7 +44,7 @@ import Testing
     #expect(log == [1_000_000_000, 2_000_000_000])
   }
 
-  @Test func runsWorkOfThePastNowAndOnce() {
+  @Test func `work of the past runs now, and once`() {
     var log: [Int64] = []
     let time = VirtualTimeScheduler(startingAt: at(5))
     time.schedule(after: at(1)) { log.append(time.now.nanoseconds) }
@@ -53,7 +53,7 @@ import Testing
     #expect(log == [5_000_000_000])
   }
 
-  @Test func repeatsAtTheIntervalUntilCancelled() {
+  @Test func `repeated work runs at its interval until it is cancelled`() {
     var log: [Int64] = []
     let time = time
     var repetition: (any Cancellable)?
@@ -66,7 +66,7 @@ import Testing
     #expect(time.pending.isEmpty)
   }
 
-  @Test func runGoesToTheEndAndLeavesWaitsForever() {
+  @Test func `run goes to the end and leaves what waits for ever`() {
     var log: [String] = []
     let time = time
     time.schedule(after: at(86_400)) { log.append("day") }
@@ -77,7 +77,7 @@ import Testing
     #expect(time.pending.map(\.when) == [StreamInstant(nanoseconds: .max)])
   }
 
-  @Test func listsPendingWorkWithItsTimeAndLine() {
+  @Test func `pending work is listed with its time and line`() {
     time.schedule(after: at(2)) {}
     time.schedule {}
     let line = UInt(#line)
@@ -86,14 +86,14 @@ import Testing
     #expect("\(time.pending[1])" == "2s: FeedStreamTestingTests/VirtualTimeSchedulerTests.swift:\(line - 2)")
   }
 
-  @Test func tracesTheOperatorThatScheduledPendingWork() {
+  @Test func `tracing names the operator that scheduled pending work`() {
     func someOperator<S: Scheduler>(_ scheduler: S) { scheduler.schedule {} }
     time.tracesOrigins = true
     someOperator(time)
     #expect("\(time.pending[0])".contains("someOperator"))
   }
 
-  @Test func tracingLeavesFilesAloneThatOthersMayChange() async {
+  @Test func `tracing leaves files alone that others may change`() async {
     await #expect(processExitsWith: .success) {
       // Reading the file's place in memory now ends the process.
       let file = tmpfile()
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func aNegativeAdvanceFailsOnItsLineAndChangesNothing() {
+  @Test func `a negative advance fails on its line and changes nothing`() {
     let time = time
     let failures = failures {
       time.advance(by: -1)
@@ -117,7 +117,7 @@ import Testing
     #expect(time.now == at(0))
   }
 
-  @Test func workWithoutEndFailsAndIsNamed() {
+  @Test func `work without end fails and is named`() {
     let time = time
     time.workLimit = 1000
     func again() { time.schedule { again() } }
@@ -128,7 +128,7 @@ import Testing
     #expect(failures[0].message.contains("VirtualTimeSchedulerTests.swift:\(#line - 5)"))
   }
 
-  @Test func anOperatorThatReschedulesWithoutEndIsNamedByItsFunction() {
+  @Test func `an operator that reschedules without end is named by its function`() {
     let time = time
     time.workLimit = 100
     func busyOperator<S: Scheduler>(_ scheduler: S) { scheduler.schedule { busyOperator(scheduler) } }
@@ -138,7 +138,7 @@ import Testing
     #expect(!time.tracesOrigins)
   }
 
-  @Test func offloadedWorkTakesItsLatencyAndCanBeCancelledInBetween() {
+  @Test func `offloaded work takes its latency and can be cancelled in between`() {
     let time = time
     var log: [String] = []
     let worked = Mutex(0)
@@ -156,7 +156,7 @@ import Testing
     #expect(time.pending.isEmpty)
   }
 
-  @Test func aSeedShufflesTimedWorkButKeepsTheOrderOfImmediateWork() {
+  @Test func `a seed shuffles timed work but keeps the order of immediate work`() {
     var orders: Set<[Int]> = []
     for seed in 0..<50 {
       let time = VirtualTimeScheduler(order: .seeded(UInt64(seed)))
@@ -179,7 +179,7 @@ import Testing
     #expect(again[0] == again[1])
   }
 
-  @Test func oneAdvanceDrivesTasksSleepsAndOperatorsInOneOrder() async throws {
+  @Test func `one advance drives tasks, sleeps and operators in one order`() async throws {
     let time = time
     let log = Log()
     let task = Task(executorPreference: time) {
@@ -200,7 +200,7 @@ import Testing
     try await task.value
   }
 
-  @Test func sleepersAndTimersDueAtOneInstantKeepTheOrderTheyWereScheduledIn() async throws {
+  @Test func `sleepers and timers due at one instant keep the order they were scheduled in`() async throws {
     let time = time
     let log = Log()
     func sleeper(_ name: String) -> Task<Void, any Error> {
@@ -223,7 +223,7 @@ import Testing
     for task in tasks + more { try await task.value }
   }
 
-  @Test func aCancelledSleepEndsAtOnceAndLeavesNothingPending() async {
+  @Test func `a cancelled sleep ends immediately and leaves nothing pending`() async {
     let time = time
     let task = Task(executorPreference: time) {
       do { try await time.sleep(for: .seconds(60)) } catch { return "cancelled at \(time.now.nanoseconds)" }

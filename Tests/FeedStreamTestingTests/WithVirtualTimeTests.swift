@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Testing
 
 @Suite(.settled) struct WithVirtualTimeTests {
-  @Test func aTidyTestPasses() {
+  @Test func `a tidy test passes`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Int, Never>()
       let recorder = subject.map { $0 + 1 }.record(on: time)
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func eventsNobodyLookedAtAndLiveSubscriptionsFailOnTheirLine() {
+  @Test func `events nobody looked at and live subscriptions fail on their line`() {
     let failures = failures {
       withVirtualTime { time in
         let subject = PassthroughSubject<Int, Never>()
@@ -31,7 +31,7 @@ import Testing
       ])
   }
 
-  @Test func eventsNobodyLookedAtFailThoughTheSubscriberHasGone() {
+  @Test func `events nobody looked at fail, though the subscriber has gone`() {
     let failures = failures {
       withVirtualTime { time in
         let recorder = [1, 2].publisher.record(on: time)
@@ -49,7 +49,7 @@ import Testing
       ])
   }
 
-  @Test func aLiveSubscriptionToAScriptFailsOnTheScriptsLineWhoeverSubscribed() {
+  @Test func `a live subscription to a script fails on the script's line, whoever subscribed`() {
     var kept: AnyCancellable?
     var recorder: Recorder<Int, MarbleFailure>?
     let failures = failures {
@@ -74,7 +74,7 @@ import Testing
         + "asked for unlimited at 0s, received 2. Cancel it, or end the stream.")
   }
 
-  @Test func pendingWorkFailsOnTheLineThatScheduledIt() {
+  @Test func `pending work fails on the line that scheduled it`() {
     let failures = failures {
       withVirtualTime { time in
         time.schedule(after: time.now.advanced(by: 5)) {}
@@ -84,7 +84,7 @@ import Testing
     #expect(failures[0].message.contains("Work due at 5s: "))
   }
 
-  @Test func aRetainedSubscriberFailsOnItsLine() {
+  @Test func `a retained subscriber fails on its line`() {
     var kept: Recorder<Int, Never>?
     let failures = failures {
       withVirtualTime { time in
@@ -97,7 +97,7 @@ import Testing
     #expect(kept != nil)
   }
 
-  @Test func aFailureNamesTheSeedAndTheSeedRepeatsIt() {
+  @Test func `a failure names the seed, and the seed repeats it`() {
     // Two timers race: what comes out depends on the order.
     func race(_ time: VirtualTimeScheduler) {
       let subject = PassthroughSubject<Int, Never>()

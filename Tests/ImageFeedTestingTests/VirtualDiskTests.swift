@@ -26,8 +26,8 @@ struct VirtualDiskTests {
     try (disk ?? self.disk).replace(for: address, with: feed(number), now: noon + 100)
   }
 
-  @Test("A failure before the commit leaves the old feed, whatever the step", arguments: DiskStep.allCases)
-  func failure(step: DiskStep) throws {
+  @Test(arguments: DiskStep.allCases)
+  func `a failure before the commit leaves the old feed, whatever the step`(step: DiskStep) throws {
     try save(1)
     disk.setFaults { at, _ in at == step ? .fail(.inputOutput("as told")) : nil }
     if step == .afterCommit {
@@ -39,10 +39,9 @@ struct VirtualDiskTests {
     }
   }
 
-  @Test(
-    "A crash loses what was not committed and keeps what was; the old process can do no more",
-    arguments: DiskStep.allCases)
-  func crash(step: DiskStep) throws {
+  @Test(arguments: DiskStep.allCases)
+  func `a crash loses what was not committed and keeps what was; the old process can do no more`(step: DiskStep) throws
+  {
     try save(1)
     disk.setFaults { at, _ in at == step ? .crash : nil }
     #expect(throws: FeedStoreError.self) { try save(2) }
@@ -59,16 +58,16 @@ struct VirtualDiskTests {
     #expect(disk.committed(for: address) != feed(4))
   }
 
-  @Test("A crash from outside stops the machine between two calls")
-  func outsideCrash() throws {
+  @Test
+  func `a crash from outside stops the machine between two calls`() throws {
     try save(1)
     disk.crash()
     #expect(throws: FeedStoreError.self) { try save(2) }
     #expect(try disk.restarted().retrieve(for: address) == feed(1))
   }
 
-  @Test("What has gone bad cannot be read until it is replaced or deleted")
-  func corruption() throws {
+  @Test
+  func `what has gone bad cannot be read until it is replaced or deleted`() throws {
     try save(1)
     disk.corrupt(address)
     #expect(disk.isDamaged(at: address))
@@ -82,8 +81,8 @@ struct VirtualDiskTests {
     #expect(try disk.retrieve(for: address) == feed(2))
   }
 
-  @Test("A full disk takes no larger feed and keeps the old one; with room again, it takes it")
-  func full() throws {
+  @Test
+  func `a full disk takes no larger feed and keeps the old one; with room again, it takes it`() throws {
     try save(1)
     disk.capacity = disk.size
     let large = CachedFeed(images: Array(feed(2).images) + feed(3).images, timestamp: noon + 2)
@@ -96,8 +95,8 @@ struct VirtualDiskTests {
     #expect(try disk.replace(for: address, with: large, now: noon + 100) == .replaced)
   }
 
-  @Test("The log tells every call and how it ended, with its time")
-  func log() throws {
+  @Test
+  func `the log has every call and how it ended, with its time`() throws {
     try save(1)
     time.advance(by: 5)
     _ = try disk.retrieve(for: address)

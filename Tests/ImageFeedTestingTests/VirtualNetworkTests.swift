@@ -26,8 +26,8 @@ struct VirtualNetworkTests {
     return end
   }
 
-  @Test("A scripted answer arrives after its latency, with its status and bytes")
-  func answers() {
+  @Test
+  func `a scripted answer arrives after its latency, with its status and bytes`() {
     network.serve("example.com") { request, _ in
       .answer(status: 200 + request.number, Data("\(request.number)".utf8), after: 0.25)
     }
@@ -40,8 +40,8 @@ struct VirtualNetworkTests {
     #expect(response.body == Data("1".utf8))
   }
 
-  @Test("One subscription is one request, sent when a value is asked for and not before")
-  func demand() {
+  @Test
+  func `one subscription is one request, sent when a value is asked for and not before`() {
     network.serve("example.com") { _, _ in .feed([]) }
     let get = network.get(url)
     #expect(network.requests == 0)
@@ -63,28 +63,25 @@ struct VirtualNetworkTests {
     #expect(answers == 1)
   }
 
-  @Test("A host that nobody serves is not found")
-  func unknownHost() { #expect(end(of: HTTPRequest(url)).what == "nameResolution") }
+  @Test
+  func `a host that nobody serves is not found`() { #expect(end(of: HTTPRequest(url)).what == "nameResolution") }
 
-  @Test(
-    "A request ends at its deadline when the answer would come then or later, or never",
-    arguments: [VirtualReply.feed([], after: 2), .feed([], after: 5), .drop(after: 5), .silence])
-  func deadline(reply: VirtualReply) {
+  @Test(arguments: [VirtualReply.feed([], after: 2), .feed([], after: 5), .drop(after: 5), .silence])
+  func `a request ends at its deadline when the answer would come then or later, or never`(reply: VirtualReply) {
     network.serve("example.com") { _, _ in reply }
     #expect(
       end(of: HTTPRequest(url, timeout: 2)) == ("timedOut(ImageFeed.HTTPError.Phase.response)", time.now))
     #expect(time.now == StreamInstant(nanoseconds: 2_000_000_000))
   }
 
-  @Test(
-    "A body over the limit fails, and one at the limit does not", arguments: [(4, "200"), (5, "tooLarge(limit: 4)")])
-  func bodyLimit(bytes: Int, expected: String) {
+  @Test(arguments: [(4, "200"), (5, "tooLarge(limit: 4)")])
+  func `a body over the limit fails, and one at the limit does not`(bytes: Int, expected: String) {
     network.serve("example.com") { _, _ in .answer(Data(count: bytes)) }
     #expect(end(of: HTTPRequest(url, maxBodyBytes: 4)).what == expected)
   }
 
-  @Test("An outage fails requests sent in it, cuts those under way, and ends")
-  func outage() {
+  @Test
+  func `an outage fails requests sent in it, cuts those under way, and ends`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     network.fail(Outage(time.now.advanced(by: 5)..<time.now.advanced(by: 60), failure: .tls))
     #expect(end(of: HTTPRequest(url)) == ("receive", StreamInstant(nanoseconds: 5_000_000_000)))
@@ -93,8 +90,8 @@ struct VirtualNetworkTests {
     #expect(end(of: HTTPRequest(url)).what == "200")
   }
 
-  @Test("Losing the network cuts what is under way; another host's outage does not")
-  func disconnect() {
+  @Test
+  func `losing the network cuts what is under way; another host's outage does not`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     time.schedule(after: time.now.advanced(by: 1)) { [time, network] in
       network.fail(Outage(time.now..<time.now.advanced(by: 60), of: "other.com"))
@@ -106,8 +103,8 @@ struct VirtualNetworkTests {
     #expect(end(of: HTTPRequest(url)).what == "200")
   }
 
-  @Test("Cancelling closes the request at once, and nothing is left to do")
-  func cancellation() {
+  @Test
+  func `cancelling closes the request immediately, and nothing is left to do`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     var events = 0
     let subscription = network.get(url).sink { _ in
@@ -128,8 +125,8 @@ struct VirtualNetworkTests {
     #expect(events == 0)
   }
 
-  @Test("The same seed draws the same answers, another seed others")
-  func seeds() {
+  @Test
+  func `the same seed draws the same answers, another seed others`() {
     func statuses(seed: UInt64) -> [String] {
       let network = VirtualNetwork(on: time, seed: seed)
       network.serve("example.com") { _, random in .answer(status: Int.random(in: 200...599, using: &random), Data()) }
@@ -153,8 +150,8 @@ struct VirtualNetworkTests {
     #expect(statuses(seed: 1) != statuses(seed: 2))
   }
 
-  @Test("The log can be cleared of what has ended, without losing what is open")
-  func clearing() {
+  @Test
+  func `the log can be cleared of what has ended, without losing what is open`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     _ = end(of: HTTPRequest(url))
     let subscription = network.get(url).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
@@ -165,8 +162,8 @@ struct VirtualNetworkTests {
     subscription.cancel()
   }
 
-  @Test("A payload that was written is read back as the same images")
-  func payload() throws {
+  @Test
+  func `a payload that was written is read back as the same images`() throws {
     let images: FeedImages = [
       FeedImage(id: UUID(), description: "\"quoted\", 👩‍👩‍👧, \\ and \u{1}", location: nil, url: url),
       FeedImage(id: UUID(), description: nil, location: "", url: URL(string: "http://example.com/a%20b?c=d&e")!),
@@ -174,8 +171,8 @@ struct VirtualNetworkTests {
     #expect(try FeedImagesMapper.map(FeedPayload.bytes(of: images), status: 200) == images)
   }
 
-  @Test("A request that is open at the end of a test is named, not the line of the network that waits for it")
-  func naming() {
+  @Test
+  func `a request that is open at the end of a test is named, not the line of the network that waits for it`() {
     network.serve("example.com") { _, _ in .silence }
     let subscription = network.get(url).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
     #expect(time.pending.map { "\($0)" } == ["30s: the request to example.com"])
@@ -183,8 +180,8 @@ struct VirtualNetworkTests {
     #expect(time.pending.isEmpty)
   }
 
-  @Test("An answer cannot come before its request")
-  func negativeLatency() async {
+  @Test
+  func `an answer cannot come before its request`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = VirtualReply.feed([], after: -5)
     }

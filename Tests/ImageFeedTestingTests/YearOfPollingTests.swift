@@ -12,16 +12,16 @@ struct YearOfPollingTests {
     ).run()
   }
 
-  @Test("What is shown is right after every event, nothing is lost and nothing is left over", arguments: 0..<10)
-  func everythingHolds(decade: Int) {
+  @Test(arguments: 0..<10)
+  func `what is shown is right after every event, nothing is lost and nothing is left over`(decade: Int) {
     for seed in 0..<20 {
       let report = simulate(UInt64(decade * 20 + seed))
       #expect(report.failure == nil)
     }
   }
 
-  @Test("The simulations see everything happen that they are about")
-  func coverage() {
+  @Test
+  func `the simulations see everything happen that they are about`() {
     let reports = (1000..<1012).map { simulate($0) }
     for count in [
       \PollingReport.feeds, \.savedFeeds, \.errors, \.saves, \.superseded, \.deletions, \.diskFailures, \.crashes,
@@ -31,14 +31,14 @@ struct YearOfPollingTests {
     }
   }
 
-  @Test("A seed gives the same events, to the last one, and another seed others")
-  func reproduction() {
+  @Test
+  func `a seed gives the same events, to the last one, and another seed others`() {
     #expect(simulate(7) == simulate(7))
     #expect(simulate(7).fingerprint != simulate(8).fingerprint)
   }
 
-  @Test("Something wrong is found, named by its seed, and found again in the same place", arguments: Sabotage.allCases)
-  func sabotage(sabotage: Sabotage) throws {
+  @Test(arguments: Sabotage.allCases)
+  func `something wrong is found, named by its seed, and found again in the same place`(sabotage: Sabotage) throws {
     let reports = (0..<30).lazy.map { simulate($0, sabotage) }
     let report = try #require(reports.first { $0.violation != nil }, "\(sabotage) was not found")
     #expect(simulate(report.seed, sabotage) == report)

@@ -5,7 +5,7 @@ import Testing
 /// One search, tested in four ways. In each, "s" is typed, then "sea" after a pause, before the answer to "s" is there.
 @Suite(.settled) struct SearchTests {
   /// Marbles: when the whole story fits in a line.
-  @Test func anAnswerToAnOlderTextIsNotShown() {
+  @Test func `an answer to an older text is not shown`() {
     withVirtualTime { time in
       let typing: ScriptedPublisher<String, MarbleFailure> = time.cold(
         "s 400ms a 2s |", values: ["s": "s", "a": "sea"])
@@ -15,7 +15,7 @@ import Testing
   }
 
   /// The step verifier: when the test acts and looks in turn.
-  @Test func aSearchWaitsForAPauseAndShowsTheNewestAnswer() {
+  @Test func `a search waits for a pause and shows the newest answer`() {
     withVirtualTime { time in
       let typing = PassthroughSubject<String, MarbleFailure>()
       typing.search(on: time).verify(on: time)
@@ -30,7 +30,7 @@ import Testing
   }
 
   /// The recorder: when the test is about demand, cancellation, or what upstream was told.
-  @Test func leavingTheScreenStopsTheSearch() {
+  @Test func `leaving the screen stops the search`() {
     withVirtualTime { time in
       let typing: ScriptedPublisher<String, MarbleFailure> = time.hot("s 400ms a", values: ["s": "s", "a": "sea"])
       let recorder = typing.search(on: time).record(on: time)
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// The kit: when the operator is for others, who will ask for values one by one, cancel anywhere, and more.
-  @Test func aSearchKeepsTheRulesOfAStream() {
+  @Test func `a search keeps the rules of a stream`() {
     // debounce gives its ending to the scheduler, which cannot take it back.
     StreamRules.verify("searchResults", traits: [.dependsOnDemand, .leavesWork]) { upstream, time in
       upstream.search(on: time)

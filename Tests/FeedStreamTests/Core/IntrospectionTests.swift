@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Introspection", .settled)
 struct IntrospectionTests {
-  @Test("An observer sees a whole subscription, in order, and who it belongs to")
-  func seesAll() {
+  @Test
+  func `an observer sees a whole subscription, in order, and who it belongs to`() {
     let subscriber = Asking()
     let watch = Watch(subscriber)
     watch.enable()
@@ -19,8 +19,8 @@ struct IntrospectionTests {
       ])
   }
 
-  @Test("An observer sees what comes later too, and the cancellation")
-  func seesCancellation() {
+  @Test
+  func `an observer sees what comes later too, and the cancellation`() {
     let subject = PassthroughSubject<Int, Never>()
     let subscriber = Asking()
     let watch = Watch(subscriber)
@@ -34,8 +34,8 @@ struct IntrospectionTests {
     #expect(watch.events == ["will receive 1", "did receive 1, max(1)", "will cancel", "did cancel"])
   }
 
-  @Test("A subscription made before watching began is not reported, and none after it has stopped")
-  func seesOnlyWhileEnabled() {
+  @Test
+  func `a subscription made before watching began is not reported, and none after it has stopped`() {
     let (early, late) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
     let subscriber = Asking()
     let watch = Watch(subscriber)
@@ -52,8 +52,8 @@ struct IntrospectionTests {
     #expect(subscriber.values == [1, 2])
   }
 
-  @Test("Enabled twice, an observer is told once")
-  func enabledTwice() {
+  @Test
+  func `enabled twice, an observer is told once`() {
     let subscriber = Asking()
     let watch = Watch(subscriber)
     watch.enable()
@@ -64,8 +64,8 @@ struct IntrospectionTests {
     #expect(watch.events.filter { $0 == "will end finished" }.count == 1)
   }
 
-  @Test("A watched subscription says of itself what it says unwatched")
-  func looksTheSame() {
+  @Test
+  func `a watched subscription says of itself what it says unwatched`() {
     let subscriber = Asking()
     let watch = Watch(subscriber)
     let subject = PassthroughSubject<Int, Never>()
@@ -75,8 +75,8 @@ struct IntrospectionTests {
     #expect(subscriber.subscription.map { "\($0)" } == "PassthroughSubject")
   }
 
-  @Test("Watching keeps nothing alive")
-  func keepsNothing() {
+  @Test
+  func `watching keeps nothing alive`() {
     weak var released: Asking?
     do {
       let subscriber = Asking()

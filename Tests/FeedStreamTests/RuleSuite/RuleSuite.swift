@@ -8,18 +8,18 @@ import Testing
     sharingRows, effectRows, concurrencyRows, publisherRows,
   ].flatMap { $0 }
 
-  @Test(arguments: rows) func keepsTheRules(_ row: RuleRow) {
+  @Test(arguments: rows) func `the operator keeps the rules`(_ row: RuleRow) {
     let summary = row.verify()
     #expect(summary.scripts > 0)
   }
 
-  @Test func everyRowStatesWhatIsDelivered() {
+  @Test func `every row states what is delivered`() {
     let silent = Self.rows.filter { !$0.hasExpectation && !$0.traits.contains(.isEndless) }
     #expect(silent.map(\.name) == [], "state it, with expects:")
   }
 
   @Test(arguments: ["Operators", "Publishers", "Subjects", "Concurrency"])
-  func everyFileHasARow(_ folder: String) throws {
+  func `every file has a row`(_ folder: String) throws {
     let names = try PublicFunctions.files(in: folder)
     try #require(!names.isEmpty)
     let listed = Set(Self.rows.map(\.file)).union(Self.filesWithoutRow.keys)
@@ -27,7 +27,7 @@ import Testing
     #expect(listed.filter { $0.hasPrefix(folder) }.subtracting(names).sorted() == [], "these rows name no file")
   }
 
-  @Test func everyPublicFunctionHasARow() throws {
+  @Test func `every public function has a row`() throws {
     let functions = try PublicFunctions(in: ["Operators", "Publishers", "Concurrency", "Subscribers", "Subjects"]).names
     try #require(functions.count > 150)
     let names = Set(functions.map(\.name))

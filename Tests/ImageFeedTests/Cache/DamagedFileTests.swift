@@ -16,7 +16,7 @@ import Testing
     store = SQLiteFeedStore(path: path) { [asides] name in asides.names.withLock { $0.append(name) } }
   }
 
-  @Test func whatIsNoDatabaseIsReportedOnReadingAndLeftAsItIs() throws {
+  @Test func `what is no database is reported on reading and left as it is`() throws {
     try garbage.write(to: URL(filePath: path))
     for _ in 1...2 {
       #expect(throws: FeedStoreError.retrieval(.damaged("file is not a database"), place: path)) {
@@ -28,7 +28,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: path)) == garbage)
   }
 
-  @Test func whatIsNoDatabaseIsSetAsideByTheNextSave() throws {
+  @Test func `what is no database is set aside by the next save`() throws {
     try garbage.write(to: URL(filePath: path))
     #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
     #expect(try store.retrieve(for: address) == makeFeed())
@@ -40,7 +40,7 @@ import Testing
     #expect(try folder.contents.count == 2)
   }
 
-  @Test func whatIsNoDatabaseIsSetAsideByADeletion() throws {
+  @Test func `what is no database is set aside by a deletion`() throws {
     try garbage.write(to: URL(filePath: path))
     try store.delete(for: address, if: .unreadable)
     #expect(try store.retrieve(for: address) == nil)
@@ -51,7 +51,7 @@ import Testing
     #expect(Set(asides.all).count == 2)
   }
 
-  @Test func damagedPagesAreReportedAndSetAsideByTheNextSave() throws {
+  @Test func `damaged pages are reported and set aside by the next save`() throws {
     try store.replace(for: address, with: makeFeed(2000))
     store.close()
     try overwrite(path, from: 4096, to: nil)
@@ -65,7 +65,7 @@ import Testing
     #expect(asides.all.count == 1)
   }
 
-  @Test func aFileCutShortIsReportedAndSetAsideByTheNextSave() throws {
+  @Test func `a file cut short is reported and set aside by the next save`() throws {
     try store.replace(for: address, with: makeFeed(2000))
     store.close()
     #expect(truncate(path, 3 * 4096) == 0)
@@ -74,7 +74,7 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed(at: noon + 1))
   }
 
-  @Test func damageDoneUnderAnOpenStoreIsRecoveredFrom() throws {
+  @Test func `damage done under an open store is recovered from`() throws {
     let other = SQLiteFeedStore(path: path) { [asides] name in asides.names.withLock { $0.append(name) } }
     try store.replace(for: address, with: makeFeed(2000))
     #expect(try other.retrieve(for: address)?.images.count == 2000)
@@ -88,7 +88,7 @@ import Testing
     #expect(asides.all.count <= 1)
   }
 
-  @Test func aFeedWithMissingRowsIsReportedAndRepairedWithoutSettingTheFileAside() throws {
+  @Test func `a feed with missing rows is reported and repaired without setting the file aside`() throws {
     try store.replace(for: address, with: makeFeed(5))
     try store.replace(for: otherAddress, with: makeFeed(2))
     try execute("DELETE FROM image WHERE position = 1 AND feed = 1")
@@ -104,7 +104,7 @@ import Testing
 
   /// A flipped bit in a record's header changes a value's type, which a strict table rules out and reading does not check.
   @Test(arguments: ["timestamp = 'noon'", "images = NULL", "timestamp = NULL"])
-  func aValueOfAnotherTypeIsDamage(change: String) throws {
+  func `a value of another type is damage`(change: String) throws {
     try store.replace(for: address, with: makeFeed(5))
     try forceFeed(change)
     #expect(throws: FeedStoreError.self) { try store.retrieve(for: address) }
@@ -113,7 +113,7 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed())
   }
 
-  @Test func aFeedThatCannotBeListedIsFoundByWhoeverLooksForDamage() throws {
+  @Test func `a feed that cannot be listed is found by whoever looks for damage`() throws {
     try store.replace(for: address, with: makeFeed(5))
     try forceFeed("address = NULL")
     #expect(throws: FeedStoreError.self) { try store.summaries() }
@@ -122,7 +122,7 @@ import Testing
     #expect(asides.all.count == 1)
   }
 
-  @Test func aSchemaThatWasTamperedWithIsSetAside() throws {
+  @Test func `a schema that was tampered with is set aside`() throws {
     try store.replace(for: address, with: makeFeed(5))
     try execute("DROP TABLE image")
     #expect(throws: FeedStoreError.self) { try store.retrieve(for: address) }
@@ -130,7 +130,7 @@ import Testing
     #expect(asides.all.count == 1)
   }
 
-  @Test func aFileOfANewerVersionIsRefusedAndLeftAsItIs() throws {
+  @Test func `a file of a newer version is refused and left as it is`() throws {
     try store.replace(for: address, with: makeFeed())
     try execute("PRAGMA user_version = 7")
     store.close()
@@ -145,7 +145,7 @@ import Testing
     #expect(asides.all == [])
   }
 
-  @Test func anotherProgramsDatabaseIsRefusedAndLeftAsItIs() throws {
+  @Test func `another program's database is refused and left as it is`() throws {
     try execute("CREATE TABLE bookmarks (title TEXT)")
     let bytes = try Data(contentsOf: URL(filePath: path))
     #expect(throws: FeedStoreError.retrieval(.foreign, place: path)) { try store.retrieve(for: address) }
@@ -158,7 +158,7 @@ import Testing
     #expect(try folder.contents == ["feeds.sqlite"])
   }
 
-  @Test func aSymbolicLinkStaysAndItsTargetIsSetAside() throws {
+  @Test func `a symbolic link stays and its target is set aside`() throws {
     let target = folder.file("target")
     try garbage.write(to: URL(filePath: target))
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)

@@ -5,19 +5,19 @@ import Testing
 @Suite(.settled) struct FeedCachePolicyTests {
   private let policy = FeedCachePolicy()
 
-  @Test func aFeedASecondUnderSevenDaysOldIsValid() {
+  @Test func `a feed a second under seven days old is valid`() {
     #expect(policy.isValid(noon, now: noon + 604_799))
   }
 
-  @Test func aFeedExactlySevenDaysOldHasExpired() {
+  @Test func `a feed exactly seven days old has expired`() {
     #expect(!policy.isValid(noon, now: noon + 604_800))
   }
 
-  @Test func aFeedASecondOverSevenDaysOldHasExpired() {
+  @Test func `a feed a second over seven days old has expired`() {
     #expect(!policy.isValid(noon, now: noon + 604_801))
   }
 
-  @Test func theBoundaryIsExactAtEveryFractionOfASecond() {
+  @Test func `the boundary is exact at every fraction of a second`() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<10_000 {
       // Adding and subtracting days rounds in the last bits of such dates.
@@ -27,32 +27,32 @@ import Testing
     }
   }
 
-  @Test func anyAgeWillDoWithoutAMaximum() {
+  @Test func `any age will do without a maximum`() {
     let policy = FeedCachePolicy(maxAge: nil)
     #expect(policy.isValid(.distantPast, now: noon))
     #expect(policy.isValid(noon, now: .distantFuture))
     #expect(policy.isValid(.distantFuture, now: noon))
   }
 
-  @Test func nothingIsYoungerThanNoAge() {
+  @Test func `nothing is younger than an age of zero`() {
     let policy = FeedCachePolicy(maxAge: .zero)
     #expect(!policy.isValid(noon, now: noon))
   }
 
-  @Test func aTimestampUpToFiveMinutesInTheFutureIsValidAndOneBeyondHasExpired() {
+  @Test func `a timestamp up to five minutes in the future is valid, and one beyond has expired`() {
     #expect(policy.isValid(noon + 299, now: noon))
     #expect(policy.isValid(noon + 300, now: noon))
     #expect(!policy.isValid(noon + 301, now: noon))
     #expect(!policy.isValid(noon + 365 * 86_400, now: noon))
   }
 
-  @Test func absurdDatesHaveExpiredAndDoNotCrash() {
+  @Test func `absurd dates have expired and do not crash`() {
     for seconds in [Double.infinity, -.infinity, .nan, .greatestFiniteMagnitude, -.greatestFiniteMagnitude] {
       #expect(!policy.isValid(Date(timeIntervalSinceReferenceDate: seconds), now: noon))
     }
   }
 
-  @Test func aNewerFeedSupersedesUnlessItsTimestampIsIncredible() {
+  @Test func `a newer feed supersedes unless its timestamp is incredible`() {
     #expect(FeedCachePolicy.isSuperseded(noon, by: noon + 1, now: noon + 2))
     #expect(FeedCachePolicy.isSuperseded(noon, by: noon + 300, now: noon))
     #expect(!FeedCachePolicy.isSuperseded(noon, by: noon + 301, now: noon))

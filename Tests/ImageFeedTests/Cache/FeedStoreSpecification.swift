@@ -7,14 +7,16 @@ import Testing
 @Suite(.settled) struct FeedStoreSpecification {
   // MARK: Retrieve
 
-  @Test(arguments: StoreKind.allCases) func retrieveFromEmptyIsEmptyTwice(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `retrieving from an empty store is empty, twice`(kind: StoreKind) throws {
     let subject = kind.make()
     #expect(try subject.store.retrieve(for: address) == nil)
     #expect(try subject.store.retrieve(for: address) == nil)
     #expect(try subject.store.summaries() == [])
   }
 
-  @Test(arguments: StoreKind.allCases) func retrieveFromNonEmptyGivesTheFeedTwice(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `retrieving from a store with a feed delivers it, twice`(kind: StoreKind)
+    throws
+  {
     let subject = kind.make()
     let feed = CachedFeed(
       images: [
@@ -26,13 +28,15 @@ import Testing
     #expect(try subject.store.retrieve(for: address) == feed)
   }
 
-  @Test(arguments: StoreKind.allCases) func aFeedWithoutImagesIsAFeed(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a feed without images is a feed`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed(0))
     #expect(try subject.store.retrieve(for: address) == makeFeed(0))
   }
 
-  @Test(arguments: StoreKind.allCases) func aFailingRetrievalFailsTwiceAndChangesNothing(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a failing retrieval fails twice and changes nothing`(kind: StoreKind)
+    throws
+  {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed())
     try subject.fail(.retrieval)
@@ -49,7 +53,7 @@ import Testing
 
   // MARK: Insert
 
-  @Test(arguments: StoreKind.allCases) func insertOverridesWhatWasThere(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `an insertion replaces what was there`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed(5))
     let newer = makeFeed(2, from: 10, at: noon + 1)
@@ -59,14 +63,16 @@ import Testing
       try subject.store.summaries() == [CachedFeedSummary(address: address, timestamp: noon + 1, imageCount: 2)])
   }
 
-  @Test(arguments: StoreKind.allCases) func insertOfTheSameImagesRenewsTheTimestamp(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `an insertion of the same images renews the timestamp`(kind: StoreKind)
+    throws
+  {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed())
     #expect(try subject.store.replace(for: address, with: makeFeed(at: noon + 5)) == .renewed)
     #expect(try subject.store.retrieve(for: address) == makeFeed(at: noon + 5))
   }
 
-  @Test(arguments: StoreKind.allCases) func aFailingInsertionIntoEmptyLeavesItEmpty(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a failing insertion leaves an empty store empty`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: otherAddress, with: makeFeed())
     try subject.fail(.insertion)
@@ -79,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases, [FeedStoreError.Step.insertion, .deletion])
-  func aFailingReplacementLeavesWhatWasThere(kind: StoreKind, step: FeedStoreError.Step) throws {
+  func `a failing replacement leaves what was there`(kind: StoreKind, step: FeedStoreError.Step) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed())
     try subject.fail(step)
@@ -91,7 +97,7 @@ import Testing
     #expect(try subject.store.replace(for: address, with: makeFeed(4, from: 10, at: noon + 1)) == .replaced)
   }
 
-  @Test(arguments: StoreKind.allCases) func anOlderFeedNeverReplacesANewerOne(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `an older feed never replaces a newer one`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed(at: noon))
     let late = makeFeed(from: 10, at: noon - 0.001)
@@ -100,7 +106,9 @@ import Testing
     #expect(try subject.store.replace(for: address, with: makeFeed(from: 20, at: noon)) == .replaced)
   }
 
-  @Test(arguments: StoreKind.allCases) func aFeedFromTheFutureIsReplacedWhenTheClockWasSetBack(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a feed from the future is replaced when the clock was set back`(
+    kind: StoreKind
+  ) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed(at: noon + 365 * 86_400))
     #expect(try subject.store.replace(for: address, with: makeFeed(from: 10, at: noon)) == .replaced)
@@ -109,14 +117,14 @@ import Testing
 
   // MARK: Delete
 
-  @Test(arguments: StoreKind.allCases) func deleteOnEmptyDoesNothing(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a deletion in an empty store does nothing`(kind: StoreKind) throws {
     let subject = kind.make()
     #expect(try !subject.store.delete(for: address))
     try subject.store.deleteAll()
     #expect(try subject.store.retrieve(for: address) == nil)
   }
 
-  @Test(arguments: StoreKind.allCases) func deleteOnNonEmptyEmpties(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a deletion empties a store with a feed`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed())
     #expect(try subject.store.delete(for: address))
@@ -124,7 +132,7 @@ import Testing
     #expect(try !subject.store.delete(for: address))
   }
 
-  @Test(arguments: StoreKind.allCases) func aFailingDeletionLeavesWhatWasThere(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a failing deletion leaves what was there`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed())
     try subject.fail(.deletion)
@@ -134,7 +142,8 @@ import Testing
     #expect(try subject.store.retrieve(for: address) == makeFeed())
   }
 
-  @Test(arguments: StoreKind.allCases) func deletionOfAnExpiredFeedSparesOneSavedSince(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `deletion of an expired feed spares one saved since`(kind: StoreKind) throws
+  {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed(at: noon + 1))
     #expect(try !subject.store.delete(for: address, if: .timestamp(noon)))
@@ -143,7 +152,9 @@ import Testing
     #expect(try subject.store.retrieve(for: address) == nil)
   }
 
-  @Test(arguments: StoreKind.allCases) func deletionOfAnUnreadableFeedSparesAReadableOne(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `deletion of an unreadable feed spares a readable one`(kind: StoreKind)
+    throws
+  {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed())
     #expect(try !subject.store.delete(for: address, if: .unreadable))
@@ -155,7 +166,7 @@ import Testing
 
   // MARK: Many
 
-  @Test(arguments: StoreKind.allCases) func feedsOfTwoAddressesDoNotMix(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `feeds of two addresses do not mix`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed(3))
     try subject.store.replace(for: otherAddress, with: makeFeed(2, from: 10))
@@ -168,7 +179,9 @@ import Testing
     #expect(try subject.store.summaries() == [])
   }
 
-  @Test(arguments: StoreKind.allCases) func callsFromManyThreadsRunOneAfterAnother(kind: StoreKind) async throws {
+  @Test(arguments: StoreKind.allCases) func `calls from many threads run one after another`(kind: StoreKind)
+    async throws
+  {
     let subject = kind.make()
     let store = subject.store
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled) struct SQLiteFeedStoreFileTests {
   private let folder = TemporaryFolder()
 
-  @Test func nothingIsCreatedUntilTheFirstSave() throws {
+  @Test func `nothing is created until the first save`() throws {
     let store = SQLiteFeedStore(path: folder.file("deep/er/feeds.sqlite"))
     #expect(try store.retrieve(for: address) == nil)
     #expect(try store.summaries() == [])
@@ -18,7 +18,7 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed())
   }
 
-  @Test func theFileIsItsOwnersAlone() throws {
+  @Test func `the file is its owner's alone`() throws {
     let path = folder.file()
     let store = SQLiteFeedStore(path: path)
     try store.replace(for: address, with: makeFeed())
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func closingLeavesOneFileWithEverythingInIt() throws {
+  @Test func `closing leaves one file with everything in it`() throws {
     let path = folder.file()
     let store = SQLiteFeedStore(path: path)
     try store.replace(for: address, with: makeFeed())
@@ -38,14 +38,14 @@ import Testing
   }
 
   @Test(arguments: ["a b", "what?mode=memory", "50%25#x", "file:x", "'quote'", "é👩‍👩‍👧"])
-  func anyFileNameIsAName(name: String) throws {
+  func `any text that a file may be called is taken as its name`(name: String) throws {
     let store = SQLiteFeedStore(path: folder.file(name))
     try store.replace(for: address, with: makeFeed())
     store.close()
     #expect(try folder.contents == [name])
   }
 
-  @Test func anEmptyFileIsAnEmptyCache() throws {
+  @Test func `an empty file is an empty cache`() throws {
     let path = folder.file()
     try Data().write(to: URL(filePath: path))
     let store = SQLiteFeedStore(path: path)
@@ -55,7 +55,7 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed())
   }
 
-  @Test func aSaveThatChangesNothingWritesOnlyTheTimestamp() throws {
+  @Test func `a save that changes nothing writes only the timestamp`() throws {
     let path = folder.file()
     let store = SQLiteFeedStore(path: path)
     try store.replace(for: address, with: makeFeed(10_000))
@@ -66,7 +66,7 @@ import Testing
     #expect(log == 32 + 24 + 4096)
   }
 
-  @Test func aFileRemovedUnderAnOpenStoreIsAnEmptyCacheAndCanBeSavedAgain() throws {
+  @Test func `a file removed under an open store is an empty cache and can be saved again`() throws {
     let path = folder.file()
     let (store, other) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))
     try store.replace(for: address, with: makeFeed())
@@ -79,7 +79,7 @@ import Testing
     #expect(try other.retrieve(for: otherAddress) == makeFeed(2, from: 10))
   }
 
-  @Test func twoStoresOnOneFileSeeEachOthersSaves() throws {
+  @Test func `two stores on one file see each other's saves`() throws {
     let path = folder.file()
     let (one, two) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))
     try one.replace(for: address, with: makeFeed())
@@ -90,7 +90,7 @@ import Testing
     #expect(try two.retrieve(for: address) == nil)
   }
 
-  @Test func aWriterThatKeepsTheFileIsReportedAsBusyAndDisturbsNoReader() throws {
+  @Test func `a writer that keeps the file is reported as busy and disturbs no reader`() throws {
     let path = folder.file()
     let store = SQLiteFeedStore(path: path, busyTimeout: .milliseconds(20))
     try store.replace(for: address, with: makeFeed())
@@ -107,7 +107,7 @@ import Testing
     #expect(try store.replace(for: address, with: makeFeed(at: noon + 1)) == .renewed)
   }
 
-  @Test func aFolderWhereTheFileShouldBeIsReported() throws {
+  @Test func `a folder where the file should be is reported`() throws {
     let store = SQLiteFeedStore(path: folder.path)
     #expect(throws: FeedStoreError.retrieval(.notAFile, place: folder.path)) {
       try store.retrieve(for: address)
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func aPipeOrADeviceWhereTheFileShouldBeIsReportedAndNotOpened() throws {
+  @Test func `a pipe or a device where the file should be is reported and not opened`() throws {
     let pipe = folder.file("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
     for path in [pipe, "/dev/null"] {
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func aFileWhereAFolderShouldBeIsReported() throws {
+  @Test func `a file where a folder should be is reported`() throws {
     let file = folder.file("plain")
     try Data("text".utf8).write(to: URL(filePath: file))
     let store = SQLiteFeedStore(path: file + "/feeds.sqlite")

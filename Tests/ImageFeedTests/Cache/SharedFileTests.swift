@@ -6,7 +6,7 @@ import Testing
 @Suite(.settled, .serialized) struct SharedFileTests {
   private let folder = TemporaryFolder()
 
-  @Test func manyProcessesSaveAndLoadThroughOneFile() async throws {
+  @Test func `many processes save and load through one file`() async throws {
     let path = folder.file()
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<32 {
@@ -34,7 +34,7 @@ import Testing
     #expect(try folder.contents == ["feeds.sqlite"])
   }
 
-  @Test func manyProcessesRepairADamagedFileOnce() async throws {
+  @Test func `many processes repair a damaged file once`() async throws {
     let path = folder.file()
     try Data(repeating: 0xA5, count: 10_000).write(to: URL(filePath: path))
     await withTaskGroup(of: Void.self) { group in
@@ -54,7 +54,7 @@ import Testing
     #expect(try folder.contents.count == 2)
   }
 
-  @Test(arguments: 0..<20) func aKilledProcessLeavesTheOldFeedOrTheNewOneWhole(round: Int) async throws {
+  @Test(arguments: 0..<20) func `a killed process leaves the old feed or the new one whole`(round: Int) async throws {
     let path = folder.file()
     let delay = UInt32(200 + 997 * round)
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, delay = delay as UInt32] in
@@ -75,7 +75,7 @@ import Testing
     #expect(try store.replace(for: address, with: makeFeed(at: noon + 1_000_000)) == .replaced)
   }
 
-  @Test func aFullDiskLeavesTheOldFeedAndItCanBeRead() async throws {
+  @Test func `a full disk leaves the old feed and it can be read`() async throws {
     let path = folder.file()
     try SQLiteFeedStore(path: path).replace(for: address, with: makeFeed(100))
     // One run with the file open before space ran out, one with the disk full from the start.
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can become somebody without permission"))
-  func withoutPermissionToWriteTheFeedCanStillBeRead() async throws {
+  func `without permission to write, the feed can still be read`() async throws {
     let path = folder.file()
     let store = SQLiteFeedStore(path: path)
     try store.replace(for: address, with: makeFeed(100))

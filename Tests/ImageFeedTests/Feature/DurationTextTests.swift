@@ -6,7 +6,7 @@ import Testing
     ("500ms", Duration.milliseconds(500)), ("90s", .seconds(90)), ("15m", .seconds(900)), ("36h", .seconds(129_600)),
     ("7d", .seconds(604_800)), ("0s", .zero), ("007s", .seconds(7)), ("36500d", Duration.longestText),
   ])
-  func aNumberAndAUnitIsADuration(text: String, duration: Duration) throws {
+  func `a number and a unit is a duration`(text: String, duration: Duration) throws {
     #expect(try Duration(parsing: text) == duration)
   }
 
@@ -18,11 +18,11 @@ import Testing
     ("36501d", .tooLong("36501d")), ("9223372036854775807d", .tooLong("9223372036854775807d")),
     ("99999999999999999999999999s", .tooLong("99999999999999999999999999s")),
   ])
-  func anythingElseIsAnErrorThatNamesIt(text: String, error: DurationTextError) {
+  func `anything else is an error that names it`(text: String, error: DurationTextError) {
     #expect(throws: error) { try Duration(parsing: text) }
   }
 
-  @Test func errorsSayWhatToWriteAndEscapeWhatWasWritten() {
+  @Test func `errors say what to write, and escape what was written`() {
     #expect(
       DurationTextError.unknownUnit("7\u{1B}[2J").description
         == "\"7\\u{1B}[2J\" is not a number with one known unit. "
@@ -31,11 +31,11 @@ import Testing
   }
 
   @Test(arguments: ["500ms", "90s", "15m", "36h", "7d", "0s", "1ms", "36500d", "1001ms"])
-  func textIsReadBack(text: String) throws {
+  func `the text of a duration is read back as the same duration`(text: String) throws {
     #expect(try Duration(parsing: text).text == text)
   }
 
-  @Test func textTakesTheLargestUnitThatFits() {
+  @Test func `the text of a duration takes the largest unit that fits`() {
     #expect(Duration.seconds(604_800).text == "7d")
     #expect(Duration.seconds(3600).text == "1h")
     #expect(Duration.milliseconds(1500).text == "1500ms")
@@ -48,7 +48,7 @@ import Testing
     (.milliseconds(59_999), "59 seconds ago"), (.seconds(60), "1 minute ago"), (.seconds(7199), "1 hour ago"),
     (.seconds(3 * 86_400), "3 days ago"), (.seconds(-120), "2 minutes in the future"), (.milliseconds(-10), "just now"),
   ])
-  func agesReadAsPeopleSayThem(age: Duration, words: String) {
+  func `ages read as people say them`(age: Duration, words: String) {
     #expect(age.ago == words)
   }
 }

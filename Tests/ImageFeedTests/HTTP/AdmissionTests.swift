@@ -3,7 +3,7 @@ import Testing
 @testable import ImageFeed
 
 @Suite(.settled) struct AdmissionTests {
-  @Test func admitsUpToTheLimits() {
+  @Test func `items are admitted up to the limits`() {
     let admission = Books<String>(limit: 3, limitPerHost: 2)
     #expect(admission.admit(1))
     #expect(admission.admit(1))
@@ -13,7 +13,7 @@ import Testing
     #expect(admission.running == 3)
   }
 
-  @Test func runsAHostsItemsInOrder() {
+  @Test func `a host's items run in order`() {
     let admission = Books<String>(limit: 9, limitPerHost: 1)
     _ = admission.admit(1)
     for item in ["a", "b", "c"] { admission.wait(item, for: 1) }
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func hostsTakeTurns() {
+  @Test func `hosts take turns`() {
     let admission = Books<String>(limit: 1, limitPerHost: 1)
     _ = admission.admit(1)
     for item in ["1a", "1b"] { admission.wait(item, for: 1) }
@@ -42,7 +42,7 @@ import Testing
     #expect(admission.next() == nil)
   }
 
-  @Test func aFullHostIsPassedOver() {
+  @Test func `a full host is passed over`() {
     let admission = Books<String>(limit: 9, limitPerHost: 1)
     _ = admission.admit(1)
     admission.wait("1", for: 1)
@@ -53,7 +53,7 @@ import Testing
     #expect(admission.next() == nil)
   }
 
-  @Test func whatCameBackIsFirst() {
+  @Test func `an item that came back is first`() {
     let admission = Books<String>(limit: 1, limitPerHost: 1)
     _ = admission.admit(1)
     admission.wait("second", for: 1)
@@ -62,7 +62,7 @@ import Testing
     #expect(admission.next() == "first")
   }
 
-  @Test func emptyingLeavesNothingWaiting() {
+  @Test func `emptying leaves nothing waiting`() {
     let admission = Books<Int>(limit: 1, limitPerHost: 1)
     _ = admission.admit(1)
     for item in 0..<100 { admission.wait(item, for: UInt64(item % 7)) }
@@ -72,7 +72,7 @@ import Testing
     #expect(admission.admit(3))
   }
 
-  @Test func manyItemsAllRunOnce() {
+  @Test func `many items all run once`() {
     let admission = Books<Int>(limit: 10, limitPerHost: 3)
     var running: [(Int, UInt64)] = []
     var seen: [Int] = []

@@ -6,7 +6,7 @@ import Testing
 @testable import ImageFeed
 
 @Suite(.settled) struct HTTPAnswerTests {
-  @Test func deliversAnAnswerAndFinishes() throws {
+  @Test func `a request delivers an answer and finishes`() throws {
     let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", ["X-Feed: eight"], Data("body".utf8)) }
     defer { origin.stop() }
     let probe = HTTPBench().run(origin.url())
@@ -19,7 +19,7 @@ import Testing
     #expect(probe.isFinished)
   }
 
-  @Test(arguments: [204, 301, 304, 404, 500, 503]) func passesEveryStatusOn(status: Int) throws {
+  @Test(arguments: [204, 301, 304, 404, 500, 503]) func `every status is passed on`(status: Int) throws {
     let origin = RawOrigin.answering { _ in RawOrigin.answer("\(status) As It Is") }
     defer { origin.stop() }
     let probe = HTTPBench().run(origin.url())
@@ -27,7 +27,7 @@ import Testing
     #expect(probe.response?.body == Data())
   }
 
-  @Test func asksForWhatTheRequestSays() throws {
+  @Test func `the server is asked for what the request says`() throws {
     let seen = Mutex<RawOrigin.Request?>(nil)
     let origin = RawOrigin.answering { request in
       seen.withLock { $0 = request }
@@ -47,7 +47,7 @@ import Testing
     #expect(request["Host"] == "127.0.0.1:\(origin.port)")
   }
 
-  @Test func aHandleForgetsTheHeadersOfTheRequestBefore() throws {
+  @Test func `a handle forgets the headers of the request before`() throws {
     let seen = Mutex<[RawOrigin.Request]>([])
     let origin = RawOrigin.answering { request in
       seen.withLock { $0.append(request) }
@@ -60,23 +60,23 @@ import Testing
     #expect(seen.withLock { $0.map { $0["Authorization"] } } == ["Bearer secret", nil])
   }
 
-  @Test(arguments: ["X: y\r\nEvil: yes", "a\0b"]) func refusesAHeaderThatWouldSmuggle(value: String) {
+  @Test(arguments: ["X: y\r\nEvil: yes", "a\0b"]) func `a header that would smuggle another is refused`(value: String) {
     let request = HTTPRequest(URL(string: "http://127.0.0.1:1/")!, headers: [.init(name: "X", value: value)])
     #expect(HTTPBench().run(request).error?.kind == .invalidRequest)
   }
 
   @Test(arguments: ["ftp://127.0.0.1/feed", "file:///etc/passwd", "feed", "gopher://127.0.0.1/"])
-  func refusesAnAddressThatIsNotHTTP(address: String) {
+  func `an address that is not HTTP is refused`(address: String) {
     #expect(HTTPBench().run(URL(string: address)!).error?.kind == .invalidRequest)
   }
 
-  @Test func takesABodyOfUnknownLength() {
+  @Test func `a body of unknown length is taken`() {
     let origin = RawOrigin.sending("HTTP/1.0 200 OK\r\n\r\nuntil it closes")
     defer { origin.stop() }
     #expect(HTTPBench().run(origin.url()).response?.body == Data("until it closes".utf8))
   }
 
-  @Test func takesAChunkedBodyWithTrailers() {
+  @Test func `a chunked body with trailers is taken`() {
     let origin = RawOrigin.sending(
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\nX-Sum: 6\r\n\r\n")
     defer { origin.stop() }
@@ -85,7 +85,7 @@ import Testing
     #expect(response?.headers["X-Sum"] == nil)
   }
 
-  @Test func skipsInformationalAnswersAndUnfoldsHeaders() {
+  @Test func `informational answers are skipped, and folded headers unfolded`() {
     let origin = RawOrigin.sending(
       "HTTP/1.1 103 Early Hints\r\nLink: early\r\n\r\nHTTP/1.1 200 OK\r\nX-Folded: one\r\n two\r\nContent-Length: 0\r\n\r\n"
     )
@@ -96,7 +96,7 @@ import Testing
     #expect(response?.headers["X-Folded"] == "one two")
   }
 
-  @Test func takesALargeBodyWhole() {
+  @Test func `a large body arrives whole`() {
     let body = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], body) }
     defer { origin.stop() }
@@ -107,7 +107,7 @@ import Testing
 // MARK: - When
 
 extension HTTPAnswerTests {
-  @Test func asksNothingBeforeThereIsASubscriberAndDemand() {
+  @Test func `nothing is asked before there is a subscriber and demand`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -128,7 +128,7 @@ extension HTTPAnswerTests {
     #expect(probe.isFinished)
   }
 
-  @Test func everySubscriptionIsARequestOfItsOwnAndDemandAddsNone() {
+  @Test func `every subscription is a request of its own, and demand adds none`() {
     let count = Atomic(0)
     let origin = RawOrigin.answering { _ in
       count.add(1, ordering: .relaxed)
@@ -147,7 +147,7 @@ extension HTTPAnswerTests {
     for probe in probes { #expect(probe.responses.count == 1 && probe.isFinished) }
   }
 
-  @Test func reusesItsConnection() {
+  @Test func `a client reuses its connection`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], Data("again".utf8)) }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -155,7 +155,7 @@ extension HTTPAnswerTests {
     #expect(origin.accepted == 1)
   }
 
-  @Test func reconnectsWhenTheServerHasClosedAnIdleConnection() {
+  @Test func `a client reconnects when the server has closed an idle connection`() {
     let origin = RawOrigin.sending(RawOrigin.answer("200 OK", [], Data("once".utf8)))
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -166,7 +166,7 @@ extension HTTPAnswerTests {
     #expect(origin.accepted == 5)
   }
 
-  @Test func aRequestMadeOnAnAnswerRuns() {
+  @Test func `a request made within the delivery of an answer runs`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()

@@ -13,7 +13,7 @@ import Testing
   /// Cancels on the loop once the origin has got to `point`, and holds the loop there until the origin sees its
   /// connection closed: that it closes is `cancel()`'s doing, and not a later turn's.
   @Test(.timeLimit(.minutes(1)), arguments: Point.allCases)
-  func closesTheConnectionAtOnceAndDeliversNothing(point: Point) {
+  func `cancelling closes the connection immediately and delivers nothing`(point: Point) {
     let bench = HTTPBench()
     let reached = DispatchSemaphore(value: 0)
     let closed = DispatchSemaphore(value: 0)
@@ -45,7 +45,7 @@ import Testing
     #expect(probe.heardNothing)
   }
 
-  @Test func aRequestCancelledBeforeItWasSentIsNeverMade() {
+  @Test func `a request cancelled before it was sent is never made`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -56,7 +56,7 @@ import Testing
     #expect(origin.accepted == 0)
   }
 
-  @Test func cancellingOnTheValueKeepsTheCompletionBack() {
+  @Test func `cancelling on the value keeps the completion back`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -67,7 +67,7 @@ import Testing
     #expect(probe.completion == nil)
   }
 
-  @Test func cancelsTwiceAndAfterTheEndWithoutHarm() {
+  @Test func `cancelling twice, and after the end, does no harm`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -82,7 +82,7 @@ import Testing
     #expect(origin.accepted == 1)
   }
 
-  @Test(.timeLimit(.minutes(1))) func aLookUpThatHangsHoldsNobodyUp() {
+  @Test(.timeLimit(.minutes(1))) func `a look-up that hangs holds nobody up`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -102,7 +102,7 @@ import Testing
     StuckNames.end()
   }
 
-  @Test func cancellingOneOnAnothersAnswerLetsTheRestGoOn() {
+  @Test func `cancelling one request within another's answer leaves the others running`() {
     let origin = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -122,7 +122,7 @@ import Testing
 // MARK: - Closing the client
 
 extension HTTPCancellationTests {
-  @Test func closingTheClientFailsWhatRunsAndWaits() {
+  @Test func `closing the client fails what runs and waits`() {
     let origin = RawOrigin { connection in connection.waitForClose() }
     defer { origin.stop() }
     let bench = HTTPBench { $0.maxConnectionsPerHost = 2 }
@@ -133,7 +133,7 @@ extension HTTPCancellationTests {
     #expect(bench.run(origin.url()).error?.kind == .closed)
   }
 
-  @Test func closingTheClientOnAnAnswerIsAllowed() {
+  @Test func `a client may be closed within an answer`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -144,7 +144,7 @@ extension HTTPCancellationTests {
     #expect(probes.filter { $0.error?.kind == .closed }.count == 3)
   }
 
-  @Test func aClientIsReleasedWithItsLastRequest() {
+  @Test func `a client is released with its last request`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let loop = EventLoop()

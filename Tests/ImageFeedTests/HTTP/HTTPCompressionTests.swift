@@ -36,7 +36,7 @@ import Testing
     .answering { _ in RawOrigin.answer("200 OK", ["Content-Encoding: \(coding)"], body) }
   }
 
-  @Test(arguments: Coding.allCases) func decodes(coding: Coding) {
+  @Test(arguments: Coding.allCases) func `every coding is decoded`(coding: Coding) {
     let origin = answering(coding.name, coding.encode(text))
     defer { origin.stop() }
     let probe = HTTPBench().run(origin.url())
@@ -44,7 +44,7 @@ import Testing
     #expect(probe.error == nil)
   }
 
-  @Test(arguments: Coding.allCases) func decodesWhatArrivesByteByByte(coding: Coding) {
+  @Test(arguments: Coding.allCases) func `what arrives byte by byte is decoded`(coding: Coding) {
     let body = coding.encode(text.prefix(300))
     let origin = RawOrigin { connection in
       try connection.readRequest()
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// HTTP has its end, the compressed data does not: libcurl itself would take it for whole.
-  @Test(arguments: Coding.allCases, [1, 4, 1_000]) func aCutStreamIsAnError(coding: Coding, cut: Int) {
+  @Test(arguments: Coding.allCases, [1, 4, 1_000]) func `a cut stream is an error`(coding: Coding, cut: Int) {
     let whole = coding.encode(text)
     // Bare deflate has no checksum: its last bytes may be padding.
     guard coding != .bareDeflate || cut > 1 else { return }
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// Those with a checksum.
-  @Test(arguments: [Coding.gzip, .deflate]) func damagedDataIsAnError(coding: Coding) {
+  @Test(arguments: [Coding.gzip, .deflate]) func `damaged data is an error`(coding: Coding) {
     var body = coding.encode(text)
     for index in stride(from: body.count / 3, to: body.count / 3 + 40, by: 1) { body[index] = ~body[index] }
     let origin = answering(coding.name, body)
@@ -76,7 +76,7 @@ import Testing
     #expect(HTTPBench().run(origin.url()).error?.kind == .encoding)
   }
 
-  @Test func somethingElseThanTheCodingAnnouncedIsAnError() {
+  @Test func `another coding than the one announced is an error`() {
     for coding in ["gzip", "br", "zstd"] {
       let origin = answering(coding, Data("{\"items\": []}".utf8))
       defer { origin.stop() }
@@ -84,13 +84,15 @@ import Testing
     }
   }
 
-  @Test(arguments: ["compress", "gzip, br", "x-unknown"]) func refusesACodingThatWasNotOffered(coding: String) {
+  @Test(arguments: ["compress", "gzip, br", "x-unknown"]) func `a coding that was not offered is refused`(
+    coding: String
+  ) {
     let origin = answering(coding, Data("body".utf8))
     defer { origin.stop() }
     #expect(HTTPBench().run(origin.url()).error?.kind == .encoding)
   }
 
-  @Test func takesIdentityAndAnEmptyBodyAsTheyAre() {
+  @Test func `identity and an empty body are taken as they are`() {
     for (coding, body) in [("identity", Data("plain".utf8)), ("gzip", Data())] {
       let origin = answering(coding, body)
       defer { origin.stop() }
@@ -98,14 +100,14 @@ import Testing
     }
   }
 
-  @Test func decodesAGzipFileOfSeveralMembers() {
+  @Test func `a gzip file of several members is decoded`() {
     let origin = answering("gzip", Compression.gzip(Data("one".utf8)) + Compression.gzip(Data("two".utf8)))
     defer { origin.stop() }
     #expect(HTTPBench().run(origin.url()).response?.body == Data("onetwo".utf8))
   }
 
   /// 64 MiB that arrive as a few kilobytes.
-  @Test(arguments: [Coding.gzip, .deflate, .br, .zstd]) func aBombEndsAtTheLimit(coding: Coding) {
+  @Test(arguments: [Coding.gzip, .deflate, .br, .zstd]) func `a bomb ends at the limit`(coding: Coding) {
     let body = coding.encode(Data(count: 64 << 20))
     #expect(body.count < 100_000)
     let origin = answering(coding.name, body)
@@ -113,7 +115,7 @@ import Testing
     #expect(HTTPBench().run(origin.url()).error?.kind == .tooLarge(limit: 32 << 20))
   }
 
-  @Test(arguments: Coding.allCases) func theLimitCountsDecodedBytes(coding: Coding) {
+  @Test(arguments: Coding.allCases) func `the limit counts decoded bytes`(coding: Coding) {
     let origin = answering(coding.name, coding.encode(text))
     defer { origin.stop() }
     let bench = HTTPBench()

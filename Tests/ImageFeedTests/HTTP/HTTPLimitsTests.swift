@@ -6,7 +6,7 @@ import Testing
 @testable import ImageFeed
 
 @Suite(.settled) struct HTTPLimitsTests {
-  @Test func aHundredRequestsToAHostShareItsConnections() {
+  @Test func `a hundred requests to a host share its connections`() {
     let origin = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
     defer { origin.stop() }
     let bench = HTTPBench { $0.maxConnectionsPerHost = 5 }
@@ -16,7 +16,7 @@ import Testing
     #expect(origin.accepted <= 5)
   }
 
-  @Test func noMoreConnectionsAreOpenThanAllowed() {
+  @Test func `no more connections are open than allowed`() {
     let origins = (0..<6).map { _ in RawOrigin.answering { _ in RawOrigin.answer() } }
     defer { for origin in origins { origin.stop() } }
     let bench = HTTPBench {
@@ -31,7 +31,7 @@ import Testing
     #expect(most == 4)
   }
 
-  @Test func aHostThatNeverAnswersDelaysNobodyElse() {
+  @Test func `a host that never answers delays nobody else`() {
     let silent = RawOrigin { connection in connection.waitForClose() }
     defer { silent.stop() }
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
@@ -54,7 +54,7 @@ import Testing
     for probe in stuck { #expect(probe.heardNothing) }
   }
 
-  @Test func waitingForATurnCountsTowardsTheDeadline() {
+  @Test func `waiting for a turn counts towards the deadline`() {
     let silent = RawOrigin { connection in connection.waitForClose() }
     defer { silent.stop() }
     let bench = HTTPBench { $0.maxConnectionsPerHost = 1 }
@@ -65,7 +65,7 @@ import Testing
     #expect(second.error?.kind == .timedOut(.waiting))
   }
 
-  @Test func anIdleConnectionDoesNotKeepTheLoopRunning() {
+  @Test func `an idle connection does not keep the loop running`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -79,7 +79,7 @@ import Testing
 // MARK: - Descriptors, each in a process of its own
 
 extension HTTPLimitsTests {
-  @Test(.timeLimit(.minutes(2))) func descriptorsReturnToWhereTheyBegan() async {
+  @Test(.timeLimit(.minutes(2))) func `descriptors return to where they began`() async {
     await #expect(processExitsWith: .success) {
       var before = 0
       // The first time opens what stays open for the process's life.
@@ -106,7 +106,7 @@ extension HTTPLimitsTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(2))) func requestsWaitWhenTheProcessIsOutOfDescriptors() async {
+  @Test(.timeLimit(.minutes(2))) func `requests wait when the process is out of descriptors`() async {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     await #expect(processExitsWith: .success) { [url = origin.url() as URL] in
@@ -122,7 +122,7 @@ extension HTTPLimitsTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(2))) func withoutAnyDescriptorTheDeadlineSaysWhy() async {
+  @Test(.timeLimit(.minutes(2))) func `without any descriptor, the deadline says why`() async {
     await #expect(processExitsWith: .success) {
       let bench = HTTPBench()
       var room = rlimit()
@@ -134,7 +134,7 @@ extension HTTPLimitsTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(2))) func proxiesComeFromTheEnvironment() async {
+  @Test(.timeLimit(.minutes(2))) func `proxies come from the environment`() async {
     await #expect(processExitsWith: .success) {
       let proxy = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
       setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
@@ -153,7 +153,7 @@ extension HTTPLimitsTests {
       ("SSH-2.0\r\n", "the proxy closed the connection"),
       ("", "does not answer: connection refused"),
     ])
-  func aProxyThatDoesNotConnectIsNamed(answer: String, cause: String) async {
+  func `a proxy that does not connect is named`(answer: String, cause: String) async {
     await #expect(processExitsWith: .success) { [answer, cause] in
       let proxy = RawOrigin { connection in
         try connection.readRequest()

@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
-  func followsARedirect(status: String) {
+  func `a redirect is followed`(status: String) {
     let origin = redirecting(status) { $0 == "/feed" ? "/moved" : nil }
     defer { origin.stop() }
     let response = HTTPBench().run(origin.url()).response
@@ -22,7 +22,7 @@ import Testing
     #expect(response?.headers["Location"] == nil)
   }
 
-  @Test func followsTenRedirectsAndNoMore() {
+  @Test func `ten redirects are followed, and no more`() {
     let origin = redirecting("302 Found") { path in
       let step = Int(path.dropFirst()) ?? 0
       return step == 0 ? nil : "/\(step - 1)"
@@ -33,7 +33,7 @@ import Testing
     #expect(bench.run(origin.url("/11")).error?.kind == .tooManyRedirects(limit: 10))
   }
 
-  @Test func stopsARedirectLoop() {
+  @Test func `a redirect loop is stopped`() {
     let origin = redirecting("302 Found") { $0 }
     defer { origin.stop() }
     let error = HTTPBench().run(origin.url()).error
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/feed", "gopher://127.0.0.1:70/1", "data:,feed", "http://"])
-  func refusesARedirectToAnythingElse(target: String) {
+  func `a redirect to anything but HTTP is refused`(target: String) {
     let origin = redirecting("302 Found") { _ in target }
     defer { origin.stop() }
     let error = HTTPBench().run(origin.url()).error
@@ -50,7 +50,7 @@ import Testing
     #expect(error?.origin == "127.0.0.1:\(origin.port)")
   }
 
-  @Test func takesNoCredentialsToAnotherHost() throws {
+  @Test func `credentials are not taken to another host`() throws {
     let seen = Mutex<RawOrigin.Request?>(nil)
     let other = RawOrigin.answering { request in
       seen.withLock { $0 = request }

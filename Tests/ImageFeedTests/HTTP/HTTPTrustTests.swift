@@ -7,7 +7,7 @@ import Testing
   .settled, .serialized,
   .enabled(if: SecureOrigin.isAvailable, "the openssl command makes the certificates and the server"))
 struct HTTPTrustTests {
-  @Test(.timeLimit(.minutes(1))) func refusesASelfSignedCertificate() throws {
+  @Test(.timeLimit(.minutes(1))) func `a self-signed certificate is refused`() throws {
     let origin = try SecureOrigin(host: "localhost")
     defer { origin.stop() }
     let error = try #require(HTTPBench().run(origin.url).error)
@@ -16,7 +16,7 @@ struct HTTPTrustTests {
       error.description.hasPrefix("no secure connection to localhost:\(origin.port): SSL certificate problem: self"))
   }
 
-  @Test(.timeLimit(.minutes(1))) func acceptsACertificateOfATrustedAuthority() throws {
+  @Test(.timeLimit(.minutes(1))) func `a certificate of a trusted authority is accepted`() throws {
     let origin = try SecureOrigin(host: "localhost")
     defer { origin.stop() }
     let bench = HTTPBench { $0.certificateAuthorities = origin.certificate }
@@ -25,7 +25,7 @@ struct HTTPTrustTests {
     #expect(probe.error == nil)
   }
 
-  @Test(.timeLimit(.minutes(1))) func refusesACertificateForAnotherHost() throws {
+  @Test(.timeLimit(.minutes(1))) func `a certificate for another host is refused`() throws {
     let origin = try SecureOrigin(host: "feeds.example")
     defer { origin.stop() }
     let error = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(origin.url).error
@@ -33,7 +33,7 @@ struct HTTPTrustTests {
     #expect(error?.cause.contains("does not match") == true || error?.cause.contains("no alternative") == true)
   }
 
-  @Test(.timeLimit(.minutes(1))) func refusesAnExpiredCertificate() throws {
+  @Test(.timeLimit(.minutes(1))) func `an expired certificate is refused`() throws {
     let origin = try SecureOrigin(host: "localhost", isExpired: true)
     defer { origin.stop() }
     let error = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(origin.url).error
@@ -41,7 +41,7 @@ struct HTTPTrustTests {
     #expect(error?.cause.contains("expired") == true)
   }
 
-  @Test func refusesAServerThatDoesNotSpeakTLS() {
+  @Test func `a server that does not speak TLS is refused`() {
     let origin = RawOrigin { connection in
       try connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")
     }
@@ -50,7 +50,7 @@ struct HTTPTrustTests {
     #expect(error?.kind == .tls)
   }
 
-  @Test(.timeLimit(.minutes(1))) func anUnansweredHandshakeMeetsTheDeadline() {
+  @Test(.timeLimit(.minutes(1))) func `an unanswered handshake meets the deadline`() {
     let origin = RawOrigin { connection in connection.waitForClose() }
     defer { origin.stop() }
     let url = URL(string: "https://127.0.0.1:\(origin.port)/")!

@@ -13,26 +13,26 @@ import Testing
     return HTTPBench().run(HTTPRequest(origin.url(), timeout: timeout, maxBodyBytes: maxBodyBytes)).error
   }
 
-  @Test func aBodyShorterThanAnnouncedIsTruncated() {
+  @Test func `a body shorter than announced is truncated`() {
     #expect(error(.sending("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\":"))?.kind == .truncated)
   }
 
-  @Test func aChunkedBodyThatStopsIsTruncated() {
+  @Test func `a chunked body that stops is truncated`() {
     #expect(error(.sending("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"ite"))?.kind == .truncated)
     #expect(error(.sending("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"ite\r\n"))?.kind == .truncated)
   }
 
-  @Test func aHeaderThatStopsIsAnError() {
+  @Test func `a header that stops is an error`() {
     #expect(error(.sending("HTTP/1.1 200 OK\r\nContent-Le"))?.kind == .truncated)
     #expect(error(.sending("HTTP/1.1 200 OK\r\nServer: x\r\n"))?.kind == .truncated)
   }
 
-  @Test func closingWithoutAnAnswerIsAnError() {
+  @Test func `closing without an answer is an error`() {
     #expect(error(.sending(""))?.kind == .receive)
     #expect(error(RawOrigin { _ in })?.kind != nil)
   }
 
-  @Test func aResetInTheBodyIsAnError() {
+  @Test func `a reset in the body is an error`() {
     let origin = RawOrigin { connection in
       try connection.readRequest()
       try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome")
@@ -42,7 +42,7 @@ import Testing
     #expect(kind == .receive || kind == .truncated, "\(String(describing: kind))")
   }
 
-  @Test func nobodyListeningIsSaidSo() throws {
+  @Test func `a port on which nobody listens is reported as such`() throws {
     let origin = RawOrigin { _ in }
     let url = origin.url()
     origin.stop()
@@ -54,24 +54,24 @@ import Testing
     )
   }
 
-  @Test func aHostThatDoesNotExistIsSaidSo() throws {
+  @Test func `a host that does not exist is reported as such`() throws {
     let error = try #require(HTTPBench().run(URL(string: "http://no-such-host.invalid/feed")!).error)
     #expect(error.kind == .nameResolution)
     #expect(error.origin == "no-such-host.invalid")
   }
 
-  @Test func somethingThatIsNotHTTPIsSaidSo() {
+  @Test func `an answer that is not HTTP is reported as such`() {
     #expect(error(.sending("SSH-2.0-OpenSSH_9.2\r\n"))?.kind == .notHTTP)
     #expect(error(.sending("220 mail.example ESMTP\r\n"))?.kind == .notHTTP)
     #expect(error(.sending(Data((0..<2_000).map { UInt8(truncatingIfNeeded: $0 &* 37) })))?.kind == .notHTTP)
     #expect(error(.sending("HTTP/1.1 2x0 OK\r\n\r\n"))?.kind == .notHTTP)
   }
 
-  @Test func anAnswerWithTwoLengthsIsNotTrusted() {
+  @Test func `an answer with two lengths is not trusted`() {
     #expect(error(.sending("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello")) != nil)
   }
 
-  @Test func anEndlessBodyEndsAtTheLimit() {
+  @Test func `an endless body ends at the limit`() {
     let endless = RawOrigin { connection in
       try connection.readRequest()
       try connection.send("HTTP/1.1 200 OK\r\n\r\n")
@@ -80,7 +80,7 @@ import Testing
     #expect(error(endless)?.kind == .tooLarge(limit: 1 << 20))
   }
 
-  @Test func aBodyAnnouncedTooLargeIsNotReceived() {
+  @Test func `a body announced too large is not received`() {
     let origin = RawOrigin { connection in
       try connection.readRequest()
       try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n{")
@@ -89,7 +89,7 @@ import Testing
     #expect(error(origin)?.kind == .tooLarge(limit: 1 << 20))
   }
 
-  @Test func headersWithoutEndAreRefused() {
+  @Test func `headers without end are refused`() {
     let inNumber = RawOrigin { connection in
       try connection.readRequest()
       try connection.send("HTTP/1.1 200 OK\r\n")
@@ -141,24 +141,24 @@ extension HostileOriginTests {
     return (error, Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
   }
 
-  @Test(.timeLimit(.minutes(1))) func aTricklingHeaderMeetsTheDeadline() {
+  @Test(.timeLimit(.minutes(1))) func `a trickling header meets the deadline`() {
     let (error, seconds) = timed(trickling("", "HTTP/1.1 200 OK\r\nX-A: b"))
     #expect(error?.kind == .timedOut(.response) || error?.kind == .timedOut(.receive))
     #expect(seconds >= 0.3 && seconds < 10)
   }
 
-  @Test(.timeLimit(.minutes(1))) func aTricklingBodyMeetsTheDeadline() {
+  @Test(.timeLimit(.minutes(1))) func `a trickling body meets the deadline`() {
     let (error, seconds) = timed(trickling("HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", "x"))
     #expect(error?.kind == .timedOut(.receive))
     #expect(seconds >= 0.3 && seconds < 10)
   }
 
-  @Test(.timeLimit(.minutes(1))) func slowInformationalAnswersMeetTheDeadline() {
+  @Test(.timeLimit(.minutes(1))) func `slow informational answers meet the deadline`() {
     let (error, _) = timed(trickling("", "HTTP/1.1 103 Early Hints\r\n\r\n"))
     #expect(error?.kind == .timedOut(.response) || error?.kind == .timedOut(.receive))
   }
 
-  @Test(.timeLimit(.minutes(1))) func silenceMeetsTheDeadline() {
+  @Test(.timeLimit(.minutes(1))) func `silence meets the deadline`() {
     let silent = RawOrigin { connection in
       try connection.readRequest()
       connection.waitForClose()
@@ -169,7 +169,7 @@ extension HostileOriginTests {
   }
 
   /// A socket whose queue of connections is full drops what arrives: the connection is never made.
-  @Test(.timeLimit(.minutes(1))) func aBlackHoleMeetsBothDeadlines() throws {
+  @Test(.timeLimit(.minutes(1))) func `a black hole meets both deadlines`() throws {
     let hole = BlackHole()
     defer { hole.close() }
     let bench = HTTPBench()

@@ -10,17 +10,17 @@ struct LocalFeedTests {
 
   // MARK: Load
 
-  @Test("Loading an empty cache delivers no feed images", arguments: WorldKind.allCases)
-  func loadEmpty(kind: WorldKind) {
+  @Test(arguments: WorldKind.allCases)
+  func `loading an empty cache delivers no feed images`(kind: WorldKind) {
     let outcome = kind.make().loadSaved()
     #expect(outcome.values == [])
     #expect(outcome.failure == .empty)
   }
 
-  @Test(
-    "Loading delivers a feed a second under the max age, and none at or over it, without side effects",
-    arguments: WorldKind.allCases, [-1, 0, 1])
-  func load(kind: WorldKind, secondsOver: Int) throws {
+  @Test(arguments: WorldKind.allCases, [-1, 0, 1])
+  func `loading delivers a feed a second under the max age, and none at or over it, without side effects`(
+    kind: WorldKind, secondsOver: Int
+  ) throws {
     let world = kind.make()
     try world.save(feed)
     world.clock.now = noon.addingTimeInterval(604_800 + Double(secondsOver))
@@ -32,8 +32,8 @@ struct LocalFeedTests {
     #expect(try world.savedFeed() == feed)
   }
 
-  @Test("Loading delivers a retrieval error, twice, and changes nothing", arguments: WorldKind.allCases)
-  func loadFails(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `loading delivers a retrieval error, twice, and changes nothing`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     try world.store.fail(.retrieval)
@@ -49,8 +49,8 @@ struct LocalFeedTests {
     #expect(try world.savedFeed() == feed)
   }
 
-  @Test("Loading deletes an expired feed when asked to, and only then", arguments: WorldKind.allCases)
-  func loadDeleting(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `loading deletes an expired feed when asked to, and only then`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     #expect(world.outcome(of: world.saved.load(deleting: .expired)).values == [feed])
@@ -92,10 +92,8 @@ struct LocalFeedTests {
 
   // MARK: Validate
 
-  @Test(
-    "Validation deletes what has expired and touches nothing else",
-    arguments: WorldKind.allCases, [-1, 0, 1])
-  func validate(kind: WorldKind, secondsOver: Int) throws {
+  @Test(arguments: WorldKind.allCases, [-1, 0, 1])
+  func `validation deletes what has expired and touches nothing else`(kind: WorldKind, secondsOver: Int) throws {
     let world = kind.make()
     #expect(world.outcome(of: world.saved.validate()).values == [.empty])
     try world.save(feed)
@@ -107,8 +105,8 @@ struct LocalFeedTests {
     #expect(try world.savedFeed() == (secondsOver < 0 ? feed : nil))
   }
 
-  @Test("Validation deletes what cannot be retrieved", arguments: WorldKind.allCases)
-  func validateUnreadable(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `validation deletes what cannot be retrieved`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     try world.store.fail(.retrieval)
@@ -123,8 +121,8 @@ struct LocalFeedTests {
     #expect(try world.savedFeed() == nil)
   }
 
-  @Test("Validation delivers a deletion error", arguments: WorldKind.allCases)
-  func validateFails(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `validation delivers a deletion error`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     world.clock.now = noon.addingTimeInterval(604_800)
@@ -142,8 +140,8 @@ struct LocalFeedTests {
 
   // MARK: Save
 
-  @Test("Saving stamps the images with the present moment and replaces what was there", arguments: WorldKind.allCases)
-  func save(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `saving stamps the images with the present moment and replaces what was there`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     world.clock.now = noon.addingTimeInterval(10)
@@ -156,10 +154,10 @@ struct LocalFeedTests {
     #expect(try world.savedFeed() == CachedFeed(images: images, timestamp: world.clock.now))
   }
 
-  @Test(
-    "A deletion error and an insertion error are each delivered, and what was there is intact",
-    arguments: WorldKind.allCases, [FeedStoreError.Step.deletion, .insertion])
-  func saveFails(kind: WorldKind, step: FeedStoreError.Step) throws {
+  @Test(arguments: WorldKind.allCases, [FeedStoreError.Step.deletion, .insertion])
+  func `a deletion error and an insertion error are each delivered, and what was there is intact`(
+    kind: WorldKind, step: FeedStoreError.Step
+  ) throws {
     let world = kind.make()
     try world.save(feed)
     try world.store.fail(step)
@@ -174,9 +172,8 @@ struct LocalFeedTests {
     #expect(try world.savedFeed() == feed)
   }
 
-  @Test(
-    "A feed that was asked for earlier and arrives late does not replace a newer one", arguments: WorldKind.allCases)
-  func lateSave(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `a feed that was asked for earlier and arrives late does not replace a newer one`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
 
@@ -186,8 +183,8 @@ struct LocalFeedTests {
     #expect(try world.savedFeed() == feed)
   }
 
-  @Test("Side effects run serially, in the order asked", arguments: WorldKind.allCases)
-  func serial(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `side effects run serially, in the order asked`(kind: WorldKind) throws {
     let world = kind.make()
     let saved = world.saved
     var order: [Int] = []

@@ -8,8 +8,8 @@ import Testing
 struct PipelineTests {
   private let saved = makeFeed(2)
 
-  @Test("Invalid data falls back to the saved feed, as a lost connection does", arguments: WorldKind.allCases)
-  func invalidData(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `invalid data falls back to the saved feed, as a lost connection does`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(saved)
     world.serve(Answer(body: "not a feed"))
@@ -20,8 +20,8 @@ struct PipelineTests {
     #expect(try world.savedFeed() == saved)
   }
 
-  @Test("Told to fall back on lost connections only, it delivers the invalid-data error", arguments: WorldKind.allCases)
-  func connectivityOnly(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `told to fall back on lost connections only, it delivers the invalid-data error`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(saved)
     world.serve(Answer(status: 500, body: ""))
@@ -33,8 +33,8 @@ struct PipelineTests {
     #expect(try world.savedFeed() == saved)
   }
 
-  @Test("A body of more values than are allowed falls back to the saved feed", arguments: WorldKind.allCases)
-  func tooManyValues(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `a body of more values than are allowed falls back to the saved feed`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(saved)
     world.serve(.feed(makeFeed(50).images))
@@ -45,8 +45,8 @@ struct PipelineTests {
     #expect(try world.savedFeed() == saved)
   }
 
-  @Test("A feed of no images is a feed: shown, saved, and shown again from the cache", arguments: WorldKind.allCases)
-  func emptyFeed(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `a feed of no images is a feed: shown, saved, and shown again from the cache`(kind: WorldKind) throws {
     let world = kind.make()
     world.serve(.feed([]))
     #expect(world.outcome(of: world.loader().load()).values == [Feed(images: [], origin: .remote)])
@@ -55,10 +55,10 @@ struct PipelineTests {
     #expect(world.outcome(of: world.loader().load()).values.map(\.images) == [[]])
   }
 
-  @Test(
-    "A save that fails is reported and does not take the feed from the user",
-    arguments: WorldKind.allCases, [FeedStoreError.Step.deletion, .insertion])
-  func failingSave(kind: WorldKind, step: FeedStoreError.Step) throws {
+  @Test(arguments: WorldKind.allCases, [FeedStoreError.Step.deletion, .insertion])
+  func `a save that fails is reported and does not take the feed from the user`(
+    kind: WorldKind, step: FeedStoreError.Step
+  ) throws {
     let world = kind.make()
     try world.save(saved)
     try world.store.fail(step)
@@ -74,8 +74,8 @@ struct PipelineTests {
     #expect(try world.savedFeed() == saved)
   }
 
-  @Test("The feed is delivered first, and the ending waits for the save", arguments: WorldKind.allCases)
-  func endingWaitsForSave(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `the feed is delivered first, and the ending waits for the save`(kind: WorldKind) throws {
     let world = kind.make()
     world.serve(.feed(saved.images))
     var savedAtValue: CachedFeed?
@@ -94,8 +94,8 @@ struct PipelineTests {
     #expect(savedAtEnding?.images == saved.images)
   }
 
-  @Test("A subscriber that takes the feed and cancels still has it saved", arguments: WorldKind.allCases)
-  func saveOutlivesCancellation(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `a subscriber that takes the feed and cancels still has it saved`(kind: WorldKind) throws {
     let world = kind.make()
     world.serve(.feed(saved.images))
 
@@ -104,8 +104,8 @@ struct PipelineTests {
     #expect(try world.savedFeed()?.images == saved.images)
   }
 
-  @Test("A cache that fails is told with what the remote failed with", arguments: WorldKind.allCases)
-  func bothFail(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `a cache that fails reports what the remote failed with`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(saved)
     try world.store.fail(.retrieval)
@@ -124,8 +124,8 @@ struct PipelineTests {
     #expect("\(error)".contains("cannot be read"))
   }
 
-  @Test("Nothing is delivered after cancel returns, wherever the load is", arguments: 0..<12)
-  func cancelAnywhere(turns: Int) throws {
+  @Test(arguments: 0..<12)
+  func `nothing is delivered after cancel returns, wherever the load is`(turns: Int) throws {
     let world = VirtualWorld()
     try world.save(saved)
     world.serve(.feed(saved.images))

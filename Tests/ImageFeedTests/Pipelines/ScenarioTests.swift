@@ -9,10 +9,10 @@ struct ScenarioTests {
   private let latest = makeFeed(3, from: 100).images
   private let older = makeFeed(2)
 
-  @Test(
-    "Connectivity, feed requested: the latest remote feed is delivered and replaces the cache",
-    arguments: WorldKind.allCases)
-  func online(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `connectivity, feed requested: the latest remote feed is delivered and replaces the cache`(kind: WorldKind)
+    throws
+  {
     let world = kind.make()
     try world.save(older)
     world.serve(.feed(latest))
@@ -25,8 +25,8 @@ struct ScenarioTests {
     #expect(try world.savedFeed() == CachedFeed(images: latest, timestamp: world.clock.now))
   }
 
-  @Test("One subscription is one request, and there is none before it", arguments: WorldKind.allCases)
-  func requests(kind: WorldKind) {
+  @Test(arguments: WorldKind.allCases)
+  func `one subscription is one request, and there is none before it`(kind: WorldKind) {
     let world = kind.make()
     world.serve(.feed(latest))
 
@@ -40,10 +40,8 @@ struct ScenarioTests {
     #expect(world.requests == 2)
   }
 
-  @Test(
-    "No connectivity, a cached feed younger than seven days: the saved feed is delivered", arguments: WorldKind.allCases
-  )
-  func offlineWithYoungCache(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `no connectivity, a cached feed younger than seven days: the saved feed is delivered`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(older)
     world.disconnect()
@@ -64,10 +62,10 @@ struct ScenarioTests {
     #expect(try world.savedFeed() == older)
   }
 
-  @Test(
-    "No connectivity, a cached feed seven days old: an error message, and the cache is deleted",
-    arguments: WorldKind.allCases)
-  func offlineWithExpiredCache(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `no connectivity, a cached feed seven days old: an error message, and the cache is deleted`(kind: WorldKind)
+    throws
+  {
     let world = kind.make()
     try world.save(older)
     world.disconnect()
@@ -83,8 +81,8 @@ struct ScenarioTests {
     #expect(try world.savedFeed() == nil)
   }
 
-  @Test("No connectivity, empty cache: an error message", arguments: WorldKind.allCases)
-  func offlineWithEmptyCache(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `no connectivity, empty cache: an error message`(kind: WorldKind) throws {
     let world = kind.make()
     world.disconnect()
 
@@ -100,9 +98,8 @@ struct ScenarioTests {
     #expect("\(error)".hasSuffix(" No feed is saved for this address."))
   }
 
-  @Test(
-    "No connectivity, a cached feed of any age, when any age will do: the saved feed", arguments: WorldKind.allCases)
-  func offlineWithAnyAge(kind: WorldKind) throws {
+  @Test(arguments: WorldKind.allCases)
+  func `no connectivity, a cached feed of any age, when any age will do: the saved feed`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(older)
     world.disconnect()
@@ -114,10 +111,10 @@ struct ScenarioTests {
     #expect(outcome.isFinished)
   }
 
-  @Test(
-    "The age boundary: a second under is shown, exactly at and a second over are not",
-    arguments: WorldKind.allCases, [(604_799, true), (604_800, false), (604_801, false)])
-  func ageBoundary(kind: WorldKind, age: (seconds: Int, isShown: Bool)) throws {
+  @Test(arguments: WorldKind.allCases, [(604_799, true), (604_800, false), (604_801, false)])
+  func `the age boundary: a second under is shown, exactly at and a second over are not`(
+    kind: WorldKind, age: (seconds: Int, isShown: Bool)
+  ) throws {
     let world = kind.make()
     try world.save(older)
     world.disconnect()

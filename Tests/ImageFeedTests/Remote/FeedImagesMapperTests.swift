@@ -4,7 +4,7 @@ import Samples
 import Testing
 
 @Suite(.settled) struct FeedImagesMapperTests {
-  @Test func theEightImagesOfTheCaseStudyKeepTheirOrderAndTheirGaps() throws {
+  @Test func `the eight images of the case study keep their order and their gaps`() throws {
     let images = try FeedImagesMapper.map(CaseStudyFeed.body, status: 200)
     #expect(images.map(\.url.absoluteString) == (1...8).map { "https://url-\($0).com" })
     #expect(images.map { $0.description != nil } == [true, false, true, false, true, true, true, true])
@@ -17,15 +17,15 @@ import Testing
   }
 
   @Test(arguments: [100, 199, 201, 204, 206, 301, 304, 400, 404, 500, 503, 999])
-  func anyStatusBut200IsInvalidWhateverTheBody(status: Int) {
+  func `any status but 200 is invalid, whatever the body`(status: Int) {
     #expect(throws: InvalidData.status(status)) { try FeedImagesMapper.map(CaseStudyFeed.body, status: status) }
   }
 
-  @Test func noItemsAreAnEmptyFeed() throws {
+  @Test func `no items are an empty feed`() throws {
     #expect(try map(#"{"items": []}"#) == [])
   }
 
-  @Test func nullIsAbsentAndUnknownKeysAreIgnored() throws {
+  @Test func `null is absent and unknown keys are ignored`() throws {
     let images = try map(
       """
       {"next": {"a": [1e99999, null]}, "items": [
@@ -37,7 +37,7 @@ import Testing
   @Test(arguments: [
     id, id.lowercased(), "00000000-0000-0000-0000-000000000000", "ffffffff-FFFF-ffff-FFFF-ffffffffffff",
   ])
-  func anIdIsHexadecimalOfEitherCase(text: String) throws {
+  func `an id is hexadecimal of either case`(text: String) throws {
     #expect(try map(#"{"items": [{"id": "\#(text)", "image": "http://a"}]}"#).map(\.id) == [UUID(uuidString: text)])
   }
 
@@ -46,13 +46,13 @@ import Testing
     "73A7F70C-75DA-4C2E-B5A3-EED40DC53AAG", "73A7F70C-75DA-4C2E-B5A3-EED40DC53A+6",
     "73A7F70C75-DA-4C2E-B5A3-EED40DC53AA6", "73A7F70C-75DA-4C2E-B5A3-EED40DC53Aé", "----",
   ])
-  func anIdThatIsNoUUIDIsInvalid(text: String) {
+  func `an id that is no UUID is invalid`(text: String) {
     #expect(throws: InvalidData.wrongShape(at: "items[0].id", "It is not a UUID")) {
       try map(#"{"items": [{"id": "\#(text)", "image": "http://a"}]}"#)
     }
   }
 
-  @Test func itemsThatRepeatAnIdAreKeptAsServed() throws {
+  @Test func `items that repeat an id are kept as served`() throws {
     let images = try map(#"{"items": [\#(item("http://b")), \#(item("http://a")), \#(item("http://b"))]}"#)
     #expect(images.map(\.url.absoluteString) == ["http://b", "http://a", "http://b"])
   }
@@ -61,7 +61,7 @@ import Testing
     "", "ftp://a/b", "file:///etc/passwd", "javascript:alert(1)", "data:image/png;base64,AA", "/relative.png", "a.png",
     "//host/path", "https:", "https://", "https:///path", "http:relative", "https://?q", "https://[::1", "ht tp://a",
   ])
-  func anImageAddressThatIsNotAbsoluteHTTPIsInvalid(text: String) {
+  func `an image address that is not absolute HTTP is invalid`(text: String) {
     #expect(throws: InvalidData.imageAddress(item: 1, text)) {
       try map(#"{"items": [\#(item("https://a")), \#(item(text))]}"#)
     }
@@ -70,11 +70,11 @@ import Testing
   @Test(arguments: [
     "HTTPS://a", "http://[::1]:8080/a?b#c", "https://a/b%20c", "https://user:pw@a", "https://xn--bcher-kva.example",
   ])
-  func anyAbsoluteHTTPAddressIsTakenAsItIs(text: String) throws {
+  func `any absolute HTTP address is taken as it is`(text: String) throws {
     #expect(try map(#"{"items": [\#(item(text))]}"#).map(\.url.absoluteString) == [text])
   }
 
-  @Test func whatAnAddressMayNotContainIsPercentEncoded() throws {
+  @Test func `what an address may not contain is percent-encoded`() throws {
     let images = try map(#"{"items": [\#(item("https://a/b c/é\\u0000\\n"))]}"#)
     #expect(images.map(\.url.absoluteString) == ["https://a/b%20c/%C3%A9%00%0A"])
   }
@@ -84,7 +84,7 @@ import Testing
     (#"{"items": [{"image": "http://a"}]}"#, .wrongShape(at: "items[0]", "\"id\" is missing")),
     (#"{"items": [\#(item("http://a")), {"id": "\#(id)"}]}"#, .wrongShape(at: "items[1]", "\"image\" is missing")),
   ])
-  func aMissingKeyIsNamedWithItsPlace(body: String, error: InvalidData) {
+  func `a missing key is named with its place`(body: String, error: InvalidData) {
     #expect(throws: error) { try map(body) }
   }
 
@@ -95,7 +95,7 @@ import Testing
     (#"{"items": [{"id": "\#(id)", "image": null}]}"#, "items[0].image"),
     (#"{"items": [{"id": "\#(id)", "image": "http://a", "location": 3}]}"#, "items[0].location"),
   ])
-  func aWrongTypeIsReportedAtItsPlace(body: String, place: String) {
+  func `a wrong type is reported at its place`(body: String, place: String) {
     let error = #expect(throws: InvalidData.self) { try map(body) }
     guard case .wrongShape(at: place, _) = error else {
       Issue.record("\(error as Any)")
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func errorsReadAsSentences() throws {
+  @Test func `errors read as sentences`() throws {
     let wrong = #expect(throws: InvalidData.self) { try map(#"{"items": [{"id": 3}]}"#) }
     #expect(wrong?.description.hasPrefix("The server's answer is not a feed: items[0].id: ") == true)
     #expect(

@@ -11,14 +11,14 @@ import Testing
     feed = try FeedImagesMapper.map(CaseStudyFeed.body, status: 200)
   }
 
-  @Test func anEmptyBodyIsSaidToBeEmpty() {
+  @Test func `an empty body is reported as empty`() {
     #expect(throws: InvalidData.empty) { try map(Data()) }
   }
 
   @Test(arguments: [
     "<!DOCTYPE html><title>Log in</title>", "\n  <html>", "\u{FEFF}<HTML>", "<?xml version=\"1.0\"?><html/>",
   ])
-  func aWebPageIsRecognizedAsSuch(page: String) {
+  func `a web page is recognized as such`(page: String) {
     #expect(throws: InvalidData.webPage) { try map(Data(page.utf8)) }
     #expect(throws: InvalidData.webPage) { try map(page.data(using: .utf16)!) }
   }
@@ -27,7 +27,7 @@ import Testing
     "hello", "{", #"{"items": ["#, #"{"items": []} trailing"#, #"{"items": []}{"items": []}"#, "   ", "nan", "'a'",
     "{\"items\": [{\"id\": \"\u{0}\"}]}", #"{"items": [{"id": "\ud800"}]}"#, "\u{0}\u{0}\u{0}\u{0}\u{0}",
   ])
-  func whatIsNotJSONIsSaidNotToBe(text: String) {
+  func `what is not JSON is reported as such`(text: String) {
     let error = #expect(throws: InvalidData.self) { try map(Data(text.utf8)) }
     guard case .notJSON(let detail) = error else {
       Issue.record("\(error as Any)")
@@ -39,19 +39,19 @@ import Testing
 
   /// They would take fifty bytes of memory each: 800 MB for a body of 32 MiB.
   @Test(arguments: [String.Encoding.utf8, .utf16LittleEndian, .utf16])
-  func moreValuesThanAFeedHasAreRefusedUnread(encoding: String.Encoding) throws {
+  func `more values than a feed has are refused unread`(encoding: String.Encoding) throws {
     let zeros = #"{"items":[],"x":[0"# + String(repeating: ",0", count: 60) + "]}"
     let body = try #require(zeros.data(using: encoding))
     #expect(throws: InvalidData.tooManyValues(limit: 60)) { try FeedImagesMapper.map(body, status: 200, maxValues: 60) }
     #expect(try FeedImagesMapper.map(body, status: 200, maxValues: 100).isEmpty)
   }
 
-  @Test func whatStandsInStringsIsNotAValue() throws {
+  @Test func `what stands in strings is not a value`() throws {
     let body = Data(#"{"items":[],"x":"\#(String(repeating: #",[\"{"#, count: 60))"}"#.utf8)
     #expect(try FeedImagesMapper.map(body, status: 200, maxValues: 10).isEmpty)
   }
 
-  @Test func aByteOrderMarkAndUTF16AreRead() throws {
+  @Test func `a byte order mark and UTF-16 are read`() throws {
     let text = String(decoding: CaseStudyFeed.body, as: UTF8.self)
     #expect(try map(Data([0xEF, 0xBB, 0xBF]) + CaseStudyFeed.body) == feed)
     for encoding in [
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82]] as [[UInt8]])
-  func invalidUTF8IsNotJSON(bytes: [UInt8]) {
+  func `invalid UTF-8 is not JSON`(bytes: [UInt8]) {
     let head = Data(#"{"items": [{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "description": "a"#.utf8)
     let tail = Data(#"b", "image": "http://a"}]}"#.utf8)
     let error = #expect(throws: InvalidData.self) { try map(head + bytes + tail) }
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func escapedNULsAndControlCharactersAreKeptInTexts() throws {
+  @Test func `escaped NULs and control characters are kept in texts`() throws {
     let body = #"""
       {"items": [{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "description": "a\u0000\u001b[2J", "image": "http://a"}]}
       """#
@@ -80,24 +80,24 @@ import Testing
   }
 
   @Test(arguments: ["[", "{\"items\":", "{\"items\":[", "[{\"a\":"])
-  func deepNestingIsAnErrorAndNotACrash(opening: String) {
+  func `deep nesting is an error and not a crash`(opening: String) {
     let body = Data(String(repeating: opening, count: 100_000).utf8)
     #expect(throws: InvalidData.self) { try map(body) }
   }
 
-  @Test func deepNestingUnderAnUnknownKeyIsAnErrorAndNotACrash() {
+  @Test func `deep nesting under an unknown key is an error and not a crash`() {
     let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
     #expect(throws: InvalidData.self) { try map(Data(#"{"items": [], "x": \#(deep)}"#.utf8)) }
   }
 
-  @Test func everyPrefixOfAFeedIsInvalidAndNeverAPartOfIt() {
+  @Test func `every prefix of a feed is invalid and never a part of it`() {
     let body = CaseStudyFeed.body
     for length in 0..<(body.count - 1) {
       #expect(throws: InvalidData.self) { try map(body.prefix(length)) }
     }
   }
 
-  @Test func aHundredThousandItemsTakeTimeInProportion() throws {
+  @Test func `a hundred thousand items take time in proportion`() throws {
     func body(_ count: Int) -> Data {
       let items = (0..<count).map {
         #"{"id":"73A7F70C-75DA-4C2E-B5A3-\#(String(format: "%012X", $0))","description":"d","image":"https://a/\#($0)"}"#
