@@ -61,7 +61,7 @@ let package = Package(
     .target(name: "TestingASearch", dependencies: ["FeedStream"], path: "Examples/TestingASearch/Sources"),
     .testTarget(
       name: "TestingASearchTests",
-      dependencies: ["OpenDescriptors", "FeedStream", "FeedStreamTesting", "TestingASearch"],
+      dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "TestingASearch"],
       path: "Examples/TestingASearch/TestingASearchTests"),
     .executableTarget(name: "ZipTwoLoads", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/ZipTwoLoads"),
     .executableTarget(
@@ -70,39 +70,37 @@ let package = Package(
       name: "CombineSearchField", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineSearchField"),
     .executableTarget(
       name: "CombineTwoLoads", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineTwoLoads"),
-    .testTarget(name: "FeedStreamTests", dependencies: ["OpenDescriptors", "FeedStream", "FeedStreamTesting"]),
+    .testTarget(name: "FeedStreamTests", dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting"]),
     .testTarget(
       name: "FeedStreamTestingTests",
       dependencies: [
-        "OpenDescriptors",
+        "TestSupport",
         "FeedStream", "FeedStreamTesting",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
       ]),
-    .testTarget(name: "DiagramTests", dependencies: ["OpenDescriptors", "FeedStream", "FeedStreamTesting"]),
+    .testTarget(name: "DiagramTests", dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting"]),
     .testTarget(
       name: "ImageFeedTestingTests",
       dependencies: [
-        "OpenDescriptors", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld",
+        "TestSupport", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld",
       ]),
-    .testTarget(name: "EventLoopTests", dependencies: ["OpenDescriptors", "FeedStream"]),
+    .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream"]),
     .testTarget(
       name: "ImageFeedTests",
       dependencies: [
-        "OpenDescriptors",
+        "TestSupport",
         "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "Samples", "feed",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       // The tests put a look-up of names of their own before the system's (`StuckNames`).
       linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"], .when(platforms: [.linux]))]),
-    // What tests leave open in their process, all folders together.
-    .target(name: "OpenDescriptors", dependencies: ["FeedStream"], path: "Tests/OpenDescriptors"),
-    // Programs of this package as processes of their own: what the next two share.
-    .target(name: "FeedProcess", path: "Tests/FeedProcess"),
+    // What folders of tests share: what tests leave open in their process, and programs of this package as processes.
+    .target(name: "TestSupport", dependencies: ["FeedStream"], path: "Tests/Support"),
     .testTarget(
       name: "FaultTests",
       dependencies: [
-        "OpenDescriptors",
-        "feed", "FeedProcess", "FeedStream", "ImageFeed", "ImageFeedTesting",
+        "TestSupport",
+        "feed", "FeedStream", "ImageFeed", "ImageFeedTesting",
         .product(name: "FlyingFox", package: "FlyingFox"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
@@ -111,9 +109,9 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "OpenDescriptors",
+        "TestSupport",
         "feed", "LoadAndShow", "SearchField", "ZipTwoLoads",
-        "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedProcess", "FeedStream", "ImageFeed",
+        "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedStream", "ImageFeed",
         "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),

@@ -1,7 +1,7 @@
 import ArgumentParser
-import FeedProcess
 import Foundation
 import ImageFeed
+import TestSupport
 import Testing
 
 @testable import feed

@@ -1,7 +1,7 @@
-import FeedProcess
 import Foundation
 import ImageFeed
 import Samples
+import TestSupport
 import Testing
 
 @testable import feed

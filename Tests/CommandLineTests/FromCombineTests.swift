@@ -1,4 +1,4 @@
-import FeedProcess
+import TestSupport
 import Testing
 
 /// Programs written for Combine, of which only the import was changed.

@@ -1,6 +1,6 @@
-import FeedProcess
 import Foundation
 import Samples
+import TestSupport
 import Testing
 
 @testable import feed

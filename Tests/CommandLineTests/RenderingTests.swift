@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import TestSupport
 import Testing
 
 @testable import feed

@@ -1,5 +1,6 @@
 import FeedStreamTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The diagrams of the documentation are recordings of the operators; `Scripts/diagrams` writes them anew.

@@ -1,5 +1,6 @@
 import FeedStream
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(Glibc)

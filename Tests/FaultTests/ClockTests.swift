@@ -1,6 +1,6 @@
-import FeedProcess
 import Foundation
 import ImageFeed
+import TestSupport
 import Testing
 
 extension FaultTests {

@@ -1,5 +1,5 @@
-import FeedProcess
 import Foundation
+import TestSupport
 import Testing
 
 extension FaultTests {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Runs the tests of `Examples/TestingASearch` in a process of their own, with what they test broken.

@@ -1,6 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 import Foundation
+import TestSupport
 import Testing
 import XCTest
 

@@ -3,6 +3,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 import ImageFeedTesting
+import TestSupport
 import Testing
 
 /// What the specification of stores (run over this one too, beside the feed's own) does not say.

@@ -1,4 +1,5 @@
 import PollingWorld
+import TestSupport
 import Testing
 
 /// Short lives of the year that `swift run -c release year-of-polling` simulates, with trouble coming forty times as fast.

@@ -1,5 +1,6 @@
 import FeedStream
 import FeedStreamTesting
+import TestSupport
 import Testing
 
 /// One search, tested in four ways. In each, "s" is typed, then "sea" after a pause, before the answer to "s" is there.

@@ -1,7 +1,7 @@
-import FeedProcess
 import Foundation
 import GRDB
 import ImageFeed
+import TestSupport
 
 /// A cache file that programs were killed over.
 struct CacheUnderTest {

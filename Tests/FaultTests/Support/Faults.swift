@@ -1,5 +1,5 @@
-import FeedProcess
 import Foundation
+import TestSupport
 
 /// System calls that go wrong in a program under test, by a library that is loaded before all others (`faults.c`).
 struct Faults: Sendable {

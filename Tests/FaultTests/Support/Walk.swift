@@ -1,5 +1,5 @@
-import FeedProcess
 import Foundation
+import TestSupport
 import Testing
 
 /// A load and save of the real `feed` that is done again and again, each time with the next of its system calls going

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The compiler holds streams to their thread (`CONTRACT.md`, rule 1): code is compiled against the module under test.

@@ -1,5 +1,6 @@
 import FeedStreamTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Keeps `CONTRACT.md` true to the code.

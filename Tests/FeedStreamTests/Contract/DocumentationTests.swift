@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Every public operator says what it does, draws it, and says what becomes of demand, failure, cancellation and of the

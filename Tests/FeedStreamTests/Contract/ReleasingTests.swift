@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 /// Rule 9, as far as it is about values: what an operator holds goes with the cancellation, although somebody may keep the

@@ -1,5 +1,6 @@
 import FeedStream
 import FeedStreamTesting
+import TestSupport
 import Testing
 
 /// What breaking a rule of `CONTRACT.md` does. That no operator breaks one is `RuleSuite`'s to show.

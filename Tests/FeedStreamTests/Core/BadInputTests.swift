@@ -1,5 +1,6 @@
 import FeedStream
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("what makes no sense traps and says what to do", .settled) struct BadInputTests {

@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 /// Ways to write that people bring from Combine: that these compile is half of what they test.

@@ -1,5 +1,6 @@
 import FeedStream
 import Foundation
+import TestSupport
 import Testing
 
 // A run loop has no time but the clock's: these tests wait for milliseconds of it.

@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("Interval, Timer, sample, collect by time", .settled) struct IntervalTests {

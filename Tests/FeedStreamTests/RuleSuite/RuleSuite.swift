@@ -1,5 +1,6 @@
 import FeedStream
 import FeedStreamTesting
+import TestSupport
 import Testing
 
 @Suite(.settled) struct RuleSuite {

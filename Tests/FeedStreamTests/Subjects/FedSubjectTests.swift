@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 /// Subjects that are fed from a publisher: who holds whom.

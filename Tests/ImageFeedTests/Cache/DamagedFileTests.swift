@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ImageFeed
 import Synchronization
+import TestSupport
 import Testing
 
 /// Files that are not what they should be: reported, never deleted, and never in the way for longer than one save.

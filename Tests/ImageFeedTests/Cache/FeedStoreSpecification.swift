@@ -1,6 +1,7 @@
 import Foundation
 import ImageFeed
 import ImageFeedTesting
+import TestSupport
 import Testing
 
 /// One specification for every store. A failing step is made to fail from outside; see ``StoreUnderTest``.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ImageFeed
+import TestSupport
 import Testing
 
 /// What the SQLite store does with its file, whatever is found there.

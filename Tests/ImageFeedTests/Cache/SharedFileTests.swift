@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import TestSupport
 import Testing
 
 /// The store in processes of their own: together, killed, without permission and without space.

@@ -1,4 +1,5 @@
 import ImageFeed
+import TestSupport
 import Testing
 
 @Suite(.settled) struct DurationTextTests {

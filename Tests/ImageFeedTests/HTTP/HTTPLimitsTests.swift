@@ -1,6 +1,7 @@
 import FeedStream
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ImageFeed

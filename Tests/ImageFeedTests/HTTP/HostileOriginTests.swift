@@ -1,5 +1,6 @@
 import FeedStream
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ImageFeed

@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import TestSupport
 import Testing
 
 /// The whole way of `feed load` against origins that misbehave, below HTTP and above: for each the error that a person

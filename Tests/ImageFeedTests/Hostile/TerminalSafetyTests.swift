@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import TestSupport
 import Testing
 
 /// Whatever a server puts wherever it can, nothing of it acts upon the terminal.

@@ -2,6 +2,7 @@ import FeedStream
 import FeedStreamTesting
 import Foundation
 import ImageFeedTesting
+import TestSupport
 import Testing
 
 @testable import ImageFeed

@@ -1,6 +1,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
+import TestSupport
 import Testing
 
 /// The use cases of the cache, each a publisher of its own.

@@ -1,6 +1,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
+import TestSupport
 import Testing
 
 /// What the specification leaves open and the design settles.

@@ -1,6 +1,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
+import TestSupport
 import Testing
 
 /// The five scenarios of the specification, in both worlds.

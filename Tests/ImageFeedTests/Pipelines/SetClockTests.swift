@@ -3,6 +3,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 import ImageFeedTesting
+import TestSupport
 import Testing
 
 /// Polling while somebody sets the wall clock.

@@ -1,6 +1,7 @@
 import Foundation
 import ImageFeed
 import Samples
+import TestSupport
 import Testing
 
 @Suite(.settled) struct FeedImagesMapperTests {

@@ -1,6 +1,7 @@
 import Foundation
 import ImageFeed
 import Samples
+import TestSupport
 import Testing
 
 /// What a server should not send: each has a clear error or the right result, in bounded time.

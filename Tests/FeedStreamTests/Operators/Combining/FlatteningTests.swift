@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("flatMapFirst, concatMap, expand, groupBy", .settled) struct FlatteningTests {

@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("operators that hold values keep all of them", .settled) struct KeepingTests {

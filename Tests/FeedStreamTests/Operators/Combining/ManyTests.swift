@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("withLatestFrom, race, and zip, combineLatest, merge of many", .settled) struct ManyTests {

@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("checkpoint, sink(on:)", .serialized, .settled) struct CheckpointTests {

@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 /// The hook is the process's: only the tests here set it, one at a time, and they listen to values that no other sends.

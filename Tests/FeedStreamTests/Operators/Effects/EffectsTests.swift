@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("handleEvents, print, measureInterval", .settled) struct EffectsTests {

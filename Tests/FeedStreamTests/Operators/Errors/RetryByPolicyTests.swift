@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("retry by policy, retry(when:), repeat", .settled) struct RetryByPolicyTests {

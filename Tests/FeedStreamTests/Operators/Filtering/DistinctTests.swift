@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("distinct", .settled) struct DistinctTests {

@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("drop, prefix, ignoreOutput, replaceEmpty", .settled) struct FilteringTests {

@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("count, collect, reduce, min, max, contains, allSatisfy, first, last", .settled) struct ReducingTests {

@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("timeout, debounce, throttle, prefix(for:)", .settled) struct DeadlineTests {

@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("receive(on:), subscribe(on:), delay", .settled) struct DeferringTests {

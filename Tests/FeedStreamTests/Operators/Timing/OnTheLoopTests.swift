@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 // The loop's own time: milliseconds of it. `run` returns once nothing waits on the loop any more, so that each of these

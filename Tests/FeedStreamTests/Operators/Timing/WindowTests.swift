@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("window, buffer(on:)", .settled) struct WindowTests {

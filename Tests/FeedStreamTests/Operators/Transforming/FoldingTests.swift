@@ -1,4 +1,5 @@
 import FeedStream
+import TestSupport
 import Testing
 
 @Suite("pairwise, enumerated, scan(into:), reduce(into:), takeLast, prefix inclusive, materialize", .settled)

@@ -1,5 +1,6 @@
 import FeedStream
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("map by key path, encode, decode, scan, assign", .settled) struct TransformingTests {

@@ -1,7 +1,4 @@
-import OpenDescriptors
 import Testing
-
-// One file, linked into each folder of tests.
 
 /// Has a suite's tests leave the process as they found it: whatever event loops, connections, origins, databases and files
 /// they open are closed when they are over.
@@ -9,10 +6,10 @@ import Testing
 /// Tests run side by side and share their process's descriptors, so that those are compared whenever no test runs, at the
 /// latest after the last; what is found then is one of the tests' since the time before. Subscriptions and other objects
 /// that nobody holds any more are for `Scripts/sanitize leaks` to find, and in virtual time for `withVirtualTime`.
-struct Settled: SuiteTrait, TestTrait, TestScoping {
-  var isRecursive: Bool { true }
+package struct Settled: SuiteTrait, TestTrait, TestScoping {
+  package var isRecursive: Bool { true }
 
-  func provideScope(
+  package func provideScope(
     for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
   ) async throws {
     Descriptors.testBegins(test.name)
@@ -28,5 +25,5 @@ struct Settled: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == Settled {
   /// See ``Settled``.
-  static var settled: Settled { Settled() }
+  package static var settled: Settled { Settled() }
 }

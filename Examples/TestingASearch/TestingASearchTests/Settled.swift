@@ -1,1 +1,0 @@
-../../../Tests/Settled/Settled.swift

@@ -1,1 +1,0 @@
-../Settled/Settled.swift
