@@ -59,16 +59,14 @@ struct VirtualDiskTests {
     #expect(disk.committed(for: address) != feed(4))
   }
 
-  @Test
-  func `a crash from outside stops the machine between two calls`() throws {
+  @Test func `a crash from outside stops the machine between two calls`() throws {
     try save(1)
     disk.crash()
     #expect(throws: FeedStoreError.self) { try save(2) }
     #expect(try disk.restarted().retrieve(for: address) == feed(1))
   }
 
-  @Test
-  func `what has gone bad cannot be read until it is replaced or deleted`() throws {
+  @Test func `what has gone bad cannot be read until it is replaced or deleted`() throws {
     try save(1)
     disk.corrupt(address)
     #expect(disk.isDamaged(at: address))
@@ -82,8 +80,7 @@ struct VirtualDiskTests {
     #expect(try disk.retrieve(for: address) == feed(2))
   }
 
-  @Test
-  func `a full disk takes no larger feed and keeps the old one; with room again, it takes it`() throws {
+  @Test func `a full disk takes no larger feed and keeps the old one; with room again, it takes it`() throws {
     try save(1)
     disk.capacity = disk.size
     let large = CachedFeed(images: Array(feed(2).images) + feed(3).images, timestamp: noon + 2)
@@ -96,8 +93,7 @@ struct VirtualDiskTests {
     #expect(try disk.replace(for: address, with: large, now: noon + 100) == .replaced)
   }
 
-  @Test
-  func `the log has every call and how it ended, with its time`() throws {
+  @Test func `the log has every call and how it ended, with its time`() throws {
     try save(1)
     time.advance(by: 5)
     _ = try disk.retrieve(for: address)

@@ -27,8 +27,7 @@ struct VirtualNetworkTests {
     return end
   }
 
-  @Test
-  func `a scripted answer arrives after its latency, with its status and bytes`() {
+  @Test func `a scripted answer arrives after its latency, with its status and bytes`() {
     network.serve("example.com") { request, _ in
       .answer(status: 200 + request.number, Data("\(request.number)".utf8), after: 0.25)
     }
@@ -41,8 +40,7 @@ struct VirtualNetworkTests {
     #expect(response.body == Data("1".utf8))
   }
 
-  @Test
-  func `one subscription is one request, sent when a value is asked for and not before`() {
+  @Test func `one subscription is one request, sent when a value is asked for and not before`() {
     network.serve("example.com") { _, _ in .feed([]) }
     let get = network.get(url)
     #expect(network.requests == 0)
@@ -64,8 +62,7 @@ struct VirtualNetworkTests {
     #expect(answers == 1)
   }
 
-  @Test
-  func `a host that nobody serves is not found`() { #expect(end(of: HTTPRequest(url)).what == "nameResolution") }
+  @Test func `a host that nobody serves is not found`() { #expect(end(of: HTTPRequest(url)).what == "nameResolution") }
 
   @Test(arguments: [VirtualReply.feed([], after: 2), .feed([], after: 5), .drop(after: 5), .silence])
   func `a request ends at its deadline when the answer would come then or later, or never`(reply: VirtualReply) {
@@ -81,8 +78,7 @@ struct VirtualNetworkTests {
     #expect(end(of: HTTPRequest(url, maxBodyBytes: 4)).what == expected)
   }
 
-  @Test
-  func `an outage fails requests sent in it, cuts those under way, and ends`() {
+  @Test func `an outage fails requests sent in it, cuts those under way, and ends`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     network.fail(Outage(time.now.advanced(by: 5)..<time.now.advanced(by: 60), failure: .tls))
     #expect(end(of: HTTPRequest(url)) == ("receive", StreamInstant(nanoseconds: 5_000_000_000)))
@@ -91,8 +87,7 @@ struct VirtualNetworkTests {
     #expect(end(of: HTTPRequest(url)).what == "200")
   }
 
-  @Test
-  func `losing the network cuts what is under way; another host's outage does not`() {
+  @Test func `losing the network cuts what is under way; another host's outage does not`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     time.schedule(after: time.now.advanced(by: 1)) { [time, network] in
       network.fail(Outage(time.now..<time.now.advanced(by: 60), of: "other.com"))
@@ -104,8 +99,7 @@ struct VirtualNetworkTests {
     #expect(end(of: HTTPRequest(url)).what == "200")
   }
 
-  @Test
-  func `cancelling closes the request immediately, and nothing is left to do`() {
+  @Test func `cancelling closes the request immediately, and nothing is left to do`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     var events = 0
     let subscription = network.get(url).sink { _ in
@@ -126,8 +120,7 @@ struct VirtualNetworkTests {
     #expect(events == 0)
   }
 
-  @Test
-  func `the same seed draws the same answers, another seed others`() {
+  @Test func `the same seed draws the same answers, another seed others`() {
     func statuses(seed: UInt64) -> [String] {
       let network = VirtualNetwork(on: time, seed: seed)
       network.serve("example.com") { _, random in .answer(status: Int.random(in: 200...599, using: &random), Data()) }
@@ -151,8 +144,7 @@ struct VirtualNetworkTests {
     #expect(statuses(seed: 1) != statuses(seed: 2))
   }
 
-  @Test
-  func `the log can be cleared of what has ended, without losing what is open`() {
+  @Test func `the log can be cleared of what has ended, without losing what is open`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     _ = end(of: HTTPRequest(url))
     let subscription = network.get(url).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
@@ -163,8 +155,7 @@ struct VirtualNetworkTests {
     subscription.cancel()
   }
 
-  @Test
-  func `a payload that was written is read back as the same images`() throws {
+  @Test func `a payload that was written is read back as the same images`() throws {
     let images: FeedImages = [
       FeedImage(id: UUID(), description: "\"quoted\", 👩‍👩‍👧, \\ and \u{1}", location: nil, url: url),
       FeedImage(id: UUID(), description: nil, location: "", url: URL(string: "http://example.com/a%20b?c=d&e")!),
@@ -172,8 +163,7 @@ struct VirtualNetworkTests {
     #expect(try FeedImagesMapper.map(FeedPayload.bytes(of: images), status: 200) == images)
   }
 
-  @Test
-  func `a request that is open at the end of a test is named, not the line of the network that waits for it`() {
+  @Test func `a request that is open at the end of a test is named, not the line of the network that waits for it`() {
     network.serve("example.com") { _, _ in .silence }
     let subscription = network.get(url).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
     #expect(time.pending.map { "\($0)" } == ["30s: the request to example.com"])
@@ -181,8 +171,7 @@ struct VirtualNetworkTests {
     #expect(time.pending.isEmpty)
   }
 
-  @Test
-  func `an answer cannot come before its request`() async {
+  @Test func `an answer cannot come before its request`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = VirtualReply.feed([], after: -5)
     }

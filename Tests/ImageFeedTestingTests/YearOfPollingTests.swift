@@ -21,8 +21,7 @@ struct YearOfPollingTests {
     }
   }
 
-  @Test
-  func `the simulations see everything happen that they are about`() {
+  @Test func `the simulations see everything happen that they are about`() {
     let reports = (1000..<1012).map { simulate($0) }
     for count in [
       \PollingReport.feeds, \.savedFeeds, \.errors, \.saves, \.superseded, \.deletions, \.diskFailures, \.crashes,
@@ -32,8 +31,7 @@ struct YearOfPollingTests {
     }
   }
 
-  @Test
-  func `a seed gives the same events, to the last one, and another seed others`() {
+  @Test func `a seed gives the same events, to the last one, and another seed others`() {
     #expect(simulate(7) == simulate(7))
     #expect(simulate(7).fingerprint != simulate(8).fingerprint)
   }

@@ -5,8 +5,7 @@ import Testing
 
 @Suite("Introspection", .settled)
 struct IntrospectionTests {
-  @Test
-  func `an observer sees a whole subscription, in order, and who it belongs to`() {
+  @Test func `an observer sees a whole subscription, in order, and who it belongs to`() {
     let subscriber = Asking()
     let watch = Watch(subscriber)
     watch.enable()
@@ -20,8 +19,7 @@ struct IntrospectionTests {
       ])
   }
 
-  @Test
-  func `an observer sees what comes later too, and the cancellation`() {
+  @Test func `an observer sees what comes later too, and the cancellation`() {
     let subject = PassthroughSubject<Int, Never>()
     let subscriber = Asking()
     let watch = Watch(subscriber)
@@ -35,8 +33,7 @@ struct IntrospectionTests {
     #expect(watch.events == ["will receive 1", "did receive 1, max(1)", "will cancel", "did cancel"])
   }
 
-  @Test
-  func `a subscription made before watching began is not reported, and none after it has stopped`() {
+  @Test func `a subscription made before watching began is not reported, and none after it has stopped`() {
     let (early, late) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
     let subscriber = Asking()
     let watch = Watch(subscriber)
@@ -53,8 +50,7 @@ struct IntrospectionTests {
     #expect(subscriber.values == [1, 2])
   }
 
-  @Test
-  func `enabled twice, an observer is told once`() {
+  @Test func `enabled twice, an observer is told once`() {
     let subscriber = Asking()
     let watch = Watch(subscriber)
     watch.enable()
@@ -65,8 +61,7 @@ struct IntrospectionTests {
     #expect(watch.events.filter { $0 == "will end finished" }.count == 1)
   }
 
-  @Test
-  func `a watched subscription says of itself what it says unwatched`() {
+  @Test func `a watched subscription says of itself what it says unwatched`() {
     let subscriber = Asking()
     let watch = Watch(subscriber)
     let subject = PassthroughSubject<Int, Never>()
@@ -76,8 +71,7 @@ struct IntrospectionTests {
     #expect(subscriber.subscription.map { "\($0)" } == "PassthroughSubject")
   }
 
-  @Test
-  func `watching keeps nothing alive`() {
+  @Test func `watching keeps nothing alive`() {
     weak var released: Asking?
     do {
       let subscriber = Asking()

@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import TestSupport
 import Testing
 
 @Suite(.settled) struct FeedImagesTests {
