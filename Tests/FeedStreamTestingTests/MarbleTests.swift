@@ -104,11 +104,11 @@ import Testing
     #expect(
       failures[0].message == """
         The stream differs from the diagram at 0s:
-                  0s
         expected  (a|)
         actual    (‹two\\nlines›|)
                   ^
         a is one
+        To paste: "(b|)", and in values: ["b": "two\\nlines"]
         """)
   }
 
@@ -119,7 +119,7 @@ import Testing
       expectMarbles(Fail<Int, Trouble>(error: Trouble(code: 1)), on: time, "#", failure: Trouble(code: 2))
     }
     #expect(failures[0].message.contains("expected  #\nactual    #Trouble(code: 1)\n"))
-    #expect(failures[0].message.hasSuffix("\n# is Trouble(code: 2)"))
+    #expect(failures[0].message.contains("\n# is Trouble(code: 2)\nTo paste: \"#\", failure: "))
   }
 
   @Test func `a diagram that cannot be read fails the test on its line`() {
@@ -143,6 +143,7 @@ import Testing
         expected  a--c---(xy)--------|
         actual    a--b---(xy)--|
                      ^
+        To paste: "a-b 100ms (xy)|"
         """)
   }
 
@@ -153,15 +154,105 @@ import Testing
       expectMarbles(Publishers.Interval(every: 1, scheduler: time).map { _ in "a" }, on: time, "1s a 1s a 1s |")
       expectMarbles(Array(repeating: "a", count: 50_000).publisher, on: time, "(ab)")
     }
-    #expect(failures.count == 3)
-    #expect(failures[0].message.hasPrefix("50000 pieces of work ran in one run() and there is more"))
-    let lines = failures[1].message.split(separator: "\n")
+    #expect(failures.count == 2)
+    let lines = failures[0].message.split(separator: "\n")
     #expect(lines[0] == "The stream differs from the diagram at 3s:")
     #expect(lines[2] == "expected  ---a--a--|")
     #expect(lines[3].hasPrefix("actual    ---a--a--a--a--"))
     #expect(lines[4] == "                   ^")
     #expect(lines[5].hasPrefix("(of 50033 instants 20 are drawn: 0 before them, 50013 after)"))
-    #expect(failures[2].message.contains("a… 50001 in all …|)"))
+    #expect(lines[6].hasPrefix("50000 pieces of work ran in one run() and there is more"))
+    #expect(failures[1].message.contains("a… 50001 in all …|)"))
+  }
+
+  @Test func `the columns are frames, as the diagram has them`() {
+    let time = VirtualTimeScheduler()
+    let failures = failures {
+      expectMarbles(time.cold("a-(bc)--d|"), on: time, "a-b--(de)-|")
+      expectMarbles(time.cold("1-2|", of: Int.self).map { $0 * 10 }, on: time, "---x", values: ["x": 20])
+    }
+    let linesAbove = failures.map { UInt(#line) - $0.line }
+    #expect(linesAbove == [3, 2])
+    #expect(
+      failures.map(\.message) == [
+        """
+        The stream differs from the diagram at 2ms:
+        expected  a-b   --(de)-|
+        actual    a-(bc)--d   |
+                    ^
+        To paste: "a-(bc)--d|"
+        """,
+        """
+        The stream differs from the diagram at 0s:
+        expected  -   --x
+        actual    ‹10›-x|
+                  ^
+        x is 20
+        To paste: "a-x|", and in values: ["a": 10]
+        """,
+      ])
+  }
+
+  @Test func `what to paste is read as what happened`() {
+    let time = VirtualTimeScheduler()
+    func paste(_ marbles: String, frame: StreamInstant.Stride = .milliseconds(1)) -> String {
+      let recorder = time.hot(marbles, frame: frame).record(on: time)
+      time.run()
+      let text = recorder.marbles(frame: frame)
+      let copy = time.hot(text, frame: frame).record(on: time)
+      time.run()
+      copy.expect(text, frame: frame)
+      #expect(copy.marbles == recorder.marbles)
+      return text
+    }
+    #expect(paste("a-(bc)-|") == "a-(bc)-|")
+    #expect(paste("500ms a 2s b#") == "500ms a 2s b#")
+    #expect(paste("a 300us b|") == "a 300µs b|")
+    #expect(paste("(5)s") == "(5)s")
+    #expect(paste("--") == "-")
+    #expect(paste("a--b|", frame: 1) == "a--b|")
+  }
+
+  @Test func `a value that would be read as something else is not drawn as itself`() {
+    let time = VirtualTimeScheduler()
+    let recorder = ["-", "a", "x"].publisher.record(on: time)
+    let failures = failures { recorder.expect("a", values: ["a": "x"]) }
+    #expect(failures[0].message.contains("\nactual    (‹-›‹a›a|)\n"))
+    #expect(failures[0].message.hasSuffix("\nTo paste: \"(bca|)\", and in values: [\"b\": \"-\", \"c\": \"a\"]"))
+  }
+
+  @Test func `what is still to be done is named where something is missing`() {
+    let time = VirtualTimeScheduler()
+    let recorder = time.cold("a-b|").record(on: time)
+    time.advance(by: .milliseconds(1))
+    let failures = failures { recorder.expect("a-b|") }
+    #expect(failures.count == 1)
+    #expect(failures[0].message.contains("\nIt is 1ms, and there is more to do: 2ms: "))
+    #expect(failures[0].message.hasSuffix("Move time on, or run()."))
+    recorder.cancel()
+  }
+
+  @Test func `names may be those of some characters, or a dictionary's`() {
+    let time = VirtualTimeScheduler()
+    let names = ["x": "one", "y": "two"] as [Character: String]
+    expectMarbles(time.cold("x-a|", values: ["x": "one"]), on: time, "x-a|", values: names)
+    let recorder = time.cold("y-#", values: names).record(on: time)
+    time.run()
+    recorder.expect("y-#", values: names)
+    expectMarbles(time.cold("1-x|", values: ["x": 20]).map { $0 + 1 }, on: time, "2-x|", values: ["x": 21])
+  }
+
+  @Test func `a diagram that cannot be read is the only failure`() {
+    let failures = failures {
+      withVirtualTime { time in
+        let source = time.hot("a-b)")
+        let recorder = source.merge(with: time.hot("-c|")).record(on: time)
+        time.run()
+        recorder.expect("acb|")
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 6])
+    #expect(failures[0].message.contains("there is no group to close"))
   }
 
   @Test func `equal streams pass, whatever their drawing`() {

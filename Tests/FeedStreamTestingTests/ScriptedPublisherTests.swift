@@ -81,4 +81,46 @@ import Testing
       "\(source.subscriptions[0])"
         == "subscribed at 0s, asked for 1 at 0s, for 3 more in answers, received 3, ended at 3ms")
   }
+
+  @Test func `a source without a type written down is one of strings`() {
+    let typing = time.hot("a-b#")
+    let recorder = typing.record(on: time)
+    time.run()
+    #expect(recorder.values == ["a", "b"])
+    #expect(recorder.completion == .failure(MarbleFailure()))
+  }
+
+  @Test func `the values' type is said, or follows from the names or the use`() {
+    let numbers = time.cold("1-2|", of: Int.self)
+    let prices = time.cold("x|", values: ["x": 9.5])
+    let letters: ScriptedPublisher<Character, MarbleFailure> = time.cold("a|")
+    expectMarbles(numbers.map { $0 + 1 }, on: time, "2-3|")
+    expectMarbles(prices, on: time, "p|", values: ["p": 9.5])
+    expectMarbles(letters, on: time, "a|")
+    expectMarbles(time.cold("a-b|").merge(with: time.cold("-c-|")), on: time, "acb|")
+  }
+
+  @Test func `a source may be one that cannot fail`() {
+    let ticks: ScriptedPublisher<Int, Never> = time.hot("-1-2-|")
+    let ends = time.cold("a-b-c-d|").prefix(untilOutputFrom: time.cold("---x") as ScriptedPublisher<String, Never>)
+    let sampled = time.hot("-ab-c---|").sample(on: time.hot("---x-x-|"))
+    let recorder = ticks.record(on: time)
+    let ending = ends.record(on: time)
+    let sampling = sampled.record(on: time)
+    time.run()
+    recorder.expect("-1-2-|")
+    ending.expect("a-b|")
+    sampling.expect("---b-c-|")
+    let failures = failures { let _: ScriptedPublisher<Int, Never> = time.hot("-1-#") }
+    #expect(failures.map(\.line) == [#line - 1])
+    #expect(failures[0].message.hasSuffix("\n     ^ this stream's Failure is Never; remove the #"))
+  }
+
+  @Test func `a source may fail with an error of the test's own`() {
+    struct Trouble: Error, Equatable {}
+    expectMarbles(time.cold("a-#", failure: Trouble()), on: time, "a-#", failure: Trouble())
+    let names: [Character: Int] = ["a": 10]
+    let source: ScriptedPublisher<Int, Trouble> = time.cold("a-1|", values: names)
+    expectMarbles(source, on: time, "a-1|", values: names)
+  }
 }

@@ -95,8 +95,8 @@ import Testing
     }
     #expect(
       failures.map(\.message) == [
-        "After the last step: Nobody looked at an event: 1ms 2.",
-        "After the last step: The subscription made here is still live: end the stream or cancel it.",
+        "After the last step: Nobody looked at an event: 1ms 2. "
+          + "The subscription made here is still live: end the stream or cancel it."
       ])
   }
 }

@@ -24,11 +24,10 @@ import Testing
         #expect(recorder.ledger.used == 2)
       }
     }
-    #expect(failures.map(\.line) == [#line - 6, #line - 6])
+    #expect(failures.map(\.line) == [#line - 6])
     #expect(
       failures.map(\.message) == [
-        "Nobody looked at 2 events: 0s 1, 0s 2.",
-        "The subscription made here is still live: end the stream or cancel it.",
+        "Nobody looked at 2 events: 0s 1, 0s 2. The subscription made here is still live: end the stream or cancel it."
       ])
   }
 
@@ -69,7 +68,7 @@ import Testing
     }
     #expect(kept == nil && recorder != nil)
     let linesAbove = failures.map { UInt(#line) - $0.line }
-    #expect(linesAbove == [13, 5, 5])
+    #expect(linesAbove == [13, 5])
     #expect(
       failures[0].message == "A subscription to the publisher made here is still live: subscribed at 0s, "
         + "asked for unlimited at 0s, received 2. Cancel it, or end the stream.")
@@ -83,6 +82,50 @@ import Testing
     }
     #expect(failures.map(\.line) == [#line - 3])
     #expect(failures[0].message.contains("Work due at 5s: "))
+  }
+
+  @Test func `pending work of one line fails once`() {
+    let failures = failures {
+      withVirtualTime { time in
+        for second in 1...3 {
+          time.schedule(after: time.now.advanced(by: .seconds(second))) {}
+        }
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 4])
+    #expect(failures[0].message.hasPrefix("3 pieces of work, the first due at 1s: FeedStreamTestingTests/"))
+    #expect(
+      failures[0].message.hasSuffix(" are still pending at the end of the test: cancel them, or run() to the end."))
+  }
+
+  @Test func `a failed expectation is not followed by what is left over because of it`() {
+    let failures = failures {
+      withVirtualTime { time in
+        let source = time.hot("a-b-c|")
+        let recorder = source.delay(for: 1, scheduler: time).record(on: time)
+        time.advance(by: .milliseconds(2))
+        recorder.expect("a-b-c|")
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 3])
+  }
+
+  @Test func `a recorder may be cancelled by the end of the test`() {
+    withVirtualTime { time in
+      let ticks = Publishers.Interval(every: 1, scheduler: time)
+      let recorder = ticks.map { _ in "x" }.record(on: time).cancelledAtEnd()
+      time.advance(by: 2.5)
+      recorder.expect("1s x 1s x")
+    }
+    let failures = failures {
+      withVirtualTime { time in
+        let subject = PassthroughSubject<Int, Never>()
+        let recorder = subject.record(on: time).cancelledAtEnd()
+        subject.send(1)
+        #expect(recorder.ledger.used == 1)
+      }
+    }
+    #expect(failures.map(\.message) == ["Nobody looked at an event: 0s 1."])
   }
 
   @Test func `a retained subscriber fails on its line`() {

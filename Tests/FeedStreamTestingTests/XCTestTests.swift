@@ -16,10 +16,10 @@ import XCTest
           """
           XCTestTests.swift:\(ComparingXCTests.line): error: ComparingXCTests.testADiagramIsCompared : failed - \
           The stream differs from the diagram at 2ms:
-                    0s 2ms 3ms
-          expected  1--3---|
-          actual    1--2---|
-                       ^
+          expected  1-3|
+          actual    1-2|
+                      ^
+          To paste: "1-2|"
           Test Case 'ComparingXCTests.testADiagramIsCompared' failed
           """), "\(output)")
       #expect(try run([:]).status == 0)

@@ -1,37 +1,20 @@
 import FeedStream
 
-/// A value that a character in a marble diagram can stand for by itself.
-public protocol MarbleValue {
-  /// The value that `marble` stands for; `nil` when it stands for none.
-  init?(marble: Character)
-}
-
-extension Character: MarbleValue {
-  public init(marble: Character) { self = marble }
-}
-
-extension String: MarbleValue {
-  public init(marble: Character) { self.init(marble) }
-}
-
-extension Int: MarbleValue {
-  /// The digit.
-  public init?(marble: Character) {
-    guard let digit = marble.wholeNumberValue else { return nil }
-    self = digit
-  }
-}
-
-/// The failure that `#` stands for when a test names no other.
-public struct MarbleFailure: Error, Equatable, CustomStringConvertible {
-  public init() {}
-  public var description: String { "#" }
-}
-
 /// What the characters of a diagram stand for.
 struct MarbleKey<Value, Failure: Error> {
-  let values: KeyValuePairs<Character, Value>
+  let values: [(key: Character, value: Value)]
   let failure: Failure?
+
+  init(values: KeyValuePairs<Character, Value>, failure: Failure?) {
+    self.values = Array(values)
+    self.failure = failure
+  }
+
+  /// From names without an order; of two for one value, the first in the alphabet is drawn.
+  init(sorting values: [Character: Value], failure: Failure?) {
+    self.values = values.sorted { $0.key < $1.key }
+    self.failure = failure
+  }
 
   /// The events in a diagram; the first character that stands for nothing is an error.
   func events(in marbles: Marbles) throws(MarbleError) -> [(
@@ -45,9 +28,10 @@ struct MarbleKey<Value, Failure: Error> {
     }
     var events: [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)] = []
     for marble in marbles.marbles {
-      switch event(for: marble.symbol) {
-      case .success(let event): events.append((marble.time, event))
-      case .failure(let reason): throw MarbleError(text: marbles.text, offset: marble.offset, reason: reason.text)
+      do throws(Reason) {
+        events.append((marble.time, try event(for: marble.symbol)))
+      } catch {
+        throw MarbleError(text: marbles.text, offset: marble.offset, reason: error.text)
       }
     }
     return events
@@ -55,28 +39,28 @@ struct MarbleKey<Value, Failure: Error> {
 
   private struct Reason: Error { let text: String }
 
-  private func event(for symbol: Marbles.Symbol) -> Result<StreamEvent<Value, Failure>, Reason> {
+  private func event(for symbol: Marbles.Symbol) throws(Reason) -> StreamEvent<Value, Failure> {
     switch symbol {
-    case .finished: return .success(.completion(.finished))
+    case .finished: return .completion(.finished)
     case .failed:
-      guard let failure = failure ?? MarbleFailure() as? Failure else {
-        return .failure(Reason(text: "say what # stands for: failure: …, of type \(Failure.self)"))
-      }
-      return .success(.completion(.failure(failure)))
+      if let failure = failure ?? MarbleFailure() as? Failure { return .completion(.failure(failure)) }
+      guard Failure.self != Never.self else { throw Reason(text: "this stream's Failure is Never; remove the #") }
+      throw Reason(text: "say what # stands for: failure: …, of type \(Failure.self)")
     case .value(let character):
       let meanings = values.filter { $0.key == character }.map(\.value)
       if let value = meanings.first {
-        guard let other = meanings.first(where: { !isSame($0, value) }) else { return .success(.value(value)) }
-        return .failure(Reason(text: "\(character) stands for \(value) and for \(other); keep one of them in values:"))
+        guard let other = meanings.first(where: { !isSame($0, value) }) else { return .value(value) }
+        throw Reason(text: "\(character) stands for \(value) and for \(other); keep one of them in values:")
       }
-      if values.isEmpty, let type = Value.self as? any MarbleValue.Type,
-        let value = type.init(marble: character) as? Value
-      {
-        return .success(.value(value))
-      }
-      return .failure(
-        Reason(text: "say what \(character) stands for: values: [\"\(character)\": …], of type \(Value.self)"))
+      if let value = Self.meaning(of: character) { return .value(value) }
+      throw Reason(text: "say what \(character) stands for: values: [\"\(character)\": …], of type \(Value.self)")
     }
+  }
+
+  /// What a character stands for by itself, if it does.
+  static func meaning(of character: Character) -> Value? {
+    guard let type = Value.self as? any MarbleValue.Type else { return nil }
+    return type.init(marble: character) as? Value
   }
 
   /// What the characters among `tokens` stand for, in lines of their own, as far as a test has said so.
@@ -100,14 +84,18 @@ struct MarbleKey<Value, Failure: Error> {
     case .value(let value):
       if let key = values.first(where: { isSame($0.value, value) })?.key { return String(key) }
       let text = "\(value)".onOneLine
-      return text.count == 1 ? text : "‹\(text)›"
+      // A character that means something else in this diagram would be read as that.
+      guard text.count == 1, let character = text.first, !character.isNotation,
+        !values.contains(where: { $0.key == character })
+      else { return "‹\(text)›" }
+      return text
     }
   }
 }
 
 extension Character {
   /// Whether it says something of its own in a diagram.
-  fileprivate var isNotation: Bool { isWhitespace || "-()^|#".contains(self) }
+  var isNotation: Bool { isWhitespace || "-()^|#".contains(self) }
 }
 
 /// Whether two values are equal, or, when they cannot be compared, look the same.

@@ -7,7 +7,28 @@ struct MarbleText {
     let title: String
     let events: [(time: StreamInstant.Stride, token: String)]
     /// Whether a line is drawn from event to event.
-    var isStream = true
+    let isStream: Bool
+    /// When the line begins.
+    let start: StreamInstant.Stride
+    /// When the line ends, if it does.
+    let ending: StreamInstant.Stride?
+
+    /// - Parameter ending: by default that of the stream.
+    init(
+      title: String, events: [(time: StreamInstant.Stride, token: String)], isStream: Bool = true,
+      start: StreamInstant.Stride = 0, ending: StreamInstant.Stride? = nil
+    ) {
+      self.title = title
+      self.events = events
+      self.isStream = isStream
+      self.start = start
+      self.ending = ending ?? events.last { $0.token.hasPrefix("|") || $0.token.hasPrefix("#") }?.time
+    }
+
+    /// Whether the line is drawn at `instant`, where nothing happens.
+    fileprivate func passes(_ instant: StreamInstant.Stride) -> Bool {
+      isStream && start <= instant && (ending.map { instant < $0 } ?? true)
+    }
   }
 
   private let lanes: [Lane]
@@ -17,7 +38,42 @@ struct MarbleText {
   /// So many instants are drawn of a recording that is too long to be looked at.
   private static let most = 100
 
-  /// The drawing: a line of times, then the lanes, then a mark under `mark`.
+  /// So many frames are drawn as a diagram has them; longer ones by their instants.
+  private static let mostFrames: Int64 = 80
+
+  /// The drawing in frames, as a diagram is written: a column for each, and no line of times. What a column lacks in width
+  /// is filled with spaces, which mean nothing in a diagram. `nil` for what is too long, or lies between frames.
+  ///
+  /// - Parameter mark: is marked with `^`.
+  func draw(frame: StreamInstant.Stride, mark: StreamInstant.Stride?) -> String? {
+    let instants = lanes.flatMap { $0.events.map(\.time) } + (mark.map { [$0] } ?? [])
+    guard
+      instants.allSatisfy({
+        (0...Self.mostFrames * frame.nanoseconds) ~= $0.nanoseconds && $0.nanoseconds % frame.nanoseconds == 0
+      })
+    else { return nil }
+    let count = Int((instants.map(\.nanoseconds).max() ?? 0) / frame.nanoseconds) + 1
+    let cells = lanes.map { lane in
+      var tokens = Array(repeating: [String](), count: count)
+      for event in lane.events { tokens[Int(event.time.nanoseconds / frame.nanoseconds)].append(event.token) }
+      return tokens.indices.map { index in
+        guard tokens[index].isEmpty else { return Self.cell(tokens[index]) }
+        return lane.passes(.init(nanoseconds: Int64(index) * frame.nanoseconds)) ? "-" : " "
+      }
+    }
+    let widths = (0..<count).map { frame in cells.map { $0[frame].columns }.max()! }
+    let titleWidth = (lanes.map(\.title.columns) + [0]).max()! + 2
+    var lines = zip(lanes, cells).map { lane, row in
+      lane.title.padded(to: titleWidth) + zip(row, widths).map { $0.padded(to: $1) }.joined()
+    }
+    if let mark {
+      let frames = widths.prefix(Int(mark.nanoseconds / frame.nanoseconds))
+      lines.append(String(repeating: " ", count: titleWidth + frames.reduce(0, +)) + "^")
+    }
+    return lines.map(\.trimmed).joined(separator: "\n")
+  }
+
+  /// The drawing in instants: a line of times, then the lanes, then a mark under `mark`.
   ///
   /// Of more than a hundred instants those around `mark`, or else the first, are drawn; a last line tells how many are not.
   func draw(mark: StreamInstant.Stride? = nil) -> String {
@@ -38,8 +94,9 @@ struct MarbleText {
     let titleWidth = (lanes.map(\.title.columns) + [0]).max()! + 2
     var lines = ["".padded(to: titleWidth) + zip(times, widths).map { $0.padded(to: $1) }.joined()]
     for (lane, row) in zip(lanes, cells) {
-      let end = row.lastIndex { $0.contains("|") || $0.contains("#") } ?? row.count
-      let drawn = row.indices.map { row[$0].padded(to: widths[$0], with: lane.isStream && $0 < end ? "-" : " ") }
+      let drawn = row.indices.map { index in
+        row[index].padded(to: widths[index], with: lane.passes(instants[first + index]) ? "-" : " ")
+      }
       lines.append(lane.title.padded(to: titleWidth) + drawn.joined())
     }
     if let mark, let column = instants.firstIndex(of: mark).map({ $0 - first }) {

@@ -3,7 +3,7 @@ import FeedStream
 /// A subscriber that keeps everything it receives, with the virtual time, and an account of the demand.
 ///
 /// A value that was not asked for, and anything else the rules forbid (`CONTRACT.md`), fails the test at once, on the line
-/// where the recorder was made.
+/// where the recorder was made, once for each rule.
 ///
 ///     let recorder = subject.map { $0 * 2 }.record(on: time, demand: .oneByOne)
 public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
@@ -32,6 +32,13 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   /// How many events a test has looked at; the rest is unread, and a test should not end like that.
   private(set) var readCount = 0
   private var auditEntry: Audit.Entry?
+  /// The rules whose violation has been reported.
+  private var reported: Set<Int> = []
+  /// Whether an expectation has failed, of which the test has had its message.
+  private(set) var isExcused = false
+  private var isCancelledAtEnd = false
+  /// What times are counted from, if not from the subscription.
+  var origin: StreamInstant?
 
   public init(
     on time: VirtualTimeScheduler = VirtualTimeScheduler(), demand script: DemandScript = .unlimited,
@@ -46,7 +53,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     auditEntry = time.audit.add(self, site)
   }
 
-  deinit { auditEntry?.bequeath(unreadLeftovers) }
+  deinit { auditEntry?.bequeath(isExcused ? nil : unreadLeftover) }
 
   // MARK: What was received
 
@@ -90,6 +97,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   }
 
   /// Cancels the subscription; whatever comes after that is a violation.
+  ///
+  /// A recorder that is to be cancelled at the end of the test need not be: see ``cancelledAtEnd()``.
   public func cancel() {
     guard !isCancelled else { return }
     isCancelled = true
@@ -100,6 +109,17 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     guard onCallback != nil else { return }
     subscription?.cancel()
     subscription?.request(.max(1))
+  }
+
+  /// Has the end of `withVirtualTime` cancel this recorder, if its stream is not over by then, which fails no test.
+  ///
+  ///     let recorder = ticks.record(on: time).cancelledAtEnd()
+  ///
+  /// Events that nobody looked at, and work that its cancellation leaves behind, fail the test as ever. Outside of
+  /// `withVirtualTime` it has no effect.
+  public func cancelledAtEnd() -> Self {
+    isCancelledAtEnd = true
+    return self
   }
 
   var isLive: Bool { subscription != nil }
@@ -167,12 +187,38 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   }
 
   private func violate(_ rule: Int, _ message: String) {
-    if let onViolation {
-      onViolation(rule, message)
-    } else {
-      site.fail("At \(time.now.nanoseconds.asTime) \(message) (CONTRACT, rule \(rule)).\(time.seedNote)")
-    }
+    if let onViolation { return onViolation(rule, message) }
+    guard reported.insert(rule).inserted else { return }
+    site.fail("At \(time.now.nanoseconds.asTime) \(message) (CONTRACT, rule \(rule)).\(time.seedNote)")
   }
+
+  /// Fails the test, unless that follows from what has failed already.
+  func fail(_ message: String, _ site: CallSite) {
+    isExcused = true
+    time.fail(message, site)
+  }
+}
+
+extension Recorder: Auditable {
+  var leftover: String? {
+    let parts = [
+      unreadLeftover, isLive ? "The subscription made here is still live: end the stream or cancel it." : nil,
+    ]
+    return parts.contains { $0 != nil } ? parts.compactMap { $0 }.joined(separator: " ") : nil
+  }
+
+  /// What nobody looked at.
+  private var unreadLeftover: String? {
+    let unread = unreadEvents
+    guard !unread.isEmpty else { return nil }
+    let list = unread.prefix(5).map { "\($0)" }.joined(separator: ", ")
+    let what = unread.count == 1 ? "an event" : "\(unread.count) events"
+    return "Nobody looked at \(what): \(list)\(unread.count > 5 ? ", …" : "")."
+  }
+
+  func settle() { if isCancelledAtEnd { cancel() } }
+
+  func discard() { cancel() }
 }
 
 extension Publisher {

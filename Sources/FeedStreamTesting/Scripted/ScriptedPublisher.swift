@@ -2,8 +2,12 @@ import FeedStream
 
 /// A publisher that does what a script says and keeps a log of its subscribers.
 ///
-/// Make one with ``VirtualTimeScheduler/cold(_:values:failure:frame:fileID:filePath:line:column:)`` or
-/// ``VirtualTimeScheduler/hot(_:values:failure:frame:fileID:filePath:line:column:)``.
+/// Make one with `cold` or `hot` of a ``VirtualTimeScheduler``:
+///
+///     let typing = time.hot("s-e-a 500ms |")                           // of strings, with ``MarbleFailure``
+///     let numbers = time.cold("1-2-3|", of: Int.self)                  // each digit is a number
+///     let prices = time.cold("x-y|", values: ["x": 9.5, "y": 20])      // the names say of what
+///     let ticks: ScriptedPublisher<Int, Never> = time.hot("-1-2-3")    // as its use demands
 public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   public typealias Event = StreamEvent<Output, Failure>
 
@@ -19,7 +23,9 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   }
 
   public let kind: Kind
-  private let time: VirtualTimeScheduler
+  let time: VirtualTimeScheduler
+  /// When the publisher was made.
+  let start: StreamInstant
   private let site: CallSite
   private let script: [(time: StreamInstant.Stride, event: Event)]
   private var hotOutlets: [(subscription: ScriptedSubscription, step: (Event, Int) -> ScriptedSubscription.Step)] = []
@@ -35,6 +41,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   ) {
     self.kind = kind
     self.time = time
+    start = time.now
     site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
     for (earlier, later) in Swift.zip(script, script.dropFirst()) where later.time < earlier.time {
       site.fail(
@@ -63,7 +70,10 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let record = SubscriptionRecord(subscribedAt: time.now)
     subscriptions.append(record)
-    time.audit.add(record, site)
+    time.audit.add(site) {
+      record.isLive
+        ? "A subscription to the publisher made here is still live: \(record). Cancel it, or end the stream." : nil
+    }
     let subscription = ScriptedSubscription(record, time)
     func step(_ event: Event, _ position: Int) -> ScriptedSubscription.Step {
       switch event {
@@ -100,60 +110,5 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   private func happen(_ event: Event, _ position: Int) {
     if event.isCompletion { hotEnding = event }
     for outlet in hotOutlets { outlet.subscription.offerOrDrop(outlet.step(event, position)) }
-  }
-}
-
-extension VirtualTimeScheduler {
-  /// A publisher that plays `marbles` to each subscriber from the beginning; a value waits until it is asked for.
-  ///
-  /// A diagram that cannot be read fails the test, pointing at the character, and makes a publisher that does nothing.
-  ///
-  /// - Parameters:
-  ///   - marbles: see ``Marbles``.
-  ///   - values: what the characters stand for; by default themselves, for `Character`, `String` and digits for `Int`.
-  ///   - failure: what `#` stands for.
-  ///   - frame: how long one character takes.
-  public func cold<Output, Failure: Error>(
-    _ marbles: String, values: KeyValuePairs<Character, Output> = [:], failure: Failure = MarbleFailure(),
-    frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
-    line: UInt = #line, column: UInt = #column
-  ) -> ScriptedPublisher<Output, Failure> {
-    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
-    let script = site.read(marbles, MarbleKey(values: values, failure: failure), frame: frame)
-    return ScriptedPublisher(.cold, script, on: self, fileID: fileID, filePath: filePath, line: line, column: column)
-  }
-
-  /// A publisher that plays `marbles` once, from now on, whoever listens; `^` marks now. A value that was not asked for is
-  /// lost, which the ``SubscriptionRecord`` shows.
-  ///
-  /// A diagram that cannot be read fails the test, pointing at the character, and makes a publisher that does nothing.
-  ///
-  /// - Parameters:
-  ///   - marbles: see ``Marbles``.
-  ///   - values: what the characters stand for; by default themselves, for `Character`, `String` and digits for `Int`.
-  ///   - failure: what `#` stands for.
-  ///   - frame: how long one character takes.
-  public func hot<Output, Failure: Error>(
-    _ marbles: String, values: KeyValuePairs<Character, Output> = [:], failure: Failure = MarbleFailure(),
-    frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
-    line: UInt = #line, column: UInt = #column
-  ) -> ScriptedPublisher<Output, Failure> {
-    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
-    let script = site.read(marbles, MarbleKey(values: values, failure: failure), frame: frame)
-    return ScriptedPublisher(.hot, script, on: self, fileID: fileID, filePath: filePath, line: line, column: column)
-  }
-}
-
-extension CallSite {
-  /// The events in a diagram; one that cannot be read fails the test and has none.
-  func read<Value, Failure>(
-    _ marbles: String, _ key: MarbleKey<Value, Failure>, frame: StreamInstant.Stride
-  ) -> [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)] {
-    do throws(MarbleError) {
-      return try key.events(in: Marbles(marbles, frame: frame))
-    } catch {
-      fail("\(error)")
-      return []
-    }
   }
 }

@@ -52,7 +52,7 @@ public struct StepVerifier<Output, Failure: Error> {
       return step.site.fail(message + time.seedNote)
     }
     let last = steps.last?.site ?? site
-    for leftover in recorder.leftovers { last.fail("After the last step: \(leftover)\(time.seedNote)") }
+    if let leftover = recorder.leftover { last.fail("After the last step: \(leftover)\(time.seedNote)") }
     _ = recorder.events
   }
 

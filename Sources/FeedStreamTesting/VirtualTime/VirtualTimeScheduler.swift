@@ -87,7 +87,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     case .nothing: return false
     case .moved: return true
     case .endless(let finding):
-      site.fail(finding + Self.advice + seedNote)
+      report(finding, site)
       return true
     }
   }
@@ -155,7 +155,21 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   /// Runs what is due up to `target`, or everything.
   private func drive(to target: StreamInstant?, _ site: CallSite) {
-    if let finding = move(to: target, site) { site.fail(finding + Self.advice + seedNote) }
+    if let finding = move(to: target, site) { report(finding, site) }
+  }
+
+  /// Runs everything there is.
+  ///
+  /// - Returns: what was noticed of work that does not come to an end, and what to do about it.
+  func runNoticing(_ site: CallSite) -> String? { move(to: nil, site).map { $0 + Self.advice } }
+
+  private func report(_ finding: String, _ site: CallSite) { fail(finding + Self.advice, site) }
+
+  /// Fails the test, unless a diagram could not be read, from which everything else follows.
+  func fail(_ message: String, _ site: CallSite) {
+    guard !audit.isUnreadable else { return }
+    audit.noteFailure()
+    site.fail(message + seedNote)
   }
 
   /// Runs what is due up to `target`, or everything.

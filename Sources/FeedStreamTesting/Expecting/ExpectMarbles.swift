@@ -1,0 +1,166 @@
+import FeedStream
+
+extension Recorder {
+  /// Fails the test unless the recording is what `marbles` shows, its time counted from the subscription.
+  ///
+  /// The message draws what was expected and what happened one under the other, a column for each frame (or each instant,
+  /// when that would be long), and has what happened as a diagram to paste. All events count as looked at.
+  ///
+  ///     The stream differs from the diagram at 2ms:
+  ///     expected  a-c-(xy)-|
+  ///     actual    a-b-(xy)|
+  ///                 ^
+  ///     To paste: "a-b-(xy)|"
+  ///
+  /// The time of a recorder with a diagram of its subscription is counted from the beginning of that, see
+  /// ``FeedStream/Publisher/record(on:demand:during:frame:fileID:filePath:line:column:)``.
+  ///
+  /// - Parameters:
+  ///   - marbles: see ``Marbles``.
+  ///   - values: what characters stand for. Others stand for themselves, for `Character`, `String` and digits for `Int`.
+  ///   - failure: what `#` stands for; by default ``MarbleFailure``.
+  ///   - frame: how long one character takes.
+  public func expect(
+    _ marbles: String, values: KeyValuePairs<Character, Input> = [:], failure: Failure? = nil,
+    frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    compare(with: marbles, MarbleKey(values: values, failure: failure), frame, site)
+  }
+
+  /// As above, with names that a dictionary gives, so that tests can share them.
+  @_disfavoredOverload
+  public func expect(
+    _ marbles: String, values: [Character: Input], failure: Failure? = nil,
+    frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    compare(with: marbles, MarbleKey(sorting: values, failure: failure), frame, site)
+  }
+
+  /// - Parameter endless: what was noticed of work without an end, of which the message speaks too.
+  func compare(
+    with marbles: String, _ key: MarbleKey<Input, Failure>, _ frame: StreamInstant.Stride, _ site: CallSite,
+    endless: String? = nil
+  ) {
+    // Looked at, even if there is nothing to compare it with.
+    let actual = timeline
+    let expected: [(time: StreamInstant.Stride, event: Event)]
+    do throws(MarbleError) {
+      expected = try key.events(in: Marbles(marbles, frame: frame))
+    } catch {
+      return fail("\(error)", site)
+    }
+    // Events that happen at one instant are compared in their order.
+    let difference = zip(expected, actual).first { $0.time != $1.time || !isSame($0.event, $1.event) }
+    guard difference != nil || expected.count != actual.count else {
+      if let endless { fail(endless, site) }
+      return
+    }
+    let rest =
+      expected.count > actual.count ? expected[actual.count].time : actual.dropFirst(expected.count).first?.time
+    let lanes = [
+      MarbleText.Lane(title: "expected", events: expected.map { ($0.time, key.token(for: $0.event)) }),
+      MarbleText.Lane(title: "actual", events: actual.map { ($0.time, key.token(for: $0.event)) }),
+    ]
+    let mark = difference.map { min($0.time, $1.time) } ?? rest
+    let text = MarbleText(lanes)
+    fail(
+      "The stream differs from the diagram at \(mark?.nanoseconds.asTime ?? "?"):\n"
+        + (text.draw(frame: frame, mark: mark) ?? text.draw(mark: mark))
+        + key.legend(for: lanes.flatMap(\.events).map(\.token)) + toPaste(actual, key, frame)
+        + (endless.map { "\n" + $0 } ?? hint(isMissing: difference == nil && expected.count > actual.count)), site)
+  }
+
+  private func toPaste(
+    _ events: [(time: StreamInstant.Stride, event: Event)], _ key: MarbleKey<Input, Failure>,
+    _ frame: StreamInstant.Stride
+  ) -> String {
+    // Nobody pastes a recording that is too long to be looked at.
+    guard events.count <= 100 else { return "" }
+    var names = MarbleNames(key, for: events.map(\.event))
+    let text = names.text(of: events, frame: frame)
+    return "\nTo paste: \(text.quoted)\(names.arguments())"
+  }
+
+  /// Why events may be missing.
+  ///
+  /// - Parameter isMissing: whether they are missing at the end.
+  private func hint(isMissing: Bool) -> String {
+    if subscribedAt == nil { return "\nThere was no subscription." }
+    guard isMissing, !isOver, let next = time.pending.first else { return "" }
+    return "\nIt is \(time.now.nanoseconds.asTime), and there is more to do: \(next). Move time on, or run()."
+  }
+
+  /// The events, their time counted from the subscription or the beginning of its diagram.
+  var timeline: [(time: StreamInstant.Stride, event: Event)] {
+    let start = origin ?? subscribedAt ?? time.now
+    return events.map { (start.distance(to: $0.time), $0.content) }
+  }
+
+  /// The recording as text, times above, events below.
+  public var marbles: String {
+    let key = MarbleKey<Input, Failure>(values: [:], failure: nil)
+    return MarbleText([MarbleText.Lane(title: "", events: timeline.map { ($0.time, key.token(for: $0.event)) })]).draw()
+  }
+
+  /// The recording as a diagram, as ``Marbles`` reads it; values without a character of their own are given letters.
+  /// All events count as looked at.
+  ///
+  ///     #expect(recorder.marbles(frame: 1) == "a-b--(c|)")
+  ///
+  /// - Parameters:
+  ///   - frame: how long one character takes.
+  ///   - values: what characters stand for.
+  public func marbles(frame: StreamInstant.Stride, values: KeyValuePairs<Character, Input> = [:]) -> String {
+    let events = timeline
+    var names = MarbleNames(MarbleKey<Input, Failure>(values: values, failure: nil), for: events.map(\.event))
+    return names.text(of: events, frame: frame)
+  }
+}
+
+/// Subscribes to `publisher` now, runs to the end, and fails the test unless it delivers what `marbles` shows.
+///
+/// - Parameters:
+///   - publisher: what to test; what it waits for is on `time`.
+///   - time: moves until nothing is left to do.
+///   - subscription: when to subscribe and to cancel, as a diagram, `"--^---!"`; times count from its beginning. See
+///     ``SubscriptionMarbles``.
+///   - marbles: see ``Marbles``.
+///   - values: what characters stand for. Others stand for themselves, for `Character`, `String` and digits for `Int`.
+///   - failure: what `#` stands for; by default ``MarbleFailure``.
+///   - frame: how long one character takes, in both diagrams.
+public func expectMarbles<P: Publisher>(
+  _ publisher: P, on time: VirtualTimeScheduler, during subscription: String = "^", _ marbles: String,
+  values: KeyValuePairs<Character, P.Output> = [:], failure: P.Failure? = nil,
+  frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+  line: UInt = #line, column: UInt = #column
+) {
+  let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+  expectMarbles(publisher, time, subscription, marbles, MarbleKey(values: values, failure: failure), frame, site)
+}
+
+/// As above, with names that a dictionary gives, so that tests can share them.
+@_disfavoredOverload
+public func expectMarbles<P: Publisher>(
+  _ publisher: P, on time: VirtualTimeScheduler, during subscription: String = "^", _ marbles: String,
+  values: [Character: P.Output], failure: P.Failure? = nil, frame: StreamInstant.Stride = .milliseconds(1),
+  fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+) {
+  let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+  expectMarbles(publisher, time, subscription, marbles, MarbleKey(sorting: values, failure: failure), frame, site)
+}
+
+private func expectMarbles<P: Publisher>(
+  _ publisher: P, _ time: VirtualTimeScheduler, _ subscription: String, _ marbles: String,
+  _ key: MarbleKey<P.Output, P.Failure>, _ frame: StreamInstant.Stride, _ site: CallSite
+) {
+  let recorder = Recorder<P.Output, P.Failure>(
+    on: time, fileID: site.fileID, filePath: site.filePath, line: site.line, column: site.column)
+  recorder.subscribe(to: publisher, during: subscription, frame, site)
+  let endless = time.runNoticing(site)
+  recorder.compare(with: marbles, key, frame, site, endless: endless)
+  recorder.cancel()
+}

@@ -1,0 +1,53 @@
+import FeedStream
+
+extension ScriptedPublisher {
+  /// Fails the test unless the publisher's subscriptions, in the order in which they came, are what `diagrams` show.
+  ///
+  ///     source.expectSubscriptions("^---!", "--^--!")
+  ///     unused.expectSubscriptions()
+  ///
+  /// Time counts from when the publisher was made. `!` is where a subscription was cancelled, or where its ending was
+  /// delivered; without `!` it is still live.
+  ///
+  /// - Parameters:
+  ///   - diagrams: see ``SubscriptionMarbles``; none where nobody is to subscribe.
+  ///   - frame: how long one character takes.
+  public func expectSubscriptions(
+    _ diagrams: String..., frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    var expected: [SubscriptionMarbles] = []
+    do throws(MarbleError) {
+      for text in diagrams {
+        let diagram = try SubscriptionMarbles(text, frame: frame)
+        guard diagram.subscribed != nil else {
+          throw MarbleError(text: text, offset: text.count, reason: "no subscription begins here; add a ^")
+        }
+        expected.append(diagram)
+      }
+    } catch {
+      return time.fail("\(error)", site)
+    }
+    let actual = subscriptions.map { record in
+      SubscriptionMarbles(
+        subscribed: start.distance(to: record.subscribedAt),
+        unsubscribed: [record.cancelledAt, record.endedAt].compactMap { $0 }.min().map { start.distance(to: $0) })
+    }
+    guard expected != actual else { return }
+    let text = MarbleText(lanes("expected", expected) + lanes("actual", actual))
+    let paste = actual.map { $0.text(frame: frame).quoted }.joined(separator: ", ")
+    time.fail(
+      """
+      The subscriptions differ from the \(expected.count == 1 ? "diagram" : "diagrams"):
+      \(text.draw(frame: frame, mark: nil) ?? text.draw())
+      \(expected.isEmpty ? "Nobody was to subscribe." : actual.isEmpty ? "Nobody subscribed." : "To paste: \(paste)")
+      """, site)
+  }
+
+  private func lanes(_ title: String, _ subscriptions: [SubscriptionMarbles]) -> [MarbleText.Lane] {
+    subscriptions.enumerated().map { index, subscription in
+      subscription.lane(subscriptions.count == 1 ? title : "\(title) \(index + 1)")
+    }
+  }
+}

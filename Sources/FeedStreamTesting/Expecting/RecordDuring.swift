@@ -1,0 +1,63 @@
+import FeedStream
+
+extension Publisher {
+  /// Subscribes a ``Recorder`` when a diagram says so, and cancels it when the diagram says so.
+  ///
+  ///     let source = time.hot("--a--b--c--d--|")
+  ///     let recorder = source.record(on: time, during: "---^------!")
+  ///     time.run()
+  ///     recorder.expect(       "-----b--c")
+  ///     source.expectSubscriptions("---^------!")
+  ///
+  /// The recorder's time counts from the beginning of the diagram, so that the lines can stand under each other. What `^`
+  /// and `!` say is done before anything else that is due then, in the scheduled order; in a seeded one, in any.
+  ///
+  /// - Parameters:
+  ///   - time: the scheduler; the diagram begins now.
+  ///   - demand: how the recorder asks for values, from its subscription on.
+  ///   - subscription: see ``SubscriptionMarbles``; `"---!"` subscribes now, `"---^"` never cancels.
+  ///   - frame: how long one character takes.
+  public func record(
+    on time: VirtualTimeScheduler, demand: DemandScript = .unlimited, during subscription: String,
+    frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) -> Recorder<Output, Failure> {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    let recorder = Recorder<Output, Failure>(
+      on: time, demand: demand, fileID: fileID, filePath: filePath, line: line, column: column)
+    recorder.subscribe(to: self, during: subscription, frame, site)
+    return recorder
+  }
+}
+
+extension Recorder {
+  /// Subscribes to `publisher`, and cancels, when a diagram says so.
+  func subscribe<P: Publisher>(
+    to publisher: P, during subscription: String, _ frame: StreamInstant.Stride, _ site: CallSite
+  ) where P.Output == Input, P.Failure == Failure {
+    // The usual case, in which time counts from the subscription, though that may come late.
+    if subscription == "^" { return publisher.subscribe(self) }
+    let diagram: SubscriptionMarbles
+    do throws(MarbleError) {
+      diagram = try SubscriptionMarbles(subscription, frame: frame)
+    } catch {
+      fail("\(error)", site)
+      return time.audit.noteUnreadable()
+    }
+    let start = time.now
+    origin = start
+    let begin = diagram.subscribed ?? 0
+    func schedule(_ offset: StreamInstant.Stride, _ action: @escaping () -> Void) {
+      _ = time.agenda.add(at: start.advanced(by: offset), in: 0, .line(site), action)
+    }
+    if begin == 0 {
+      publisher.subscribe(self)
+    } else {
+      schedule(begin) {
+        publisher.subscribe(self)
+        if diagram.unsubscribed == begin { self.cancel() }
+      }
+    }
+    if let end = diagram.unsubscribed, end != begin || begin == 0 { schedule(end) { self.cancel() } }
+  }
+}

@@ -1,0 +1,63 @@
+import FeedStream
+
+/// Names for values that a test has not named, so that what happened can be pasted into it.
+struct MarbleNames<Value, Failure: Error> {
+  private static var letters: String { "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" }
+
+  let key: MarbleKey<Value, Failure>
+  private var free: [Character]
+  private var added: [(key: Character, value: Value)] = []
+  private var failure: Failure?
+
+  /// - Parameter events: everything that is to be named.
+  init(_ key: MarbleKey<Value, Failure>, for events: [StreamEvent<Value, Failure>]) {
+    self.key = key
+    let tokens = events.map { key.token(for: $0) }
+    let taken = key.values.map(\.key) + tokens.compactMap { $0.count == 1 ? $0.first : nil }
+    free = Self.letters.filter { !taken.contains($0) }
+  }
+
+  /// The diagram of `events`.
+  mutating func text(
+    of events: [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)], frame: StreamInstant.Stride
+  ) -> String {
+    MarbleWriter(frame: frame).text(events.map { (time: $0.time, character: character(for: $0.event)) })
+  }
+
+  private mutating func character(for event: StreamEvent<Value, Failure>) -> Character {
+    let token = key.token(for: event)
+    switch event {
+    case .completion(.finished): return "|"
+    case .completion(.failure(let error)):
+      if token != "#" { failure = error }
+      return "#"
+    case .value(let value):
+      if token.count == 1, let character = token.first {
+        let isKnown =
+          key.values.contains { $0.key == character } || added.contains { $0.key == character }
+          || MarbleKey<Value, Failure>.meaning(of: character) != nil
+        if !isKnown { added.append((character, value)) }
+        return character
+      }
+      if let name = added.first(where: { isSame($0.value, value) })?.key { return name }
+      // More values than letters: nobody pastes that.
+      let name = free.isEmpty ? "?" : free.removeFirst()
+      added.append((name, value))
+      return name
+    }
+  }
+
+  /// What a test must say beside the diagram: `, values: ["A": 13]`.
+  ///
+  /// - Parameter label: what the argument for a failure is called.
+  func arguments(failure label: String = "failure") -> String {
+    let values = added.map { "\"\($0.key)\": \(String(reflecting: $0.value))" }.joined(separator: ", ")
+    return (added.isEmpty ? "" : ", \(key.values.isEmpty ? "values:" : "and in values:") [\(values)]")
+      + (failure.map { ", \(label): \(String(reflecting: $0))" } ?? "")
+  }
+}
+
+extension String {
+  /// As a literal of Swift's source.
+  var quoted: String { String(reflecting: self) }
+}

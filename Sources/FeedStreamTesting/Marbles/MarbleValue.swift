@@ -1,0 +1,27 @@
+/// A value that a character in a marble diagram can stand for by itself.
+public protocol MarbleValue {
+  /// The value that `marble` stands for; `nil` when it stands for none.
+  init?(marble: Character)
+}
+
+extension Character: MarbleValue {
+  public init(marble: Character) { self = marble }
+}
+
+extension String: MarbleValue {
+  public init(marble: Character) { self.init(marble) }
+}
+
+extension Int: MarbleValue {
+  /// The digit.
+  public init?(marble: Character) {
+    guard let digit = marble.wholeNumberValue else { return nil }
+    self = digit
+  }
+}
+
+/// The failure that `#` stands for when a test names no other.
+public struct MarbleFailure: Error, Equatable, CustomStringConvertible {
+  public init() {}
+  public var description: String { "#" }
+}

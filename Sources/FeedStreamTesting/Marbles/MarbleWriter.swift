@@ -1,0 +1,48 @@
+import FeedStream
+
+/// Writes events down in the notation that ``Marbles`` reads.
+struct MarbleWriter {
+  let frame: StreamInstant.Stride
+
+  /// A wait of more frames than this is written as a time.
+  private static let mostFrames: Int64 = 12
+
+  /// The diagram of `events`, each with the character that stands for it.
+  func text(_ events: [(time: StreamInstant.Stride, character: Character)]) -> String {
+    let text = write(events, guarding: false)
+    // A digit at the beginning of a word may read as a time: `5s`. In parentheses it does not.
+    let times = (try? Marbles(text, frame: frame))?.marbles.map(\.time)
+    return times == events.map(\.time) ? text : write(events, guarding: true)
+  }
+
+  private func write(_ events: [(time: StreamInstant.Stride, character: Character)], guarding: Bool) -> String {
+    guard !events.isEmpty else { return "-" }
+    var text = ""
+    /// When the last events happened; a time counts from it.
+    var last: StreamInstant.Stride = 0
+    /// When the next character happens.
+    var next: StreamInstant.Stride = 0
+    var rest = events[...]
+    while let time = rest.first?.time {
+      let characters = String(rest.prefix { $0.time == time }.map(\.character))
+      rest = rest.dropFirst(characters.count)
+      text += wait(from: next, last, to: time)
+      let isGroup = characters.count > 1 || guarding && characters.allSatisfy(\.isNumber)
+      text += isGroup ? "(\(characters))" : characters
+      last = time
+      next = time + frame
+    }
+    return text
+  }
+
+  private func wait(
+    from next: StreamInstant.Stride, _ last: StreamInstant.Stride, to time: StreamInstant.Stride
+  ) -> String {
+    let wait = time.nanoseconds - next.nanoseconds
+    if wait >= 0, wait % frame.nanoseconds == 0, wait / frame.nanoseconds <= Self.mostFrames {
+      return String(repeating: "-", count: Int(wait / frame.nanoseconds))
+    }
+    let literal = "\((time.nanoseconds - last.nanoseconds).asTime) "
+    return last.nanoseconds == 0 && next.nanoseconds == 0 ? literal : " " + literal
+  }
+}

@@ -1,0 +1,90 @@
+import FeedStream
+
+/// When a subscription begins and ends, drawn as text.
+///
+///     source        --a--b--c--d--|
+///     subscription  ---^------!
+///
+/// | text | means |
+/// | --- | --- |
+/// | `-` | one frame passes |
+/// | `^` | the subscription begins; it takes one frame |
+/// | `!` | the subscription is over: cancelled, or ended; it takes one frame |
+/// | `(^!)` | both at one instant |
+/// | ` 100ms ` | as in ``Marbles`` |
+/// | space, end of a line | nothing; for alignment |
+///
+/// Without `!` the subscription goes on. Where a diagram says what a test does, `^` may be left out: then it subscribes
+/// immediately. The notation is that of ReactiveX's test schedulers.
+public struct SubscriptionMarbles: Equatable, Sendable {
+  /// When the subscription begins; `nil` without `^`.
+  public var subscribed: StreamInstant.Stride?
+  /// When the subscription is over; `nil` without `!`.
+  public var unsubscribed: StreamInstant.Stride?
+
+  public init(subscribed: StreamInstant.Stride?, unsubscribed: StreamInstant.Stride? = nil) {
+    self.subscribed = subscribed
+    self.unsubscribed = unsubscribed
+  }
+
+  /// Reads a drawing.
+  ///
+  /// - Parameters:
+  ///   - text: the drawing.
+  ///   - frame: how long one character takes.
+  public init(_ text: String, frame: StreamInstant.Stride = .milliseconds(1)) throws(MarbleError) {
+    // To the reader of marbles these are values. It counts time from ^, which here takes one frame like the rest.
+    let begin = Self.stand(for: text)
+    var parser = MarbleParser(String(text.map { $0 == "^" ? begin : $0 }), frame: frame)
+    let marbles: [Marbles.Marble]
+    do throws(MarbleError) {
+      marbles = try parser.parse()
+    } catch {
+      throw MarbleError(text: text, offset: error.offset, reason: error.reason)
+    }
+    for marble in marbles {
+      switch marble.symbol {
+      case .value(begin):
+        guard subscribed == nil else {
+          throw MarbleError(
+            text: text, offset: marble.offset, reason: "a diagram shows one subscription; remove this ^")
+        }
+        if unsubscribed != nil {
+          throw MarbleError(
+            text: text, offset: marble.offset, reason: "the subscription is over already; put ^ before !")
+        }
+        subscribed = marble.time
+      case .value("!"):
+        if unsubscribed != nil {
+          throw MarbleError(
+            text: text, offset: marble.offset, reason: "the subscription is over already; remove this !")
+        }
+        unsubscribed = marble.time
+      default:
+        throw MarbleError(
+          text: text, offset: marble.offset,
+          reason: "a diagram of a subscription has no values and no ending of a stream; use -, ^ and !")
+      }
+    }
+  }
+
+  /// A character that does not occur in `text`.
+  private static func stand(for text: String) -> Character {
+    ["\u{2303}", "\u{2191}", "\u{2227}"].first { !text.contains($0) } ?? "\u{2303}"
+  }
+
+  private var events: [(time: StreamInstant.Stride, character: Character)] {
+    var events: [(time: StreamInstant.Stride, character: Character)] = []
+    if let subscribed { events.append((subscribed, "^")) }
+    if let unsubscribed { events.append((unsubscribed, "!")) }
+    return events
+  }
+
+  /// The lane of a drawing that shows it.
+  func lane(_ title: String) -> MarbleText.Lane {
+    MarbleText.Lane(title: title, events: events.map { ($0.time, String($0.character)) }, ending: unsubscribed)
+  }
+
+  /// The drawing.
+  func text(frame: StreamInstant.Stride) -> String { MarbleWriter(frame: frame).text(events) }
+}
