@@ -64,6 +64,15 @@ let package = Package(
       dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "TestingASearch"],
       path: "Examples/TestingASearch/TestingASearchTests"),
     .executableTarget(name: "ZipTwoLoads", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/ZipTwoLoads"),
+    // What the article "Getting started" builds, step by step.
+    .target(name: "Search", dependencies: ["FeedStream"], path: "Examples/Tutorial/Sources/Search"),
+    .executableTarget(
+      name: "TypeAndSearch", dependencies: ["FeedStream", "Search"], path: "Examples/Tutorial/Sources/TypeAndSearch"),
+    .testTarget(
+      name: "SearchTests", dependencies: ["FeedStream", "FeedStreamTesting", "Search"],
+      path: "Examples/Tutorial/SearchTests"),
+    .executableTarget(
+      name: "ShowFeed", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/Tutorial/Sources/ShowFeed"),
     .executableTarget(
       name: "CombineCountdown", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineCountdown"),
     .executableTarget(
@@ -110,7 +119,7 @@ let package = Package(
       name: "CommandLineTests",
       dependencies: [
         "TestSupport",
-        "feed", "LoadAndShow", "SearchField", "ZipTwoLoads",
+        "feed", "LoadAndShow", "SearchField", "ZipTwoLoads", "TypeAndSearch", "ShowFeed",
         "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedStream", "ImageFeed",
         "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,0 +1,21 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+let address = URL(string: CommandLine.arguments.last!)!
+let loop = EventLoop()
+let saved = FeedCache(store: SQLiteFeedStore(path: "feeds.db"), on: loop).feed(at: address)
+
+let subscription = CurlHTTPClient(on: loop).get(address)
+  .mapFeed(on: loop)
+  .caching(to: saved) { print("not saved: \($0)") }
+  .fallback(to: saved.load(deleting: .invalid))
+  .sink { completion in
+    if case .failure(let error) = completion { print("no feed: \(error)") }
+  } receiveValue: { feed in
+    print(feed.images.count, "images")
+    if case .cache(let savedAt, _, let reason) = feed.origin { print("saved at \(savedAt), shown because \(reason)") }
+  }
+
+loop.run()
+withExtendedLifetime(subscription) {}
