@@ -53,8 +53,9 @@ import Testing
     let contributing = try Self.text("CONTRIBUTING.md")
     for script in try FileManager.default.contentsOfDirectory(atPath: Self.project.appending(path: "Scripts").path) {
       // What others source or call, and what a sanitizer reads.
-      if ["setup", "symbols", "sanitize.suppressions"].contains(script) { continue }
-      #expect(contributing.contains("`Scripts/\(script)"), "CONTRIBUTING does not name Scripts/\(script)")
+      if ["setup", "symbols", "drawing.py", "sanitize.suppressions"].contains(script) { continue }
+      let isNamed = contributing.contains("`Scripts/\(script)")
+      #expect(isNamed, "CONTRIBUTING does not name Scripts/\(script)")
     }
   }
 
