@@ -72,4 +72,21 @@ import Testing
     #expect(failures.count == 1, "one for the rule, not for each value")
     #expect(failures[0].message.contains("after cancel() had returned (CONTRACT, rule 6)"))
   }
+
+  @Test func `what a test does within a delivery happens there, until the stream is over`() {
+    withVirtualTime { time in
+      let subject = PassthroughSubject<Int, Never>()
+      let recorder = subject.record(on: time, demand: .max(1))
+      recorder.onValue = { if $0 == 1 { recorder.request(.max(1)) } else { recorder.cancel() } }
+      for value in 1...3 { subject.send(value) }
+      #expect(recorder.values == [1, 2])
+      #expect(recorder.ledger.asked == .max(2))
+      // Nothing keeps the recorder: withVirtualTime would report it.
+    }
+  }
+
+  @Test func `a recorder says what a stream failed with`() {
+    #expect(Fail<Int, MarbleFailure>(error: MarbleFailure()).record(on: time).failure == MarbleFailure())
+    #expect(Empty<Int, MarbleFailure>().record(on: time).failure == nil)
+  }
 }

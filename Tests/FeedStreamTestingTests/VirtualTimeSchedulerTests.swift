@@ -67,6 +67,21 @@ import Testing
     #expect(time.pending.isEmpty)
   }
 
+  @Test func `what was due in a stall runs late, in order, once time is moved`() {
+    var log: [String] = []
+    let time = time
+    for (name, second) in [("c", 3), ("a", 1), ("b", 2)] as [(String, Double)] {
+      time.schedule(after: at(second)) { log.append("\(name) \(time.now.nanoseconds / 1_000_000)") }
+    }
+    time.stall(for: 2.5)
+    #expect(log == [])
+    time.advance(by: 1)
+    #expect(log == ["a 2500", "b 2500", "c 3000"])
+    let failures = failures { time.stall(for: -1) }
+    #expect(failures.map(\.message) == ["stall(for: -1s): time cannot go back; stall for zero or more"])
+    #expect(time.now == at(3.5))
+  }
+
   @Test func `run goes to the end and leaves what waits for ever`() {
     var log: [String] = []
     let time = time

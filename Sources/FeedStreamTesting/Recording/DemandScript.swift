@@ -43,6 +43,9 @@ public struct DemandScript: Sendable, CustomStringConvertible {
   /// One value, and one more in answer to each.
   public static let oneByOne = DemandScript("one at a time", initial: .max(1), answers: [.max(1)])
 
+  /// So many values; more when the test calls ``Recorder/request(_:)``.
+  public static func max(_ count: Int) -> DemandScript { DemandScript("\(count)", initial: .max(count)) }
+
   /// - Parameter index: 0 for the first value.
   func answer(toValue index: Int) -> Subscribers.Demand {
     index < answers.count ? answers[index] : answers.last ?? .none

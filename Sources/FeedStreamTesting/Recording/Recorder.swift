@@ -15,6 +15,10 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   private var subscription: (any Subscription)?
   private var isCancelled = false
   private var received: [Timed<Event>] = []
+  /// Called with each value once it is written down, until the stream is over: to send, request or cancel within a delivery.
+  ///
+  ///     recorder.onValue = { if $0 == 1 { subject.send(2) } }
+  public var onValue: ((Input) -> Void)?
   /// Called for what the rules forbid, with the rule's number.
   var onViolation: ((_ rule: Int, _ message: String) -> Void)?
   /// Called within each callback, once it is written down; the subscription is `nil` after the ending.
@@ -74,6 +78,9 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     return nil
   }
 
+  /// What the stream failed with, if it did. Reading it counts as looking at all events.
+  public var failure: Failure? { if case .failure(let error) = completion { error } else { nil } }
+
   /// The first event nobody has looked at.
   func readNext() -> Timed<Event>? {
     guard readCount < received.count else { return nil }
@@ -105,6 +112,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     cancelledAt = time.now
     let subscription = self.subscription
     self.subscription = nil
+    onValue = nil
     subscription?.cancel()
     guard onCallback != nil else { return }
     subscription?.cancel()
@@ -152,6 +160,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
       violate(4, "the value \(input) was delivered without being asked for; \(ledger)")
     }
     received.append(Timed(.value(input), at: time.now))
+    onValue?(input)
     onCallback?()
     let answer = isCancelled ? .none : script.answer(toValue: valueIndex)
     guard answer > .none else { return .none }
@@ -167,6 +176,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     checkDelivery(of: "the ending \(Event.completion(completion))")
     received.append(Timed(.completion(completion), at: time.now))
     hasEnded = true
+    onValue = nil
     let subscription = self.subscription
     self.subscription = nil
     guard let onCallback else { return }

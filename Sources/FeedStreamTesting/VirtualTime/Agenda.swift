@@ -120,6 +120,12 @@ struct Agenda {
 
   mutating func move(to instant: StreamInstant) { now = Swift.max(now, instant) }
 
+  /// Moves time on without doing anything: what was due on the way is due now, in the order of its time.
+  mutating func stall(to instant: StreamInstant) {
+    while let work = later.takeDue(at: instant) { due.append(.work(work)) }
+    move(to: instant)
+  }
+
   /// Takes cancelled work off.
   ///
   /// - Returns: what it held, to be released where releasing it may come back here.

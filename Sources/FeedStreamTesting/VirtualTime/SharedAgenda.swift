@@ -61,4 +61,12 @@ final class SharedAgenda: @unchecked Sendable {
       nanoseconds.store($0.now.nanoseconds, ordering: .releasing)
     }
   }
+
+  /// Moves time on without doing what is due on the way: it is due afterwards.
+  func stall(to instant: StreamInstant) {
+    locked {
+      $0.stall(to: instant)
+      nanoseconds.store($0.now.nanoseconds, ordering: .releasing)
+    }
+  }
 }

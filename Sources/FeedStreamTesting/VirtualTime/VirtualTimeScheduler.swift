@@ -153,6 +153,19 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     drive(to: nil, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
+  /// Lets `interval` pass in which nothing runs, as when a thread is stalled: what was due in it runs late, when time is moved
+  /// next. A negative interval fails the test.
+  public func stall(
+    for interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    guard interval.nanoseconds >= 0 else {
+      return CallSite(fileID: fileID, filePath: filePath, line: line, column: column).fail(
+        "stall(for: \(interval.nanoseconds.asTime)): time cannot go back; stall for zero or more")
+    }
+    agenda.stall(to: now.advanced(by: interval))
+  }
+
   /// Runs what is due up to `target`, or everything.
   private func drive(to target: StreamInstant?, _ site: CallSite) {
     if let finding = move(to: target, site) { report(finding, site) }

@@ -1,4 +1,5 @@
 import FeedStream
+import FeedStreamTesting
 import TestSupport
 import Testing
 
@@ -10,12 +11,12 @@ import Testing
   /// An operator that holds values.
   struct Holder: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let demand: Subscribers.Demand
-    let hold: @Sendable (PassthroughSubject<Value, Boom>, MarbleTime) -> AnyPublisher<Int, Boom>
+    let demand: DemandScript
+    let hold: @Sendable (PassthroughSubject<Value, Boom>, VirtualTimeScheduler) -> AnyPublisher<Int, Boom>
 
     init<P: Publisher & SendableMetatype>(
-      _ name: String, asking demand: Subscribers.Demand = .none,
-      _ hold: @escaping @Sendable (PassthroughSubject<Value, Boom>, MarbleTime) -> P
+      _ name: String, asking demand: DemandScript = .none,
+      _ hold: @escaping @Sendable (PassthroughSubject<Value, Boom>, VirtualTimeScheduler) -> P
     ) where P.Failure == Boom {
       testDescription = name
       self.demand = demand
@@ -61,10 +62,17 @@ import Testing
 
   @Test(arguments: holders) func `what an operator holds goes with the cancellation`(_ holder: Holder) {
     struct Weak { weak var value: Value? }
-    let time = MarbleTime()
+    let time = VirtualTimeScheduler()
     let subject = PassthroughSubject<Value, Boom>()
-    // Keeps its subscription after it has cancelled.
-    let recorder = holder.hold(subject, time).record(on: time, asking: holder.demand)
+    // Kept after it has been cancelled.
+    var subscription: (any Subscription)?
+    let recorder = Recorder<Int, Boom>(on: time, demand: holder.demand)
+    holder.hold(subject, time).subscribe(
+      AnySubscriber(
+        receiveSubscription: {
+          subscription = $0
+          recorder.receive(subscription: $0)
+        }, receiveValue: recorder.receive(_:), receiveCompletion: recorder.receive(completion:)))
     let sent = (0..<2).map { _ in
       let value = Value()
       subject.send(value)
@@ -73,12 +81,12 @@ import Testing
     #expect(sent.contains { $0.value != nil }, "it holds nothing")
     recorder.cancel()
     #expect(!sent.contains { $0.value != nil }, "it still holds a value")
-    #expect(recorder.subscription != nil)
+    #expect(subscription != nil)
   }
 
   @Test func `what takeLast has yet to deliver goes with the cancellation`() {
     let subject = PassthroughSubject<Value, Boom>()
-    let recorder = subject.takeLast(2).map { _ in 0 }.record(on: MarbleTime(), asking: .none)
+    let recorder = subject.takeLast(2).map { _ in 0 }.record(demand: .none)
     weak var sent: Value?
     do {
       let value = Value()

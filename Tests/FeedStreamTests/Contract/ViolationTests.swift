@@ -90,9 +90,8 @@ import Testing
   }
 
   @Test func `rule 6: a sequence that cancels, and a closure that cancels and throws, are heard no more`() {
-    let time = MarbleTime()
-    let pulled = Recorder<Int, Never>(time, .unlimited, .none)
-    let single = Recorder<Int, Never>(time, .max(3), .none)
+    let pulled = Recorder<Int, Never>()
+    let single = Recorder<Int, Never>(demand: .max(3))
     for recorder in [pulled, single] {
       (1...3).lazy.map { [unowned recorder] number in
         if number == 2 { recorder.cancel() }
@@ -102,7 +101,7 @@ import Testing
       #expect(recorder.values == [])
     }
     let subject = PassthroughSubject<Int, Never>()
-    let thrower = Recorder<Int, any Error>(time, .unlimited, .none)
+    let thrower = Recorder<Int, any Error>()
     subject.tryMap { [unowned thrower] _ -> Int in
       thrower.cancel()
       throw Boom()

@@ -1,4 +1,5 @@
 import FeedStream
+import FeedStreamTesting
 import Foundation
 import TestSupport
 import Testing
@@ -56,14 +57,14 @@ import Testing
 
   @Test func `a sample at every moment`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = Just(1).sample(every: 0, scheduler: MarbleTime())
+      _ = Just(1).sample(every: 0, scheduler: VirtualTimeScheduler())
     }
     #expect(result?.says("sample(every:") == true)
   }
 
   @Test func `a window that is never open`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = Just(1).window(for: 0, scheduler: MarbleTime())
+      _ = Just(1).window(for: 0, scheduler: VirtualTimeScheduler())
     }
     #expect(result?.says("window(for:") == true)
   }
@@ -80,7 +81,7 @@ import Testing
   @Test func `every part of a range that makes sense is taken`() {
     let numbers = [0, 1, 2, 3, 4].publisher.filter { _ in true }
     func values(_ range: some RangeExpression<Int>) -> [Int] {
-      numbers.output(in: range).record(on: MarbleTime()).values
+      numbers.output(in: range).record().values
     }
     #expect(values(...2) == [0, 1, 2])
     #expect(values(..<0) == [])

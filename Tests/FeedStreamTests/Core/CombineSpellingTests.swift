@@ -1,14 +1,13 @@
 import FeedStream
+import FeedStreamTesting
 import TestSupport
 import Testing
 
 /// Ways to write that people bring from Combine: that these compile is half of what they test.
 @Suite("Combine's spellings", .settled) struct CombineSpellingTests {
-  private let time = MarbleTime()
-
   @Test func `send is a function that returns nothing, where one is wanted`() {
     let subject = PassthroughSubject<Int, Never>()
-    let recorder = subject.record(on: time)
+    let recorder = subject.record()
     _ = [1, 2].publisher.sink(receiveValue: subject.send)
     [3].forEach(subject.send)
     let send: (Int) -> Void = subject.send
@@ -37,7 +36,7 @@ import Testing
 
   @Test func `flatMapLatest, withLatestFrom and switchIfEmpty take publishers that cannot fail, and that can`() {
     let typing = Just("s")
-    let answers = typing.flatMapLatest { _ in Fail<Int, Boom>(error: Boom()) }.record(on: time)
+    let answers = typing.flatMapLatest { _ in Fail<Int, Boom>(error: Boom()) }.record()
     #expect(answers.completion == .failure(Boom()))
     let failing = typing.setFailureType(to: Boom.self)
     #expect(values(failing.flatMapLatest { Just($0 + "!") }) == ["s!"])
@@ -48,11 +47,11 @@ import Testing
 
   @Test func `a MapError takes a trailing closure`() {
     let mapped = Publishers.MapError(upstream: Fail<Int, Boom>(error: Boom())) { _ in Other() }
-    #expect(mapped.record(on: time).completion == .failure(Other()))
+    #expect(mapped.record().completion == .failure(Other()))
   }
 
   private func values<P: Publisher>(_ publisher: P) -> [P.Output] {
-    let recorder = publisher.record(on: time)
+    let recorder = publisher.record()
     return recorder.values
   }
 

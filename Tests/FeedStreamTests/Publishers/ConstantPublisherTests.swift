@@ -1,19 +1,18 @@
 import FeedStream
+import FeedStreamTesting
 import TestSupport
 import Testing
 
 @Suite(.settled) struct ConstantPublisherTests {
-  private let time = MarbleTime()
-
   @Test func `a value waits for the first request and comes with the ending`() {
-    let recorder = Just(1).record(on: time, asking: .none)
-    #expect(recorder.marbles == "")
+    let recorder = Just(1).record(demand: .none)
+    recorder.expect("")
     recorder.request(.max(1))
-    #expect(recorder.marbles == "(1|)")
+    recorder.expect("(1|)")
   }
 
   @Test func `a subscriber that cancels on the value receives no ending`() {
-    let recorder = Just(1).record(on: time, asking: .none)
+    let recorder = Just(1).record(demand: .none)
     recorder.onValue = { _ in recorder.cancel() }
     recorder.request(.unlimited)
     #expect(recorder.values == [1])
@@ -21,10 +20,10 @@ import Testing
   }
 
   @Test func `the endings of what has no value wait for no request`() {
-    #expect(Empty<Int, Boom>().record(on: time, asking: .none).marbles == "|")
-    #expect(Fail<Int, Boom>(error: Boom()).record(on: time, asking: .none).marbles == "#")
-    #expect(Int?.none.publisher.record(on: time, asking: .none).marbles == "|")
-    #expect(Result<Int, Boom>.failure(Boom()).publisher.record(on: time, asking: .none).marbles == "#")
+    Empty<Int, MarbleFailure>().record(demand: .none).expect("|")
+    Fail<Int, MarbleFailure>(error: MarbleFailure()).record(demand: .none).expect("#")
+    Int?.none.publisher.record(demand: .none).expect("|")
+    Result<Int, MarbleFailure>.failure(MarbleFailure()).publisher.record(demand: .none).expect("#")
   }
 
   @Test func `operators on a constant are applied when the chain is made`() {
@@ -38,61 +37,5 @@ import Testing
   @Test func `a closure that throws makes a failure of a constant`() {
     let publisher = Just(1).tryMap { _ -> Int in throw Boom() }
     #expect(throws: Boom.self) { try publisher.result.get() }
-  }
-
-  @Test func `a deferred publisher is made anew for each subscriber`() {
-    var made = 0
-    let publisher = Deferred {
-      made += 1
-      return Just(made)
-    }
-    #expect(made == 0)
-    #expect(publisher.record(on: time).values == [1])
-    #expect(publisher.record(on: time).values == [2])
-  }
-
-  @Test func `a record delivers what was recorded, as asked`() {
-    let record = Record<Int, Boom> { recording in
-      recording.receive(1)
-      recording.receive(2)
-      recording.receive(completion: .failure(Boom()))
-    }
-    let recorder = record.record(on: time, asking: .max(1))
-    #expect(recorder.marbles == "1")
-    recorder.request(.max(1))
-    #expect(recorder.marbles == "(12#)")
-  }
-
-  @Test func `a generated stream may be endless, and a million values pulled one by one keep the stack flat`() {
-    var last = 0
-    var count = 0
-    let counting = Publishers.Generate(state: 0) { state -> Int? in
-      state += 1
-      return state
-    }
-    let recorder = counting.map { $0 }.prefix(1_000_000).handleEvents(receiveOutput: { last = $0 }).count()
-      .record(on: time)
-    count = recorder.values.first ?? 0
-    #expect(last == 1_000_000)
-    #expect(count == 1_000_000)
-
-    final class Puller: Subscriber {
-      var up: (any Subscription)?
-      var last = 0
-      func receive(subscription: any Subscription) {
-        up = subscription
-        subscription.request(.max(1))
-      }
-      func receive(_ input: Int) -> Subscribers.Demand {
-        last = input
-        if input < 1_000_000 { up?.request(.max(1)) }
-        return .none
-      }
-      func receive(completion: Subscribers.Completion<Never>) {}
-    }
-    let puller = Puller()
-    counting.subscribe(puller)
-    #expect(puller.last == 1_000_000)
-    puller.up?.cancel()
   }
 }

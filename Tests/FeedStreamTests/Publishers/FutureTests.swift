@@ -1,39 +1,38 @@
 import FeedStream
+import FeedStreamTesting
 import TestSupport
 import Testing
 
 @Suite(.settled) struct FutureTests {
-  private let time = MarbleTime()
-
   @Test func `the work begins before anybody subscribes, and its first result is kept for everybody`() {
-    var promise: Future<Int, Boom>.Promise?
-    let future = Future<Int, Boom> { promise = $0 }
+    var promise: Future<Int, MarbleFailure>.Promise?
+    let future = Future<Int, MarbleFailure> { promise = $0 }
     #expect(promise != nil)
-    let early = future.record(on: time)
+    let early = future.record()
     promise?(.success(1))
     promise?(.success(2))
-    #expect(early.marbles == "(1|)")
-    #expect(future.record(on: time).marbles == "(1|)")
+    early.expect("(1|)")
+    future.record().expect("(1|)")
   }
 
   @Test func `a value waits for a request, a failure does not`() {
-    let value = Future<Int, Boom> { $0(.success(1)) }.record(on: time, asking: .none)
-    #expect(value.marbles == "")
+    let value = Future<Int, MarbleFailure> { $0(.success(1)) }.record(demand: .none)
+    value.expect("")
     value.request(.max(1))
-    #expect(value.marbles == "(1|)")
-    #expect(Future<Int, Boom> { $0(.failure(Boom())) }.record(on: time, asking: .none).marbles == "#")
+    value.expect("(1|)")
+    Future<Int, MarbleFailure> { $0(.failure(MarbleFailure())) }.record(demand: .none).expect("#")
   }
 
   @Test func `a subscriber that has cancelled, or cancels on the value, hears no more`() {
-    var promise: Future<Int, Boom>.Promise?
-    let future = Future<Int, Boom> { promise = $0 }
-    let cancelled = future.record(on: time)
+    var promise: Future<Int, MarbleFailure>.Promise?
+    let future = Future<Int, MarbleFailure> { promise = $0 }
+    let cancelled = future.record()
     cancelled.cancel()
-    let cancelling = future.record(on: time)
+    let cancelling = future.record()
     cancelling.onValue = { _ in cancelling.cancel() }
     promise?(.success(1))
-    #expect(cancelled.marbles == "")
-    #expect(cancelling.marbles == "1")
+    cancelled.expect("")
+    cancelling.expect("1")
   }
 
   @Test func `value returns the value or throws the failure`() async throws {

@@ -1,9 +1,30 @@
 import FeedStream
+import FeedStreamTesting
 import TestSupport
 import Testing
 
-@Suite("using", .settled) struct UsingTests {
-  private let time = MarbleTime()
+@Suite(.settled) struct UsingTests {
+  @Test func `a resource lives from the subscription to its end`() {
+    var open = 0
+    let subject = PassthroughSubject<Int, Never>()
+    let publisher = Publishers.using {
+      open += 1
+    } dispose: {
+      open -= 1
+    } publisher: {
+      subject
+    }
+    #expect(open == 0)
+    let first = publisher.record()
+    let second = publisher.record()
+    #expect(open == 2)
+    first.cancel()
+    first.cancel()
+    #expect(open == 1)
+    subject.send(completion: .finished)
+    second.cancel()
+    #expect(open == 0)
+  }
 
   @Test func `disposes once, though disposing cancels`() {
     for ends in [true, false] {
@@ -23,17 +44,5 @@ import Testing
       cancellable = nil
       #expect(disposals == 1)
     }
-  }
-
-  @Test func `a handler of events that cancels is not called again, and nothing follows`() {
-    let source = PassthroughSubject<Int, Never>()
-    var (cancels, endings) = (0, 0)
-    var cancellable: AnyCancellable?
-    cancellable = source.handleEvents(
-      receiveCompletion: { _ in cancellable?.cancel() }, receiveCancel: { cancels += 1 }
-    ).sink(receiveCompletion: { _ in endings += 1 }, receiveValue: { _ in })
-    source.send(completion: .finished)
-    #expect(endings == 0)
-    #expect(cancels == 0)
   }
 }

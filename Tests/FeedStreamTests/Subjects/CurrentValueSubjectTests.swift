@@ -1,22 +1,21 @@
 import FeedStream
+import FeedStreamTesting
 import TestSupport
 import Testing
 
 @Suite(.settled) struct CurrentValueSubjectTests {
-  private let time = MarbleTime()
-
   @Test func `a subscriber begins with the present value and sees every one that follows`() {
-    let subject = CurrentValueSubject<Int, Boom>(0)
+    let subject = CurrentValueSubject<Int, MarbleFailure>(0)
     subject.send(1)
-    let recorder = subject.record(on: time)
+    let recorder = subject.record()
     subject.value += 1
-    subject.send(completion: .failure(Boom()))
-    #expect(recorder.marbles == "(12#)")
+    subject.send(completion: .failure(MarbleFailure()))
+    recorder.expect("(12#)")
   }
 
   @Test func `a value not asked for waits, and a newer one takes its place`() {
     let subject = CurrentValueSubject<Int, Never>(0)
-    let recorder = subject.record(on: time, asking: .max(1))
+    let recorder = subject.record(demand: .max(1))
     #expect(subject.send(1) == Delivery(dropped: 1))
     #expect(subject.send(2) == Delivery(dropped: 1))
     #expect(recorder.values == [0])
@@ -28,7 +27,7 @@ import Testing
 
   @Test func `asking again does not repeat a value that was seen`() {
     let subject = CurrentValueSubject<Int, Never>(0)
-    let recorder = subject.record(on: time, asking: .max(1))
+    let recorder = subject.record(demand: .max(1))
     recorder.request(.max(1))
     recorder.request(.max(1))
     #expect(recorder.values == [0])
@@ -36,7 +35,7 @@ import Testing
 
   @Test func `what is sent within a value and asked for in the answer to it comes next, once`() {
     let subject = CurrentValueSubject<Int, Never>(0)
-    let recorder = subject.record(on: time, asking: .max(1), andThen: .max(1))
+    let recorder = subject.record(demand: .oneByOne)
     recorder.onValue = { if $0 == 1 { subject.send(2) } }
     subject.send(1)
     #expect(recorder.values == [0, 1, 2])
@@ -50,13 +49,13 @@ import Testing
     subject.send(completion: .finished)
     #expect(subject.send(1).isTerminated)
     #expect(subject.value == 0)
-    #expect(subject.record(on: time, asking: .none).marbles == "|")
+    subject.record(demand: .none).expect("|")
   }
 
   @Test func `a subscriber cancelled while a value is delivered does not receive it`() {
     let subject = CurrentValueSubject<Int, Never>(0)
-    let first = subject.record(on: time)
-    let second = subject.record(on: time)
+    let first = subject.record()
+    let second = subject.record()
     first.onValue = { _ in second.cancel() }
     subject.send(1)
     #expect(first.values == [0, 1])

@@ -11,8 +11,6 @@ import Testing
     @Published var isSpecial = false
   }
 
-  private let time = MarbleTime()
-
   @Test func `the publisher delivers the value, and a new one before it is set`() {
     let model = Model()
     var seen: [[Int]] = []

@@ -37,8 +37,3 @@ extension Publisher {
     return puller.isEnded ? puller.count : nil
   }
 }
-
-extension Recorder {
-  /// What the stream failed with, if it did.
-  var error: Failure? { if case .failure(let error) = completion { error } else { nil } }
-}

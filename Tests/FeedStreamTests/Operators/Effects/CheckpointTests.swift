@@ -1,15 +1,14 @@
 import FeedStream
+import FeedStreamTesting
 import TestSupport
 import Testing
 
-@Suite("checkpoint, sink(on:)", .serialized, .settled) struct CheckpointTests {
-  let time = MarbleTime()
-
+@Suite(.serialized, .settled) struct CheckpointTests {
   @Test func `a trap names the nearest checkpoint below the operator`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let subject = PassthroughSubject<Int, Never>()
       let recorder = subject.tryMap { $0 }.scan(0, +).checkpoint("near").map { $0 }.checkpoint("far")
-        .record(on: MarbleTime(), asking: .none)
+        .record(demand: .none)
       recorder.request(.none)
     }
     #expect(result?.says("TryMap, checkpoint \"near\" at FeedStreamTests/CheckpointTests.swift:") == true)
@@ -27,20 +26,24 @@ import Testing
   }
 
   @Test func `a timeout knows where it was made and which checkpoint is next`() {
-    let recorder = PassthroughSubject<Int, any Error>()
-      .timeout(.seconds(2), scheduler: time) { $0 }.map { $0 }.checkpoint("load").record(on: time)
-    time.advance(by: 3)
-    let error = recorder.error as? TimedOut
-    #expect(error?.place.file == "FeedStreamTests/CheckpointTests.swift")
-    #expect(error?.checkpoint?.name == "load")
-    #expect(error?.description.contains("nothing arrived in time, checkpoint \"load\" at FeedStreamTests/") == true)
+    withVirtualTime { time in
+      let recorder = PassthroughSubject<Int, any Error>()
+        .timeout(.milliseconds(2), scheduler: time) { $0 }.map { $0 }.checkpoint("load").record(on: time)
+      time.run()
+      let error = recorder.failure as? TimedOut
+      #expect(error?.place.file == "FeedStreamTests/CheckpointTests.swift")
+      #expect(error?.checkpoint?.name == "load")
+      #expect(error?.description.contains("nothing arrived in time, checkpoint \"load\" at FeedStreamTests/") == true)
+    }
   }
 
   @Test func `without a checkpoint a timeout names itself alone`() {
-    let recorder = PassthroughSubject<Int, any Error>()
-      .timeout(.seconds(2), scheduler: time) { $0 }.record(on: time)
-    time.advance(by: 3)
-    #expect((recorder.error as? TimedOut)?.checkpoint == nil)
+    withVirtualTime { time in
+      let recorder = PassthroughSubject<Int, any Error>()
+        .timeout(.milliseconds(2), scheduler: time) { $0 }.record(on: time)
+      time.run()
+      #expect((recorder.failure as? TimedOut)?.checkpoint == nil)
+    }
   }
 
   @Test func `a failure that nobody handles tells the checkpoints it came through`() {
@@ -91,40 +94,17 @@ import Testing
       switch publisher {
       case "Just": Just(1).checkpoint("here").subscribe(none)
       case "Future": Future { $0(.success(1)) }.checkpoint("here").subscribe(none)
-      default: Publishers.Interval(every: 1, scheduler: MarbleTime()).checkpoint("here").subscribe(none)
+      default: Publishers.Interval(every: 1, scheduler: VirtualTimeScheduler()).checkpoint("here").subscribe(none)
       }
     }
   }
 
   @Test func `a checkpoint passes everything through`() {
-    let recorder = time.cold("ab#").checkpoint().record(on: time)
-    time.advance(by: 3)
-    #expect(recorder.marbles == "ab#")
-  }
-
-  @Test func `a sink on an owner that keeps it does not keep the owner`() {
-    weak var gone: Owner?
-    let subject = PassthroughSubject<Int, Never>()
-    do {
-      let owner = Owner()
-      gone = owner
-      owner.cancellable = subject.sink(on: owner) { owner, value in owner.seen.append(value) }
-      subject.send(1)
-      #expect(owner.seen == [1])
+    withVirtualTime { time in
+      let recorder = time.cold("ab#").checkpoint().record(on: time)
+      time.run()
+      recorder.expect("ab#")
     }
-    #expect(gone == nil)
-  }
-
-  @Test func `a value that finds the owner gone cancels the subscription`() {
-    var isCancelled = false
-    let subject = PassthroughSubject<Int, Never>()
-    var owner: Owner? = Owner()
-    let cancellable = subject.handleEvents(receiveCancel: { isCancelled = true })
-      .sink(on: owner!) { _, _ in Issue.record("the owner is gone") }
-    owner = nil
-    subject.send(1)
-    #expect(isCancelled)
-    withExtendedLifetime(cancellable) {}
   }
 }
 

@@ -1,18 +1,19 @@
 import FeedStream
+import FeedStreamTesting
 import TestSupport
 import Testing
 
-@Suite("distinct", .settled) struct DistinctTests {
-  let time = MarbleTime()
-
+@Suite(.settled) struct DistinctTests {
   @Test func `a value comes through once`() {
-    let recorder = time.hot("-abacb#").distinct().record(on: time)
-    time.advance(by: 10)
-    #expect(recorder.marbles == "-ab-c-#")
+    withVirtualTime { time in
+      let recorder = time.hot("-abacb#").distinct().record(on: time)
+      time.run()
+      recorder.expect("-ab-c-#")
+    }
   }
 
   @Test func `what is left out is asked for again`() {
-    let recorder = [1, 1, 1, 2, 1, 3].publisher.distinct().record(on: time, asking: .max(2))
+    let recorder = [1, 1, 1, 2, 1, 3].publisher.distinct().record(demand: .max(2))
     #expect(recorder.values == [1, 2])
     recorder.request(.max(1))
     #expect(recorder.values == [1, 2, 3])
@@ -20,13 +21,13 @@ import Testing
   }
 
   @Test func `a key decides what is the same`() {
-    let recorder = ["one", "two", "three", "four"].publisher.distinct(by: \.count).record(on: time)
+    let recorder = ["one", "two", "three", "four"].publisher.distinct(by: \.count).record()
     #expect(recorder.values == ["one", "three", "four"])
   }
 
   @Test func `every subscription remembers for itself`() {
     let publisher = [1, 1].publisher.distinct()
-    #expect(publisher.record(on: time).values == [1])
-    #expect(publisher.record(on: time).values == [1])
+    #expect(publisher.record().values == [1])
+    #expect(publisher.record().values == [1])
   }
 }

@@ -1,0 +1,218 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+/// The hook is the process's: only the tests here set it, one at a time, and they listen to values that no other sends.
+@Suite("what is dropped is reported", .serialized, .settled) struct StreamDiagnosticsTests {
+  private struct Probe: Equatable { let number: Int }
+
+  private func drops(_ body: () -> Void) -> [String] {
+    let drops = Journal<String>()
+    StreamDiagnostics.onDrop { drop in
+      switch drop.value {
+      case let probe as Probe: drops.note("\(drop.source) \(probe.number) \(drop.reason)")
+      case let result as Result<Probe, Boom>:
+        if case .success(let probe) = result { drops.note("\(drop.source) \(probe.number) \(drop.reason)") }
+      case let group as GroupedPublisher<Int, Probe, Boom>: drops.note("\(drop.source) group \(group.key)")
+      case is ReplaySubject<Probe, Boom>: drops.note("\(drop.source) window")
+      default: break
+      }
+    }
+    defer { StreamDiagnostics.onDrop(nil) }
+    body()
+    return drops.entries
+  }
+
+  @Test func `a present value that another replaces before it was asked for`() {
+    let subject = CurrentValueSubject<Probe, Never>(Probe(number: 0))
+    let recorder = subject.record(demand: .max(1))
+    let dropped = drops {
+      for number in 1...3 { subject.send(Probe(number: number)) }
+      recorder.request(.max(1))
+      subject.send(Probe(number: 4))
+      subject.send(completion: .finished)
+    }
+    #expect(recorder.values.map(\.number) == [0, 3])
+    #expect(
+      dropped == [
+        "CurrentValueSubject 1 bufferFull", "CurrentValueSubject 2 bufferFull", "CurrentValueSubject 4 noDemand",
+      ])
+  }
+
+  @Test func `a present value that was asked for in time is not lost`() {
+    let subject = CurrentValueSubject<Probe, Never>(Probe(number: 0))
+    let recorder = subject.record(demand: .max(1))
+    let dropped = drops {
+      subject.send(Probe(number: 1))
+      recorder.request(.max(2))
+      subject.send(Probe(number: 2))
+      recorder.cancel()
+    }
+    #expect(dropped.isEmpty)
+  }
+
+  @Test func `the value that makes a buffer fail`() {
+    let subject = PassthroughSubject<Probe, Boom>()
+    let recorder = subject.buffer(size: 1, prefetch: .byRequest, whenFull: .customError { Boom() })
+      .record(demand: .none)
+    let dropped = drops { for number in 1...2 { subject.send(Probe(number: number)) } }
+    #expect(dropped.first == "Buffer 2 bufferFull")
+    recorder.cancel()
+  }
+
+  @Test func `what collect had when upstream failed`() {
+    let subject = PassthroughSubject<Probe, Boom>()
+    let recorder = subject.collect(2).record()
+    let dropped = drops {
+      for number in 1...3 { subject.send(Probe(number: number)) }
+      subject.send(completion: .failure(Boom()))
+    }
+    #expect(recorder.values.count == 1)
+    #expect(dropped == ["CollectByCount 3 terminated"])
+  }
+
+  @Test func `what reduce made of the values is not among what is dropped`() {
+    let subject = PassthroughSubject<Probe, Boom>()
+    let recorder = subject.reduce([]) { $0 + [$1] }.map(\.count).record()
+    let dropped = drops {
+      subject.send(Probe(number: 1))
+      subject.send(completion: .failure(Boom()))
+    }
+    #expect(recorder.failure == Boom())
+    #expect(dropped.isEmpty)
+  }
+
+  @Test func `what is sent to an emitter that is over, and a promise kept twice`() {
+    let dropped = drops {
+      let created = Publishers.Create<Probe, Never> { emitter in
+        emitter.send(completion: .finished)
+        emitter.send(Probe(number: 1))
+      }.record()
+      let future = Future<Probe, Boom> { promise in
+        promise(.success(Probe(number: 2)))
+        promise(.success(Probe(number: 3)))
+      }.record()
+      withExtendedLifetime((created, future)) {}
+    }
+    #expect(dropped == ["Create 1 terminated", "Future 3 terminated"])
+  }
+
+  @Test func `what arrives while flatMapFirst is busy`() {
+    let subject = PassthroughSubject<Probe, Never>()
+    let recorder = subject.flatMapFirst { _ in Empty<Int, Never>(completeImmediately: false) }.record()
+    let dropped = drops { for number in 1...2 { subject.send(Probe(number: number)) } }
+    #expect(dropped == ["FlatMapFirst 2 busy"])
+    recorder.cancel()
+  }
+
+  @Test func `onBackpressure tells its handler and the hook`() {
+    let subject = PassthroughSubject<Probe, Never>()
+    let recorder = subject.onBackpressureDrop().record(demand: .none)
+    let dropped = drops { subject.send(Probe(number: 1)) }
+    #expect(dropped == ["OnBackpressureDrop 1 noDemand"])
+    recorder.cancel()
+  }
+
+  @Test func `what throttle was not asked for`() {
+    withVirtualTime { time in
+      let subject = PassthroughSubject<Probe, Never>()
+      let recorder = subject.throttle(for: .milliseconds(4), scheduler: time, latest: true).record(
+        on: time, demand: .none)
+      let dropped = drops { subject.send(Probe(number: 1)) }
+      #expect(dropped == ["Throttle 1 noDemand"])
+      recorder.cancel()
+    }
+  }
+
+  @Test func `what buffer(on:) had when upstream failed`() {
+    let subject = PassthroughSubject<Probe, Boom>()
+    let recorder = subject.buffer(on: PassthroughSubject<Void, Never>()).record()
+    let dropped = drops {
+      for number in 1...2 { subject.send(Probe(number: number)) }
+      subject.send(completion: .failure(Boom()))
+    }
+    #expect(dropped == ["CollectOn 1 terminated", "CollectOn 2 terminated"])
+    #expect(recorder.values.isEmpty)
+  }
+
+  @Test func `groups and windows that nobody had asked for when upstream failed`() {
+    let subject = PassthroughSubject<Probe, Boom>()
+    let recorders = [
+      subject.groupBy { $0.number }.map { _ in 0 }.record(demand: .none),
+      subject.window(1).map { _ in 0 }.record(demand: .none),
+    ]
+    let dropped = drops {
+      for number in 1...2 { subject.send(Probe(number: number)) }
+      subject.send(completion: .failure(Boom()))
+    }
+    #expect(dropped.sorted() == ["GroupBy group 1", "GroupBy group 2", "Window window", "Window window"])
+    #expect(recorders.allSatisfy { $0.failure == Boom() })
+  }
+
+  @Test func `what merge and concatMap held when upstream failed`() {
+    let subjects = (0..<2).map { _ in PassthroughSubject<Probe, Boom>() }
+    let merged = subjects[0].merge(with: subjects[1]).record(demand: .none)
+    #expect(
+      drops {
+        subjects[0].send(Probe(number: 1))
+        subjects[1].send(completion: .failure(Boom()))
+      } == ["Merge 1 terminated"])
+    merged.cancel()
+
+    let upstream = PassthroughSubject<Probe, Boom>()
+    let mapped = upstream.concatMap { _ in PassthroughSubject<Int, Boom>() }.record()
+    #expect(
+      drops {
+        for number in 1...3 { upstream.send(Probe(number: number)) }
+        upstream.send(completion: .failure(Boom()))
+      } == ["ConcatMap 2 terminated", "ConcatMap 3 terminated"])
+    mapped.cancel()
+  }
+
+  @Test func `what found no partner in zip`() {
+    for zipped in [
+      { (a: PassthroughSubject<Probe, Never>, b: PassthroughSubject<Int, Never>) in
+        a.zip(b).map(\.0).eraseToAnyPublisher()
+      },
+      { a, b in zip(a, b).map(\.0).eraseToAnyPublisher() },
+    ] {
+      let (a, b) = (PassthroughSubject<Probe, Never>(), PassthroughSubject<Int, Never>())
+      let recorder = zipped(a, b).record()
+      #expect(
+        drops {
+          a.send(Probe(number: 1))
+          b.send(1)
+          a.send(Probe(number: 2))
+          b.send(completion: .finished)
+        } == ["Zip 2 terminated"])
+      #expect(recorder.completion == .finished)
+    }
+  }
+
+  @Test func `what collect and takeLast kept when upstream failed`() {
+    let subject = PassthroughSubject<Probe, Boom>()
+    let recorders = [
+      subject.collect().map(\.count).record(), subject.takeLast(2).map(\.number).record(),
+    ]
+    let dropped = drops {
+      for number in 1...2 { subject.send(Probe(number: number)) }
+      subject.send(completion: .failure(Boom()))
+    }
+    #expect(
+      dropped.sorted() == [
+        "Collect 1 terminated", "Collect 2 terminated", "TakeLast 1 terminated", "TakeLast 2 terminated",
+      ])
+    #expect(recorders.allSatisfy { $0.values.isEmpty })
+  }
+
+  @Test func `a drop is reported under the operator's name, not that of what it is made of`() {
+    let source = PassthroughSubject<Probe, Never>()
+    let shared = source.share()
+    let (fast, slow) = (shared.record(), shared.record(demand: .none))
+    let latest = source.onBackpressureLatest().record(demand: .none)
+    let dropped = drops { for number in 1...2 { source.send(Probe(number: number)) } }
+    #expect(dropped == ["Share 1 noDemand", "Share 2 noDemand", "OnBackpressureLatest 1 bufferFull"])
+    for recorder in [fast, slow, latest] { recorder.cancel() }
+  }
+}

@@ -1,0 +1,43 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct BufferTests {
+  @Test func `a buffer holds what is not asked for, and the ending behind it`() {
+    withVirtualTime { time in
+      let recorder = time.hot("ab|").buffer(size: 2, prefetch: .byRequest, whenFull: .dropNewest)
+        .record(on: time, demand: .none)
+      time.run()
+      recorder.expect("")
+      recorder.request(.max(1))
+      recorder.request(.max(2))
+      recorder.expect("--(ab|)")
+    }
+  }
+
+  @Test func `a full buffer drops the oldest value or the newest`() {
+    func expect(_ marbles: String, _ whenFull: Publishers.BufferingStrategy<MarbleFailure>) {
+      withVirtualTime { time in
+        let recorder = time.hot("abc").buffer(size: 2, prefetch: .byRequest, whenFull: whenFull)
+          .record(on: time, demand: .none)
+        time.run()
+        recorder.request(.max(2))
+        recorder.expect(marbles)
+        recorder.cancel()
+      }
+    }
+    expect("--(bc)", .dropOldest)
+    expect("--(ab)", .dropNewest)
+  }
+
+  @Test func `a buffer that is kept full asks for one more with each value delivered`() {
+    var asked: [Subscribers.Demand] = []
+    let recorder = (1...9).publisher.handleEvents(receiveRequest: { asked.append($0) })
+      .buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest).record(demand: .none)
+    recorder.request(.max(1))
+    #expect(recorder.values == [1])
+    #expect(asked == [.max(2), .max(1)])
+    recorder.cancel()
+  }
+}

@@ -1,0 +1,100 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct OnBackpressureTests {
+  let subject = PassthroughSubject<Int, Boom>()
+
+  @Test func `what is not asked for is dropped and handed to the handler`() {
+    var dropped: [Int] = []
+    let recorder = subject.onBackpressureDrop { dropped.append($0) }.record(demand: .max(1))
+    for value in 1...3 { subject.send(value) }
+    recorder.request(.max(1))
+    subject.send(4)
+    #expect(recorder.values == [1, 4])
+    #expect(dropped == [2, 3])
+  }
+
+  @Test func `the latest waits to be asked for, and the ending for it`() {
+    var dropped: [Int] = []
+    let recorder = subject.onBackpressureLatest { dropped.append($0) }.record(demand: .max(1))
+    for value in 1...3 { subject.send(value) }
+    subject.send(completion: .finished)
+    #expect(recorder.values == [1])
+    #expect(recorder.completion == nil)
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 3])
+    #expect(recorder.completion == .finished)
+    #expect(dropped == [2])
+  }
+
+  @Test func `a failure does not wait for the value held, which is reported`() {
+    var dropped: [Int] = []
+    let recorder = subject.onBackpressureLatest { dropped.append($0) }.record(demand: .none)
+    subject.send(1)
+    subject.send(completion: .failure(Boom()))
+    #expect(recorder.values.isEmpty)
+    #expect(recorder.failure == Boom())
+    #expect(dropped == [1])
+  }
+
+  @Test func `the first value not asked for fails the stream`() {
+    var refused: [Int] = []
+    let recorder = subject.onBackpressureError {
+      refused.append($0)
+      return Boom()
+    }.record(demand: .max(1))
+    for value in 1...3 { subject.send(value) }
+    #expect(recorder.values == [1])
+    #expect(recorder.failure == Boom())
+    #expect(refused == [2])
+  }
+
+  @Test func `a value that arrives while the one held is delivered comes after it`() {
+    let recorder = subject.onBackpressureLatest().record(demand: .none)
+    recorder.onValue = { [subject] in if $0 == 1 { subject.send(2) } }
+    subject.send(1)
+    recorder.request(.max(1))
+    #expect(recorder.values == [1])
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 2])
+  }
+
+  @Test func `onBackpressureLatest keeps the stack flat when each value brings the next`() {
+    for answers in [true, false] {
+      let subject = PassthroughSubject<Int, Never>()
+      var last = 0
+      let subscriber = Pulling { value, subscription in
+        last = value
+        if value < 200_000 { subject.send(value + 1) }
+        if !answers { subscription.request(.max(1)) }
+        return answers ? .max(1) : .none
+      }
+      subject.onBackpressureLatest().subscribe(subscriber)
+      subject.send(0)
+      #expect(last == 200_000)
+      subscriber.cancel()
+    }
+  }
+}
+
+/// Asks for one value, and then for what its closure says.
+private final class Pulling: Subscriber {
+  private let take: (Int, any Subscription) -> Subscribers.Demand
+  private var subscription: (any Subscription)?
+
+  init(_ take: @escaping (Int, any Subscription) -> Subscribers.Demand) { self.take = take }
+
+  func receive(subscription: any Subscription) {
+    self.subscription = subscription
+    subscription.request(.max(1))
+  }
+  func receive(_ input: Int) -> Subscribers.Demand { subscription.map { take(input, $0) } ?? .none }
+  func receive(completion: Subscribers.Completion<Never>) {}
+
+  func cancel() {
+    subscription?.cancel()
+    subscription = nil
+  }
+}

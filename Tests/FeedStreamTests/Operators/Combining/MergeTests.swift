@@ -1,0 +1,23 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct MergeTests {
+  @Test func `merge takes up to eight publishers, and a collection`() {
+    let many = Just(1).merge(with: Just(2), Just(3), Just(4), Just(5), Just(6), Just(7), Just(8))
+    #expect(many.record().values == [1, 2, 3, 4, 5, 6, 7, 8])
+    let three: Publishers.Merge3<Just<Int>, Just<Int>, Just<Int>> = Just(1).merge(with: Just(2), Just(3))
+    #expect(three.record(demand: .max(2)).values == [1, 2])
+    #expect([Just(1), Just(2)].merge().record().values == [1, 2])
+    #expect(merge(Just(1), [2, 3].publisher, Empty()).record().values == [1, 2, 3])
+  }
+
+  @Test func `merge delivers the values of all as they come, and ends with the last`() {
+    withVirtualTime { time in
+      let recorder = time.hot("a--b|").merge(with: time.hot("-1-2---|")).record(on: time)
+      time.run()
+      recorder.expect("a1-(b2)---|")
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct SwitchIfEmptyTests {
+  @Test func `switchIfEmpty turns to the other publisher when a stream finishes without a value`() {
+    withVirtualTime { time in
+      let empty = time.cold("--|").switchIfEmpty(time.cold("-x|")).record(on: time)
+      let full = time.cold("-a|").switchIfEmpty(time.cold("-x|")).record(on: time)
+      let failing = time.cold("-#").switchIfEmpty(time.cold("-x|")).record(on: time)
+      time.run()
+      empty.expect("---x|")
+      full.expect("-a|")
+      failing.expect("-#")
+    }
+  }
+
+  @Test func `switchIfEmpty asks the other publisher for what was asked for`() {
+    withVirtualTime { time in
+      let recorder = time.cold("|").switchIfEmpty(time.cold("xyz|")).record(on: time, demand: .max(2))
+      time.run()
+      recorder.expect("xy")
+      recorder.cancel()
+    }
+  }
+}

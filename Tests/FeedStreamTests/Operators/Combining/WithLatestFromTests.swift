@@ -1,0 +1,42 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct WithLatestFromTests {
+  @Test func `withLatestFrom pairs each value with the newest of the other`() {
+    withVirtualTime { time in
+      let recorder = time.hot("a-b-c|").withLatestFrom(time.hot("-1-2-")) { $0 + $1 }.record(on: time)
+      time.run()
+      recorder.expect("--x-y|", values: ["x": "b1", "y": "c2"])
+    }
+  }
+
+  @Test func `withLatestFrom asks again for what it leaves out`() {
+    let other = CurrentValueSubject<Int, Never>(7)
+    let recorder = [1, 2].publisher.withLatestFrom(other, +).record(demand: .max(1))
+    #expect(recorder.values == [8])
+    let never = PassthroughSubject<Int, Never>()
+    let left = [1, 2].publisher.withLatestFrom(never, +).record(demand: .max(1))
+    #expect(left.values.isEmpty)
+    #expect(left.completion == .finished)
+  }
+
+  @Test func `withLatestFrom keeps the last value of an other that has finished`() {
+    #expect([1, 2].publisher.withLatestFrom(Just(5), +).record().values == [6, 7])
+  }
+
+  @Test func `withLatestFrom ends with an other that has nothing, and cancels upstream`() {
+    var isCancelled = false
+    let upstream = PassthroughSubject<Int, Boom>()
+    let other = PassthroughSubject<Int, Boom>()
+    let recorder = upstream.handleEvents(receiveCancel: { isCancelled = true }).withLatestFrom(other)
+      .record()
+    other.send(completion: .finished)
+    #expect(recorder.completion == .finished)
+    #expect(isCancelled)
+    let failed = upstream.withLatestFrom(Fail<Int, Boom>(error: Boom())).record()
+    #expect(failed.subscribedAt != nil)
+    #expect(failed.failure == Boom())
+  }
+}

@@ -1,0 +1,41 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct ReplaceErrorTests {
+  @Test func `replaceError delivers a value in place of the failure`() {
+    withVirtualTime { time in
+      let recorder = time.cold("a#").replaceError(with: "z").record(on: time)
+      time.advance(by: .milliseconds(2))
+      recorder.expect("a(z|)")
+    }
+  }
+
+  @Test func `replaceError keeps its value until it is asked for`() {
+    withVirtualTime { time in
+      let recorder = time.cold("a#").replaceError(with: "z").record(on: time, demand: .max(1))
+      time.advance(by: .milliseconds(3))
+      recorder.expect("a")
+      recorder.request(.max(1))
+      recorder.expect("a--(z|)")
+    }
+  }
+
+  @Test func `what is asked for in the answer to a value that fails the stream is the replacement`() {
+    let subject = PassthroughSubject<Character, MarbleFailure>()
+    let recorder = subject.replaceError(with: "z").record(demand: .oneByOne)
+    recorder.onValue = { if $0 == "a" { subject.send(completion: .failure(MarbleFailure())) } }
+    subject.send("a")
+    recorder.expect("(az|)")
+  }
+
+  @Test func `replaceError does not finish for a subscriber that cancels upon its value`() {
+    withVirtualTime { time in
+      let recorder = time.cold("-#").replaceError(with: "z").record(on: time)
+      recorder.onValue = { _ in recorder.cancel() }
+      time.advance(by: .milliseconds(1))
+      recorder.expect("-z")
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct RetryTests {
+  @Test func `retry subscribes again as often as it may`() {
+    withVirtualTime { time in
+      let recorder = time.cold("a#").retry(2).record(on: time)
+      time.run()
+      recorder.expect("aaa#")
+    }
+  }
+
+  @Test func `retry asks again for what is left of the demand`() {
+    withVirtualTime { time in
+      let recorder = time.cold("ab#").retry(5).record(on: time, demand: .max(3))
+      time.run()
+      recorder.expect("aba")
+      recorder.cancel()
+    }
+  }
+
+  @Test func `a source that fails a hundred thousand times keeps the stack flat`() {
+    var attempts = 0
+    let recorder = Deferred {
+      attempts += 1
+      return Fail<Int, Boom>(error: Boom())
+    }.retry(100_000).record()
+    #expect(attempts == 100_001)
+    #expect(recorder.completion == .failure(Boom()))
+  }
+
+  @Test func `a source that delivers and fails a hundred thousand times keeps the stack flat`() {
+    var attempts = 0
+    let source = Deferred {
+      attempts += 1
+      return [attempts].publisher.tryMap { $0 <= 100_000 ? try failing($0) : $0 }
+    }
+    func failing(_ value: Int) throws -> Int { throw Boom() }
+    #expect(source.retry(200_000).pulled(.requesting) == 1)
+    #expect(attempts == 100_001)
+  }
+
+  @Test func `cancelling stops the retries`() {
+    var attempts = 0
+    var cancel = {}
+    let subject = PassthroughSubject<Int, Boom>()
+    let recorder = Deferred {
+      attempts += 1
+      if attempts == 3 { cancel() }
+      return attempts == 1 ? subject.eraseToAnyPublisher() : Fail(error: Boom()).eraseToAnyPublisher()
+    }.retry(10).record()
+    cancel = { recorder.cancel() }
+    subject.send(completion: .failure(Boom()))
+    #expect(attempts == 3)
+    #expect(recorder.completion == nil)
+  }
+}

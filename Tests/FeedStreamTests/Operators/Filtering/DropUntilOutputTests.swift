@@ -1,0 +1,36 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct DropUntilOutputTests {
+  @Test func `drop until output begins with the trigger`() {
+    withVirtualTime { time in
+      let recorder = time.hot("abcd|").drop(untilOutputFrom: time.hot("-x-")).record(on: time)
+      time.run()
+      recorder.expect("--cd|")
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `the publisher that opens a drop is cancelled with the stream, though it goes on`(ends: Bool) {
+    withVirtualTime { time in
+      let ticks = Publishers.Interval(every: .milliseconds(1), scheduler: time)
+      let upstream = PassthroughSubject<Int, Never>()
+      let recorder = upstream.drop(untilOutputFrom: ticks).record(on: time)
+      time.advance(by: .milliseconds(3))
+      upstream.send(1)
+      #expect(recorder.values == [1])
+      if ends { upstream.send(completion: .finished) } else { recorder.cancel() }
+      #expect(recorder.completion == (ends ? .finished : nil))
+    }
+  }
+
+  @Test func `drop until output ends once when the trigger ends without a value`() {
+    withVirtualTime { time in
+      let recorder = time.hot("ab|").drop(untilOutputFrom: time.hot("-|")).record(on: time)
+      time.run()
+      recorder.expect("-|")
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct PrefixUntilOutputTests {
+  @Test func `prefix until output ends with the trigger`() {
+    withVirtualTime { time in
+      let recorder = time.hot("abcd|").prefix(untilOutputFrom: time.hot("--x|")).record(on: time)
+      time.run()
+      recorder.expect("ab(c|)")
+    }
+  }
+
+  @Test func `a trigger that fires before upstream accepts still has a subscription go before the ending`() {
+    let recorder = [1].publisher.eraseToAnyPublisher().prefix(untilOutputFrom: Just(0)).record()
+    #expect(recorder.subscribedAt != nil)
+    recorder.expect("|")
+  }
+}

@@ -1,0 +1,20 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct ExpandTests {
+  @Test func `expand delivers a tree level by level`() {
+    let recorder = Just(1).expand { ($0 < 4 ? [$0 * 2, $0 * 2 + 1] : []).publisher }.record()
+    #expect(recorder.values == [1, 2, 3, 4, 5, 6, 7])
+    #expect(recorder.completion == .finished)
+  }
+
+  @Test func `expand delivers no more than was asked for`() {
+    let recorder = Just(1).expand { Just($0 + 1) }.record(demand: .max(3))
+    #expect(recorder.values == [1, 2, 3])
+    recorder.request(.max(2))
+    #expect(recorder.values == [1, 2, 3, 4, 5])
+    recorder.cancel()
+  }
+}

@@ -1,0 +1,72 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct GroupByTests {
+  @Test func `groupBy makes a publisher of each key, with the value that opened it`() {
+    let subject = PassthroughSubject<Int, Never>()
+    var seen: [String] = []
+    let cancellable = subject.groupBy { $0 % 2 == 0 ? "even" : "odd" }
+      .flatMap { group in group.map { "\(group.key) \($0)" } }
+      .sink { seen.append($0) }
+    for value in 1...4 { subject.send(value) }
+    #expect(seen == ["odd 1", "even 2", "odd 3", "even 4"])
+    cancellable.cancel()
+  }
+
+  @Test func `a group holds what nobody has asked for, and its ending`() {
+    let groups = [1, 2, 3].publisher.groupBy { $0 % 2 }.record()
+    #expect(groups.completion == .finished)
+    let odd = groups.values[0].record(demand: .max(1))
+    #expect(odd.values == [1])
+    odd.request(.max(1))
+    #expect(odd.values == [1, 3])
+    #expect(odd.completion == .finished)
+  }
+
+  @Test func `a group that is cancelled is opened anew by the next value`() {
+    let subject = PassthroughSubject<Int, Never>()
+    let groups = subject.groupBy { _ in 0 }.record()
+    subject.send(1)
+    groups.values[0].record().cancel()
+    subject.send(2)
+    #expect(groups.values.count == 2)
+    #expect(groups.values.last!.record().values == [2])
+    groups.cancel()
+  }
+
+  @Test func `cancelling the stream of groups finishes the groups`() {
+    let subject = PassthroughSubject<Int, Never>()
+    let groups = subject.groupBy { $0 }.record()
+    for key in [1, 2] { subject.send(key) }
+    let taken = groups.values[0].record()
+    groups.cancel()
+    #expect(taken.values == [1])
+    #expect(taken.completion == .finished)
+    #expect(groups.values[1].record().completion == .finished)
+  }
+
+  @Test func `groups end in the order in which they began`() {
+    let subject = PassthroughSubject<Int, Never>()
+    var ended: [Int] = []
+    var cancellables: Set<AnyCancellable> = []
+    subject.groupBy { $0 }.sink { group in
+      group.sink(receiveCompletion: { _ in ended.append(group.key) }, receiveValue: { _ in }).store(in: &cancellables)
+    }.store(in: &cancellables)
+    for key in 0..<32 { subject.send(key) }
+    subject.send(completion: .finished)
+    #expect(ended == Array(0..<32))
+  }
+
+  @Test func `a second subscriber to a group traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      var cancellables: Set<AnyCancellable> = []
+      Just(1).groupBy { $0 }.sink { group in
+        group.sink { _ in }.store(in: &cancellables)
+        group.sink { _ in }.store(in: &cancellables)
+      }.store(in: &cancellables)
+    }
+    #expect(result?.says("share() it for more") == true)
+  }
+}

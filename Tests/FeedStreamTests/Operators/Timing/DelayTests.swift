@@ -1,0 +1,52 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct DelayTests {
+  @Test func `delay moves values and the ending by the interval`() {
+    withVirtualTime { time in
+      let recorder = time.hot("-a-b-c|").delay(for: .milliseconds(3), scheduler: time).record(on: time)
+      time.run()
+      recorder.expect("----a-b-c|")
+    }
+  }
+
+  @Test func `delay moves a failure behind the values before it`() {
+    withVirtualTime { time in
+      let recorder = time.hot("-ab#").delay(for: .milliseconds(2), scheduler: time).record(on: time)
+      time.run()
+      recorder.expect("---ab#")
+    }
+  }
+
+  @Test func `cancelling within a value drops those scheduled after it`() {
+    withVirtualTime { time in
+      let subject = PassthroughSubject<Character, MarbleFailure>()
+      let recorder = subject.delay(for: .milliseconds(1), scheduler: time).record(on: time)
+      recorder.onValue = { _ in recorder.cancel() }
+      for value in "abc" { subject.send(value) }
+      time.run()
+      recorder.expect("-a")
+    }
+  }
+
+  @Test func `what cancel drops is released at once`() {
+    withVirtualTime { time in
+      final class Value {}
+      let subject = PassthroughSubject<Value, Boom>()
+      let recorder = subject.delay(for: .milliseconds(5), scheduler: time).record(on: time)
+      weak var sent: Value?
+      do {
+        let value = Value()
+        sent = value
+        subject.send(value)
+      }
+      #expect(sent != nil)
+      recorder.cancel()
+      #expect(sent == nil)
+      // What was scheduled runs empty.
+      time.run()
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct TimeoutTests {
+  @Test func `timeout finishes after a silence`() {
+    withVirtualTime { time in
+      let recorder = time.hot("-a-b-----c-|").timeout(.milliseconds(4), scheduler: time).record(on: time)
+      time.run()
+      recorder.expect("-a-b---|")
+    }
+  }
+
+  @Test func `timeout fails with the custom error`() {
+    withVirtualTime { time in
+      let recorder = time.hot("-a").timeout(.milliseconds(4), scheduler: time, customError: { MarbleFailure() }).record(
+        on: time)
+      time.run()
+      recorder.expect("-a---#")
+    }
+  }
+
+  @Test func `the time of timeout runs anew from the first request`() {
+    withVirtualTime { time in
+      let recorder = time.hot("------a").timeout(.milliseconds(4), scheduler: time).record(on: time, demand: .none)
+      time.advance(by: .milliseconds(3))
+      recorder.request(.max(2))
+      time.run()
+      recorder.expect("------a---|")
+    }
+  }
+
+  @Test func `timeout leaves a stream alone that is never silent for so long`() {
+    withVirtualTime { time in
+      let recorder = time.hot("--a---b---c--|").timeout(.milliseconds(5), scheduler: time).record(on: time)
+      time.run()
+      recorder.expect("--a---b---c--|")
+    }
+  }
+
+  @Test func `timeout delivers what arrived in time, however late the scheduler is`() {
+    withVirtualTime { time in
+      let subject = PassthroughSubject<Character, MarbleFailure>()
+      let recorder = subject.timeout(.milliseconds(4), scheduler: time).record(on: time)
+      subject.send("a")
+      time.stall(for: .milliseconds(10))
+      time.advance(by: .milliseconds(1))
+      recorder.expect("----------(a|)")
+    }
+  }
+
+  @Test func `cancelling a timeout stops its clock`() {
+    withVirtualTime { time in
+      let recorder = time.hot("").timeout(.milliseconds(3), scheduler: time).record(on: time)
+      recorder.cancel()
+    }
+  }
+
+  @Test func `timeout needs a scheduler with time`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let never = PassthroughSubject<Int, Never>().timeout(.seconds(1), scheduler: ImmediateScheduler.shared)
+      _ = never.sink { _ in }
+    }
+    #expect(result?.says("use one that has time") == true)
+  }
+}

@@ -1,0 +1,47 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct MaterializeTests {
+  @Test func `materialize makes the ending a value, which waits to be asked for`() {
+    withVirtualTime { time in
+      let recorder = time.cold("a#").materialize().record(on: time, demand: .max(1))
+      time.advance(by: .milliseconds(2))
+      #expect(recorder.values == [.value("a")])
+      #expect(recorder.completion == nil)
+      recorder.request(.max(1))
+      #expect(recorder.values == [.value("a"), .completion(.failure(MarbleFailure()))])
+      #expect(recorder.completion == .finished)
+    }
+  }
+
+  @Test func `an ending that comes within a value is delivered on the answer to it`() {
+    let subject = PassthroughSubject<Int, Boom>()
+    let recorder = subject.materialize().record(demand: .oneByOne)
+    recorder.onValue = { _ in subject.send(completion: .failure(Boom())) }
+    subject.send(1)
+    #expect(recorder.values.count == 2)
+    #expect(recorder.completion == .finished)
+  }
+
+  @Test func `dematerialize undoes materialize`() {
+    withVirtualTime { time in
+      let recorder = time.cold("ab#").materialize().dematerialize().record(on: time)
+      time.run()
+      recorder.expect("ab#")
+    }
+  }
+
+  @Test func `an ending among the signals cancels upstream`() {
+    let subject = PassthroughSubject<Signal<Int, Boom>, Never>()
+    var isCancelled = false
+    let recorder = subject.handleEvents(receiveCancel: { isCancelled = true }).dematerialize().record()
+    subject.send(.value(1))
+    subject.send(.completion(.finished))
+    subject.send(.value(2))
+    #expect(recorder.values == [1])
+    #expect(recorder.completion == .finished)
+    #expect(isCancelled)
+  }
+}

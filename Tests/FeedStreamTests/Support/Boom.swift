@@ -1,0 +1,2 @@
+/// An error.
+struct Boom: Error, Equatable {}
