@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .library(name: "FeedStream", targets: ["FeedStream"]),
     .library(name: "FeedStreamTesting", targets: ["FeedStreamTesting"]),
+    .library(name: "FeedFormats", targets: ["FeedFormats"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .executable(name: "feed", targets: ["feed"]),
@@ -22,7 +23,10 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    // simdjson behind a few functions of C: nothing else of the package is written in C++.
+    .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "FeedStream", dependencies: ["CLibUV"]),
+    .target(name: "FeedFormats", dependencies: ["CSimdJSON"]),
     .target(
       name: "FeedStreamTesting",
       dependencies: [
@@ -94,6 +98,9 @@ let package = Package(
         "TestSupport", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld",
       ]),
     .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream"]),
+    .testTarget(name: "FeedFormatsTests", dependencies: ["FeedFormats"]),
+    // What Scripts/test-feedparser compares with.
+    .executableTarget(name: "InspectFeeds", dependencies: ["FeedFormats"], path: "Tests/InspectFeeds"),
     .testTarget(
       name: "ImageFeedTests",
       dependencies: [

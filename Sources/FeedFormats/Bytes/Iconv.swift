@@ -1,0 +1,62 @@
+import Glibc
+
+/// glibc's converter from a legacy encoding to UTF-8, chunk by chunk.
+///
+/// - Note: `@unchecked Sendable`: a converter is state that one decoder owns; who copies that decoder and uses both copies
+///   on two threads gets wrong characters. `TextDecoder` is not copied.
+final class Iconv: @unchecked Sendable {
+  private let converter: iconv_t
+  private var carried: [UInt8] = []
+
+  /// `nil` for a name that glibc does not know.
+  init?(_ encoding: String) {
+    guard let converter = iconv_open("UTF-8", encoding), converter != iconv_t(bitPattern: -1) else { return nil }
+    self.converter = converter
+  }
+
+  deinit { iconv_close(converter) }
+
+  /// Appends `bytes` as UTF-8. What is no character becomes U+FFFD, once for each byte.
+  ///
+  /// - Returns: false if there was such a byte.
+  func append(_ bytes: Bytes, isLast: Bool, to text: inout [UInt8]) -> Bool {
+    var isClean = true
+    var input = carried
+    input.append(bytes)
+    carried = []
+    input.withUnsafeMutableBytes { input in
+      var next = input.baseAddress?.assumingMemoryBound(to: CChar.self)
+      var left = input.count
+      while left > 0 {
+        let status = convert(&next, &left, to: &text)
+        guard status != 0 else { continue }
+        if status == EINVAL, !isLast {
+          carried = Array(input.suffix(left))
+          return
+        }
+        if status != E2BIG {
+          isClean = false
+          text.append("\u{FFFD}")
+          next = next.map { $0 + 1 }
+          left -= 1
+        }
+      }
+    }
+    return isClean
+  }
+
+  /// Converts as much as fits in a piece; returns 0 or the error's number.
+  private func convert(
+    _ next: inout UnsafeMutablePointer<CChar>?, _ left: inout Int, to text: inout [UInt8]
+  ) -> Int32 {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { piece in
+      var (place, room) = (piece.baseAddress, piece.count)
+      let result = iconv(converter, &next, &left, &place, &room)
+      let status = result == -1 ? errno : 0
+      UnsafeMutableRawBufferPointer(start: piece.baseAddress, count: piece.count - room).withMemoryRebound(
+        to: UInt8.self
+      ) { text.append(Bytes($0)) }
+      return status
+    }
+  }
+}

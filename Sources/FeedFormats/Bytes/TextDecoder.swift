@@ -1,0 +1,118 @@
+/// Turns the bytes of a document into UTF-8, chunk by chunk.
+///
+/// The encoding is that of a byte order mark; UTF-8 while the bytes are that, whatever is declared, unless a 7-bit encoding
+/// is; that of the XML declaration; that of the response's type; windows-1252. NUL bytes are dropped.
+struct TextDecoder {
+  private enum State {
+    case head
+    case utf8
+    /// Bytes from the first one that is not ASCII wait until they are no UTF-8, or until they are many.
+    case undecided(name: String)
+    case windows1252
+    case converting(Iconv)
+  }
+
+  /// How much is read before the encoding is chosen.
+  static let headBytes = 1024
+  /// A text in a legacy encoding is no valid UTF-8 for so long.
+  private static let undecidedBytes = 64 << 10
+
+  private(set) var encoding = "UTF-8"
+  private(set) var repairs: Repairs = []
+  private let charset: String?
+  private var state = State.head
+  private var waiting: [UInt8] = []
+  private var hasCharacters = false
+
+  init(charset: String?) { self.charset = charset }
+
+  /// Appends what is known of `bytes` to `text`.
+  mutating func decode(_ bytes: Bytes, isLast: Bool, to text: inout [UInt8]) {
+    let start = text.count
+    if waiting.isEmpty {
+      let taken = take(bytes, isLast: isLast, to: &text)
+      if taken < bytes.count { waiting.append(bytes.part(taken, bytes.count)) }
+    } else {
+      waiting.append(bytes)
+      let whole = waiting
+      let taken = whole.withBytes { take($0, isLast: isLast, to: &text) }
+      waiting.removeSubrange(..<taken)
+    }
+    dropZeros(of: &text, from: start)
+  }
+
+  /// How many of `bytes` are done with.
+  private mutating func take(_ bytes: Bytes, isLast: Bool, to text: inout [UInt8]) -> Int {
+    switch state {
+    case .head:
+      guard bytes.count >= Self.headBytes || isLast else { return 0 }
+      let skipped = begin(bytes)
+      return skipped + take(bytes.part(skipped, bytes.count), isLast: isLast, to: &text)
+    case .utf8:
+      let whole = isLast ? bytes.count : bytes.countOfWholeCharacters
+      appendUTF8(bytes.part(0, whole), to: &text)
+      return whole
+    case .undecided(let name):
+      return takeUndecided(bytes, name: name, isLast: isLast, to: &text)
+    case .windows1252:
+      for byte in bytes { text.append(Windows1252.scalar(byte)) }
+      return bytes.count
+    case .converting(let iconv):
+      if !iconv.append(bytes, isLast: isLast, to: &text) { repairs.insert(.badCharacters) }
+      return bytes.count
+    }
+  }
+
+  /// Chooses, and returns how long the byte order mark is.
+  private mutating func begin(_ head: Bytes) -> Int {
+    switch EncodingChoice(head: head, charset: charset) {
+    case .certain(let name, let iconvName, let skipped):
+      encoding = name
+      state = iconvName.flatMap(Iconv.init).map(State.converting) ?? .utf8
+      return skipped
+    case .sevenBit(let name):
+      if let iconv = Iconv(name) {
+        encoding = name.uppercased()
+        state = .converting(iconv)
+      } else {
+        state = .utf8
+      }
+    case .utf8Unless(let name): state = .undecided(name: name)
+    case .utf8: state = .utf8
+    }
+    return 0
+  }
+
+  private mutating func takeUndecided(_ bytes: Bytes, name: String, isLast: Bool, to text: inout [UInt8]) -> Int {
+    let ascii = bytes.firstIndex { $0 >= 0x80 } ?? bytes.count
+    text.append(bytes.part(0, ascii))
+    let rest = bytes.part(ascii, bytes.count)
+    let whole = isLast ? rest.count : rest.countOfWholeCharacters
+    if !rest.part(0, whole).isUTF8 {
+      encoding = name
+      state = name == EncodingChoice.windows1252 ? .windows1252 : Iconv(name).map(State.converting) ?? .utf8
+    } else if isLast || whole > Self.undecidedBytes {
+      if whole > 0 { repairs.insert(.declaredEncoding) }
+      state = .utf8
+    } else {
+      return ascii
+    }
+    return ascii + take(rest, isLast: isLast, to: &text)
+  }
+
+  private mutating func appendUTF8(_ bytes: Bytes, to text: inout [UInt8]) {
+    if bytes.isUTF8 {
+      text.append(bytes)
+    } else {
+      repairs.insert(.notUTF8)
+      if text.appendRepaired(bytes) { hasCharacters = true }
+      encoding = hasCharacters ? "UTF-8" : EncodingChoice.windows1252
+    }
+  }
+
+  private mutating func dropZeros(of text: inout [UInt8], from start: Int) {
+    guard text.withBytes({ $0.firstIndex(of: 0, from: start, to: $0.count) }) != nil else { return }
+    repairs.insert(.zeros)
+    text[start...].removeAll { $0 == 0 }
+  }
+}

@@ -1,0 +1,59 @@
+import CSimdJSON
+
+extension UnsafeBufferPointer where Element == UInt8 {
+  var isUTF8: Bool { csimdjson_is_utf8(baseAddress, count) }
+
+  /// How many bytes there are without a character at the end that may go on in the next chunk.
+  var countOfWholeCharacters: Int {
+    for back in 1..<4 where back <= count {
+      let byte = self[count - back]
+      if byte & 0xC0 == 0x80 { continue }
+      let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+      return length > back ? count - back : count
+    }
+    return count
+  }
+
+  /// How many bytes the character of UTF-8 at `index` has; `nil` where there is none.
+  func lengthOfCharacter(at index: Int) -> Int? {
+    let first = self[index]
+    let (length, lowest, highest): (Int, UInt8, UInt8)
+    switch first {
+    case ..<0x80: return 1
+    case 0xC2...0xDF: (length, lowest, highest) = (2, 0x80, 0xBF)
+    case 0xE0: (length, lowest, highest) = (3, 0xA0, 0xBF)
+    case 0xED: (length, lowest, highest) = (3, 0x80, 0x9F)
+    case 0xE1...0xEF: (length, lowest, highest) = (3, 0x80, 0xBF)
+    case 0xF0: (length, lowest, highest) = (4, 0x90, 0xBF)
+    case 0xF1...0xF3: (length, lowest, highest) = (4, 0x80, 0xBF)
+    case 0xF4: (length, lowest, highest) = (4, 0x80, 0x8F)
+    default: return nil
+    }
+    guard index + length <= count, (lowest...highest).contains(self[index + 1]) else { return nil }
+    for place in 2..<4 where place < length {
+      guard self[index + place] & 0xC0 == 0x80 else { return nil }
+    }
+    return length
+  }
+}
+
+extension [UInt8] {
+  /// Appends `bytes`, those that are no UTF-8 as windows-1252.
+  ///
+  /// - Returns: whether there was a character of UTF-8 that is not ASCII.
+  mutating func appendRepaired(_ bytes: Bytes) -> Bool {
+    var index = 0
+    var hasCharacters = false
+    while index < bytes.count {
+      if let length = bytes.lengthOfCharacter(at: index) {
+        append(bytes.part(index, index + length))
+        hasCharacters = hasCharacters || length > 1
+        index += length
+      } else {
+        append(Windows1252.scalar(bytes[index]))
+        index += 1
+      }
+    }
+    return hasCharacters
+  }
+}

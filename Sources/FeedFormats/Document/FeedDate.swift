@@ -1,0 +1,94 @@
+/// A moment, to the second.
+public struct FeedDate: Hashable, Comparable, Sendable {
+  public var secondsSince1970: Int64
+
+  public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
+
+  /// Reads a date as feeds write it: RFC 822 and what is made of it, RFC 3339, ISO 8601 without week numbers, `asctime`.
+  ///
+  /// A date without a time is its midnight, a time without a zone is GMT, years of two digits are those of RFC 2822.
+  public init?(_ text: String) {
+    guard let date = text.withBytes({ FeedDate(parsing: $0) }) else { return nil }
+    self = date
+  }
+
+  public static func < (one: FeedDate, other: FeedDate) -> Bool { one.secondsSince1970 < other.secondsSince1970 }
+}
+
+extension FeedDate: CustomStringConvertible {
+  /// ISO 8601 in GMT: `2003-12-31T10:14:55Z`.
+  public var description: String {
+    let days = Int((Double(secondsSince1970) / 86_400).rounded(.down))
+    let rest = Int(secondsSince1970) - days * 86_400
+    // The calendar's years begin in March here, so that leap days come last.
+    let shifted = days + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let month = (5 * dayOfYear + 2) / 153
+    let day = dayOfYear - (153 * month + 2) / 5 + 1
+    let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
+    func digits(_ number: Int, _ count: Int = 2) -> String {
+      let text = String(number)
+      return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+    return "\(digits(year, 4))-\(digits(month < 10 ? month + 3 : month - 9))-\(digits(day))"
+      + "T\(digits(rest / 3600)):\(digits(rest / 60 % 60)):\(digits(rest % 60))Z"
+  }
+}
+
+/// The parts of a date while they are found.
+struct DateParts {
+  var year: Int?
+  var month: Int?
+  var day: Int?
+  var hour = 0
+  var minute = 0
+  var second = 0
+  /// Seconds east of Greenwich.
+  var offset = 0
+
+  var date: FeedDate? {
+    guard let year, (1...9999).contains(year), let month, (1...12).contains(month) else { return nil }
+    let day = day ?? 1
+    guard (1...Self.days(in: month, of: year)).contains(day), hour <= 24, minute < 60, second <= 60 else { return nil }
+    let days = Self.daysSince1970(year, month, day)
+    return FeedDate(secondsSince1970: Int64(days * 86_400 + hour * 3600 + minute * 60 + second - offset))
+  }
+
+  static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+
+  static func days(in month: Int, of year: Int) -> Int {
+    switch month {
+    case 2: isLeap(year) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let year = month <= 2 ? year - 1 : year
+    let era = year / 400
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  /// Takes the month and the day of a day of the year.
+  mutating func setDayOfYear(_ ordinal: Int) {
+    guard let year, ordinal >= 1, ordinal <= (Self.isLeap(year) ? 366 : 365) else {
+      month = nil
+      return
+    }
+    var rest = ordinal
+    for month in 1...12 {
+      let days = Self.days(in: month, of: year)
+      if rest <= days {
+        (self.month, day) = (month, rest)
+        return
+      }
+      rest -= days
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/// A feed as one document says it: whatever its format, in one shape.
+///
+/// Texts are as they came, entities of XML and escapes of JSON resolved; addresses are absolute, of http or https. What
+/// the document leaves out is `nil`.
+public struct FeedDocument: Hashable, Sendable {
+  public var format: FeedKind
+  /// The encoding that the bytes had, by its usual name: `UTF-8`, `windows-1252`.
+  public var encoding: String
+  public var title: FeedText?
+  /// The address of the site.
+  public var link: String?
+  public var items: [FeedItem]
+  /// The address of the next page (Atom's `rel=next`, RFC 5005; JSON Feed's `next_url`).
+  public var next: String?
+  /// Where subscribers are told of changes (WebSub).
+  public var hubs: [String]
+  public var polling: PollingHints
+  /// What had to be repaired, in sentences without a full stop, each once.
+  public var repairs: [String]
+
+  public init(
+    format: FeedKind, encoding: String = "UTF-8", title: FeedText? = nil, link: String? = nil, items: [FeedItem] = [],
+    next: String? = nil, hubs: [String] = [], polling: PollingHints = PollingHints(), repairs: [String] = []
+  ) {
+    self.format = format
+    self.encoding = encoding
+    self.title = title
+    self.link = link
+    self.items = items
+    self.next = next
+    self.hubs = hubs
+    self.polling = polling
+    self.repairs = repairs
+  }
+}
+
+/// The formats that ``FeedParser`` reads. The raw value is what a person reads.
+public enum FeedKind: String, Hashable, Sendable, CaseIterable {
+  case rss090 = "RSS 0.90"
+  case rss091 = "RSS 0.91"
+  case rss092 = "RSS 0.92"
+  case rss093 = "RSS 0.93"
+  case rss094 = "RSS 0.94"
+  case rss10 = "RSS 1.0"
+  case rss20 = "RSS 2.0"
+  /// RSS that does not say its version.
+  case rss = "RSS"
+  case atom03 = "Atom 0.3"
+  case atom10 = "Atom 1.0"
+  case jsonFeed1 = "JSON Feed 1"
+  case jsonFeed11 = "JSON Feed 1.1"
+  /// `{"items": [{"id", "description"?, "location"?, "image"}]}`.
+  case caseStudy = "Essential Feed"
+}
+
+/// What a feed says about how often it is worth a look.
+public struct PollingHints: Hashable, Sendable {
+  /// RSS's `ttl`, in minutes.
+  public var minutesToLive: Int?
+  /// `sy:updatePeriod` divided by `sy:updateFrequency`, in seconds.
+  public var updateInterval: Int?
+  /// The hours, 0 to 23 in GMT, at which nothing changes.
+  public var skippedHours: [Int] = []
+  /// The days, in English as they came, on which nothing changes.
+  public var skippedDays: [String] = []
+
+  public init() {}
+}

@@ -1,0 +1,69 @@
+/// A picture that an item names, and where.
+public struct FeedImageCandidate: Hashable, Sendable {
+  /// Where a picture was found, best first: the order in which one is chosen. The raw value is the name in the document.
+  public enum Source: String, Hashable, Sendable, CaseIterable {
+    case mediaContent = "media:content"
+    /// RSS's `enclosure`, Atom's `link rel=enclosure`, JSON Feed's attachments.
+    case enclosure
+    /// JSON Feed's `image`, the case study's, and an item's own `<image>` in RSS.
+    case image
+    case bannerImage = "banner_image"
+    case mediaThumbnail = "media:thumbnail"
+    case itunesImage = "itunes:image"
+    case content
+    case summary
+  }
+
+  /// An absolute http or https address.
+  public var address: String
+  public var source: Source
+  /// In pixels, as the document says.
+  public var width: Int?
+  public var height: Int?
+  /// The media type, as the document says.
+  public var type: String?
+  /// `isDefault` of Media RSS.
+  public var isDefault: Bool
+
+  public init(
+    address: String, source: Source, width: Int? = nil, height: Int? = nil, type: String? = nil, isDefault: Bool = false
+  ) {
+    self.address = address
+    self.source = source
+    self.width = width
+    self.height = height
+    self.type = type
+    self.isDefault = isDefault
+  }
+}
+
+extension FeedItem {
+  /// Chooses the picture: the first source that has one, in ``FeedImageCandidate/Source``'s order; of `media:content` the
+  /// default one, then the widest; of `media:thumbnail` the widest; of the others the first.
+  mutating func chooseImage() {
+    chosenImage = images.indices.min { first, second in
+      let (one, other) = (images[first], images[second])
+      if one.source != other.source { return one.source.rank < other.source.rank }
+      if one.source == .mediaContent, one.isDefault != other.isDefault { return one.isDefault }
+      if one.source == .mediaContent || one.source == .mediaThumbnail, one.width != other.width {
+        return (one.width ?? 0) > (other.width ?? 0)
+      }
+      return first < second
+    }
+  }
+}
+
+extension FeedImageCandidate.Source {
+  fileprivate var rank: Int {
+    switch self {
+    case .mediaContent: 0
+    case .enclosure: 1
+    case .image: 2
+    case .bannerImage: 3
+    case .mediaThumbnail: 4
+    case .itunesImage: 5
+    case .content: 6
+    case .summary: 7
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/// One entry of a feed.
+public struct FeedItem: Hashable, Sendable {
+  /// What names the item for good: RSS's `guid`, Atom's `id`, RDF's `about`, JSON's `id`.
+  public var guid: String?
+  public var title: FeedText?
+  /// A short text: RSS's `description`, Atom's and JSON Feed's `summary`.
+  public var summary: FeedText?
+  /// The whole text: `content:encoded`, Atom's `content`, JSON Feed's `content_html` or `content_text`.
+  public var content: FeedText?
+  /// `media:description`.
+  public var mediaDescription: FeedText?
+  /// The address of the item's page.
+  public var link: String?
+  public var published: FeedDate?
+  public var updated: FeedDate?
+  public var location: FeedPlace?
+  /// Every picture that the item names, in the order of the document, each address once for each source.
+  public var images: [FeedImageCandidate]
+  /// Where in ``images`` the picture to show is.
+  public var chosenImage: Int?
+
+  public init() { images = [] }
+
+  /// The picture to show.
+  public var image: FeedImageCandidate? { chosenImage.map { images[$0] } }
+
+  /// The text to show beside the picture: `media:description`, else the title, else the summary, without markup.
+  public var plainDescription: String? {
+    for text in [mediaDescription, title, summary] {
+      if let plain = text?.plain, !plain.isEmpty { return plain }
+    }
+    return nil
+  }
+}
+
+/// A text and whether it is HTML.
+public struct FeedText: Hashable, Sendable {
+  /// The text as it came.
+  public var value: String
+  /// True for HTML, false for plain text.
+  public var isMarkup: Bool
+
+  public init(_ value: String, isMarkup: Bool) {
+    self.value = value
+    self.isMarkup = isMarkup
+  }
+
+  /// The text on one line: without tags, escapes and control characters.
+  public var plain: String { isMarkup ? plainText(ofHTML: value) : plainLine(value) }
+}
+
+/// Where an item was made.
+public struct FeedPlace: Hashable, Sendable {
+  /// `georss:featurename`.
+  public var name: String?
+  /// Latitude and longitude in degrees, as they came, separated by one space.
+  public var point: String?
+
+  public init(name: String? = nil, point: String? = nil) {
+    self.name = name
+    self.point = point
+  }
+
+  /// The name, else the coordinates.
+  public var text: String? { name ?? point }
+}

@@ -1,0 +1,102 @@
+public import struct Foundation.UUID
+
+/// The case study's format: `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image": URL}]}` in
+/// UTF-8 or UTF-16.
+///
+/// The server's order is kept, and so are items that repeat an id; a `null` description or location is an absent one; keys
+/// it does not know are ignored; no items make an empty feed. One bad item makes the whole feed invalid: a part of a feed
+/// is never shown or saved as if it were the feed.
+///
+/// simdjson reads what is right, ten times as fast as `JSONDecoder`, which reads again what is wrong, and says why: what is
+/// accepted, what is read, and every message are the decoder's.
+public enum CaseStudyFeed {
+  public struct Image: Hashable, Sendable {
+    var identity: Identity
+    public var description: SharedText?
+    public var location: SharedText?
+    /// An absolute http or https address.
+    public var address: SharedText
+    /// True for an address that is one beyond doubt, which no parser has looked at: see ``isPlainWebAddress(_:)``.
+    public var isPlain: Bool
+
+    public init(id: UUID, description: SharedText?, location: SharedText?, address: SharedText, isPlain: Bool) {
+      self.init(
+        identity: Identity(id), description: description, location: location, address: address, isPlain: isPlain)
+    }
+
+    @inline(__always)
+    init(identity: Identity, description: SharedText?, location: SharedText?, address: SharedText, isPlain: Bool) {
+      self.identity = identity
+      self.description = description
+      self.location = location
+      self.address = address
+      self.isPlain = isPlain
+    }
+
+    public var id: UUID { identity.uuid }
+  }
+
+  /// The images in `body`.
+  ///
+  /// - Parameters:
+  ///   - body: a whole document.
+  ///   - maxValues: how many values of JSON it may hold.
+  public static func images(
+    in body: [UInt8], maxValues: Int = FeedLimits().values
+  ) throws(FeedFormatError) -> [Image] {
+    let fast = JSONTape.parse(body) { tape in
+      tape.words <= maxValues ? images(in: tape, ofBytes: body.count) : nil
+    }
+    if let images = fast ?? nil { return images }
+    return try CaseStudyOracle.images(in: body, maxValues: maxValues)
+  }
+
+  /// `nil` for what is not right, or not beyond doubt.
+  ///
+  /// - Parameter count: how many bytes the document has: its strings have no more than five thirds of that.
+  static func images(in tape: JSONTape, ofBytes count: Int) -> [Image]? {
+    guard count <= Int(Int32.max), let value = tape.root["items"], let items = value.elements else { return nil }
+    let texts = tape.takeStrings()
+    var images: [Image] = []
+    images.reserveCapacity(value.count)
+    for item in items {
+      guard let image = image(in: item, texts) else { return nil }
+      images.append(image)
+    }
+    return images
+  }
+
+  @inline(__always)
+  private static func image(in item: JSONValue, _ texts: TextBuffer) -> Image? {
+    guard var members = item.members else { return nil }
+    var id: Identity?
+    var description: Bytes?
+    var location: Bytes?
+    var address: Bytes?
+    while let (name, value) = members.next() {
+      switch name.count {
+      case 2 where name.equals("id"): id = value.bytes.flatMap { Identity($0) }
+      case 5 where name.equals("image"): address = value.bytes
+      case 8 where name.equals("location"):
+        location = value.bytes
+        guard location != nil || value.kind == .null else { return nil }
+      case 11 where name.equals("description"):
+        description = value.bytes
+        guard description != nil || value.kind == .null else { return nil }
+      default: break
+      }
+    }
+    guard let id, let address else { return nil }
+    let isPlain = address.isPlainWebAddress
+    let text: SharedText
+    if isPlain {
+      text = texts.text(address)
+    } else {
+      guard let encoded = CaseStudyOracle.address(address.checkedString) else { return nil }
+      text = SharedText(encoded)
+    }
+    return Image(
+      identity: id, description: description.map { texts.text($0) }, location: location.map { texts.text($0) },
+      address: text, isPlain: isPlain)
+  }
+}

@@ -1,0 +1,125 @@
+/// Reads JSON Feed 1 and 1.1 (jsonfeed.org): a value of the wrong type is skipped, an item that is no object as well.
+struct JSONFeedReader {
+  private let address: String?
+  private let limits: FeedLimits
+  private var repairs: Repairs = []
+  private var base: String?
+
+  init(address: String?, limits: FeedLimits) {
+    self.address = address
+    self.limits = limits
+  }
+
+  /// By its version; without one, by what only a JSON Feed has.
+  static func recognizes(_ root: JSONValue) -> Bool {
+    guard root.kind == .object else { return false }
+    if let version = root["version"]?.bytes, version.firstRange(of: "jsonfeed.org") != nil { return true }
+    guard let items = root["items"]?.elements else { return false }
+    let names: [StaticString] = ["home_page_url", "feed_url"]
+    if names.contains(where: { root[$0]?.kind == .string }) { return true }
+    let ofItems: [StaticString] = ["content_html", "content_text", "date_published"]
+    for item in items.prefix(1) where item["id"] != nil {
+      return ofItems.contains { item[$0]?.kind == .string }
+    }
+    return false
+  }
+
+  mutating func read(_ root: JSONValue) throws(FeedFormatError) -> FeedDocument {
+    guard let value = root["items"] else { throw .wrongShape(at: "", "\"items\" is missing") }
+    guard let items = value.elements else { throw .wrongShape(at: "items", "It is not an array") }
+    var document = FeedDocument(format: format(of: root))
+    document.title = string(root["title"]).map { FeedText($0, isMarkup: false) }
+    base = address ?? url(root["feed_url"]) ?? url(root["home_page_url"])
+    document.link = url(root["home_page_url"])
+    document.next = url(root["next_url"])
+    document.hubs = (root["hubs"]?.elements).map { hubs in hubs.prefix(16).compactMap { url($0["url"]) } } ?? []
+    for value in items {
+      guard value.kind == .object else {
+        repairs.insert(.jsonShape)
+        continue
+      }
+      guard document.items.count < limits.items else { throw .tooManyItems(limit: limits.items) }
+      document.items.append(item(value))
+    }
+    document.repairs = repairs.sentences
+    return document
+  }
+
+  private mutating func format(of root: JSONValue) -> FeedKind {
+    guard let version = root["version"]?.bytes else {
+      repairs.insert(.jsonVersion)
+      return .jsonFeed11
+    }
+    return version.firstRange(of: "version/1.1") != nil ? .jsonFeed11 : .jsonFeed1
+  }
+
+  private mutating func item(_ value: JSONValue) -> FeedItem {
+    var item = FeedItem()
+    if let id = value["id"], id.kind != .null {
+      item.guid = id.stringOrNumber
+      if id.kind != .string { repairs.insert(.jsonShape) }
+    }
+    item.title = string(value["title"]).map { FeedText($0, isMarkup: false) }
+    item.summary = string(value["summary"]).map { FeedText($0, isMarkup: false) }
+    if let html = string(value["content_html"]) {
+      item.content = FeedText(html, isMarkup: true)
+    } else {
+      item.content = string(value["content_text"]).map { FeedText($0, isMarkup: false) }
+    }
+    item.link =
+      url(value["url"]) ?? url(value["external_url"])
+      ?? item.guid.flatMap { $0.withBytes { absoluteAddress($0, base: nil) } }
+    item.published = value["date_published"]?.bytes.flatMap { FeedDate(parsing: $0) }
+    item.updated = value["date_modified"]?.bytes.flatMap { FeedDate(parsing: $0) }
+    noteImages(of: value, in: &item)
+    return item
+  }
+
+  private mutating func noteImages(of value: JSONValue, in item: inout FeedItem) {
+    for attachment in value["attachments"]?.elements.map(Array.init) ?? [] {
+      guard let address = attachment["url"]?.bytes,
+        isImage(type: attachment["mime_type"]?.bytes, medium: nil, address: address)
+      else { continue }
+      note(address, from: .enclosure, base: base, type: string(attachment["mime_type"]), in: &item)
+    }
+    if let image = string(value["image"]) { image.withBytes { note($0, from: .image, base: base, in: &item) } }
+    if let image = string(value["banner_image"]) {
+      image.withBytes { note($0, from: .bannerImage, base: base, in: &item) }
+    }
+    if let content = item.content, content.isMarkup {
+      let base = item.link ?? base
+      content.value.withBytes { html in
+        var images = HTMLImages(html)
+        while let image = images.next() {
+          image.address.withBytes {
+            note($0, from: .content, base: base, size: (image.width, image.height), in: &item)
+          }
+        }
+      }
+    }
+    item.chooseImage()
+  }
+
+  private mutating func note(
+    _ address: Bytes, from source: FeedImageCandidate.Source, base: String?, size: (Int?, Int?) = (nil, nil),
+    type: String? = nil, in item: inout FeedItem
+  ) {
+    guard let address = absoluteAddress(address, base: base) else { return }
+    let image = FeedImageCandidate(address: address, source: source, width: size.0, height: size.1, type: type)
+    if !item.addImage(image, limit: limits.imagesPerItem) { repairs.insert(.images) }
+  }
+
+  /// The text of a string that is there and not empty.
+  private mutating func string(_ value: JSONValue?) -> String? {
+    guard let value, value.kind != .null else { return nil }
+    guard let string = value.string else {
+      repairs.insert(.jsonShape)
+      return nil
+    }
+    return string.isEmpty ? nil : string
+  }
+
+  private func url(_ value: JSONValue?) -> String? {
+    value?.bytes.flatMap { absoluteAddress($0, base: base ?? address) }
+  }
+}

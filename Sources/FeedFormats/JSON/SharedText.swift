@@ -1,0 +1,86 @@
+import CSimdJSON
+import Glibc
+
+/// A text that is made a `String` of only when somebody asks: until then it is a part of memory that it shares with the
+/// other texts of its document.
+///
+/// Making strings of 100,000 images takes three times as long as parsing them, and most are compared, saved and written
+/// as bytes. One text keeps the memory of all of its document.
+public struct SharedText: Hashable, Sendable {
+  let buffer: TextBuffer
+  let start: UInt32
+  let length: UInt32
+
+  @inline(__always)
+  init(buffer: TextBuffer, start: UInt32, length: UInt32) {
+    self.buffer = buffer
+    self.start = start
+    self.length = length
+  }
+
+  /// A text in memory of its own.
+  public init(_ text: String) {
+    self = text.withBytes { bytes in
+      SharedText(buffer: TextBuffer(bytes), start: 0, length: UInt32(bytes.count))
+    }
+  }
+
+  public var string: String { bytes.checkedString }
+
+  /// Calls `body` with the text in UTF-8, which is checked.
+  public func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+    try withExtendedLifetime(buffer) { try body(bytes) }
+  }
+
+  @inline(__always)
+  private var bytes: Bytes { Bytes(start: buffer.base + Int(start), count: Int(length)) }
+
+  /// True for the same bytes; `String` also counts different spellings of a character as the same.
+  public static func == (one: SharedText, other: SharedText) -> Bool {
+    one.length == other.length
+      && memcmp(one.buffer.base + Int(one.start), other.buffer.base + Int(other.start), Int(one.length)) == 0
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
+    hasher.combine(length)
+  }
+}
+
+extension SharedText: CustomStringConvertible, ExpressibleByStringLiteral {
+  public var description: String { string }
+
+  public init(stringLiteral text: String) { self.init(text) }
+}
+
+/// The memory of the texts of one document.
+///
+/// - Note: `@unchecked Sendable`: nobody writes to it once it is here.
+final class TextBuffer: @unchecked Sendable {
+  let base: UnsafeMutablePointer<UInt8>
+  private let isParsers: Bool
+
+  /// Takes over what simdjson allocated.
+  init(taking strings: UnsafeMutablePointer<UInt8>) {
+    base = strings
+    isParsers = true
+  }
+
+  init(_ bytes: Bytes) {
+    base = .allocate(capacity: max(1, bytes.count))
+    if let start = bytes.baseAddress { base.initialize(from: start, count: bytes.count) }
+    isParsers = false
+  }
+
+  deinit {
+    if isParsers { csimdjson_free_strings(base) } else { base.deallocate() }
+  }
+
+  /// The text of `bytes`, which are in this memory.
+  @inline(__always)
+  func text(_ bytes: Bytes) -> SharedText {
+    guard let start = bytes.baseAddress else { return SharedText(buffer: self, start: 0, length: 0) }
+    return SharedText(
+      buffer: self, start: UInt32(truncatingIfNeeded: start - UnsafePointer(base)), length: UInt32(bytes.count))
+  }
+}

@@ -1,0 +1,105 @@
+/// Characters written as `&name;`, `&#233;` or `&#xE9;`.
+///
+/// Only HTML's names are known. What a document type declares is never read: no text can grow by what it refers to.
+enum Entities {
+  /// The longest name, and the longest number that is read, with `&` and `;`.
+  static let longest = 40
+
+  /// What stands at `start`, where there is an ampersand, and where it ends; `nil` for an ampersand that begins nothing.
+  ///
+  /// The semicolon is required: `?a=1&copy=2` is an address.
+  static func resolve(_ bytes: Bytes, at start: Int) -> (text: Resolved, end: Int)? {
+    guard let end = bytes.firstIndex(of: UInt8(ascii: ";"), from: start + 1, to: min(bytes.count, start + longest)),
+      end > start + 1
+    else { return nil }
+    let name = bytes.part(start + 1, end)
+    if name[0] == UInt8(ascii: "#") {
+      guard let scalar = number(name.part(1, name.count)) else { return nil }
+      return (Resolved(first: scalar), end + 1)
+    }
+    guard let known = named(name) else { return nil }
+    return (known, end + 1)
+  }
+
+  struct Resolved {
+    var first: Unicode.Scalar
+    var second: Unicode.Scalar?
+  }
+
+  /// Appends `bytes` with what is written as entities; an ampersand that begins none stays.
+  ///
+  /// - Returns: false if there was such an ampersand.
+  @discardableResult
+  static func append(_ bytes: Bytes, to text: inout [UInt8]) -> Bool {
+    var index = 0
+    var isClean = true
+    while let ampersand = bytes.firstIndex(of: UInt8(ascii: "&"), from: index, to: bytes.count) {
+      text.append(bytes.part(index, ampersand))
+      if let (resolved, end) = resolve(bytes, at: ampersand) {
+        text.append(resolved.first)
+        if let second = resolved.second { text.append(second) }
+        index = end
+      } else {
+        text.append(UInt8(ascii: "&"))
+        index = ampersand + 1
+        isClean = false
+      }
+    }
+    text.append(bytes.part(index, bytes.count))
+    return isClean
+  }
+
+  /// The character of a number, U+FFFD when there is none. Those of windows-1252 that HTML maps are mapped.
+  private static func number(_ digits: Bytes) -> Unicode.Scalar? {
+    let isHexadecimal = digits.count > 1 && digits[0] | 0x20 == UInt8(ascii: "x")
+    var value: UInt32 = 0
+    guard digits.count > 0 else { return nil }
+    for digit in isHexadecimal ? digits.part(1, digits.count) : digits {
+      let base: UInt32 = isHexadecimal ? 16 : 10
+      guard let place = digit.hexadecimalValue, UInt32(place) < base else { return nil }
+      value = min(value &* base &+ UInt32(place), 0x200000)
+    }
+    if value >= 0x80, value < 0xA0 { return Windows1252.scalar(UInt8(value)) }
+    if value < 0x20, value != 0x09, value != 0x0A, value != 0x0D { return "\u{FFFD}" }
+    return Unicode.Scalar(value) ?? "\u{FFFD}"
+  }
+
+  private static func named(_ name: Bytes) -> Resolved? {
+    switch name.count {
+    case 2 where name.equals("lt"): return Resolved(first: "<")
+    case 2 where name.equals("gt"): return Resolved(first: ">")
+    case 3 where name.equals("amp"): return Resolved(first: "&")
+    case 4 where name.equals("quot"): return Resolved(first: "\"")
+    case 4 where name.equals("apos"): return Resolved(first: "'")
+    default: return table[name.string]
+    }
+  }
+
+  private static let table: [String: Resolved] = {
+    var table: [String: Resolved] = [:]
+    table.reserveCapacity(2200)
+    for half in [entityNamesA, entityNamesB] {
+      let text = Bytes(start: half.utf8Start, count: half.utf8CodeUnitCount)
+      for entry in text.split(separator: UInt8(ascii: " ")) {
+        let sides = entry.split(separator: UInt8(ascii: "="))
+        let codes = sides[1].split(separator: UInt8(ascii: ".")).map { digits in
+          Unicode.Scalar(digits.reduce(0) { $0 << 4 | UInt32($1.hexadecimalValue!) })!
+        }
+        table[String(decoding: sides[0], as: UTF8.self)] =
+          Resolved(first: codes[0], second: codes.count > 1 ? codes[1] : nil)
+      }
+    }
+    return table
+  }()
+}
+
+extension UInt8 {
+  var hexadecimalValue: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

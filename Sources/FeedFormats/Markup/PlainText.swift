@@ -1,0 +1,128 @@
+/// Reduces HTML to one line of text. No tag, no entity and no control character survives, however often they are escaped.
+///
+/// Block elements and white space become one space; comments, `<script>`, `<style>`, `<head>` and the like are dropped
+/// with what they hold. What is still a tag after a few rounds of resolving is broken up with a space after its `<`.
+public func plainText(ofHTML html: String) -> String {
+  var text = Array(html.utf8)
+  for _ in 0..<4 {
+    let reduced = text.withBytes(withoutMarkup)
+    if reduced == text { break }
+    text = reduced
+  }
+  text = text.withBytes(withoutTags)
+  return text.withBytes(line)
+}
+
+/// One line of a text that is no HTML: without control characters, white space as one space.
+public func plainLine(_ text: String) -> String { text.withBytes(line) }
+
+/// One round: tags go, entities are resolved.
+private func withoutMarkup(_ html: Bytes) -> [UInt8] {
+  var result: [UInt8] = []
+  result.reserveCapacity(html.count)
+  var tag = XMLTag(bytes: html)
+  var index = 0
+  while index < html.count {
+    let next = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) ?? html.count
+    Entities.append(html.part(index, next), to: &result)
+    guard next < html.count else { break }
+    index = skipMarkup(html, at: next, tag: &tag, result: &result)
+  }
+  return result
+}
+
+/// Skips what begins at the `<` at `start`, or takes the `<` for text.
+private func skipMarkup(_ html: Bytes, at start: Int, tag: inout XMLTag, result: inout [UInt8]) -> Int {
+  guard start + 1 < html.count else {
+    result.append(UInt8(ascii: "<"))
+    return start + 1
+  }
+  switch html[start + 1] {
+  case UInt8(ascii: "!"), UInt8(ascii: "?"):
+    let end: StaticString = html.starts(with: "<!--", at: start) ? "-->" : ">"
+    guard let found = html.part(start, html.count).firstRange(of: end) else { return html.count }
+    return start + found + end.utf8CodeUnitCount
+  case UInt8(ascii: "/") where start + 2 < html.count && html[start + 2].isLetter:
+    guard let end = html.firstIndex(of: UInt8(ascii: ">"), from: start, to: html.count) else { return html.count }
+    appendBreak(after: html.part(start + 2, end), to: &result)
+    return end + 1
+  case let byte where byte.isLetter:
+    var repairs: Repairs = []
+    let (end, problem) = tag.read(at: start, limits: (1024, 1024), repairs: &repairs)
+    guard problem == nil else { break }
+    appendBreak(after: tag.nameBytes, to: &result)
+    return tag.isClosed ? end : skipContent(html, of: tag.nameBytes, from: end)
+  default: break
+  }
+  result.append(UInt8(ascii: "<"))
+  return start + 1
+}
+
+/// Skips what an element holds that shows no text.
+private func skipContent(_ html: Bytes, of name: Bytes, from start: Int) -> Int {
+  let silent: [StaticString] = ["script", "style", "head", "template", "iframe", "noframes", "xmp", "textarea"]
+  guard let element = silent.first(where: { name.equalsIgnoringCase($0) }) else { return start }
+  var index = start
+  while let end = html.part(index, html.count).firstRange(of: "</") {
+    index += end + 2
+    guard html.startsIgnoringCase(with: element, at: index) else { continue }
+    return html.firstIndex(of: UInt8(ascii: ">"), from: index, to: html.count).map { $0 + 1 } ?? html.count
+  }
+  // Nothing ends it: its tag alone is dropped.
+  return start
+}
+
+/// Elements that begin a line of their own part words; the others do not.
+private func appendBreak(after name: Bytes, to result: inout [UInt8]) {
+  let name = name.prefix { $0.isLetter || $0.isDigit }
+  let inline: [StaticString] = [
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd",
+    "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+  ]
+  if !inline.contains(where: { Bytes(rebasing: name).equalsIgnoringCase($0) }) { result.append(UInt8(ascii: " ")) }
+}
+
+/// Breaks up what would still be a tag or an entity.
+private func withoutTags(_ text: Bytes) -> [UInt8] {
+  var result: [UInt8] = []
+  result.reserveCapacity(text.count)
+  for index in 0..<text.count {
+    result.append(text[index])
+    guard index + 1 < text.count else { break }
+    let next = text[index + 1]
+    let beginsTag =
+      text[index] == UInt8(ascii: "<")
+      && (next.isLetter || next == UInt8(ascii: "/") || next == UInt8(ascii: "!") || next == UInt8(ascii: "?"))
+    if beginsTag || text[index] == UInt8(ascii: "&") && Entities.resolve(text, at: index) != nil {
+      result.append(UInt8(ascii: " "))
+    }
+  }
+  return result
+}
+
+/// Without control characters, and white space as one space.
+private func line(_ text: Bytes) -> String {
+  var result: [UInt8] = []
+  result.reserveCapacity(text.count)
+  var isSpaced = false
+  var index = 0
+  while index < text.count {
+    let byte = text[index]
+    index += 1
+    // U+00A0 is a space, U+0080 to U+009F are control characters.
+    if byte == 0xC2, index < text.count, text[index] <= 0xA0 {
+      isSpaced = isSpaced || text[index] == 0xA0
+      index += 1
+      continue
+    }
+    if byte.isSpace {
+      isSpaced = true
+      continue
+    }
+    if byte < 0x20 || byte == 0x7F { continue }
+    if isSpaced, !result.isEmpty { result.append(UInt8(ascii: " ")) }
+    isSpaced = false
+    result.append(byte)
+  }
+  return String(decoding: result, as: UTF8.self)
+}

@@ -1,0 +1,178 @@
+extension SyndicationBuilder {
+  /// Begins a text for people: how it is written is said by its `type` and `mode`.
+  mutating func text(_ field: FeedField, _ tag: borrowing XMLTag, _ element: Element, _ hash: UInt64) -> Frame {
+    kind = Self.textKind(tag, element)
+    text.removeAll(keepingCapacity: true)
+    return Frame(name: hash, context: .field, field: field)
+  }
+
+  private static func textKind(_ tag: borrowing XMLTag, _ element: Element) -> TextKind {
+    switch element.namespace {
+    case .media: return tag.rawValue("type")?.trimmed.equalsIgnoringCase("html") == true ? .html : .plain
+    case .atom, .atom03: break
+    default: return .html
+    }
+    let (type, mode) = (tag.rawValue("type")?.trimmed, tag.rawValue("mode")?.trimmed)
+    if mode?.equalsIgnoringCase("base64") == true { return .base64 }
+    guard let type else {
+      // Atom 0.3's default is text in XML.
+      return mode?.equalsIgnoringCase("escaped") == true ? .html : .plain
+    }
+    if type.equalsIgnoringCase("xhtml") || type.equalsIgnoringCase("application/xhtml+xml") {
+      return mode?.equalsIgnoringCase("escaped") == true ? .html : .xhtml
+    }
+    if type.equalsIgnoringCase("html") || type.equalsIgnoringCase("text/html") {
+      return mode?.equalsIgnoringCase("xml") == true ? .xhtml : .html
+    }
+    if type.equalsIgnoringCase("text") || type.equalsIgnoringCase("text/plain") { return .plain }
+    if type.startsIgnoringCase(with: "text/") { return .plain }
+    return type.startsIgnoringCase(with: "application/xml") ? .xhtml : .html
+  }
+
+  /// Takes the text of a field that ends here.
+  mutating func finish(_ field: FeedField) {
+    defer {
+      text.removeAll(keepingCapacity: true)
+      kind = .html
+    }
+    switch field {
+    case .title where !isInItem: if document.title == nil { document.title = textForPeople }
+    case .link where !isInItem: noteSite(address, isBest: true)
+    case .ttl: document.polling.minutesToLive = number
+    case .updateFrequency: updateFrequency = number ?? 1
+    case .updatePeriod: updatePeriod = text.withBytes { Self.seconds(of: $0.trimmed) }
+    case .skippedHour: if let number, number <= 24 { document.polling.skippedHours.append(number % 24) }
+    case .skippedDay: if let line { document.polling.skippedDays.append(line) }
+    default: if isInItem { finishInItem(field) }
+    }
+  }
+
+  private mutating func finishInItem(_ field: FeedField) {
+    switch field {
+    case .title: item.title = item.title ?? textForPeople
+    case .otherTitle: item.otherTitle = item.otherTitle ?? textForPeople
+    case .mediaTitle: item.mediaTitle = item.mediaTitle ?? textForPeople
+    case .mediaDescription: item.item.mediaDescription = item.item.mediaDescription ?? textForPeople
+    case .summary where item.summary == nil: (item.summary, item.summaryBase) = (textForPeople, bases.last)
+    case .otherSummary where item.otherSummary == nil:
+      item.otherSummary = textForPeople
+      if item.summary == nil { item.summaryBase = bases.last }
+    case .content where item.content == nil: (item.content, item.contentBase) = (textForPeople, bases.last)
+    case .body where item.body == nil:
+      item.body = textForPeople
+      if item.content == nil { item.contentBase = bases.last }
+    case .link:
+      if !item.linkIsAlternate, let address {
+        item.link = address
+        item.linkIsAlternate = true
+      }
+    case .guid: if item.guid == nil, !isCutOff { item.guid = line }
+    case .imageAddress:
+      if !isCutOff { text.withBytes { note($0, from: .image) } }
+    case .published: item.published = item.published ?? date
+    case .issued: item.issued = item.issued ?? date
+    case .updated: item.item.updated = item.item.updated ?? date
+    case .point: if item.item.location?.point == nil, let point { setPoint(point) }
+    case .latitude: (item.latitude, item.longitude) = (line, item.longitude)
+    case .longitude: item.longitude = line
+    case .featureName: if let line { item.item.location = FeedPlace(name: line, point: item.item.location?.point) }
+    default: break
+    }
+  }
+
+  mutating func setPoint(_ point: String) {
+    item.item.location = FeedPlace(name: item.item.location?.name, point: point)
+  }
+
+  // MARK: The text, read in several ways
+
+  /// `nil` for an empty text: another element may have one.
+  private var textForPeople: FeedText? {
+    if text.contains(UInt8(ascii: "\r")) { return FeedText(withLineFeeds.trimmed, isMarkup: kind != .plain) }
+    if kind == .base64, let decoded = text.withBytes(base64) {
+      return decoded.isEmpty ? nil : FeedText(decoded.withBytes { $0.trimmed.string }, isMarkup: true)
+    }
+    let value = text.withBytes { $0.trimmed.string }
+    return value.isEmpty ? nil : FeedText(value, isMarkup: kind != .plain)
+  }
+
+  private var withLineFeeds: [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    for (index, byte) in text.enumerated() {
+      if byte != UInt8(ascii: "\r") {
+        result.append(byte)
+      } else if index + 1 == text.count || text[index + 1] != UInt8(ascii: "\n") {
+        result.append(UInt8(ascii: "\n"))
+      }
+    }
+    return result
+  }
+
+  /// The text of one line that no one but a program reads; `nil` when it is empty or cut off.
+  private var line: String? {
+    guard !isCutOff else { return nil }
+    let line = text.withBytes { $0.trimmed.string }
+    return line.isEmpty ? nil : line
+  }
+
+  private var address: String? {
+    isCutOff ? nil : text.withBytes { absoluteAddress($0, base: base) }
+  }
+
+  private var number: Int? { isCutOff ? nil : text.withBytes { $0.integer } }
+
+  private var date: FeedDate? { isCutOff ? nil : text.withBytes { FeedDate(parsing: $0) } }
+
+  /// Two numbers of degrees, separated by one space.
+  private var point: String? { text.withBytes { coordinates($0) } }
+
+  private static func seconds(of period: Bytes) -> Int? {
+    if period.equalsIgnoringCase("hourly") { return 3600 }
+    if period.equalsIgnoringCase("daily") { return 86_400 }
+    if period.equalsIgnoringCase("weekly") { return 7 * 86_400 }
+    if period.equalsIgnoringCase("monthly") { return 30 * 86_400 }
+    return period.equalsIgnoringCase("yearly") ? 365 * 86_400 : nil
+  }
+}
+
+extension [UInt8] {
+  fileprivate var trimmed: String { withBytes { $0.trimmed.string } }
+}
+
+/// Latitude and longitude as they came, with one space between them; `nil` if they are not two numbers.
+func coordinates(_ bytes: Bytes) -> String? {
+  let numbers = bytes.split { $0.isSpace || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
+  guard numbers.count == 2 || numbers.count == 3 else { return nil }
+  let isNumeric = numbers.allSatisfy { number in
+    number.count < 32
+      && number.allSatisfy {
+        $0.isDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+")
+      }
+  }
+  guard isNumeric else { return nil }
+  return numbers.prefix(2).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+}
+
+/// What `bytes` say in base 64, white space left out; `nil` if they are something else.
+func base64(_ bytes: Bytes) -> String? {
+  var result: [UInt8] = []
+  var (bits, count) = (UInt32(0), 0)
+  for byte in bytes where !byte.isSpace && byte != UInt8(ascii: "=") {
+    let value: UInt8
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = byte - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): value = byte - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+"): value = 62
+    case UInt8(ascii: "/"): value = 63
+    default: return nil
+    }
+    (bits, count) = (bits << 6 | UInt32(value), count + 6)
+    if count >= 8 {
+      count -= 8
+      result.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+    }
+  }
+  return String(decoding: result, as: UTF8.self)
+}

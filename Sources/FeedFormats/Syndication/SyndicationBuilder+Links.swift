@@ -1,0 +1,174 @@
+extension SyndicationBuilder {
+  /// True for a link whose address is an attribute: Atom's, in whatever namespace it is written.
+  func isAtomLink(_ element: Element, _ tag: borrowing XMLTag) -> Bool {
+    element.namespace == .atom || element.namespace == .atom03 || tag.rawValue("href") != nil
+  }
+
+  private func resolved(_ tag: borrowing XMLTag) -> String? {
+    tag.value("href")?.withBytes { absoluteAddress($0, base: base) }
+  }
+
+  mutating func noteFeedLink(_ tag: borrowing XMLTag) {
+    guard let address = resolved(tag) else { return }
+    let relation = tag.value("rel")?.lowercased() ?? "alternate"
+    switch relation {
+    case "alternate": noteSite(address, isBest: document.format == .atom10 || document.format == .atom03)
+    case "next": document.next = document.next ?? address
+    case "hub": if !document.hubs.contains(address), document.hubs.count < 16 { document.hubs.append(address) }
+    default: break
+    }
+  }
+
+  mutating func noteSite(_ address: String?, isBest: Bool) {
+    guard let address, siteLink == nil || isBest && siteLink?.isBest == false else { return }
+    siteLink = (address, isBest)
+  }
+
+  mutating func noteItemLink(_ tag: borrowing XMLTag) {
+    let relation = tag.value("rel")?.lowercased() ?? "alternate"
+    switch relation {
+    case "alternate":
+      guard !item.linkIsAlternate, let address = resolved(tag) else { return }
+      (item.link, item.linkIsAlternate) = (address, true)
+    case "enclosure": noteEnclosure(tag.rawValue("href"), tag)
+    default:
+      // Better than none; the first one stays.
+      if item.link == nil, relation == "related" || relation == "via" { item.link = resolved(tag) }
+    }
+  }
+
+  mutating func noteEnclosure(_ address: Bytes?, _ tag: borrowing XMLTag) {
+    guard let address else { return }
+    let type = tag.rawValue("type")?.trimmed
+    guard isImage(type: type, medium: nil, address: address) else { return }
+    noteImage(address, from: .enclosure, tag)
+  }
+
+  /// Media RSS: pictures in the item, and in groups, and what describes them.
+  mutating func beginInMedia(_ element: Element, _ tag: borrowing XMLTag, _ hash: UInt64) -> Frame {
+    guard element.namespace == .media else {
+      return beginPlace(element, hash) ?? Frame(name: hash, context: .ignored)
+    }
+    switch element.name {
+    case .group: return Frame(name: hash, context: .media)
+    case .content:
+      if let address = tag.rawValue("url"),
+        isImage(type: tag.rawValue("type")?.trimmed, medium: tag.rawValue("medium")?.trimmed, address: address)
+      {
+        noteImage(address, from: .mediaContent, tag)
+      }
+      return Frame(name: hash, context: .media)
+    case .thumbnail:
+      noteImage(tag.rawValue("url"), from: .mediaThumbnail, tag)
+      return Frame(name: hash, context: .ignored)
+    case .title: return text(.mediaTitle, tag, element, hash)
+    case .description: return text(.mediaDescription, tag, element, hash)
+    default: return Frame(name: hash, context: .ignored)
+    }
+  }
+
+  /// Atom's `content`, which may be a picture elsewhere.
+  mutating func beginContent(_ element: Element, _ tag: borrowing XMLTag, _ hash: UInt64) -> Frame {
+    if let source = tag.rawValue("src") {
+      if isImage(type: tag.rawValue("type")?.trimmed, medium: nil, address: source) {
+        noteImage(source, from: .content, tag)
+      }
+      return Frame(name: hash, context: .ignored)
+    }
+    return text(.content, tag, element, hash)
+  }
+
+  /// Adds the picture at an address as it is written in an attribute.
+  mutating func noteImage(
+    _ address: Bytes?, from source: FeedImageCandidate.Source, _ tag: borrowing XMLTag
+  ) {
+    guard let address else { return }
+    let details = FeedImageCandidate(
+      address: "", source: source, width: tag.rawValue("width")?.integer, height: tag.rawValue("height")?.integer,
+      type: tag.value("type").flatMap { $0.isEmpty ? nil : $0 },
+      isDefault: tag.rawValue("isdefault")?.trimmed.equalsIgnoringCase("true") == true)
+    if address.firstIndex(of: UInt8(ascii: "&"), from: 0, to: address.count) == nil {
+      note(address, from: source, details)
+    } else {
+      var decoded: [UInt8] = []
+      if !Entities.append(address, to: &decoded) { repairs.insert(.ampersand) }
+      decoded.withBytes { note($0, from: source, details) }
+    }
+  }
+
+  mutating func note(_ address: Bytes, from source: FeedImageCandidate.Source, _ details: FeedImageCandidate? = nil) {
+    guard let address = absoluteAddress(address, base: base) else { return }
+    var candidate = details ?? FeedImageCandidate(address: "", source: source)
+    candidate.address = address
+    if !item.item.addImage(candidate, limit: limits.imagesPerItem) { repairs.insert(.images) }
+  }
+
+  mutating func finishItem() throws(FeedFormatError) {
+    isInItem = false
+    guard document.items.count < limits.items else { throw .tooManyItems(limit: limits.items) }
+    var item = self.item.item
+    let draft = self.item
+    item.title = draft.title ?? draft.otherTitle ?? draft.mediaTitle
+    item.summary = draft.summary ?? draft.otherSummary
+    item.content = draft.content ?? draft.body
+    item.guid = draft.guid ?? draft.about
+    item.link = draft.link
+    if item.link == nil || !draft.linkIsAlternate, draft.guidIsAddress || draft.guid == nil, let guid = item.guid {
+      item.link = guid.withBytes { absoluteAddress($0, base: base) } ?? item.link
+    }
+    item.published = draft.published ?? draft.issued
+    if item.location?.point == nil, let latitude = draft.latitude, let longitude = draft.longitude,
+      let point = "\(latitude) \(longitude)".withBytes(coordinates)
+    {
+      item.location = FeedPlace(name: item.location?.name, point: point)
+    }
+    let outer = item.link ?? base
+    if let content = item.content, content.isMarkup {
+      noteImages(in: content.value, from: .content, base: draft.contentBase ?? outer, of: &item)
+    }
+    if let summary = item.summary, summary.isMarkup {
+      noteImages(in: summary.value, from: .summary, base: draft.summaryBase ?? outer, of: &item)
+    }
+    item.chooseImage()
+    document.items.append(item)
+  }
+
+  private mutating func noteImages(
+    in html: String, from source: FeedImageCandidate.Source, base: String?, of item: inout FeedItem
+  ) {
+    let isComplete = html.withBytes { html in
+      var images = HTMLImages(html)
+      while let image = images.next() {
+        guard let address = image.address.withUnsafeBufferPointer({ absoluteAddress($0, base: base) }) else { continue }
+        let candidate = FeedImageCandidate(
+          address: address, source: source, width: image.width, height: image.height)
+        guard item.addImage(candidate, limit: limits.imagesPerItem) else { return false }
+      }
+      return true
+    }
+    if !isComplete { repairs.insert(.images) }
+  }
+}
+
+extension FeedItem {
+  /// False when there is no room for another picture.
+  mutating func addImage(_ image: FeedImageCandidate, limit: Int) -> Bool {
+    if images.contains(where: { $0.address == image.address && $0.source == image.source }) { return true }
+    guard images.count < limit else { return false }
+    images.append(image)
+    return true
+  }
+}
+
+/// True for a picture by its type; without one by its medium; without either by the extension of its address.
+func isImage(type: Bytes?, medium: Bytes?, address: Bytes) -> Bool {
+  if let type, type.count > 0 {
+    return type.startsIgnoringCase(with: "image/") || medium?.equalsIgnoringCase("image") == true
+  }
+  if let medium, medium.count > 0 { return medium.equalsIgnoringCase("image") }
+  let path = address.trimmed.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+  guard let dot = path.lastIndex(of: UInt8(ascii: ".")) else { return false }
+  let ending = Bytes(rebasing: path[(dot + 1)...])
+  let endings: [StaticString] = ["jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "jxl", "bmp", "svg"]
+  return endings.contains { ending.equalsIgnoringCase($0) }
+}

@@ -1,0 +1,90 @@
+// The elements that are open, and the texts that hold elements.
+extension SyndicationBuilder {
+  mutating func push(_ frame: Frame, isClosed: Bool) throws(FeedFormatError) {
+    stack.append(frame)
+    wantsText = frame.context.wantsText
+    if isClosed { try pop() }
+  }
+
+  mutating func pop() throws(FeedFormatError) {
+    let frame = stack.removeLast()
+    switch frame.context {
+    case .field: finish(frame.field)
+    case .image: finish(.imageAddress)
+    case .item: try finishItem()
+    default: break
+    }
+    if frame.hasBase { bases.removeLast() }
+    if !namespaces.isEmpty { namespaces.leave(stack.count) }
+    wantsText = context.wantsText
+  }
+
+  mutating func pushBase(_ tag: borrowing XMLTag) -> Bool {
+    for attribute in tag.attributes where tag.name(of: attribute).equalsIgnoringCase("xml:base") {
+      guard let value = tag.value("xml:base"), let base = value.withBytes({ absoluteAddress($0, base: base) }) else {
+        return false
+      }
+      bases.append(base)
+      return true
+    }
+    return false
+  }
+
+  mutating func openMarkup(_ tag: borrowing XMLTag, hash: UInt64, name: Bytes) {
+    if HTMLNames.endsItself(hash), let last = stack.last, last.context == .markup, last.name == hash {
+      stack.removeLast()
+    }
+    let isWrapper = kind == .xhtml && context == .field && Self.local(name).equalsIgnoringCase("div")
+    if !isWrapper {
+      let source = tag.sourceBytes
+      text.append(UInt8(ascii: "<"))
+      // Without the prefix, as HTML is written.
+      let local = Self.local(name)
+      text.append(source.part(1 + name.count - local.count, source.count))
+    }
+    if tag.isClosed || HTMLNames.isVoid(hash) { return }
+    stack.append(Frame(name: hash, context: isWrapper ? .wrapper : .markup))
+  }
+
+  static func local(_ name: Bytes) -> Bytes {
+    guard let colon = name.firstIndex(of: UInt8(ascii: ":"), from: 0, to: name.count) else { return name }
+    return name.part(colon + 1, name.count)
+  }
+
+  mutating func resolve(_ name: Bytes, _ hash: UInt64) -> Element {
+    guard let colon = name.firstIndex(of: UInt8(ascii: ":"), from: 0, to: name.count) else {
+      return Element(namespace: namespaces.ofUnprefixed, name: names.name(of: hash))
+    }
+    let (namespace, isDeclared) = namespaces.of(name.part(0, colon))
+    if !isDeclared { repairs.insert(.prefix) }
+    return Element(namespace: namespace, name: names.name(of: name.part(colon + 1, name.count).nameHash))
+  }
+
+  /// True for an element that no text holds: the field before it was not closed.
+  func interrupts(_ element: Element) -> Bool {
+    if element.namespace.isOfFeed {
+      switch element.name {
+      case .item, .entry, .channel: return true
+      case .pubdate, .guid, .enclosure, .published, .updated, .category: return kind != .xhtml
+      case .title, .link, .description, .summary, .content, .id, .author, .image, .comments, .source:
+        return context == .field && stack.last?.field.isShort == true && kind != .xhtml
+      default: return false
+      }
+    }
+    guard kind != .xhtml, element.name != .unknown else { return false }
+    switch element.namespace {
+    case .media, .itunes, .dublinCore, .content, .geoRSS, .geo, .syndication: return true
+    default: return false
+    }
+  }
+}
+
+extension SyndicationBuilder.Context {
+  @inline(__always)
+  fileprivate var wantsText: Bool {
+    switch self {
+    case .field, .markup, .wrapper, .image: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,134 @@
+extension XMLScanner {
+  mutating func skipComment(_ bytes: Bytes, from start: Int, isLast: Bool) -> Int? {
+    let rest = bytes.part(start, bytes.count)
+    if let end = rest.firstRange(of: "-->") {
+      state = .text
+      return start + end + 3
+    }
+    if isLast { return bytes.count }
+    return rest.count > 2 ? bytes.count - 2 : nil
+  }
+
+  /// A processing instruction: to `?>`, or to the first `>` when there is no `?>` before the next tag.
+  mutating func skipInstruction(_ bytes: Bytes, from start: Int) throws(FeedFormatError) -> Int? {
+    guard let first = bytes.firstIndex(of: UInt8(ascii: ">"), from: start, to: bytes.count) else {
+      // Of what is skipped, nothing has to be kept.
+      return bytes.count
+    }
+    state = .text
+    if first > start, bytes[first - 1] == UInt8(ascii: "?") { return first + 1 }
+    let tag = bytes.firstIndex(of: UInt8(ascii: "<"), from: first, to: bytes.count) ?? bytes.count
+    if let end = bytes.part(first, tag).firstRange(of: "?>") { return first + end + 2 }
+    return first + 1
+  }
+
+  mutating func skipDoctype<Sink: XMLSink>(
+    _ bytes: Bytes, from start: Int, into sink: inout Sink
+  ) throws(FeedFormatError) -> Int? {
+    let (end, isOver) = doctype.skip(bytes, from: start)
+    guard doctype.length <= limits.doctypeBytes else { throw .doctypeTooLong(limit: limits.doctypeBytes) }
+    if isOver {
+      state = .text
+      try doctype.name.withUnsafeBufferPointer { name throws(FeedFormatError) in try sink.doctype(name) }
+    }
+    return end
+  }
+
+  /// A CDATA section is handed over whole. One that nothing ends ends with the element that it is in.
+  mutating func cdata<Sink: XMLSink>(
+    _ bytes: Bytes, from start: Int, isLast: Bool, into sink: inout Sink
+  ) throws(FeedFormatError) -> Int? {
+    let rest = bytes.part(start, bytes.count)
+    let found = rest.firstRange(of: "]]>", from: max(0, searched - 2))
+    guard found != nil || isLast else {
+      guard rest.count <= limits.textBytes else { throw .textTooLong(limit: limits.textBytes) }
+      (searched, enough) = (rest.count, 1)
+      return nil
+    }
+    state = .text
+    let section = rest.part(0, found ?? rest.count)
+    let isSuspicious = found == nil || section.firstRange(of: "<![CDATA[") != nil
+    if isSuspicious, let element = sink.textElement, let end = Self.endTag(of: element, in: section) {
+      sink.repair(.cdata)
+      try sink.text(section.part(0, end), isLiteral: true)
+      return start + end
+    }
+    if found == nil { sink.repair([.cdata, .cutOff]) }
+    if sink.wantsText, section.count > 0 { try sink.text(section, isLiteral: true) }
+    return start + (found.map { $0 + 3 } ?? rest.count)
+  }
+
+  /// Where the first `</name` is whose name has this hash.
+  private static func endTag(of element: UInt64, in bytes: Bytes) -> Int? {
+    var index = 0
+    while let tag = bytes.part(index, bytes.count).firstRange(of: "</").map({ $0 + index }) {
+      let name = bytes.part(tag + 2, min(bytes.count, tag + 66)).prefix { $0 != UInt8(ascii: ">") && !$0.isSpace }
+      if Bytes(rebasing: name).nameHash == element { return tag }
+      index = tag + 2
+    }
+    return nil
+  }
+}
+
+/// Skips a document type declaration: its declarations in brackets, quoted texts and comments.
+struct DoctypeSkipper {
+  private enum Place {
+    case outside, brackets
+    case quoted(UInt8, isInBrackets: Bool)
+    case comment(dashes: Int)
+  }
+
+  private(set) var length = 0
+  /// The name of the document's element.
+  private(set) var name: [UInt8] = []
+  private var isNamed = false
+  private var place = Place.outside
+  /// How much of `<!--` has just been read.
+  private var opening = 0
+
+  /// Where the declaration, or what there is of it, ends.
+  mutating func skip(_ bytes: Bytes, from start: Int) -> (end: Int, isOver: Bool) {
+    for index in start..<bytes.count {
+      length += 1
+      if take(bytes[index]) { return (index + 1, true) }
+    }
+    return (bytes.count, false)
+  }
+
+  /// True at the end.
+  private mutating func take(_ byte: UInt8) -> Bool {
+    switch place {
+    case .outside:
+      switch byte {
+      case UInt8(ascii: ">"): return true
+      case UInt8(ascii: "["): place = .brackets
+      case UInt8(ascii: "\""), UInt8(ascii: "'"): place = .quoted(byte, isInBrackets: false)
+      default: takeName(byte)
+      }
+    case .brackets:
+      let expected: [UInt8] = [0x3C, 0x21, 0x2D, 0x2D]
+      opening = byte == expected[opening] ? opening + 1 : byte == expected[0] ? 1 : 0
+      if opening == 4 {
+        (place, opening) = (.comment(dashes: 0), 0)
+      } else if byte == UInt8(ascii: "]") {
+        place = .outside
+      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        place = .quoted(byte, isInBrackets: true)
+      }
+    case .quoted(let quote, let isInBrackets):
+      if byte == quote { place = isInBrackets ? .brackets : .outside }
+    case .comment(let dashes):
+      if byte == UInt8(ascii: ">"), dashes >= 2 {
+        place = .brackets
+      } else {
+        place = .comment(dashes: byte == UInt8(ascii: "-") ? dashes + 1 : 0)
+      }
+    }
+    return false
+  }
+
+  private mutating func takeName(_ byte: UInt8) {
+    if isNamed || name.count >= 32 { return }
+    if byte.isSpace { isNamed = !name.isEmpty } else { name.append(byte) }
+  }
+}

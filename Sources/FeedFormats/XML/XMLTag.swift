@@ -1,0 +1,149 @@
+/// The opening tag of an element, while it is looked at.
+struct XMLTag {
+  let bytes: Bytes
+  /// From `<` to `>`.
+  var source = 0..<0
+  var name = 0..<0
+  var isClosed = false
+  var attributes: [XMLAttribute] = []
+
+  init(bytes: Bytes) { self.bytes = bytes }
+
+  var nameBytes: Bytes { bytes.part(name.lowerBound, name.upperBound) }
+  var sourceBytes: Bytes { bytes.part(source.lowerBound, source.upperBound) }
+
+  func name(of attribute: XMLAttribute) -> Bytes {
+    bytes.part(Int(attribute.nameStart), Int(attribute.nameEnd))
+  }
+
+  /// The value as it is written, entities included.
+  func rawValue(of attribute: XMLAttribute) -> Bytes {
+    bytes.part(Int(attribute.valueStart), Int(attribute.valueEnd))
+  }
+
+  /// The raw value of the first attribute of this name, which is written in lower case here.
+  func rawValue(_ name: StaticString) -> Bytes? {
+    for attribute in attributes where self.name(of: attribute).equalsIgnoringCase(name) {
+      return rawValue(of: attribute)
+    }
+    return nil
+  }
+
+  /// The value with its entities resolved, trimmed.
+  func value(_ name: StaticString) -> String? {
+    guard let raw = rawValue(name)?.trimmed else { return nil }
+    guard raw.firstIndex(of: UInt8(ascii: "&"), from: 0, to: raw.count) != nil else { return raw.string }
+    var text: [UInt8] = []
+    Entities.append(raw, to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+}
+
+struct XMLAttribute {
+  var nameStart, nameEnd, valueStart, valueEnd: Int32
+}
+
+/// Why a tag could not be read.
+enum TagProblem {
+  /// The bytes end inside it.
+  case unfinished
+  /// It holds a `<`: what looked like a tag is text.
+  case text
+  case tooManyAttributes
+  case nameTooLong
+}
+
+extension XMLTag {
+  /// Reads the tag that begins at `start`, where there is a `<` and a letter, the way browsers do: attributes without
+  /// quotes or values, and repeated ones, are taken; the first of a name counts.
+  ///
+  /// - Returns: where the tag ends, or why it does not.
+  mutating func read(at start: Int, limits: (attributes: Int, name: Int), repairs: inout Repairs) -> (Int, TagProblem?)
+  {
+    var index = start + 1
+    while index < bytes.count, !bytes[index].endsName { index += 1 }
+    guard index < bytes.count else { return (index, index - start > limits.name ? .nameTooLong : .unfinished) }
+    guard index - start <= limits.name else { return (index, .nameTooLong) }
+    name = start + 1..<index
+    attributes.removeAll(keepingCapacity: true)
+    while true {
+      while index < bytes.count, bytes[index].isSpace { index += 1 }
+      guard index < bytes.count else { return (index, .unfinished) }
+      switch bytes[index] {
+      case UInt8(ascii: ">"):
+        (source, isClosed) = (start..<index + 1, false)
+        return (index + 1, nil)
+      case UInt8(ascii: "<"):
+        return (index, .text)
+      case UInt8(ascii: "/"):
+        guard index + 1 < bytes.count else { return (index, .unfinished) }
+        index += 1
+        guard bytes[index] == UInt8(ascii: ">") else { continue }
+        (source, isClosed) = (start..<index + 1, true)
+        return (index + 1, nil)
+      default:
+        guard attributes.count < limits.attributes else { return (index, .tooManyAttributes) }
+        switch readAttribute(at: index, longest: limits.name, repairs: &repairs) {
+        case .success(let end): index = end
+        case .failure(let problem): return (index, problem)
+        }
+      }
+    }
+  }
+
+  private mutating func readAttribute(
+    at start: Int, longest: Int, repairs: inout Repairs
+  ) -> Result<Int, TagProblem> {
+    var index = start + 1
+    while index < bytes.count, !bytes[index].endsName { index += 1 }
+    guard index - start <= longest else { return .failure(.nameTooLong) }
+    let name = (Int32(start), Int32(index))
+    while index < bytes.count, bytes[index].isSpace { index += 1 }
+    guard index < bytes.count else { return .failure(.unfinished) }
+    guard bytes[index] == UInt8(ascii: "=") else {
+      repairs.insert(.attribute)
+      attributes.append(
+        XMLAttribute(nameStart: name.0, nameEnd: name.1, valueStart: Int32(index), valueEnd: Int32(index)))
+      return .success(index)
+    }
+    index += 1
+    while index < bytes.count, bytes[index].isSpace { index += 1 }
+    guard index < bytes.count else { return .failure(.unfinished) }
+    let quote = bytes[index]
+    let value: Range<Int>
+    if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+      guard let end = bytes.firstIndex(of: quote, from: index + 1, to: bytes.count) else {
+        return .failure(.unfinished)
+      }
+      value = index + 1..<end
+      index = end + 1
+    } else {
+      repairs.insert(.attribute)
+      let begin = index
+      while index < bytes.count, !bytes[index].isSpace, bytes[index] != UInt8(ascii: ">"),
+        bytes[index] != UInt8(ascii: "<")
+      {
+        index += 1
+      }
+      guard index < bytes.count else { return .failure(.unfinished) }
+      // `url=http://a.b/c/>`: the slash is the tag's.
+      if bytes[index] == UInt8(ascii: ">"), index > begin, bytes[index - 1] == UInt8(ascii: "/") { index -= 1 }
+      value = begin..<index
+    }
+    attributes.append(
+      XMLAttribute(
+        nameStart: name.0, nameEnd: name.1, valueStart: Int32(value.lowerBound), valueEnd: Int32(value.upperBound)))
+    return .success(index)
+  }
+}
+
+extension TagProblem: Error {}
+
+extension UInt8 {
+  /// What ends the name of an element or of an attribute.
+  @inline(__always)
+  fileprivate var endsName: Bool {
+    isSpace || self == UInt8(ascii: ">") || self == UInt8(ascii: "/") || self == UInt8(ascii: "=")
+      || self == UInt8(ascii: "<")
+  }
+}

@@ -1,0 +1,203 @@
+import FeedFormats
+import Testing
+
+/// The documents that real feeds are like: each has two items with a picture each, and both come with their addresses
+/// unaltered.
+@Suite struct MalformedTests {
+  static let pictures = ["https://e.com/1.jpg", "https://e.com/2.jpg"]
+
+  private func item(_ number: Int, title: String? = nil, extra: String = "", address: String? = nil) -> String {
+    """
+    <item><title>\(title ?? "Item \(number)")</title><link>https://e.com/\(number)</link>\(extra)\
+    <enclosure url="\(address ?? "https://e.com/\(number).jpg")" type="image/jpeg" length="1"/></item>
+
+    """
+  }
+
+  private var both: String { item(1) + item(2) }
+
+  private func feed(_ items: String, before: String = "<?xml version=\"1.0\"?>", after: String = "") -> String {
+    "\(before)<rss version=\"2.0\"><channel><title>T</title><link>https://e.com/</link>\n\(items)</channel></rss>\(after)"
+  }
+
+  @discardableResult
+  private func expectBoth(
+    _ text: String, pictures: [String] = pictures, titles: [String] = ["Item 1", "Item 2"],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> FeedDocument {
+    try expectBoth(bytes: Array(text.utf8), pictures: pictures, titles: titles, sourceLocation: sourceLocation)
+  }
+
+  @discardableResult
+  private func expectBoth(
+    bytes: [UInt8], charset: String? = nil, pictures: [String] = pictures, titles: [String] = ["Item 1", "Item 2"],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> FeedDocument {
+    let document = try read(bytes: bytes, charset: charset)
+    #expect(document.items.map { $0.image?.address } == pictures, sourceLocation: sourceLocation)
+    #expect(document.items.map { $0.title?.plain } == titles, sourceLocation: sourceLocation)
+    #expect(
+      document.items.map(\.link) == ["https://e.com/1", "https://e.com/2"], sourceLocation: sourceLocation)
+    return document
+  }
+
+  @Test func `a prefix that is not declared`() throws {
+    let media = "<media:content url=\"https://e.com/m.jpg\" medium=\"image\"/>"
+    let document = try expectBoth(
+      feed(item(1, extra: media) + item(2)), pictures: ["https://e.com/m.jpg", "https://e.com/2.jpg"])
+    #expect(document.repairs == ["a namespace prefix is not declared"])
+  }
+
+  @Test func `line breaks before the prolog`() throws {
+    try expectBoth("\n\n" + feed(both))
+  }
+
+  @Test func `junk after the end`() throws {
+    try expectBoth(feed(both, after: "\n<!-- 0.2 s --><script>track()</script> trailing & junk <"))
+  }
+
+  @Test func `control characters in text`() throws {
+    try expectBoth(
+      feed(item(1, title: "It\u{0B}em\u{1B} 1") + item(2)), titles: ["It em 1", "Item 2"])
+  }
+
+  @Test func `attributes without quotes`() throws {
+    let first =
+      "<item><title>Item 1</title><link>https://e.com/1</link>"
+      + "<enclosure type=image/jpeg url=https://e.com/1.jpg/></item>"
+    let document = try expectBoth(feed(first + item(2)))
+    #expect(document.repairs == ["an attribute without quotes, or given twice"])
+  }
+
+  @Test func `an attribute given twice`() throws {
+    let first =
+      "<item><title>Item 1</title><link>https://e.com/1</link>"
+      + "<enclosure url=\"https://e.com/1.jpg\" url=\"https://e.com/x.jpg\" type=\"image/jpeg\"/></item>"
+    try expectBoth(feed(first + item(2)))
+  }
+
+  @Test func `two hyphens in a comment`() throws {
+    try expectBoth(feed("<!-- a -- b --- c -->" + item(1) + "<!---->" + item(2)))
+  }
+
+  @Test func `unclosed HTML in a description`() throws {
+    let html = "<description><p>One<br>two <b>three <img src=\"x.gif\"> <li>four<li>five</description>"
+    try expectBoth(feed(item(1, extra: html) + item(2, extra: html)))
+  }
+
+  @Test(arguments: [true, false]) func `UTF-16 with a byte order mark`(isBigEndian: Bool) throws {
+    let units = ("\u{FEFF}" + feed(both)).utf16
+    let bytes = units.flatMap { unit in
+      let pair = [UInt8(unit >> 8), UInt8(unit & 0xFF)]
+      return isBigEndian ? pair : pair.reversed()
+    }
+    #expect(try expectBoth(bytes: bytes).encoding == "UTF-16")
+  }
+
+  @Test func `XML 1.1`() throws {
+    try expectBoth(feed(both, before: "<?xml version=\"1.1\"?>"))
+  }
+
+  @Test func `an ampersand in an address`() throws {
+    let document = try expectBoth(
+      feed(item(1, address: "https://e.com/1.jpg?a=1&b=2&copy=3&lt=4") + item(2)),
+      pictures: ["https://e.com/1.jpg?a=1&b=2&copy=3&lt=4", "https://e.com/2.jpg"])
+    #expect(document.repairs == ["an & that begins no entity was kept as it is"])
+  }
+
+  @Test func `an ampersand in text`() throws {
+    try expectBoth(feed(item(1, title: "A & B &c; AT&T") + item(2)), titles: ["A & B &c; AT&T", "Item 2"])
+  }
+
+  @Test func `entities of HTML, with and without a document type`() throws {
+    let items = item(1, title: "caf&eacute;&nbsp;1") + item(2)
+    let doctype =
+      "<?xml version=\"1.0\"?><!DOCTYPE rss PUBLIC \"-//N//D\" \"http://e.com/r.dtd\" [<!ENTITY eacute \"X\">]>"
+    for before in ["<?xml version=\"1.0\"?>", doctype] {
+      try expectBoth(feed(items, before: before), titles: ["café 1", "Item 2"])
+    }
+  }
+
+  @Test func `a document cut off inside an address`() throws {
+    let whole = feed(both)
+    let cut = whole[..<whole.range(of: "https://e.com/2.jp")!.upperBound]
+    let document = try read(String(cut))
+    #expect(document.items.map { $0.image?.address } == ["https://e.com/1.jpg", nil])
+    #expect(document.items.map(\.link) == ["https://e.com/1", "https://e.com/2"])
+    #expect(document.repairs == ["the document is cut off"])
+    let link = try read(String(whole[..<whole.range(of: "<link>https://e.com/2")!.upperBound]))
+    #expect(link.items.map(\.link) == ["https://e.com/1", nil])
+  }
+
+  @Test func `bytes that are no UTF-8`() throws {
+    let bytes = feed(both).utf8.flatMap { $0 == UInt8(ascii: "T") ? [0x54, 0xE9, 0xFF] : [$0] }
+    let document = try expectBoth(bytes: bytes)
+    #expect(document.title?.plain == "Téÿ")
+    #expect(document.encoding == "windows-1252")
+  }
+
+  @Test func `windows-1252 declared as UTF-8`() throws {
+    let text = feed(item(1, title: "It\u{7E}s 1") + item(2), before: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")
+    let bytes = text.utf8.map { $0 == 0x7E ? 0x92 : $0 }
+    try expectBoth(bytes: bytes, titles: ["It’s 1", "Item 2"])
+  }
+
+  @Test func `a CDATA section that nothing ends`() throws {
+    let open = "<description><![CDATA[Some <b>text</description>"
+    let document = try expectBoth(feed(item(1, extra: open) + item(2)))
+    #expect(document.items[0].summary?.value == "Some <b>text")
+    try expectBoth(feed(item(1, extra: open) + item(2, extra: "<description><![CDATA[Other]]></description>")))
+  }
+
+  @Test(arguments: ["titel", "title2", "Titles"]) func `an end tag of another name`(name: String) throws {
+    let first =
+      "<item><title>Item 1</\(name)><link>https://e.com/1</link>"
+      + "<enclosure url=\"https://e.com/1.jpg\" type=\"image/jpeg\"/></item>"
+    try expectBoth(feed(first + item(2)))
+  }
+
+  @Test func `end tags in the wrong order, or missing`() throws {
+    let first =
+      "<item><title>Item 1<link>https://e.com/1</title></link>"
+      + "<enclosure url=\"https://e.com/1.jpg\" type=\"image/jpeg\">"
+    try expectBoth(feed(first + item(2)))
+  }
+
+  @Test func `UTF-16 declared, UTF-8 sent`() throws {
+    #expect(try expectBoth(feed(both, before: "<?xml version=\"1.0\" encoding=\"UTF-16\"?>")).encoding == "UTF-8")
+  }
+
+  @Test func `half a surrogate pair as a number`() throws {
+    try expectBoth(feed(item(1, title: "Item&#xD800; 1") + item(2)), titles: ["Item\u{FFFD} 1", "Item 2"])
+  }
+
+  @Test func `a warning of PHP before the prolog`() throws {
+    let warning = "<br />\n<b>Warning</b>:  Cannot modify header in <b>/w/x.php</b> on line <b>3</b><br>\n"
+    let document = try expectBoth(warning + feed(item(1, extra: "<description>x</b></description>") + item(2)))
+    #expect(document.repairs.contains("what stands before the feed was skipped"))
+    try expectBoth("Warning: 1 < 2 & so on in x.php\n" + feed(both))
+  }
+
+  @Test func `an encoding nobody knows`() throws {
+    try expectBoth(feed(both, before: "<?xml version=\"1.0\" encoding=\"utf8mb4-klingon\"?>"))
+  }
+
+  @Test func `a less-than sign in text`() throws {
+    let document = try expectBoth(
+      feed(item(1, title: "1 < 2 and a <3 b") + item(2)), titles: ["1 < 2 and a <3 b", "Item 2"])
+    #expect(document.repairs == ["a < that begins no tag was read as text"])
+  }
+
+  @Test func `zero bytes`() throws {
+    var bytes = Array(feed(both).utf8)
+    for place in [40, 90, 150] { bytes.insert(0, at: place) }
+    let document = try expectBoth(bytes: bytes)
+    #expect(document.repairs == ["zero bytes were dropped"])
+  }
+
+  @Test func `no element around the items`() throws {
+    let document = try expectBoth(both)
+    #expect(document.repairs == ["the outermost element is missing"])
+    try expectBoth("<channel><title>T</title>\(both)</channel>")
+  }
+}
