@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "FeedFormats", targets: ["FeedFormats"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
+    .library(name: "PlainText", targets: ["PlainText"]),
     .executable(name: "feed", targets: ["feed"]),
     .executable(name: "year-of-polling", targets: ["year-of-polling"]),
   ],
@@ -35,10 +36,11 @@ let package = Package(
         // Without it, on Linux, a failure is printed and the test passes.
         .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
       ]),
+    .target(name: "PlainText"),
     .target(
       name: "ImageFeed",
       dependencies: [
-        "FeedStream", "CCurl",
+        "FeedStream", "PlainText", "CCurl",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
@@ -54,13 +56,14 @@ let package = Package(
     .executableTarget(
       name: "feed",
       dependencies: [
-        "FeedStream", "ImageFeed", "Samples",
+        "FeedStream", "ImageFeed", "PlainText", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "FlyingFox", package: "FlyingFox"),
       ],
       path: "Examples/feed"),
-    .executableTarget(name: "LoadAndShow", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/LoadAndShow"),
+    .executableTarget(
+      name: "LoadAndShow", dependencies: ["FeedStream", "ImageFeed", "PlainText"], path: "Examples/LoadAndShow"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
     .target(name: "TestingASearch", dependencies: ["FeedStream"], path: "Examples/TestingASearch/Sources"),
     .testTarget(
@@ -105,9 +108,10 @@ let package = Package(
       name: "ImageFeedTests",
       dependencies: [
         "TestSupport",
-        "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "Samples", "feed",
+        "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "PlainText", "Samples", "feed",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
+      exclude: ["Cache/SQLite/Fixtures"],
       // The tests put a look-up of names of their own before the system's (`StuckNames`).
       linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"], .when(platforms: [.linux]))]),
     // What folders of tests share: what tests leave open in their process, and programs of this package as processes.
@@ -128,7 +132,7 @@ let package = Package(
         "TestSupport",
         "feed", "LoadAndShow", "SearchField", "ZipTwoLoads", "TypeAndSearch", "ShowFeed",
         "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedStream", "ImageFeed",
-        "Samples",
+        "PlainText", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),

@@ -16,6 +16,7 @@ let package = Package(
         .product(name: "FeedStream", package: "FeedStream"),
         .product(name: "FeedStreamTesting", package: "FeedStream"),
         .product(name: "ImageFeed", package: "FeedStream"),
+        .product(name: "PlainText", package: "FeedStream"),
       ],
       // The default linker fails on the debugging information of instrumented code.
       linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),

@@ -5,6 +5,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
+import PlainText
 
 guard CommandLine.arguments.count == 3, let url = URL(string: CommandLine.arguments[1]) else {
   print("Usage: LoadAndShow <url> <cache file>")
@@ -23,7 +24,7 @@ let subscription =
   .sink { completion in
     if case .failure(let error) = completion { print("no feed: \(error)") }
   } receiveValue: { feed in
-    switch feed.origin {
+    switch feed.source {
     case .remote: print("\(feed.images.count) images from the server")
     case .cache(_, let age, let reason): print("\(feed.images.count) images saved \(age.ago), for \(reason)")
     }

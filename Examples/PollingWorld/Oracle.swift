@@ -194,15 +194,15 @@ final class Oracle {
     switch (result, phase) {
     case (.success(let feed), .given(let version, _, _)):
       require(
-        feed.origin.isRemote && feed.images == version.images,
+        feed.source.isRemote && feed.images == version.images,
         "\(describe(result)) was delivered; the newest is feed \(version.number)")
       shownAt = time.now
       // The same images, but the very array of the version: to be compared with it a thousand times at once.
-      shown = .success(Feed(images: version.images, origin: feed.origin))
+      shown = .success(Feed(images: version.images, source: feed.source))
       return
     case (.success(let feed), .looked(.saved(let saved, let refusal))):
       report.savedFeeds += 1
-      guard case .cache(let savedAt, let age, let reason) = feed.origin else {
+      guard case .cache(let savedAt, let age, let reason) = feed.source else {
         return require(false, "a saved feed was delivered as the server's")
       }
       require(feed.images == saved.images && savedAt == saved.timestamp, "an older saved feed was delivered")
@@ -228,8 +228,8 @@ final class Oracle {
   func isShown(_ outcome: Outcome) -> Bool {
     switch (outcome, shown) {
     case (.nothing, nil): true
-    case (.remote(let version), .success(let feed)): feed.origin.isRemote && feed.images == version.images
-    case (.saved(let saved, _), .success(let feed)): !feed.origin.isRemote && feed.images == saved.images
+    case (.remote(let version), .success(let feed)): feed.source.isRemote && feed.images == version.images
+    case (.saved(let saved, _), .success(let feed)): !feed.source.isRemote && feed.images == saved.images
     // What was found expired is deleted; the loads after it find nothing, which is not told again.
     case (.error(let refusal, let cache), .failure(let error)):
       refusal.matches(error.remote) && error.cache.failure == cache.failure
@@ -246,7 +246,7 @@ final class Oracle {
     let limit = spent > Self.interval - .milliseconds(100) ? 2 * Self.interval : Self.interval
     require(opened.distance(to: time.now) <= limit, "no poll came for a minute")
     // A saved feed may expire on the screen. The next load finds that; it begins within two minutes and takes less.
-    guard case .success(let feed) = shown, case .cache(let savedAt, _, _) = feed.origin else { return }
+    guard case .success(let feed) = shown, case .cache(let savedAt, _, _) = feed.source else { return }
     guard !isFresh(savedAt, at: clock.now) else { return }
     require(
       foundFresh.map { $0.distance(to: time.now) <= 4 * Self.interval } ?? false,
@@ -256,7 +256,7 @@ final class Oracle {
   func describe(_ result: FeedResult?) -> String {
     switch result {
     case nil: "nothing"
-    case .success(let feed): "\(feed.origin.isRemote ? "the server's" : "a saved") feed of \(feed.images.count) images"
+    case .success(let feed): "\(feed.source.isRemote ? "the server's" : "a saved") feed of \(feed.images.count) images"
     case .failure(let error): "the error \"\(error)\""
     }
   }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ImageFeed
+import PlainText
 
 /// `feed`: an image feed on the terminal, from its server or, when that cannot be had, from the cache.
 @main
@@ -13,6 +14,7 @@ struct FeedCommand: ParsableCommand {
       130 interrupted (Ctrl-C), 141 nobody reads standard output any more, 143 terminated. A second signal does not wait \
       for saves.
       """,
+    version: "feed 0.1.0",
     subcommands: [LoadCommand.self, WatchCommand.self, CacheCommand.self, DemoCommand.self])
 }
 

@@ -96,6 +96,12 @@ import Testing
     }
   }
 
+  @Test func `the version is printed`() async throws {
+    let run = try await FeedBinary.run(["--version"])
+    #expect(run.status == 0)
+    #expect(run.output.wholeMatch(of: /feed \d+\.\d+\.\d+\n/) != nil)
+  }
+
   @Test(arguments: [
     ["load"], ["load", "ftp://example.com"], ["load", "http://example.com", "--max-age", "7"], ["nonsense"],
     ["watch", "http://example.com"], ["cache", "show", "nowhere"],

@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import PlainText
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 
   @Test func `a remote feed has a headline and an entry for each image`() {
     #expect(
-      text.text(of: Feed(images: sampleImages, origin: .remote)) == """
+      text.text(of: Feed(images: sampleImages, source: .remote)) == """
         2 images from http://127.0.0.1:8000/feed.json
 
         1. A "view"
@@ -40,7 +41,7 @@ import Testing
   }
 
   @Test func `a feed without images is a headline`() {
-    #expect(text.text(of: Feed(images: [], origin: .remote)) == "0 images from http://127.0.0.1:8000/feed.json\n")
+    #expect(text.text(of: Feed(images: [], source: .remote)) == "0 images from http://127.0.0.1:8000/feed.json\n")
   }
 
   @Test func `numbers are aligned`() {
@@ -69,7 +70,7 @@ import Testing
 @Suite(.settled) struct FeedJSONTests {
   @Test func `a remote feed is one line with its keys in order`() {
     #expect(
-      FeedJSON.line(Feed(images: sampleImages, origin: .remote)) == #"""
+      FeedJSON.line(Feed(images: sampleImages, source: .remote)) == #"""
         {"origin":"remote","feed":[{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","description":"A \"view\"",\#
         "location":"Über\\all","url":"https://url-1.com/a"},{"id":"BA298A85-6275-48D3-8315-9C8F7C1CD109",\#
         "url":"https://url-2.com"}]}

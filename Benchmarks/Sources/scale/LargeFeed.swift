@@ -81,7 +81,7 @@ struct LargeFeed {
 
   private func check(_ step: Step, _ feed: Feed?, isNew: Bool) {
     precondition(feed?.images.count == images, "\(step.rawValue): no feed of \(images) images is shown")
-    precondition(feed?.origin.isRemote == (step != .gone), "\(step.rawValue): the feed is from the wrong side")
+    precondition(feed?.source.isRemote == (step != .gone), "\(step.rawValue): the feed is from the wrong side")
     precondition(isNew == (step != .unchanged), "\(step.rawValue): shown again, or not shown")
   }
 

@@ -32,7 +32,7 @@ func poll(_ count: Int, every interval: Double, intervals: Int, from origin: URL
       client: Answering(client: client) { ledger.isAnswered(index) }, cache: cache, on: watched)
     subscriptions.append(
       loader.updates(every: .seconds(interval)).sink { result in
-        guard case .success(let feed) = result, feed.origin.isRemote, !feed.images.isEmpty else {
+        guard case .success(let feed) = result, feed.source.isRemote, !feed.images.isEmpty else {
           fatalError("A poll failed: \(result)")
         }
       })

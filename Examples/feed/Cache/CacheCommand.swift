@@ -2,6 +2,7 @@ import ArgumentParser
 import FeedStream
 import Foundation
 import ImageFeed
+import PlainText
 
 /// `feed cache`: looks after the saved feeds.
 struct CacheCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
+import PlainText
 
 /// What the cache commands ask, and in whose words they answer.
 struct CacheDesk {

@@ -1,6 +1,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
+import PlainText
 import Samples
 
 /// Walks the five scenarios of the specification, with real HTTP and a real cache.
@@ -65,7 +66,7 @@ extension DemoWalk {
     let requests = await origin.requestCount
     report.check("nothing was requested before the subscription", before == 0)
     report.check("one subscription made one request", requests == 1)
-    report.check("the feed came from the server, once", result.values.map(\.origin) == [.remote])
+    report.check("the feed came from the server, once", result.values.map(\.source) == [.remote])
     report.check("it is the server's, in its order", result.values.first.map { isCaseStudy($0.images) } ?? false)
     report.check(
       "the cache was replaced by it: yesterday's image is gone", saved?.images == result.values.first?.images)
@@ -137,7 +138,7 @@ extension DemoWalk {
   /// Shows what a user of `feed load` would see.
   private func show(_ result: Outcome<Feed, FeedError>) {
     for feed in result.values { report.show(FeedText(address: url, style: style).headline(of: feed)) }
-    if let first = result.values.first, first.origin.isRemote {
+    if let first = result.values.first, first.source.isRemote {
       report.show(FeedText(address: url, style: style).entries(of: first.images))
     }
     if let error = result.error {
@@ -148,7 +149,7 @@ extension DemoWalk {
 
   private func checkSaved(_ result: Outcome<Feed, FeedError>, age expected: Duration) {
     report.check("one feed was delivered, and no error", result.values.count == 1 && result.error == nil)
-    guard case .cache(_, let age, let reason)? = result.values.first?.origin else {
+    guard case .cache(_, let age, let reason)? = result.values.first?.source else {
       return report.check("it came from the cache", false)
     }
     report.check("it came from the cache, because there is no connectivity", isConnectivity(reason))

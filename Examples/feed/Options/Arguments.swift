@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ImageFeed
+import PlainText
 
 /// A duration as it is written on the command line: `500ms`, `90s`, `15m`, `36h`, `7d`.
 struct DurationText: Equatable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import PlainText
 
 /// A feed as one line of JSON, its keys always in the same order.
 ///
@@ -8,7 +9,7 @@ import ImageFeed
 enum FeedJSON {
   static func line(_ feed: Feed) -> String {
     var members: [String]
-    switch feed.origin {
+    switch feed.source {
     case .remote:
       members = [member("origin", "remote")]
     case .cache(let savedAt, _, let reason):

@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import PlainText
 
 /// A feed for people. Whatever came from outside is escaped.
 struct FeedText {
@@ -17,7 +18,7 @@ struct FeedText {
   func headline(of feed: Feed) -> String {
     let count = style.bold(Self.count(feed.images.count))
     let place = address.shown
-    switch feed.origin {
+    switch feed.source {
     case .remote:
       return "\(count) from \(place)\n"
     case .cache(let savedAt, let age, let reason):

@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import PlainText
 
 /// Why there is no feed to show.
 struct NothingToShow: Error {

@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import PlainText
 
 extension URL {
   /// The address as a person may see it: harmless to a terminal, and without a password.

@@ -1,4 +1,5 @@
 import Foundation
+import PlainText
 
 /// Standard error: messages, and on a terminal one line that shows the program is alive.
 final class Console {

@@ -2,6 +2,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 import Logging
+import PlainText
 
 /// Who wants to know that requests are made.
 protocol RequestObserver: AnyObject {

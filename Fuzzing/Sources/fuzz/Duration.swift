@@ -1,4 +1,5 @@
 import ImageFeed
+import PlainText
 
 /// Any text is a duration that reads back the same, or an error that says so in one harmless, short line.
 func fuzzDuration(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {

@@ -1,5 +1,6 @@
 import Foundation
 import ImageFeed
+import PlainText
 
 /// Any body is a feed or an error. A feed has web addresses only and reads back the same; an error is short and harmless.
 func fuzzMapper(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {

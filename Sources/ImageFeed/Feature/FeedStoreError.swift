@@ -1,4 +1,5 @@
 public import Foundation
+import PlainText
 
 /// What a store could not do, why, and where.
 public enum FeedStoreError: Error, Hashable, Sendable {

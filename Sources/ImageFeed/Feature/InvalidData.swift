@@ -1,4 +1,5 @@
 public import Foundation
+import PlainText
 
 /// What was wrong with a response that did arrive.
 public enum InvalidData: Error, Hashable, Sendable {

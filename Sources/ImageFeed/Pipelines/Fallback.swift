@@ -31,7 +31,7 @@ extension Publisher where Output == FeedImages, Failure == RemoteFeedError {
   public func fallback<P: Publisher>(
     to saved: P, after policy: FallbackPolicy = .any, now: @escaping () -> Date = { Date() }
   ) -> some Publisher<Feed, FeedError> where P.Output == CachedFeed, P.Failure == CacheMiss {
-    map { Feed(images: $0, origin: .remote) }
+    map { Feed(images: $0, source: .remote) }
       .catch { reason in
         guard policy.applies(to: reason) else {
           return Fail<Feed, FeedError>(error: FeedError(remote: reason)).eraseToAnyPublisher()
@@ -40,7 +40,7 @@ extension Publisher where Output == FeedImages, Failure == RemoteFeedError {
           saved
           .map { feed in
             let age = FeedCachePolicy.age(of: feed.timestamp, now: now())
-            return Feed(images: feed.images, origin: .cache(savedAt: feed.timestamp, age: age, reason: reason))
+            return Feed(images: feed.images, source: .cache(savedAt: feed.timestamp, age: age, reason: reason))
           }
           .mapError { FeedError(remote: reason, cache: $0) }
           .eraseToAnyPublisher()

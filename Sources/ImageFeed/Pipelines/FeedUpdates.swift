@@ -42,14 +42,9 @@ extension FeedResult {
   /// expired feed, which is deleted, and the empty cache that the next load finds.
   fileprivate func showsTheSame(as other: FeedResult) -> Bool {
     switch (self, other) {
-    case (.success(let a), .success(let b)): a.images == b.images && a.origin.isRemote == b.origin.isRemote
+    case (.success(let a), .success(let b)): a.images == b.images && a.source.isRemote == b.source.isRemote
     case (.failure(let a), .failure(let b)): a.remote == b.remote && a.cache.failure == b.cache.failure
     default: false
     }
   }
-}
-
-extension Feed.Origin {
-  /// Whether the feed came from its server.
-  public var isRemote: Bool { self == .remote }
 }

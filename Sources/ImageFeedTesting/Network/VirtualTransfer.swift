@@ -87,7 +87,7 @@ final class VirtualTransfer: Subscription {
   }
 
   func error(_ kind: HTTPError.Kind) -> HTTPError {
-    HTTPError(kind, origin: request.url.port.map { "\(host):\($0)" } ?? host, cause: "")
+    HTTPError(kind, host: request.url.port.map { "\(host):\($0)" } ?? host, cause: "")
   }
 
   private func wait(until instant: StreamInstant) {

@@ -17,10 +17,10 @@ let sampleImages = [
 /// 2026-03-01T12:00:00Z.
 let sampleDate = Date(timeIntervalSince1970: 1_772_366_400)
 
-let refused = RemoteFeedError.connectivity(HTTPError(.connect, origin: "127.0.0.1:8000", cause: "Connection refused"))
+let refused = RemoteFeedError.connectivity(HTTPError(.connect, host: "127.0.0.1:8000", cause: "Connection refused"))
 
 func cached(_ images: [FeedImage] = sampleImages, age: Duration = .seconds(180)) -> Feed {
-  Feed(images: images, origin: .cache(savedAt: sampleDate, age: age, reason: refused))
+  Feed(images: images, source: .cache(savedAt: sampleDate, age: age, reason: refused))
 }
 
 /// A folder that is gone after `body`.

@@ -48,7 +48,7 @@ import Testing
     defer { origin.stop() }
     let error = HTTPBench().run(origin.url()).error
     #expect(error?.kind == .redirectRefused, "\(String(describing: error))")
-    #expect(error?.origin == "127.0.0.1:\(origin.port)")
+    #expect(error?.host == "127.0.0.1:\(origin.port)")
   }
 
   @Test func `credentials are not taken to another host`() throws {

@@ -58,7 +58,7 @@ import Testing
   @Test func `a host that does not exist is reported as such`() throws {
     let error = try #require(HTTPBench().run(URL(string: "http://no-such-host.invalid/feed")!).error)
     #expect(error.kind == .nameResolution)
-    #expect(error.origin == "no-such-host.invalid")
+    #expect(error.host == "no-such-host.invalid")
   }
 
   @Test func `an answer that is not HTTP is reported as such`() {

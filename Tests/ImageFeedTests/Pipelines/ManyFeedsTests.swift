@@ -37,7 +37,7 @@ import Testing
           guard case .finished = completion else { preconditionFailure("\(completion)") }
           ended += 1
         } receiveValue: {
-          precondition($0 == Feed(images: makeFeed(3).images, origin: .remote), "\($0)")
+          precondition($0 == Feed(images: makeFeed(3).images, source: .remote), "\($0)")
           shown += 1
           most = max(most, client.openConnections)
         }

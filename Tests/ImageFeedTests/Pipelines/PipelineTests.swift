@@ -50,7 +50,7 @@ struct PipelineTests {
   func `a feed of no images is a feed: shown, saved, and shown again from the cache`(kind: WorldKind) throws {
     let world = kind.make()
     world.serve(.feed([]))
-    #expect(world.outcome(of: world.loader().load()).values == [Feed(images: [], origin: .remote)])
+    #expect(world.outcome(of: world.loader().load()).values == [Feed(images: [], source: .remote)])
 
     world.disconnect()
     #expect(world.outcome(of: world.loader().load()).values.map(\.images) == [[]])

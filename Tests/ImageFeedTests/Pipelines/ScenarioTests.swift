@@ -21,7 +21,7 @@ struct ScenarioTests {
 
     let outcome = world.outcome(of: world.loader().load())
 
-    #expect(outcome.values == [Feed(images: latest, origin: .remote)])
+    #expect(outcome.values == [Feed(images: latest, source: .remote)])
     #expect(outcome.isFinished)
     #expect(try world.savedFeed() == CachedFeed(images: latest, timestamp: world.clock.now))
   }
@@ -54,8 +54,8 @@ struct ScenarioTests {
     #expect(outcome.values.count == 1)
     #expect(outcome.isFinished)
     #expect(feed.images == older.images)
-    guard case .cache(let savedAt, let age, reason: .connectivity) = feed.origin else {
-      Issue.record("The feed must say that it is a saved one: \(feed.origin)")
+    guard case .cache(let savedAt, let age, reason: .connectivity) = feed.source else {
+      Issue.record("The feed must say that it is a saved one: \(feed.source)")
       return
     }
     #expect(savedAt == noon)

@@ -21,7 +21,7 @@ import Testing
       let loader = FeedLoader(address, client: network, cache: cache, on: time)
       var (shown, ends) = (0, 0)
       let updates = loader.updates(every: .seconds(60)).sink { result in
-        if case .success(let feed) = result, feed.origin == .remote { shown += 1 }
+        if case .success(let feed) = result, feed.source == .remote { shown += 1 }
         ends += 1
       }
       for number in 1...10 {

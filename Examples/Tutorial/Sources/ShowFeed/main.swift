@@ -14,7 +14,7 @@ let subscription = CurlHTTPClient(on: loop).get(address)
     if case .failure(let error) = completion { print("no feed: \(error)") }
   } receiveValue: { feed in
     print(feed.images.count, "images")
-    if case .cache(let savedAt, _, let reason) = feed.origin { print("saved at \(savedAt), shown because \(reason)") }
+    if case .cache(let savedAt, _, let reason) = feed.source { print("saved at \(savedAt), shown because \(reason)") }
   }
 
 loop.run()

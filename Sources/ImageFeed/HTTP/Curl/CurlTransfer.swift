@@ -206,12 +206,12 @@ extension CurlTransfer {
 
   /// The error of a request that ended with `code`, or with what the reader found.
   func error(of request: HTTPRequest, _ code: CURLcode) -> HTTPError {
-    let origin = (effectiveURL ?? request.url).origin
-    if let kind = reader.failure { return HTTPError(kind, origin: origin, cause: reader.cause) }
+    let host = (effectiveURL ?? request.url).hostAndPort
+    if let kind = reader.failure { return HTTPError(kind, host: host, cause: reader.cause) }
     let failure = failure(code)
     // libcurl's address is then the one that it did not go to.
     let isRefused = failure.kind == .redirectRefused
-    return HTTPError(failure.kind, origin: isRefused ? request.url.origin : origin, cause: failure.cause)
+    return HTTPError(failure.kind, host: isRefused ? request.url.hostAndPort : host, cause: failure.cause)
   }
 
   /// Whether a request that ended with `code` did so for lack of descriptors or threads.
@@ -228,7 +228,7 @@ extension CurlTransfer {
   /// The error of a request whose time is over.
   func timeoutError(of request: HTTPRequest) -> HTTPError {
     HTTPError(
-      .timedOut(phase), origin: (effectiveURL ?? request.url).origin,
+      .timedOut(phase), host: (effectiveURL ?? request.url).hostAndPort,
       cause: "no more than \(request.timeout) are allowed")
   }
 }

@@ -1,4 +1,4 @@
-import ImageFeed
+import PlainText
 import TestSupport
 import Testing
 

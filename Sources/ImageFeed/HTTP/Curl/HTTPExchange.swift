@@ -91,7 +91,7 @@ final class HTTPExchange: Subscription {
 
   /// Ends with an error that has nothing to do with the connection.
   func fail(_ kind: HTTPError.Kind, _ cause: String = "") {
-    deliver(.failure(HTTPError(kind, origin: request.url.origin, cause: cause)))
+    deliver(.failure(HTTPError(kind, host: request.url.hostAndPort, cause: cause)))
   }
 
   private func timeIsOver() {

@@ -109,7 +109,7 @@ enum CurlLibrary {
 
 extension URL {
   /// The host, and the port if there is one.
-  var origin: String {
+  var hostAndPort: String {
     let host = host(percentEncoded: false) ?? absoluteString
     return port.map { "\(host):\($0)" } ?? host
   }

@@ -1,34 +1,5 @@
 public import Foundation
 
-/// A feed to show, and where it came from.
-public struct Feed: Hashable, Sendable {
-  /// The images, in the server's order. None is a feed too.
-  public var images: FeedImages
-  public var origin: Origin
-
-  public init(images: FeedImages, origin: Origin) {
-    self.images = images
-    self.origin = origin
-  }
-
-  public init(images: some Sequence<FeedImage>, origin: Origin) {
-    self.init(images: FeedImages(images), origin: origin)
-  }
-
-  /// Where a feed came from.
-  public enum Origin: Hashable, Sendable {
-    /// The server, just now.
-    case remote
-    /// The cache, because the server could not be had.
-    ///
-    /// - Parameters:
-    ///   - savedAt: when the server was asked for it.
-    ///   - age: how long ago that was when it was loaded.
-    ///   - reason: why the server's feed could not be had.
-    case cache(savedAt: Date, age: Duration, reason: RemoteFeedError)
-  }
-}
-
 /// Why a feed could not be loaded from its server.
 public enum RemoteFeedError: Error, Hashable, Sendable {
   /// No whole response arrived.

@@ -11,31 +11,6 @@ struct FeedDatabase {
   let identity: CacheFile.Identity
   private let connection: DatabaseConnection
 
-  /// `FEED` in ASCII, in the header of every cache file.
-  static let applicationID = 0x4645_4544
-  /// The version of ``schema``, in the header as `user_version`.
-  static let schemaVersion = 1
-
-  private static let schema = """
-    CREATE TABLE feed (
-      id INTEGER PRIMARY KEY,
-      address TEXT NOT NULL UNIQUE,
-      timestamp REAL NOT NULL, -- seconds since 2001, exactly what Foundation's Date holds
-      images INTEGER NOT NULL  -- how many rows of image belong to it
-    ) STRICT;
-    CREATE TABLE image (
-      feed INTEGER NOT NULL REFERENCES feed (id),
-      position INTEGER NOT NULL,
-      id BLOB NOT NULL,
-      description TEXT,
-      location TEXT,
-      url TEXT NOT NULL,
-      PRIMARY KEY (feed, position)
-    ) STRICT, WITHOUT ROWID;
-    PRAGMA application_id = \(applicationID);
-    PRAGMA user_version = \(schemaVersion);
-    """
-
   /// Connects to a file.
   ///
   /// - Parameter identity: who is at the path; call it under the folder lock, which keeps that true.
@@ -81,21 +56,33 @@ struct FeedDatabase {
   }
 
   /// Runs `body` on one state of the file; `nil` if nothing was ever saved in it.
-  func read<R>(_ body: (Database) throws -> R) throws -> R? {
-    try perform { try Self.transaction("BEGIN DEFERRED", $0, body) }
+  func read<R>(_ body: (FeedTables) throws -> R) throws -> R? {
+    try perform { db in
+      try Self.transaction("BEGIN DEFERRED", db) { version in
+        try body(FeedTables(db: db, version: version))
+      }
+    }
   }
 
   /// Runs `body` in a transaction that no other process can come between; `nil` if nothing was ever saved in the file.
-  func write<R>(_ body: (Database) throws -> R) throws -> R? {
-    try perform { try Self.transaction("BEGIN IMMEDIATE", $0, body) }
+  func write<R>(_ body: (FeedTables) throws -> R) throws -> R? {
+    try perform { db in
+      try Self.transaction("BEGIN IMMEDIATE", db) { version in
+        try FeedSchema.migrate(db, from: version)
+        return try body(FeedTables(db: db, version: FeedSchema.version))
+      }
+    }
   }
 
   /// What GRDB's `inTransaction` does, with statements that are prepared once: to prepare them takes a fifth of a small
   /// retrieval. A `body` must pass on the errors of the statements that write, after which SQLite may have rolled back.
-  private static func transaction<R>(_ begin: String, _ db: Database, _ body: (Database) throws -> R) throws -> R? {
+  ///
+  /// - Parameter body: is given the version of the file's tables; not called when there are none.
+  private static func transaction<R>(_ begin: String, _ db: Database, _ body: (Int) throws -> R) throws -> R? {
     try db.cachedStatement(sql: begin).execute()
     do {
-      let result = try isInitialized(db) ? body(db) : nil
+      let version = try FeedSchema.version(of: db)
+      let result = version > 0 ? try body(version) : nil
       guard db.isInsideTransaction else {
         throw DatabaseError(resultCode: .SQLITE_ABORT, message: "Transaction was aborted")
       }
@@ -114,7 +101,7 @@ struct FeedDatabase {
       let mode = try Self.startLog(db, until: .now + patience)
       try db.execute(sql: "PRAGMA synchronous = \(mode == "wal" ? "NORMAL" : "FULL")")
       try db.inTransaction(.immediate) {
-        if try !Self.isInitialized(db) { try db.execute(sql: Self.schema) }
+        if try FeedSchema.version(of: db) == 0 { try FeedSchema.migrate(db, from: 0) }
         return .commit
       }
     }
@@ -130,19 +117,6 @@ struct FeedDatabase {
         usleep(2000)
       }
     }
-  }
-
-  private static func isInitialized(_ db: Database) throws -> Bool {
-    let application = try db.integer("PRAGMA application_id")
-    let version = try db.integer("PRAGMA user_version")
-    if application == applicationID {
-      guard version <= schemaVersion else { throw FeedDatabaseFailure(.newerSchema(version)) }
-      guard version == schemaVersion else { throw FeedDatabaseFailure(.damaged("it has no schema version")) }
-      return true
-    }
-    let tables = try db.integer("SELECT count(*) FROM sqlite_master")
-    guard application == 0, version == 0, tables == 0 else { throw FeedDatabaseFailure(.foreign) }
-    return false
   }
 
   private func perform<R>(_ body: (Database) throws -> R) throws -> R {

@@ -1,3 +1,5 @@
+import PlainText
+
 /// What kept an answer from arriving whole.
 public struct HTTPError: Error, Hashable, Sendable {
   /// How far a request can be.
@@ -50,13 +52,13 @@ public struct HTTPError: Error, Hashable, Sendable {
 
   public var kind: Kind
   /// The host, and the port where it is not the scheme's own, that the request was at.
-  public var origin: String
+  public var host: String
   /// What the system said, for people.
   public var cause: String
 
-  public init(_ kind: Kind, origin: String, cause: String = "") {
+  public init(_ kind: Kind, host: String, cause: String = "") {
     self.kind = kind
-    self.origin = origin
+    self.host = host
     self.cause = cause
   }
 }
@@ -69,27 +71,27 @@ extension HTTPError: CustomStringConvertible {
   }
 
   /// A redirect chooses it.
-  private var shownOrigin: String { origin.printable(limit: 100) }
+  private var shownHost: String { host.printable(limit: 100) }
 
   private var sentence: (what: String, advice: String) {
     switch kind {
     case .invalidRequest: ("cannot ask for this address", "use an http or https address")
-    case .nameResolution: ("could not find the host \(shownOrigin)", "check the address and the network connection")
-    case .connect: ("could not connect to \(shownOrigin)", "is the server running, and is the port right?")
-    case .tls: ("no secure connection to \(shownOrigin)", "its certificate must be valid and issued for this host")
-    case .send: ("the connection to \(shownOrigin) broke while sending", "try again")
-    case .receive: ("the connection to \(shownOrigin) broke before the answer was complete", "try again")
-    case .truncated: ("the answer from \(shownOrigin) was cut short", "try again")
-    case .encoding: ("the answer from \(shownOrigin) could not be decompressed", "")
-    case .timedOut(let phase): ("\(shownOrigin) took too long \(phase.activity)", "try again, or allow more time")
-    case .tooLarge(let limit): ("the answer from \(shownOrigin) is larger than the limit of \(limit) bytes", "")
-    case .headersTooLarge: ("the answer from \(shownOrigin) has too many header fields", "")
-    case .tooManyRedirects(let limit): ("\(shownOrigin) redirects more than \(limit) times", "check the address")
-    case .redirectRefused: ("\(shownOrigin) redirects to where we do not go", "only http and https are followed")
-    case .notHTTP: ("what answers at \(shownOrigin) does not speak HTTP as it should", "check the address and the port")
+    case .nameResolution: ("could not find the host \(shownHost)", "check the address and the network connection")
+    case .connect: ("could not connect to \(shownHost)", "is the server running, and is the port right?")
+    case .tls: ("no secure connection to \(shownHost)", "its certificate must be valid and issued for this host")
+    case .send: ("the connection to \(shownHost) broke while sending", "try again")
+    case .receive: ("the connection to \(shownHost) broke before the answer was complete", "try again")
+    case .truncated: ("the answer from \(shownHost) was cut short", "try again")
+    case .encoding: ("the answer from \(shownHost) could not be decompressed", "")
+    case .timedOut(let phase): ("\(shownHost) took too long \(phase.activity)", "try again, or allow more time")
+    case .tooLarge(let limit): ("the answer from \(shownHost) is larger than the limit of \(limit) bytes", "")
+    case .headersTooLarge: ("the answer from \(shownHost) has too many header fields", "")
+    case .tooManyRedirects(let limit): ("\(shownHost) redirects more than \(limit) times", "check the address")
+    case .redirectRefused: ("\(shownHost) redirects to where we do not go", "only http and https are followed")
+    case .notHTTP: ("what answers at \(shownHost) does not speak HTTP as it should", "check the address and the port")
     case .resources:
-      ("not enough resources to ask \(shownOrigin)", "close other programs or raise the limit (ulimit -n)")
-    case .closed: ("the HTTP client was closed before \(shownOrigin) answered", "")
+      ("not enough resources to ask \(shownHost)", "close other programs or raise the limit (ulimit -n)")
+    case .closed: ("the HTTP client was closed before \(shownHost) answered", "")
     }
   }
 }

@@ -6,35 +6,38 @@ import GRDBSQLite
 ///
 /// Rows of images are bound and read through SQLite's own functions: a feed may have 100,000 of them, and a GRDB row or
 /// argument list apiece costs more than the work itself.
-extension Database {
+struct FeedTables {
+  let db: Database
+  /// The version of the tables: today's when they are written to, perhaps an older one when they are read.
+  let version: Int
+
   /// What the table of feeds knows of one.
   struct FeedRow {
     let id: Int64
     let timestamp: Date
     let imageCount: Int
-  }
-
-  /// The only column of the only row of what `sql` selects.
-  func integer(_ sql: String) throws -> Int {
-    let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
-    defer { row.clear() }
-    return try step(row, expecting: SQLITE_ROW) ? row.integer(0) ?? 0 : 0
+    let validators: FeedValidators
   }
 
   func feedRow(for address: URL) throws -> FeedRow? {
-    let sql = "SELECT id, timestamp, images FROM feed WHERE address = ?"
-    let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
+    let sql =
+      version < 2
+      ? "SELECT id, timestamp, images, NULL, NULL FROM feed WHERE address = ?"
+      : "SELECT id, timestamp, images, etag, last_modified FROM feed WHERE address = ?"
+    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     row.bind(address.absoluteString, at: 1)
     defer { row.clear() }
-    guard try step(row, expecting: SQLITE_ROW) else { return nil }
+    guard try db.step(row, expecting: SQLITE_ROW) else { return nil }
     guard let id = row.integer(0), let timestamp = row.real(1), let count = row.integer(2) else {
       throw FeedDatabaseFailure(.damaged("a feed has no valid address, time or number of images"))
     }
-    return FeedRow(id: Int64(id), timestamp: Date(timeIntervalSinceReferenceDate: timestamp), imageCount: count)
+    return FeedRow(
+      id: Int64(id), timestamp: Date(timeIntervalSinceReferenceDate: timestamp), imageCount: count,
+      validators: FeedValidators(etag: row.text(3), lastModified: row.text(4)))
   }
 
   func feedSummaries() throws -> [CachedFeedSummary] {
-    let rows = try Row.fetchAll(cachedStatement(sql: "SELECT address, timestamp, images FROM feed ORDER BY address"))
+    let rows = try Row.fetchAll(db.cachedStatement(sql: "SELECT address, timestamp, images FROM feed ORDER BY address"))
     return try rows.map { row in
       let address: String = try row.value(0)
       guard let url = URL(string: address) else { throw FeedDatabaseFailure(.damaged("a feed has no valid address")) }
@@ -95,40 +98,47 @@ extension Database {
   }
 
   func deleteImages(of feed: FeedRow) throws {
-    try cachedStatement(sql: "DELETE FROM image WHERE feed = ?").execute(arguments: [feed.id])
+    try db.cachedStatement(sql: "DELETE FROM image WHERE feed = ?").execute(arguments: [feed.id])
   }
 
   func deleteFeed(_ feed: FeedRow) throws {
     try deleteImages(of: feed)
-    try cachedStatement(sql: "DELETE FROM feed WHERE id = ?").execute(arguments: [feed.id])
+    try db.cachedStatement(sql: "DELETE FROM feed WHERE id = ?").execute(arguments: [feed.id])
   }
 
   func deleteAllFeeds() throws {
-    try execute(sql: "DELETE FROM image; DELETE FROM feed")
+    try db.execute(sql: "DELETE FROM image; DELETE FROM feed")
   }
 
   /// Writes a feed whose images are not there (any more).
   func insert(_ feed: CachedFeed, for address: URL, over old: FeedRow?) throws {
     let timestamp = feed.timestamp.timeIntervalSinceReferenceDate
     if let old {
-      try cachedStatement(sql: "UPDATE feed SET timestamp = ?, images = ? WHERE id = ?")
-        .execute(arguments: [timestamp, feed.images.count, old.id])
+      try db.cachedStatement(sql: "UPDATE feed SET timestamp = ?, images = ?, etag = ?, last_modified = ? WHERE id = ?")
+        .execute(
+          arguments: [timestamp, feed.images.count, feed.validators.etag, feed.validators.lastModified, old.id])
       try insert(feed.images, feed: old.id)
     } else {
-      try cachedStatement(sql: "INSERT INTO feed (address, timestamp, images) VALUES (?, ?, ?)")
-        .execute(arguments: [address.absoluteString, timestamp, feed.images.count])
-      try insert(feed.images, feed: lastInsertedRowID)
+      try db.cachedStatement(
+        sql: "INSERT INTO feed (address, timestamp, images, etag, last_modified) VALUES (?, ?, ?, ?, ?)"
+      )
+      .execute(
+        arguments: [
+          address.absoluteString, timestamp, feed.images.count, feed.validators.etag, feed.validators.lastModified,
+        ])
+      try insert(feed.images, feed: db.lastInsertedRowID)
     }
   }
 
-  func renew(_ feed: FeedRow, timestamp: Date) throws {
-    try cachedStatement(sql: "UPDATE feed SET timestamp = ? WHERE id = ?")
-      .execute(arguments: [timestamp.timeIntervalSinceReferenceDate, feed.id])
+  func renew(_ feed: FeedRow, timestamp: Date, validators: FeedValidators) throws {
+    try db.cachedStatement(sql: "UPDATE feed SET timestamp = ?, etag = ?, last_modified = ? WHERE id = ?")
+      .execute(
+        arguments: [timestamp.timeIntervalSinceReferenceDate, validators.etag, validators.lastModified, feed.id])
   }
 
   private func insert(_ images: FeedImages, feed: Int64) throws {
     let sql = "INSERT INTO image (feed, position, id, description, location, url) VALUES (?, ?, ?, ?, ?, ?)"
-    let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
+    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     defer { row.clear() }
     row.bind(feed, at: 1)
     for position in images.indices {
@@ -138,7 +148,7 @@ extension Database {
         row.bind(image.description, at: 4)
         row.bind(image.location, at: 5)
         row.bind(image.address, at: 6)
-        try step(row, expecting: SQLITE_DONE)
+        try db.step(row, expecting: SQLITE_DONE)
       }
       row.reset()
     }
@@ -147,16 +157,25 @@ extension Database {
   /// Runs `body` on each row of a feed's images in order, until it returns `false`.
   private func forEachImageRow(of feed: Int64, _ body: (RawStatement) throws -> Bool) throws {
     let sql = "SELECT id, description, location, url FROM image WHERE feed = ? ORDER BY position"
-    let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
+    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     row.bind(feed, at: 1)
     defer { row.clear() }
-    while try step(row, expecting: SQLITE_ROW) {
+    while try db.step(row, expecting: SQLITE_ROW) {
       guard try body(row) else { return }
     }
   }
+}
+
+extension Database {
+  /// The only column of the only row of what `sql` selects.
+  func integer(_ sql: String) throws -> Int {
+    let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
+    defer { row.clear() }
+    return try step(row, expecting: SQLITE_ROW) ? row.integer(0) ?? 0 : 0
+  }
 
   /// - Returns: whether the statement answered `expected`; `false` when it is done.
-  @discardableResult private func step(_ row: RawStatement, expecting expected: Int32) throws -> Bool {
+  @discardableResult fileprivate func step(_ row: RawStatement, expecting expected: Int32) throws -> Bool {
     let code = row.step()
     if code == expected { return true }
     if code == SQLITE_DONE { return false }

@@ -18,7 +18,7 @@ struct SharedDatabase: Sendable {
   }
 
   /// Runs `body` on one state of the file and changes nothing; `nil` if nothing was ever saved.
-  mutating func read<R>(_ body: (Database) throws -> R) throws(FeedDatabaseFailure) -> R? {
+  mutating func read<R>(_ body: (FeedTables) throws -> R) throws(FeedDatabaseFailure) -> R? {
     try waitingForDescriptors { database throws(FeedDatabaseFailure) in
       do {
         return try database.connect(creating: false)?.read(body)
@@ -38,7 +38,7 @@ struct SharedDatabase: Sendable {
   ///   - body: may run more than once; what it did before was rolled back.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it, and `creating` is false.
   mutating func write<R>(
-    creating: Bool, onSetAside: (String) -> Void, _ body: (Database) throws -> R
+    creating: Bool, onSetAside: (String) -> Void, _ body: (FeedTables) throws -> R
   ) throws(FeedDatabaseFailure) -> R? {
     try waitingForDescriptors { database throws(FeedDatabaseFailure) in
       try database.writeOnce(creating: creating, onSetAside: onSetAside, body)
@@ -67,7 +67,7 @@ struct SharedDatabase: Sendable {
   }
 
   private mutating func writeOnce<R>(
-    creating: Bool, onSetAside: (String) -> Void, _ body: (Database) throws -> R
+    creating: Bool, onSetAside: (String) -> Void, _ body: (FeedTables) throws -> R
   ) throws(FeedDatabaseFailure) -> R? {
     var mayReopen = true
     var triesToSetAside = 2
@@ -135,7 +135,7 @@ struct SharedDatabase: Sendable {
   }
 
   private func readFrozen<R>(
-    _ body: (Database) throws -> R, after failure: FeedDatabaseFailure
+    _ body: (FeedTables) throws -> R, after failure: FeedDatabaseFailure
   ) throws(FeedDatabaseFailure) -> R? {
     // A log holds saves that the file does not have yet: without it the file may be old, or half of something.
     guard let identity = file.identity, !file.hasLog else { throw failure }

@@ -41,9 +41,9 @@ public final class SQLiteFeedStore: FeedStore {
   }
 
   public func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? {
-    try read { db in
-      guard let row = try db.feedRow(for: address) else { return nil }
-      return CachedFeed(images: try db.images(of: row), timestamp: row.timestamp)
+    try read { tables in
+      guard let row = try tables.feedRow(for: address) else { return nil }
+      return CachedFeed(images: try tables.images(of: row), timestamp: row.timestamp, validators: row.validators)
     } ?? nil
   }
 
@@ -54,21 +54,21 @@ public final class SQLiteFeedStore: FeedStore {
   public func replace(
     for address: URL, with feed: CachedFeed, now: Date
   ) throws(FeedStoreError) -> FeedReplacement {
-    try write(.insertion, creating: true) { db, step in
-      let old = try db.feedRow(for: address)
+    try write(.insertion, creating: true) { tables, step in
+      let old = try tables.feedRow(for: address)
       if let old {
         if FeedCachePolicy.isSuperseded(feed.timestamp, by: old.timestamp, now: now) {
           return .superseded(by: old.timestamp)
         }
-        if try db.rows(of: old, equal: feed.images) {
-          try db.renew(old, timestamp: feed.timestamp)
+        if try tables.rows(of: old, equal: feed.images) {
+          try tables.renew(old, timestamp: feed.timestamp, validators: feed.validators)
           return .renewed
         }
         step = .deletion
-        try db.deleteImages(of: old)
+        try tables.deleteImages(of: old)
         step = .insertion
       }
-      try db.insert(feed, for: address, over: old)
+      try tables.insert(feed, for: address, over: old)
       return .replaced
     } ?? .replaced
   }
@@ -76,27 +76,27 @@ public final class SQLiteFeedStore: FeedStore {
   @discardableResult public func delete(
     for address: URL, if condition: FeedDeletionCondition
   ) throws(FeedStoreError) -> Bool {
-    try write(.deletion, creating: false) { db, _ in
-      guard let row = try db.feedRow(for: address) else {
+    try write(.deletion, creating: false) { tables, _ in
+      guard let row = try tables.feedRow(for: address) else {
         // It may be among those whose rows cannot be read; the file is set aside then.
-        if condition == .unreadable { _ = try db.feedSummaries() }
+        if condition == .unreadable { _ = try tables.feedSummaries() }
         return false
       }
       switch condition {
       case .always: break
       case .timestamp(let timestamp): guard row.timestamp == timestamp else { return false }
-      case .unreadable: guard try !db.canRead(row) else { return false }
+      case .unreadable: guard try !tables.canRead(row) else { return false }
       }
-      try db.deleteFeed(row)
+      try tables.deleteFeed(row)
       return true
     } ?? false
   }
 
   public func deleteAll() throws(FeedStoreError) {
-    _ = try write(.deletion, creating: false) { db, _ in try db.deleteAllFeeds() }
+    _ = try write(.deletion, creating: false) { tables, _ in try tables.deleteAllFeeds() }
   }
 
-  private func read<R: Sendable>(_ body: (Database) throws -> R) throws(FeedStoreError) -> R? {
+  private func read<R: Sendable>(_ body: (FeedTables) throws -> R) throws(FeedStoreError) -> R? {
     try database.withLock { database throws(FeedStoreError) -> R? in
       do throws(FeedDatabaseFailure) {
         return try database.read(body)
@@ -110,14 +110,14 @@ public final class SQLiteFeedStore: FeedStore {
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it.
   private func write<R: Sendable>(
     _ first: FeedStoreError.Step, creating: Bool,
-    _ body: (Database, inout FeedStoreError.Step) throws -> R
+    _ body: (FeedTables, inout FeedStoreError.Step) throws -> R
   ) throws(FeedStoreError) -> R? {
     try database.withLock { database throws(FeedStoreError) -> R? in
       var step = first
       do throws(FeedDatabaseFailure) {
-        return try database.write(creating: creating, onSetAside: onSetAside) { db in
+        return try database.write(creating: creating, onSetAside: onSetAside) { tables in
           step = first
-          return try body(db, &step)
+          return try body(tables, &step)
         }
       } catch {
         throw FeedStoreError(step, error.cause, place: path)

@@ -1,0 +1,63 @@
+import GRDB
+
+/// The tables of a cache file, and how a file that an older release wrote gets those of today.
+///
+/// A file says in its header whose it is (`application_id`) and which version its tables have (`user_version`). A new
+/// file goes through the same steps as an old one. A step that was released never changes: what is new is a new step.
+///
+/// Reading changes nothing, so it understands every version; the first transaction that writes makes the missing steps,
+/// before its own work and as a part of it: all of it happens or nothing.
+enum FeedSchema {
+  /// `FEED` in ASCII.
+  static let applicationID = 0x4645_4544
+
+  static var version: Int { steps.count }
+
+  /// The statements that lead from each version to the next.
+  static let steps = [
+    """
+    CREATE TABLE feed (
+      id INTEGER PRIMARY KEY,
+      address TEXT NOT NULL UNIQUE,
+      timestamp REAL NOT NULL, -- seconds since 2001, exactly what Foundation's Date holds
+      images INTEGER NOT NULL  -- how many rows of image belong to it
+    ) STRICT;
+    CREATE TABLE image (
+      feed INTEGER NOT NULL REFERENCES feed (id),
+      position INTEGER NOT NULL,
+      id BLOB NOT NULL,
+      description TEXT,
+      location TEXT,
+      url TEXT NOT NULL,
+      PRIMARY KEY (feed, position)
+    ) STRICT, WITHOUT ROWID;
+    """,
+    """
+    ALTER TABLE feed ADD COLUMN etag TEXT;
+    ALTER TABLE feed ADD COLUMN last_modified TEXT;
+    """,
+  ]
+
+  /// The version of a file's tables; 0 when nothing was ever saved in it.
+  ///
+  /// - Throws: when the file is another program's, a newer release's, or claims to be ours and has no tables.
+  static func version(of db: Database) throws -> Int {
+    let application = try db.integer("PRAGMA application_id")
+    let version = try db.integer("PRAGMA user_version")
+    if application == applicationID {
+      guard version <= Self.version else { throw FeedDatabaseFailure(.newerSchema(version)) }
+      guard version > 0 else { throw FeedDatabaseFailure(.damaged("it has no schema version")) }
+      return version
+    }
+    let tables = try db.integer("SELECT count(*) FROM sqlite_master")
+    guard application == 0, version == 0, tables == 0 else { throw FeedDatabaseFailure(.foreign) }
+    return 0
+  }
+
+  /// Makes the steps that a file of `version` lacks. Call it in a transaction that writes.
+  static func migrate(_ db: Database, from version: Int) throws {
+    guard version < Self.version else { return }
+    for step in steps[version...] { try db.execute(sql: step) }
+    try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(Self.version)")
+  }
+}

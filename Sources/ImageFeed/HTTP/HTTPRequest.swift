@@ -1,0 +1,40 @@
+public import FeedStream
+public import Foundation
+
+/// A request for what is at an address, and what its answer may cost.
+public struct HTTPRequest: Sendable, Equatable {
+  /// One header field.
+  public struct Header: Sendable, Equatable {
+    public var name: String
+    public var value: String
+
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// An http or https address.
+  public var url: URL
+  /// How long the whole may take, from the moment it is asked for: waiting for a connection to become free, redirects
+  /// and the body included. 30 seconds by default.
+  public var timeout: StreamInstant.Stride
+  /// How much of that finding the host, connecting and the TLS handshake may take. 10 seconds by default.
+  public var connectTimeout: StreamInstant.Stride
+  /// The largest body taken, in bytes, counted after decompression. 32 MiB by default.
+  public var maxBodyBytes: Int
+  /// Header fields beside those that HTTP itself needs. `Authorization` and `Cookie` are not sent to another host when
+  /// the first redirects there.
+  public var headers: [Header]
+
+  public init(
+    _ url: URL, timeout: StreamInstant.Stride = .seconds(30), connectTimeout: StreamInstant.Stride = .seconds(10),
+    maxBodyBytes: Int = 32 << 20, headers: [Header] = []
+  ) {
+    self.url = url
+    self.timeout = timeout
+    self.connectTimeout = connectTimeout
+    self.maxBodyBytes = maxBodyBytes
+    self.headers = headers
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+/// A cache file that an older release wrote, `Fixtures/schema-1.db`: the case study's feed and one of odd texts.
+@Suite(.settled) struct FeedSchemaTests {
+  private static let study = URL(string: "http://127.0.0.1:8791/feed.json")!
+  private static let odd = URL(string: "http://127.0.0.1:8791/odd.json")!
+  private static let savedAt = Date(timeIntervalSinceReferenceDate: 817007449.6310784)
+  private let folder = TemporaryFolder()
+  private var path: String { folder.file() }
+
+  private func store() throws -> SQLiteFeedStore {
+    let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/schema-1.db")
+    try Data(contentsOf: fixture).write(to: URL(filePath: path))
+    return SQLiteFeedStore(path: path) { Issue.record("The file was set aside as \($0)") }
+  }
+
+  private func checkContents(_ store: SQLiteFeedStore) throws {
+    let study = try #require(try store.retrieve(for: Self.study))
+    #expect(study.images.map(\.url.absoluteString) == (1...8).map { "https://url-\($0).com" })
+    #expect(study.images.map { $0.location != nil } == [true, true, false, false, true, true, true, true])
+    #expect(study.timestamp == Self.savedAt)
+    #expect(study.validators.isEmpty)
+    let odd = try #require(try store.retrieve(for: Self.odd))
+    #expect(odd.images.map(\.description) == ["Zürich 👩‍👧\u{0}", nil])
+    #expect(odd.images.map(\.location) == [nil, ""])
+    #expect(odd.images.map(\.url.absoluteString) == ["https://example.com/a%20b?c=d&e#f", "http://[::1]:80/"])
+    #expect(try store.summaries().map(\.imageCount) == [8, 2])
+  }
+
+  @Test func `an older file is read as it is, and stays as it is`() throws {
+    let store = try store()
+    let before = try Data(contentsOf: URL(filePath: path))
+    try checkContents(store)
+    store.close()
+    #expect(try Data(contentsOf: URL(filePath: path)) == before)
+  }
+
+  @Test func `the first save brings an older file up to date with everything in it`() throws {
+    let store = try store()
+    let validators = FeedValidators(etag: "W/\"a\\\"b\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
+    let feed = CachedFeed(images: makeFeed().images, timestamp: noon, validators: validators)
+    #expect(try store.replace(for: address, with: feed, now: noon) == .replaced)
+    #expect(try store.retrieve(for: address) == feed)
+    #expect(try store.delete(for: address))
+    try checkContents(store)
+    store.close()
+    #expect(try version() == FeedSchema.version)
+    #expect(try tables() == newTables())
+  }
+
+  @Test func `a feed of an older file is renewed with what the server now says`() throws {
+    let store = try store()
+    let saved = try #require(try store.retrieve(for: Self.study))
+    let now = Self.savedAt + 60
+    let renewed = CachedFeed(images: saved.images, timestamp: now, validators: FeedValidators(etag: "\"1\""))
+    #expect(try store.replace(for: Self.study, with: renewed, now: now) == .renewed)
+    #expect(try store.retrieve(for: Self.study) == renewed)
+  }
+
+  @Test func `a save that fails leaves an older file in its version`() throws {
+    let store = try store()
+    try execute("CREATE TRIGGER no_insert BEFORE INSERT ON image BEGIN SELECT RAISE(ABORT, 'as told'); END")
+    #expect(throws: FeedStoreError.self) { try store.replace(for: address, with: makeFeed()) }
+    try checkContents(store)
+    store.close()
+    #expect(try version() == 1)
+  }
+
+  @Test func `a file of a version to come is refused, and nothing in it changes`() throws {
+    let store = try store()
+    try execute("PRAGMA user_version = \(FeedSchema.version + 1)")
+    let before = try Data(contentsOf: URL(filePath: path))
+    let refusal = FeedStoreError.Cause.newerSchema(FeedSchema.version + 1)
+    #expect(throws: FeedStoreError.retrieval(refusal, place: path)) { try store.retrieve(for: Self.study) }
+    #expect(throws: FeedStoreError.insertion(refusal, place: path)) {
+      try store.replace(for: address, with: makeFeed())
+    }
+    #expect("\(refusal)".contains("Update this program"))
+    store.close()
+    #expect(try Data(contentsOf: URL(filePath: path)) == before)
+  }
+
+  private func version() throws -> Int? { try read { try Int.fetchOne($0, sql: "PRAGMA user_version") } }
+
+  private func tables() throws -> [String] {
+    try read { try String.fetchAll($0, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name") }
+  }
+
+  /// Those of a file that begins today.
+  private func newTables() throws -> [String] {
+    try DatabaseQueue().writeWithoutTransaction { db in
+      try FeedSchema.migrate(db, from: 0)
+      return try String.fetchAll(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+    }
+  }
+
+  private func read<R: Sendable>(_ body: @Sendable (Database) throws -> R) throws -> R {
+    let queue = try DatabaseQueue(path: path)
+    defer { try? queue.close() }
+    return try queue.read(body)
+  }
+
+  private func execute(_ sql: String) throws {
+    let queue = try DatabaseQueue(path: path)
+    try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+    try queue.close()
+  }
+}
