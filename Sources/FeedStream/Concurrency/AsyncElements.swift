@@ -108,7 +108,7 @@ private final class DemandGate: Sendable {
       let answer: Bool? = state.withLock { state in
         if state.isClosed { return false }
         if state.demand > .none {
-          state.demand -= 1
+          state.demand.takeOne()
           return true
         }
         state.waiter = continuation
@@ -122,7 +122,7 @@ private final class DemandGate: Sendable {
     let waiter = state.withLock { state in
       state.demand += demand
       guard state.waiter != nil else { return nil as UnsafeContinuation<Bool, Never>? }
-      state.demand -= 1
+      state.demand.takeOne()
       return state.waiter.take()
     }
     waiter?.resume(returning: true)

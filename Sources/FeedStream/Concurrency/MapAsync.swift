@@ -166,7 +166,7 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Mode: Publi
       case .success(let output):
         guard demand > .none else { return }
         _ = places.popFirst()
-        demand -= 1
+        demand.takeOne()
         demand += down.receive(output)
         if isLive { up?.request(.max(1)) }
       case .failure(let error):

@@ -69,6 +69,30 @@ extension Subscribers.Demand {
   @inlinable public static func *= (lhs: inout Self, rhs: Int) { lhs = lhs * rhs }
 }
 
+extension Subscribers.Demand {
+  /// Takes one off for a value that is delivered: a count above none goes down by one, unlimited stays unlimited.
+  @inlinable @inline(__always) mutating func takeOne() {
+    // One comparison for both: none wraps around to the largest number.
+    if rawValue &- 1 < UInt(Int.max) { rawValue &-= 1 }
+  }
+
+  /// The same, for a value that has arrived; traps when nobody asked for it (`CONTRACT.md`, rule 4).
+  @inlinable mutating func takeOne(for subscription: @autoclosure () -> some CustomStringConvertible) {
+    precondition(
+      rawValue > 0,
+      "\(placed(subscription())): upstream delivered a value that was not asked for; deliver at most what was requested"
+    )
+    takeOne()
+  }
+
+  /// Traps when a subscription is asked for nothing (`CONTRACT.md`, rule 3).
+  @inlinable func assertPositive(_ subscription: @autoclosure () -> some CustomStringConvertible) {
+    precondition(
+      rawValue > 0,
+      "\(placed(subscription())): request(.none) asks for nothing; request at least one value, or do not call request")
+  }
+}
+
 // MARK: - Comparison
 
 extension Subscribers.Demand: Comparable {

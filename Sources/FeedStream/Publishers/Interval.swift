@@ -71,7 +71,7 @@ extension Publishers {
     count += 1
     guard isActive else { return }
     guard demand > .none else { return StreamDiagnostics.dropped(number, "Interval", .noDemand) }
-    demand -= 1
+    demand.takeOne()
     demand += down.receive(number)
   }
 

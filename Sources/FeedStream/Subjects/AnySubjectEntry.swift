@@ -28,7 +28,7 @@
       isBehind = true
       return false
     }
-    if demand != .unlimited { demand.rawValue &-= 1 }
+    demand.takeOne()
     // Before the call: what is sent within it may pass this subscriber by.
     isBehind = false
     return true

@@ -65,7 +65,7 @@ final class LaneStage<Output, Failure: Error>: Subscription, CustomStringConvert
     isDelivering = true
     var more = Subscribers.Demand.none
     while isActive, isFresh, vacant == 0, demand > .none, let assemble {
-      if demand != .unlimited { demand.rawValue &-= 1 }
+      demand.takeOne()
       let value = assemble()
       if rule == .latest { isFresh = false } else { vacant = lanes.count { $0.isVacant } }
       let asked = down.receive(value)

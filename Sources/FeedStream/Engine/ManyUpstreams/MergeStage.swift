@@ -58,7 +58,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
       waiting.append((inlet, value))
       return .none
     } else {
-      demand.rawValue &-= 1
+      demand.takeOne()
       demand += down.receive(value)
       if !waiting.isEmpty { drain() }
     }
@@ -116,7 +116,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
     guard !isDraining else { return }
     isDraining = true
     while isActive, demand > .none, let (inlet, value) = waiting.popFirst() {
-      if demand != .unlimited { demand.rawValue &-= 1 }
+      demand.takeOne()
       demand += down.receive(value)
       let more = more(for: inlet)
       if more > .none { inlet.request(more) }

@@ -81,7 +81,7 @@ final class PairStage<Rule: PairRule, Failure: Error>: Subscription, CustomStrin
     guard !isDelivering else { return .none }
     isDelivering = true
     while isActive, !Rule.keepsLedger || demand > .none, rule!.hasNext {
-      if demand != .unlimited, demand > .none { demand.rawValue &-= 1 }
+      demand.takeOne()
       let more = down.receive(rule!.next())
       if more > .none {
         demand += more

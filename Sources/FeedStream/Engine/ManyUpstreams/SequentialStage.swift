@@ -55,7 +55,7 @@ class SequentialStage<Output, Failure: Error>: Subscription, CustomStringConvert
 
   @inlinable final func pass(_ value: Output) -> Subscribers.Demand {
     guard isActive, demand > .none else { return refuse(value) }
-    if demand != .unlimited { demand.rawValue &-= 1 }
+    demand.takeOne()
     hasDelivered = true
     let more = down.receive(value)
     demand += more

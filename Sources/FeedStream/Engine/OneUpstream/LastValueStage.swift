@@ -62,7 +62,7 @@
   ///
   /// - Returns: what upstream is asked for in the answer.
   @inlinable final func pass(_ value: Output) -> Subscribers.Demand {
-    demand.spend(self)
+    demand.takeOne(for: self)
     let more = down.receive(value)
     guard more > .none else { return .none }
     // It may have ended while the value was being delivered.

@@ -150,24 +150,6 @@ extension Stage {
   }
 }
 
-extension Subscribers.Demand {
-  /// Takes one off this ledger for a value that has arrived; traps when nobody asked for it (`CONTRACT.md`, rule 4).
-  @inlinable mutating func spend(_ subscription: @autoclosure () -> some CustomStringConvertible) {
-    precondition(
-      rawValue > 0,
-      "\(placed(subscription())): upstream delivered a value that was not asked for; deliver at most what was requested"
-    )
-    if self != .unlimited { rawValue &-= 1 }
-  }
-
-  /// Traps when a subscription is asked for nothing (`CONTRACT.md`, rule 3).
-  @inlinable func assertPositive(_ subscription: @autoclosure () -> some CustomStringConvertible) {
-    precondition(
-      rawValue > 0,
-      "\(placed(subscription())): request(.none) asks for nothing; request at least one value, or do not call request")
-  }
-}
-
 extension Stage: Traceable {
   @usableFromInline var below: Any { down.subscriber }
 }

@@ -40,7 +40,7 @@
       }
       let next = iterator.next()
       guard source.isActive else { return }
-      source.demand.rawValue &-= 1
+      source.demand.takeOne()
       source.demand += subscriber.receive(element)
       guard let next else {
         guard source.isActive else { return }

@@ -133,7 +133,7 @@ extension Publishers {
 
   /// Delivers a value that need not wait, without holding it first.
   @inlinable func deliver(_ input: Input) -> Subscribers.Demand {
-    if demand != .unlimited { demand.rawValue &-= 1 }
+    demand.takeOne()
     isDraining = true
     demand += down.receive(input)
     isDraining = false
@@ -194,7 +194,7 @@ extension Publishers {
     isDraining = true
     var delivered = 0
     while isLive, demand > .none, let value = values.popFirst() {
-      if demand != .unlimited { demand.rawValue &-= 1 }
+      demand.takeOne()
       demand += down.receive(value)
       delivered &+= 1
     }

@@ -114,7 +114,7 @@ extension Publishers {
   @inlinable func deliver(_ input: Input) {
     let isOutermost = !isDelivering
     isDelivering = true
-    if demand != .unlimited { demand.rawValue &-= 1 }
+    demand.takeOne()
     demand += down.receive(input)
     if isOutermost {
       isDelivering = false
@@ -143,7 +143,7 @@ extension Publishers {
     isDelivering = true
     while isLive, demand > .none, let value = held {
       held = nil
-      if demand != .unlimited { demand.rawValue &-= 1 }
+      demand.takeOne()
       demand += down.receive(value)
     }
     isDelivering = false

@@ -88,7 +88,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive || takesStray() else { return .none }
-    demand.spend(self)
+    demand.takeOne(for: self)
     let more = down.receive(input)
     guard more > .none else { return .none }
     // It may have failed while the value was being delivered.

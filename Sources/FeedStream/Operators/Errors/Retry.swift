@@ -82,7 +82,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive || takesStray() else { return .none }
-    demand.spend(self)
+    demand.takeOne(for: self)
     let more = down.receive(input)
     if more > .none { request(more) }
     return .none

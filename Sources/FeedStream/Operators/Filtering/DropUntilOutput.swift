@@ -73,7 +73,7 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isOpen else {
-      demand.spend(self)
+      demand.takeOne(for: self)
       return .none
     }
     return isLive ? down.receive(input) : .none

@@ -75,7 +75,7 @@ extension Publishers.TakeLast: Equatable where Upstream: Equatable {}
     guard phase == .draining, !isDelivering else { return }
     isDelivering = true
     while phase == .draining, demand > .none, let value = kept.popFirst() {
-      if demand != .unlimited { demand -= 1 }
+      demand.takeOne()
       demand += down.receive(value)
     }
     isDelivering = false

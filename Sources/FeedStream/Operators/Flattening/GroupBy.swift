@@ -161,7 +161,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     guard !isDelivering else { return }
     isDelivering = true
     while isLive, demand > .none, let group = waiting.popFirst() {
-      if demand != .unlimited { demand -= 1 }
+      demand.takeOne()
       demand += down.receive(group)
     }
     isDelivering = false

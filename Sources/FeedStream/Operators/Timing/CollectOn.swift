@@ -113,7 +113,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
         collected = []
         isDue = false
       }
-      demand -= 1
+      demand.takeOne()
       let more = down.receive(array)
       demand += more
       asked += more

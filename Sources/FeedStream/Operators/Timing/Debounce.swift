@@ -83,7 +83,7 @@ extension Publishers {
     guard isLive, let input = latest else { return }
     latest = nil
     guard demand > .none else { return StreamDiagnostics.dropped(input, "Debounce", .noDemand) }
-    demand -= 1
+    demand.takeOne()
     demand += down.receive(input)
   }
 

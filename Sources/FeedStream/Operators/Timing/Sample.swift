@@ -84,7 +84,7 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
   @usableFromInline override func triggered() {
     guard isLive, demand > .none, let input = latest else { return }
     latest = nil
-    demand -= 1
+    demand.takeOne()
     demand += down.receive(input)
   }
 

@@ -92,7 +92,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     if waiting != nil {
       if latest { waiting = input }
     } else if demand > .none {
-      demand -= 1
+      demand.takeOne()
       waiting = input
       schedule(after: lastDelivery?.advanced(by: interval))
     } else {

@@ -168,7 +168,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     guard !isDelivering else { return }
     isDelivering = true
     while isLive, demand > .none, let window = waiting.popFirst() {
-      demand -= 1
+      demand.takeOne()
       demand += down.receive(window.eraseToAnyPublisher())
     }
     isDelivering = false
