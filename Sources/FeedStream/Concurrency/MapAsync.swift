@@ -139,8 +139,7 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Mode: Publi
     drain()
   }
 
-  override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  override func requested(_ demand: Subscribers.Demand) {
     self.demand += demand
     drain()
   }
@@ -151,8 +150,8 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Mode: Publi
     drain()
   }
 
-  override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     abandon()
   }
 

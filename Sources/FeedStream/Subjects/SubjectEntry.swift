@@ -39,6 +39,5 @@
     }
   }
 
-  @usableFromInline
   override var subscriber: Any { (target as? ErasedSubscriber<S.Input, S.Failure>)?.subscriber ?? target }
 }

@@ -27,7 +27,7 @@ extension StreamDomain {
 
     @usableFromInline init() { home = CurrentDomain.get() }
 
-    @usableFromInline mutating func check(_ name: StaticString) {
+    @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
       guard let home else {
         self.home = CurrentDomain.get()
         return
@@ -35,13 +35,13 @@ extension StreamDomain {
       precondition(
         home.isHere,
         """
-        \(name): touched on a thread that does not run its loop (CONTRACT, rule 1: a stream lives on one thread). \
+        \(placed(touched())): touched on a thread that does not run its loop (CONTRACT, rule 1: a stream lives on one thread). \
         Use loop.execute { } to get onto the loop, or publisher.values to take values off it.
         """)
     }
   #else
     @inlinable init() {}
-    @inlinable @inline(__always) func check(_ name: StaticString) {}
+    @inlinable @inline(__always) func check(_ touched: @autoclosure () -> some CustomStringConvertible) {}
   #endif
 }
 

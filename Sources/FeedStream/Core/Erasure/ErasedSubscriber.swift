@@ -87,7 +87,7 @@
 
   @inlinable init(_ target: S) { self.target = target }
 
-  @usableFromInline override var held: Any { target }
+  override var held: Any { target }
 }
 
 extension Subscribers {

@@ -7,14 +7,13 @@
   /// Tells the subscriber. To be called before subscribing to upstream.
   @usableFromInline final func greet() { down.receive(subscription: self) }
 
-  @usableFromInline override func began() {
+  override func began() {
     let demand = pending
     pending = .none
     if demand > .none { up?.request(demand) }
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  override func requested(_ demand: Subscribers.Demand) {
     switch phase {
     case .waiting, .ended: pending += demand
     case .live: up?.request(demand)
@@ -22,8 +21,8 @@
     }
   }
 
-  @usableFromInline override func cancel() {
-    guard phase == .waiting else { return super.cancel() }
+  override func cancelled() {
+    guard phase == .waiting else { return super.cancelled() }
     phase = .ended
   }
 }

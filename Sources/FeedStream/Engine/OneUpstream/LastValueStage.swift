@@ -29,24 +29,21 @@
     down.receive(completion: .finished)
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  @usableFromInline override func requested(_ demand: Subscribers.Demand) {
     guard phase == .draining else {
       asked(for: demand)
       return
     }
     guard isWaiting else { return }
     isWaiting = false
-    let value = last
-    last = nil
-    deliver(value)
+    deliver(last.take())
   }
 
   /// The subscriber asked for values while upstream may deliver some.
   @usableFromInline func asked(for demand: Subscribers.Demand) { up?.request(demand) }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     if phase == .ended { last = nil }
   }
 }
@@ -67,14 +64,14 @@
     guard more > .none else { return .none }
     // It may have ended while the value was being delivered.
     guard isLive else {
-      request(more)
+      requested(more)
       return .none
     }
     demand += more
     return more
   }
 
-  @usableFromInline final override func asked(for demand: Subscribers.Demand) {
+  final override func asked(for demand: Subscribers.Demand) {
     guard isLive else { return }
     self.demand += demand
     up?.request(demand)

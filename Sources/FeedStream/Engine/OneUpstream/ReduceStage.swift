@@ -31,7 +31,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
     super.init(down)
   }
 
-  @usableFromInline override func began() {
+  override func began() {
     super.began()
     up?.request(.unlimited)
   }
@@ -70,12 +70,12 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
 
   /// Everything is asked of upstream already.
   /// What was gathered goes with the cancellation; before the subscription there is none.
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     if phase == .ended { result = NonReentrant(nil) }
   }
 
-  @usableFromInline override func asked(for demand: Subscribers.Demand) { isAsked = true }
+  override func asked(for demand: Subscribers.Demand) { isAsked = true }
 
-  @usableFromInline override var description: String { (Mode.throwsErrors ? "Try" : "") + "\(name)" }
+  override var description: String { (Mode.throwsErrors ? "Try" : "") + "\(name)" }
 }

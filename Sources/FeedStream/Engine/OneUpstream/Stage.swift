@@ -118,16 +118,31 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
 
   // MARK: Downstream's side
 
-  @inlinable func request(_ demand: Subscribers.Demand) {
-    confinement.check("Subscription.request")
-    demand.assertPositive(self)
+  /// The only door for requests, which holds every stage to its thread and to rule 3.
+  @inlinable final func request(_ demand: Subscribers.Demand) {
+    confinement.check(self)
+    if demand == .none, !takesNone { demand.assertPositive(self) }
+    requested(demand)
+  }
+
+  /// The only door for cancellation.
+  @inlinable final func cancel() {
+    confinement.check(self)
+    cancelled()
+  }
+
+  /// True when a request for nothing does not trap here: it is passed on to the publisher that serves it, or ignored, as
+  /// in Combine.
+  @usableFromInline var takesNone: Bool { false }
+
+  /// The subscriber asks for values.
+  @inlinable func requested(_ demand: Subscribers.Demand) {
     trapIfEarly("values were asked for")
     up?.request(demand)
   }
 
   /// Cancels upstream and delivers nothing more. Before the subscription there is nothing to cancel.
-  @inlinable func cancel() {
-    confinement.check("Subscription.cancel")
+  @inlinable func cancelled() {
     guard phase != .ended, phase != .waiting || strays == .earlyTraps else { return }
     phase = .ended
     up.take()?.cancel()

@@ -66,17 +66,19 @@
     down.receive(completion: completion)
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
+  override var takesNone: Bool { true }
+
+  override func requested(_ demand: Subscribers.Demand) {
     if isReporting { report(.request(demand)) }
     up?.request(demand)
   }
 
-  @usableFromInline override func cancel() {
+  override func cancelled() {
     let wasReporting = isReporting
     if isLive { isReporting = reportsAfterEnd }
     if wasReporting { report(.cancel) }
-    super.cancel()
+    super.cancelled()
   }
 
-  @usableFromInline override var description: String { "\(name)" }
+  override var description: String { "\(name)" }
 }

@@ -11,5 +11,5 @@
   }
 
   /// `PrefixWhile`, or `TryPrefixWhile` when the rule may throw.
-  @usableFromInline override var description: String { (Mode.throwsErrors ? "Try" : "") + super.description }
+  override var description: String { (Mode.throwsErrors ? "Try" : "") + super.description }
 }

@@ -41,6 +41,6 @@
   @usableFromInline
   func receive(completion: Subscribers.Completion<UpstreamFailure>) { finish(completion.mapError { $0 }) }
 
-  @usableFromInline override var strays: Strays { policy }
-  @usableFromInline override var description: String { "\(name)" }
+  override var strays: Strays { policy }
+  override var description: String { "\(name)" }
 }

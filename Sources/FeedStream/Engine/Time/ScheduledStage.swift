@@ -47,16 +47,16 @@
   }
 
   /// Passed on unjudged: it is the publisher that serves the demand who says what it may be.
-  @usableFromInline override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+  override var takesNone: Bool { true }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     let dropped = waiting
     waiting = FIFO()
     withExtendedLifetime(dropped) {}
   }
 
-  @usableFromInline override var description: String { "\(name)" }
+  override var description: String { "\(name)" }
 }
 
 /// The stage of `receive(on:)` and `delay`. Final, as everything on the value path must be: a method that may be overridden

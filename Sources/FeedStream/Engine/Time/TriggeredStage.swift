@@ -27,10 +27,10 @@
     return trigger
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     trigger?.cancel()
   }
 
-  @usableFromInline override var description: String { "\(name)" }
+  override var description: String { "\(name)" }
 }

@@ -113,7 +113,7 @@ extension Publishers {
     super.init(down)
   }
 
-  @usableFromInline override func began() {
+  override func began() {
     up?.request(prefetch == .keepFull ? .max(size) : .unlimited)
     guard isLive else { return }
     hasBegun = true
@@ -173,7 +173,9 @@ extension Publishers {
     _ = drain()
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
+  override var takesNone: Bool { true }
+
+  override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     self.demand += demand
     let up = self.up
@@ -181,8 +183,8 @@ extension Publishers {
     if more > .none { up?.request(more) }
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     values.removeAll()
   }
 

@@ -100,7 +100,7 @@ extension Publishers {
     super.init(down)
   }
 
-  @usableFromInline override func began() {
+  override func began() {
     super.began()
     up?.request(.unlimited)
   }
@@ -164,15 +164,14 @@ extension Publishers {
     finish(completion)
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     self.demand += demand
     deliverHeld()
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     held = nil
   }
 }

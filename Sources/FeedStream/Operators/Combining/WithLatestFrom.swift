@@ -125,8 +125,8 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
     other?.cancel()
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  @usableFromInline override func cancelled() {
+    super.cancelled()
     letGoOfOther()
   }
 }

@@ -50,7 +50,7 @@ final class MeasureIntervalStage<Input, Failure: Error, Instant: Strideable>: St
     super.init(down)
   }
 
-  @usableFromInline override func began() {
+  override func began() {
     last = now()
     super.began()
   }
@@ -66,5 +66,5 @@ final class MeasureIntervalStage<Input, Failure: Error, Instant: Strideable>: St
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+  override var takesNone: Bool { true }
 }

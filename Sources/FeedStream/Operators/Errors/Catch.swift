@@ -93,7 +93,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
     guard more > .none else { return .none }
     // It may have failed while the value was being delivered.
     guard !hasFailed else {
-      request(more)
+      requested(more)
       return .none
     }
     demand += more
@@ -116,8 +116,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
     }
   }
 
-  @inlinable override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  @inlinable override func requested(_ demand: Subscribers.Demand) {
     guard phase == .live else { return }
     guard let up else {
       // Between the two publishers.

@@ -84,7 +84,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
     guard isLive || takesStray() else { return .none }
     demand.takeOne(for: self)
     let more = down.receive(input)
-    if more > .none { request(more) }
+    if more > .none { requested(more) }
     return .none
   }
 
@@ -111,8 +111,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
     isSubscribing = false
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  @usableFromInline override func requested(_ demand: Subscribers.Demand) {
     guard phase == .live else { return }
     self.demand += demand
     up?.request(demand)

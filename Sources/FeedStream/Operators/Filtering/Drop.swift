@@ -61,9 +61,9 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
     super.receive(subscription: subscription)
   }
 
-  @usableFromInline override func cancel() {
+  override func cancelled() {
     if phase != .ended { isCancelled = true }
-    super.cancel()
+    super.cancelled()
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
@@ -77,5 +77,5 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
-  @usableFromInline override var strays: Strays { .allPass }
+  override var strays: Strays { .allPass }
 }

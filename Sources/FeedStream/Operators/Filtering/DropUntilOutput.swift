@@ -90,16 +90,18 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
   }
 
   /// An ending passes before the subscription.
-  @usableFromInline override var strays: Strays { .earlyPass }
+  override var strays: Strays { .earlyPass }
 
   /// Asking for nothing passes here, as in Combine.
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
+  override var takesNone: Bool { true }
+
+  override func requested(_ demand: Subscribers.Demand) {
     self.demand += demand
-    if demand > .none { super.request(demand) }
+    if demand > .none { super.requested(demand) }
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     trigger.cancel()
   }
 }

@@ -117,5 +117,5 @@ extension Publishers.Output: Equatable where Upstream: Equatable {}
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
-  @usableFromInline override var strays: Strays { .valuesPass }
+  override var strays: Strays { .valuesPass }
 }

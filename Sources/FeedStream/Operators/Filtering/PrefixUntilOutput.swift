@@ -62,11 +62,11 @@ final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: 
   }
 
   /// Asking for nothing passes here, as in Combine.
-  @usableFromInline override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+  override var takesNone: Bool { true }
 
-  @usableFromInline override func cancel() {
+  override func cancelled() {
     if phase == .waiting { phase = .ended }
-    super.cancel()
+    super.cancelled()
     trigger.cancel()
   }
 }

@@ -99,5 +99,5 @@ final class PrefixWhileStage<Input, Mode: Publishers.FailureMode>: ThrowingStage
     return .none
   }
 
-  @usableFromInline override var strays: Strays { .earlyTraps }
+  override var strays: Strays { .earlyTraps }
 }

@@ -104,5 +104,5 @@ final class RemoveDuplicatesStage<Input, Mode: Publishers.FailureMode>: Throwing
     return down.receive(input)
   }
 
-  @usableFromInline override var strays: Strays { .earlyTraps }
+  override var strays: Strays { .earlyTraps }
 }

@@ -60,7 +60,7 @@ extension Publishers.ReplaceEmpty: Equatable where Upstream: Equatable, Upstream
     }
   }
 
-  @usableFromInline override func asked(for demand: Subscribers.Demand) {
+  override func asked(for demand: Subscribers.Demand) {
     isAsked = true
     up?.request(demand)
   }

@@ -48,7 +48,7 @@ extension Publishers.TakeLast: Equatable where Upstream: Equatable {}
     super.init(down)
   }
 
-  @usableFromInline override func began() {
+  override func began() {
     super.began()
     up?.request(.unlimited)
   }
@@ -84,15 +84,14 @@ extension Publishers.TakeLast: Equatable where Upstream: Equatable {}
     down.receive(completion: .finished)
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  override func requested(_ demand: Subscribers.Demand) {
     guard phase != .ended else { return }
     self.demand += demand
     deliver()
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     kept.removeAll()
   }
 }

@@ -168,15 +168,14 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     if isFinished, waiting.isEmpty { finish(.finished) }
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  @usableFromInline override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     self.demand += demand
     deliver()
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  @usableFromInline override func cancelled() {
+    super.cancelled()
     waiting.removeAll()
     endGroups(.finished)
   }

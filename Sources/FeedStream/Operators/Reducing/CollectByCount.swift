@@ -87,15 +87,14 @@ extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
     finish(completion)
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  override func requested(_ demand: Subscribers.Demand) {
     up?.request(demand * count)
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     collected = []
   }
 
-  @usableFromInline override var strays: Strays { .allPass }
+  override var strays: Strays { .allPass }
 }

@@ -99,7 +99,7 @@ extension Publishers {
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
   // What a request for nothing means is the subject's to say.
-  @usableFromInline override func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+  override var takesNone: Bool { true }
 
-  @usableFromInline override var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+  override var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }

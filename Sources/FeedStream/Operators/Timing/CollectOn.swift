@@ -61,7 +61,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     super.init(name, down)
   }
 
-  @usableFromInline override func began() {
+  override func began() {
     super.began()
     if count == nil { up?.request(.unlimited) }
   }
@@ -86,17 +86,17 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     _ = deliver()
   }
 
-  @usableFromInline override func triggered() {
+  override func triggered() {
     isDue = true
     request(upstream: deliver())
   }
 
-  @usableFromInline override func triggerEnded() {
+  override func triggerEnded() {
     up.take()?.cancel()
     finishWhenDelivered()
   }
 
-  @usableFromInline override var needsTrigger: Bool { super.needsTrigger && !isFinished }
+  override var needsTrigger: Bool { super.needsTrigger && !isFinished }
 
   /// Delivers the arrays that are due or full, as far as they are asked for, and returns what was asked for meanwhile.
   private func deliver() -> Subscribers.Demand {
@@ -135,15 +135,14 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     if more > .none, isLive, !isFinished { up?.request(more) }
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     self.demand += demand
     request(upstream: demand + deliver())
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     let dropped = collected
     collected = []
     withExtendedLifetime(dropped) {}

@@ -67,7 +67,7 @@ extension Publishers {
     super.init(down)
   }
 
-  @usableFromInline override func began() {
+  override func began() {
     super.began()
     up?.request(.unlimited)
   }
@@ -98,13 +98,12 @@ extension Publishers {
     schedule { [self] in finish(completion) }
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  override func requested(_ demand: Subscribers.Demand) {
     if isLive { self.demand += demand }
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     alarm.cancel()
     let dropped = latest
     latest = nil

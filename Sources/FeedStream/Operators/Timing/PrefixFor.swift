@@ -57,7 +57,7 @@ extension Publishers {
     super.init(down)
   }
 
-  @usableFromInline override func began() {
+  override func began() {
     super.began()
     if isLive { alarm.set { [self] in stop(.finished) } }
   }
@@ -69,8 +69,8 @@ extension Publishers {
     finish(completion)
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     alarm.cancel()
   }
 }

@@ -71,7 +71,7 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
 
   @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>) { super.init("Sample", down) }
 
-  @usableFromInline override func began() {
+  override func began() {
     super.began()
     up?.request(.unlimited)
   }
@@ -81,14 +81,14 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
     return .none
   }
 
-  @usableFromInline override func triggered() {
+  override func triggered() {
     guard isLive, demand > .none, let input = latest else { return }
     latest = nil
     demand.takeOne()
     demand += down.receive(input)
   }
 
-  @usableFromInline override func triggerEnded() {
+  override func triggerEnded() {
     reportLatest()
     super.triggerEnded()
   }
@@ -106,13 +106,12 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
     StreamDiagnostics.dropped(input, "Sample", .terminated)
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  override func requested(_ demand: Subscribers.Demand) {
     if isLive { self.demand += demand }
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     let dropped = latest
     latest = nil
     withExtendedLifetime(dropped) {}

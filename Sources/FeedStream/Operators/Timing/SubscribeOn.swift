@@ -60,12 +60,14 @@ extension Publishers {
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
+  override var takesNone: Bool { true }
+
+  override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     schedule { [self] in up?.request(demand) }
   }
 
-  @usableFromInline override func cancel() {
+  override func cancelled() {
     guard isLive else { return }
     phase = .ended
     schedule { [self] in

@@ -78,7 +78,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     super.init(down)
   }
 
-  @usableFromInline override func began() {
+  override func began() {
     time = scheduler.now
     let leash = DetachableSubscription("Throttle", self)
     self.leash = leash
@@ -131,12 +131,14 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     }
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
+  override var takesNone: Bool { true }
+
+  override func requested(_ demand: Subscribers.Demand) {
     if isLive { self.demand += demand }
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     // Before the subscription too, as Combine's: a subscription that comes then is refused.
     phase = .ended
     let dropped = waiting

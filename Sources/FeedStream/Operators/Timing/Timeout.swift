@@ -137,7 +137,7 @@ extension Publishers {
     super.init("Timeout", down, schedule: schedule)
   }
 
-  @usableFromInline override func began() {
+  override func began() {
     startTime()
     super.began()
   }
@@ -169,17 +169,17 @@ extension Publishers {
     if isLive { expired(self) }
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
+  override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     if !hasRequested {
       hasRequested = true
       if isOpen { startTime() }
     }
-    super.request(demand)
+    super.requested(demand)
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     alarm.cancel()
   }
 }

@@ -105,7 +105,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     super.init("Window", down)
   }
 
-  @usableFromInline override func began() {
+  override func began() {
     super.began()
     guard isLive else { return }
     if count == nil { _ = beginWindow() }
@@ -136,13 +136,13 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     return .none
   }
 
-  @usableFromInline override func triggered() {
+  override func triggered() {
     guard isLive, !isFinished else { return }
     endWindow(.finished)
     if isLive { _ = beginWindow() }
   }
 
-  @usableFromInline override func triggerEnded() {
+  override func triggerEnded() {
     up.take()?.cancel()
     finishWhenDelivered()
   }
@@ -162,7 +162,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     deliver()
   }
 
-  @usableFromInline override var needsTrigger: Bool { super.needsTrigger && !isFinished }
+  override var needsTrigger: Bool { super.needsTrigger && !isFinished }
 
   private func deliver() {
     guard !isDelivering else { return }
@@ -175,15 +175,14 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     if isFinished, waiting.isEmpty { finish(.finished) }
   }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     self.demand += demand
     deliver()
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     waiting.removeAll()
     endWindow(.finished)
   }
