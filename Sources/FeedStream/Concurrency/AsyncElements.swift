@@ -32,8 +32,7 @@ extension Publishers {
 
 /// Iterates in a task of its own, which waits for demand before it asks for an element.
 // @unchecked: `down` and `task` are touched at the stream's home only, the demand under its lock.
-private final class AsyncElementsSource<Elements: AsyncSequence & Sendable>: Subscription, CustomStringConvertible,
-  @unchecked Sendable
+private final class AsyncElementsSource<Elements: AsyncSequence & Sendable>: GuardedSubscription, @unchecked Sendable
 where Elements.Element: Sendable {
   private let elements: Elements
   private let home = StreamHome.current
@@ -46,14 +45,13 @@ where Elements.Element: Sendable {
     self.down = down
   }
 
-  func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  override func requested(_ demand: Subscribers.Demand) {
     guard down != nil else { return }
     gate.add(demand)
     if task == nil { task = home.task { [self] in await iterate() } }
   }
 
-  func cancel() {
+  override func cancelled() {
     down = nil
     gate.close()
     task?.cancel()
@@ -79,13 +77,12 @@ where Elements.Element: Sendable {
 
   private func end(_ completion: Subscribers.Completion<Elements.Failure>) async {
     await home.perform {
-      let down = self.down
-      self.down = nil
+      let down = self.down.take()
       down?.receive(completion: completion)
     }
   }
 
-  var description: String { "AsyncElements" }
+  override var description: String { "AsyncElements" }
 }
 
 extension AsyncElementsSource: Traceable {

@@ -178,8 +178,7 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Mode: Publi
 
   /// - Parameter isFailure: results that are ready are reported as dropped.
   private func abandon(isFailure: Bool = false) {
-    let working = self.working
-    self.working = [:]
+    let working = self.working.take()
     while let place = places.popFirst() {
       if isFailure, case .success(let output) = place.result {
         StreamDiagnostics.dropped(output, "MapAsync", .terminated)

@@ -11,18 +11,25 @@ public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
 /// Ready-made subscriptions.
 public enum Subscriptions {
   /// A subscription that delivers nothing: for publishers that have only an ending to give.
-  public static var empty: any Subscription { EmptySubscription.shared }
+  public static var empty: any Subscription { EmptySubscription() }
 }
 
-@usableFromInline
-final class EmptySubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
-  CustomReflectable, Sendable
-{
-  static let shared = EmptySubscription()
+/// A subscription that has nothing but an ending to give, which a subscriber can still refuse.
+@usableFromInline final class EmptySubscription: GuardedSubscription {
+  @usableFromInline private(set) var isCancelled = false
 
-  @usableFromInline func request(_ demand: Subscribers.Demand) {}
-  @usableFromInline func cancel() {}
-  @usableFromInline var description: String { "Empty" }
-  @usableFromInline var playgroundDescription: Any { description }
-  @usableFromInline var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+  @usableFromInline override init() {}
+
+  override func cancelled() { isCancelled = true }
+  override var takesNone: Bool { true }
+  override var description: String { "Empty" }
+}
+
+extension Subscriber {
+  /// Hands over a subscription that has nothing to give, and then the ending.
+  @inlinable func attach(ending completion: Subscribers.Completion<Failure>) {
+    let subscription = EmptySubscription()
+    receive(subscription: subscription)
+    if !subscription.isCancelled { receive(completion: completion) }
+  }
 }

@@ -80,9 +80,7 @@
       func run() { action?() }
 
       func runOnce() {
-        let action = self.action
-        self.action = nil
-        action?()
+        action.take()?()
       }
 
       func forget() { action = nil }

@@ -73,8 +73,7 @@ extension Publishers {
 
       fileprivate func end() {
         buffer = nil
-        let cleanUps = self.cleanUps
-        self.cleanUps = []
+        let cleanUps = self.cleanUps.take()
         for cleanUp in cleanUps { cleanUp() }
       }
     }

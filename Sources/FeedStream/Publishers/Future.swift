@@ -30,9 +30,7 @@ public final class Future<Output, Failure: Error>: Publisher {
   @inlinable func fulfill(_ result: Result<Output, Failure>) {
     guard self.result == nil else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
     self.result = result
-    let waiting = self.waiting
-    self.waiting = []
-    for subscription in waiting { subscription.settle(keepingFuture: false) }
+    for subscription in waiting.take() { subscription.fulfill(result) }
   }
 
   @usableFromInline func remove(_ subscription: FutureSubscription<Output, Failure>) {
@@ -79,69 +77,40 @@ extension Future where Output: Sendable {
   }
 }
 
-@usableFromInline final class FutureSubscription<Output, Failure: Error>: Subscription {
-  @exclusivity(unchecked) @usableFromInline var down: ErasedSubscriber<Output, Failure>?
+@usableFromInline final class FutureSubscription<Output, Failure: Error>: ResultSubscription<Output, Failure> {
   @exclusivity(unchecked) @usableFromInline var future: Future<Output, Failure>?
-  @exclusivity(unchecked) @usableFromInline var hasAnyDemand = false
-  @exclusivity(unchecked) @usableFromInline var isSettled = false
 
-  @inlinable init(_ down: ErasedSubscriber<Output, Failure>, _ future: Future<Output, Failure>) {
-    self.down = down
+  @inlinable convenience init(_ down: ErasedSubscriber<Output, Failure>, _ future: Future<Output, Failure>) {
+    self.init("Future", down, future.result) { $0.deliver() }
     self.future = future
   }
 
-  @inlinable func begin() {
-    down?.receive(subscription: self)
-    settle()
+  @usableFromInline override init(
+    _ name: StaticString, _ down: ErasedSubscriber<Output, Failure>, _ result: Result<Output, Failure>?,
+    serve: @escaping (ResultSubscription<Output, Failure>) -> Void
+  ) {
+    super.init(name, down, result, serve: serve)
   }
 
-  @inlinable func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
-    hasAnyDemand = true
-    settle()
+  /// The promise was kept. The mirror goes on showing the future, as Combine's does, where the result cannot be delivered
+  /// yet.
+  @usableFromInline func fulfill(_ result: Result<Output, Failure>) {
+    settle(result)
+    if down == nil { future = nil }
   }
 
-  /// Delivers the result if there is one and it may be delivered.
-  ///
-  /// - Parameter keepingFuture: whether the mirror goes on showing the future, as Combine's does where the result was there
-  ///   before it could be delivered.
-  @inlinable func settle(keepingFuture: Bool = true) {
-    guard !isSettled, let down, let result = future?.result else { return }
-    switch result {
-    case .success(let output):
-      guard hasAnyDemand else { return }
-      isSettled = true
-      _ = down.receive(output)
-      // The value may have led to a cancellation.
-      if self.down != nil { down.receive(completion: .finished) }
-    case .failure(let error):
-      isSettled = true
-      down.receive(completion: .failure(error))
-    }
-    self.down = nil
-    if !keepingFuture { future = nil }
-  }
-
-  @inlinable func cancel() {
+  override func cancelled() {
     future?.remove(self)
-    down = nil
     future = nil
+    super.cancelled()
   }
-}
 
-extension FutureSubscription: Traceable {
-  @usableFromInline var below: Any { down?.subscriber ?? () }
-}
-
-extension FutureSubscription: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
-  @usableFromInline var description: String { "Future" }
-  @usableFromInline var playgroundDescription: Any { description }
-  @usableFromInline var customMirror: Mirror {
+  override var customMirror: Mirror {
     let future: Any = future as Any
     return Mirror(
       self,
       children: [
-        "parent": future, "downstream": down?.subscriber as Any, "hasAnyDemand": hasAnyDemand, "subject": future,
+        "parent": future, "downstream": down?.subscriber as Any, "hasAnyDemand": isAsked, "subject": future,
       ])
   }
 }

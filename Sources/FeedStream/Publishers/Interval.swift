@@ -50,7 +50,7 @@ extension Publishers {
 }
 
 /// One subscription to an interval.
-@usableFromInline final class Ticks<Context: Scheduler>: Subscription, CustomStringConvertible {
+@usableFromInline final class Ticks<Context: Scheduler>: GuardedSubscription {
   private let down: ErasedSubscriber<Int, Never>
   private let ticker: Ticker<Context>
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
@@ -75,17 +75,14 @@ extension Publishers {
     demand += down.receive(number)
   }
 
-  @usableFromInline func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
-    self.demand += demand
-  }
+  override func requested(_ demand: Subscribers.Demand) { self.demand += demand }
 
-  @usableFromInline func cancel() {
+  override func cancelled() {
     isActive = false
     ticker.stop()
   }
 
-  @usableFromInline var description: String { "Interval" }
+  override var description: String { "Interval" }
 }
 
 extension Ticks: Traceable {

@@ -80,9 +80,7 @@ public final class SerialWorker {
   }
 
   fileprivate func end() {
-    let finish = self.finish
-    self.finish = nil
-    finish?()
+    finish.take()?()
   }
 
   @usableFromInline func cancel() {

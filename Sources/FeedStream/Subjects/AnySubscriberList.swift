@@ -34,8 +34,7 @@
   }
 
   private func empty() {
-    let outlets = self.outlets
-    self.outlets = []
+    let outlets = self.outlets.take()
     for outlet in outlets { outlet?.release() }
   }
 
@@ -57,8 +56,7 @@
 
   /// Lets go of what was cancelled while sending.
   @usableFromInline final func release() {
-    let retired = self.retired
-    self.retired = []
+    let retired = self.retired.take()
     withExtendedLifetime(retired) { if isAbandoned { empty() } else { closeUp() } }
   }
 }

@@ -1,5 +1,5 @@
 /// One subscriber's subscription to a subject.
-@usableFromInline final class Conduit: Subscription {
+@usableFromInline final class Conduit: GuardedSubscription {
   private let name: StaticString
   @exclusivity(unchecked) private var ledger: AnySubjectEntry?
   // Kept until the ending: whoever is subscribed keeps the subject alive, and its list.
@@ -14,13 +14,13 @@
     self.ledger = ledger
     self.subject = subject
     self.onRequest = onRequest
+    super.init()
     ledger.conduit = self
   }
 
   deinit { ledger?.conduit = nil }
 
-  @usableFromInline func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
+  override func requested(_ demand: Subscribers.Demand) {
     guard let ledger else { return }
     ledger.demand += demand
     if !ledger.list.upstreams.isWanted {
@@ -30,7 +30,7 @@
     onRequest?(ledger)
   }
 
-  @usableFromInline func cancel() {
+  override func cancelled() {
     guard let (ledger, subject) = release() else { return }
     withExtendedLifetime(subject) { ledger.list.remove(ledger) }
   }
@@ -47,17 +47,9 @@
     onRequest = nil
     return (ledger, subject.take())
   }
-}
 
-extension Conduit {
-  /// The subscriber it serves, while it does.
-  @usableFromInline var subscriber: Any { ledger?.subscriber ?? () }
-}
-
-extension Conduit: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
-  @usableFromInline var description: String { "\(name)" }
-  @usableFromInline var playgroundDescription: Any { description }
-  @usableFromInline var customMirror: Mirror {
+  override var description: String { "\(name)" }
+  override var customMirror: Mirror {
     Mirror(
       self,
       children: [
@@ -65,6 +57,11 @@ extension Conduit: CustomStringConvertible, CustomPlaygroundDisplayConvertible, 
         "subject": subject as Any,
       ])
   }
+}
+
+extension Conduit {
+  /// The subscriber it serves, while it does.
+  @usableFromInline var subscriber: Any { ledger?.subscriber ?? () }
 }
 
 /// What a subject asks of the publishers it is fed from: everything, once anybody asks the subject for anything.
@@ -80,9 +77,7 @@ extension Conduit: CustomStringConvertible, CustomPlaygroundDisplayConvertible, 
 
   /// Before the subject goes: what it is fed through reaches it until then.
   @usableFromInline func cancel() {
-    let upstreams = self.upstreams
-    self.upstreams = []
-    for upstream in upstreams { upstream.cancel() }
+    for upstream in upstreams.take() { upstream.cancel() }
   }
 
   @usableFromInline func add(_ upstream: any Subscription) {

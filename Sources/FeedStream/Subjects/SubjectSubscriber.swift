@@ -30,9 +30,7 @@ extension ReplaySubject: UpstreamCancelling {}
 /// Feeds a subject from a publisher; both the subscriber and, for the subject, the subscription. The subject is held until
 /// it is fed, and not then.
 @usableFromInline
-final class SubjectSubscriber<Target: Subject>: Subscriber, FiniteSubscription, CustomStringConvertible,
-  CustomReflectable, CustomPlaygroundDisplayConvertible
-{
+final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber, FiniteSubscription {
   @usableFromInline typealias Input = Target.Output
   @usableFromInline typealias Failure = Target.Failure
 
@@ -99,16 +97,17 @@ final class SubjectSubscriber<Target: Subject>: Subscriber, FiniteSubscription, 
 
   @usableFromInline var isOver: Bool { !isLive }
 
-  @usableFromInline func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+  override func requested(_ demand: Subscribers.Demand) { up?.request(demand) }
 
-  @usableFromInline func cancel() {
+  override func cancelled() {
     let up = self.up
     letGo()
     up?.cancel()
   }
 
-  @usableFromInline var description: String { "Subject" }
-  @usableFromInline var playgroundDescription: Any { description }
-  @usableFromInline
-  var customMirror: Mirror { Mirror(self, children: ["downstream": target as Any, "upstreamSubscription": up as Any]) }
+  override var takesNone: Bool { true }
+  override var description: String { "Subject" }
+  override var customMirror: Mirror {
+    Mirror(self, children: ["downstream": target as Any, "upstreamSubscription": up as Any])
+  }
 }

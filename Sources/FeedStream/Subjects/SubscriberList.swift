@@ -25,7 +25,7 @@
       outlets.append(.passRetained(outlet))
       subscriber.receive(subscription: Conduit(name, outlet, subject, onRequest: onRequest))
     } else if let completion {
-      let subscription = EndingSubscription()
+      let subscription = EmptySubscription()
       subscriber.receive(subscription: subscription)
       if !subscription.isCancelled { subscriber.receive(completion: completion) }
     }

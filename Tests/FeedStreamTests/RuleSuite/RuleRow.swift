@@ -14,6 +14,8 @@ struct RuleRow: Sendable, CustomTestStringConvertible {
   /// Whether it states what must be delivered, apart from the operator.
   let hasExpectation: Bool
   let verify: @Sendable () -> StreamRules.Summary
+  /// Subscribes to the operator over an upstream, and asks for nothing.
+  let subscribe: @Sendable (Upstream, VirtualTimeScheduler) -> SubscriptionKeeper
 
   var testDescription: String { name }
 
@@ -51,7 +53,18 @@ struct RuleRow: Sendable, CustomTestStringConvertible {
         name, traits: traits, survives: survives, expects: expects, fileID: fileID, filePath: filePath, line: line,
         column: column, build)
     }
+    subscribe = { upstream, time in
+      let keeper = SubscriptionKeeper()
+      build(upstream, time).subscribe(
+        AnySubscriber<P.Output, P.Failure>(receiveSubscription: { keeper.subscription = $0 }))
+      return keeper
+    }
   }
+}
+
+/// Holds the subscription that an operator hands down.
+final class SubscriptionKeeper {
+  var subscription: (any Subscription)?
 }
 
 /// Rows in a list, each checked for its types alone: as one array they would take the compiler too long.

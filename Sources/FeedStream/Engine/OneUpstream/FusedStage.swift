@@ -16,7 +16,7 @@ extension FusedStage {
   @inlinable static var fusedStages: Int { @inline(__always) get { Downstream.fusedStages + 1 } }
 
   @usableFromInline var combineIdentifier: CombineIdentifier { downstream.combineIdentifier }
-  @usableFromInline var description: String { Stage<Never, Never>.name(of: Self.self) }
+  @usableFromInline var description: String { operatorName(of: Self.self) }
   @usableFromInline var playgroundDescription: Any { description }
   @usableFromInline var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }

@@ -7,10 +7,7 @@
 ///
 /// A stage keeps its subscriber as long as it lives itself, and lets its upstream go at the ending; a subscriber breaks
 /// the circle by letting its subscription go, as ``Subscribers/Sink`` does.
-@usableFromInline
-class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, CustomReflectable,
-  CustomPlaygroundDisplayConvertible
-{
+@usableFromInline class Stage<Output, Failure: Error>: GuardedSubscription {
   /// `draining`: upstream has ended, but the subscriber has not been given everything yet.
   @usableFromInline enum Phase { case waiting, live, draining, ended }
 
@@ -36,7 +33,6 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
   @usableFromInline final let down: ErasedSubscriber<Output, Failure>
   @exclusivity(unchecked) @usableFromInline final var phase: Phase = .waiting
   @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
-  @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
 
   @inlinable init(_ down: ErasedSubscriber<Output, Failure>) { self.down = down }
 
@@ -118,31 +114,13 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
 
   // MARK: Downstream's side
 
-  /// The only door for requests, which holds every stage to its thread and to rule 3.
-  @inlinable final func request(_ demand: Subscribers.Demand) {
-    confinement.check(self)
-    if demand == .none, !takesNone { demand.assertPositive(self) }
-    requested(demand)
-  }
-
-  /// The only door for cancellation.
-  @inlinable final func cancel() {
-    confinement.check(self)
-    cancelled()
-  }
-
-  /// True when a request for nothing does not trap here: it is passed on to the publisher that serves it, or ignored, as
-  /// in Combine.
-  @usableFromInline var takesNone: Bool { false }
-
-  /// The subscriber asks for values.
-  @inlinable func requested(_ demand: Subscribers.Demand) {
+  @inlinable override func requested(_ demand: Subscribers.Demand) {
     trapIfEarly("values were asked for")
     up?.request(demand)
   }
 
   /// Cancels upstream and delivers nothing more. Before the subscription there is nothing to cancel.
-  @inlinable func cancelled() {
+  @inlinable override func cancelled() {
     guard phase != .ended, phase != .waiting || strays == .earlyTraps else { return }
     phase = .ended
     up.take()?.cancel()
@@ -150,19 +128,7 @@ class Stage<Output, Failure: Error>: Subscription, CustomStringConvertible, Cust
 
   // MARK: What a person sees
 
-  @usableFromInline var description: String { Stage.name(of: type(of: self)) }
-  @usableFromInline var playgroundDescription: Any { description }
-  @usableFromInline var customMirror: Mirror {
-    Mirror(self, children: ["downstream": down.subscriber, "phase": phase])
-  }
-}
-
-extension Stage {
-  /// The operator's name: "DropWhileStage<Int, Never>" is "DropWhile" to its readers.
-  @usableFromInline static func name(of type: Any.Type) -> String {
-    let name = String(describing: type).prefix { $0 != "<" }
-    return name.hasSuffix("Stage") ? String(name.dropLast(5)) : String(name)
-  }
+  override var customMirror: Mirror { Mirror(self, children: ["downstream": down.subscriber, "phase": phase]) }
 }
 
 extension Stage: Traceable {

@@ -1,4 +1,4 @@
-/// A stage's subscription that lets the stage go when it is cancelled or has ended, and with it the subscriber: for
+/// A stage's subscription that releases the stage when it is cancelled or has ended, and with it the subscriber: for
 /// subscribers that keep their subscription.
 @usableFromInline
 final class DetachableSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
@@ -17,9 +17,7 @@ final class DetachableSubscription: Subscription, CustomStringConvertible, Custo
   @usableFromInline func request(_ demand: Subscribers.Demand) { stage?.request(demand) }
 
   @usableFromInline func cancel() {
-    let stage = self.stage
-    self.stage = nil
-    stage?.cancel()
+    stage.take()?.cancel()
   }
 
   func release() { stage = nil }

@@ -30,8 +30,7 @@
   @usableFromInline func set(_ action: @escaping () -> Void) {
     setting &+= 1
     let present = setting
-    let earlier = timer
-    timer = nil
+    let earlier = timer.take()
     let timer = start { [self] in
       guard setting == present else { return }
       cancel()
@@ -44,8 +43,6 @@
 
   @usableFromInline func cancel() {
     setting &+= 1
-    let timer = self.timer
-    self.timer = nil
-    timer?.cancel()
+    timer.take()?.cancel()
   }
 }

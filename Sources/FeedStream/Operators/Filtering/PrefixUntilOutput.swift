@@ -49,9 +49,7 @@ final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: 
     trigger.letGo()
     guard phase == .waiting else { return stop(.finished) }
     phase = .ended
-    let subscription = EndingSubscription()
-    down.receive(subscription: subscription)
-    if !subscription.isCancelled { down.receive(completion: .finished) }
+    down.attach(ending: .finished)
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.receive(input) : .none }

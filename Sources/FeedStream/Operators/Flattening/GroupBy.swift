@@ -71,9 +71,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   private func end() {
     early.removeAll()
     buffer = nil
-    let onCancel = self.onCancel
-    self.onCancel = nil
-    onCancel?()
+    onCancel.take()?()
   }
 }
 

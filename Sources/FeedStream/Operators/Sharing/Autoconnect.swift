@@ -78,8 +78,7 @@ extension Publishers {
 }
 
 /// A subscription that passes for the one it wraps, and says so when it is cancelled for the first time.
-@usableFromInline
-final class CountedSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible {
+@usableFromInline final class CountedSubscription: GuardedSubscription {
   private let up: any Subscription
   private var leave: (() -> Void)?
 
@@ -88,16 +87,14 @@ final class CountedSubscription: Subscription, CustomStringConvertible, CustomPl
     self.leave = leave
   }
 
-  @usableFromInline func request(_ demand: Subscribers.Demand) { up.request(demand) }
+  override func requested(_ demand: Subscribers.Demand) { up.request(demand) }
 
-  @usableFromInline func cancel() {
-    let leave = self.leave
-    self.leave = nil
-    leave?()
+  override func cancelled() {
+    leave.take()?()
     up.cancel()
   }
 
-  @usableFromInline var combineIdentifier: CombineIdentifier { up.combineIdentifier }
-  @usableFromInline var description: String { String(describing: up) }
-  @usableFromInline var playgroundDescription: Any { description }
+  override var takesNone: Bool { true }
+  override var combineIdentifier: CombineIdentifier { up.combineIdentifier }
+  override var description: String { String(describing: up) }
 }

@@ -105,8 +105,6 @@ extension Publishers {
   override func cancelled() {
     super.cancelled()
     alarm.cancel()
-    let dropped = latest
-    latest = nil
-    withExtendedLifetime(dropped) {}
+    _ = latest.take()
   }
 }

@@ -112,8 +112,6 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
 
   override func cancelled() {
     super.cancelled()
-    let dropped = latest
-    latest = nil
-    withExtendedLifetime(dropped) {}
+    _ = latest.take()
   }
 }

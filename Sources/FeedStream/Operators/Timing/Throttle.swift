@@ -141,8 +141,6 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     super.cancelled()
     // Before the subscription too, as Combine's: a subscription that comes then is refused.
     phase = .ended
-    let dropped = waiting
-    waiting = nil
-    withExtendedLifetime(dropped) {}
+    _ = waiting.take()
   }
 }

@@ -122,8 +122,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   }
 
   private func endWindow(_ completion: Subscribers.Completion<Failure>) {
-    let window = open
-    open = nil
+    let window = open.take()
     window?.send(completion: completion)
   }
 

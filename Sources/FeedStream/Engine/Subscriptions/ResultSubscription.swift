@@ -1,0 +1,95 @@
+/// The subscription of a publisher that has one result: a value, delivered with its ending once it is asked for, or a
+/// failure, delivered immediately.
+///
+/// What it delivers may be there from the start (`Just`) or come later (`Future`, work off the loop).
+@usableFromInline class ResultSubscription<Output, Failure: Error>: GuardedSubscription {
+  private let name: StaticString
+  @exclusivity(unchecked) @usableFromInline final var down: ErasedSubscriber<Output, Failure>?
+  @exclusivity(unchecked) @usableFromInline final var result: Result<Output, Failure>?
+  /// The work that the result comes of.
+  @exclusivity(unchecked) private final var work: (any Cancellable)?
+  @exclusivity(unchecked) @usableFromInline final var isAsked = false
+  /// True from when the subscriber has its subscription.
+  @exclusivity(unchecked) private final var isOpen = false
+  /// Calls `deliver()`. Formed where the types are known: a request comes through the class's table, where nothing is
+  /// specialized.
+  private let serve: (ResultSubscription) -> Void
+
+  @inlinable convenience init(
+    _ name: StaticString, _ down: ErasedSubscriber<Output, Failure>, _ result: Result<Output, Failure>? = nil
+  ) {
+    self.init(name, down, result) { $0.deliver() }
+  }
+
+  @usableFromInline init(
+    _ name: StaticString, _ down: ErasedSubscriber<Output, Failure>, _ result: Result<Output, Failure>?,
+    serve: @escaping (ResultSubscription) -> Void
+  ) {
+    self.name = name
+    self.down = down
+    self.result = result
+    self.serve = serve
+  }
+
+  /// Hands itself to the subscriber, and the result when it is there and may be delivered.
+  ///
+  /// - Parameter work: cancelled with the subscription, while there is no result.
+  @usableFromInline final func begin(_ work: (any Cancellable)? = nil) {
+    if result == nil { self.work = work }
+    isOpen = true
+    down?.receive(subscription: self)
+    serve(self)
+  }
+
+  /// The result has come.
+  @usableFromInline final func settle(_ result: Result<Output, Failure>) {
+    work = nil
+    guard down != nil else { return }
+    self.result = result
+    if isOpen { serve(self) }
+  }
+
+  /// Delivers the result when it is there and may be delivered.
+  @inlinable final func deliver() {
+    guard let down, let result else { return }
+    switch result {
+    case .success(let output):
+      guard isAsked else { return }
+      self.result = nil
+      _ = down.receive(output)
+      // The value may have led to a cancellation.
+      guard self.down != nil else { return }
+      self.down = nil
+      down.receive(completion: .finished)
+    case .failure(let error):
+      self.down = nil
+      self.result = nil
+      down.receive(completion: .failure(error))
+    }
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    isAsked = true
+    serve(self)
+  }
+
+  override func cancelled() {
+    down = nil
+    result = nil
+    work.take()?.cancel()
+  }
+
+  override var description: String { "\(name)" }
+  override var customMirror: Mirror { Mirror(self, unlabeledChildren: (try? result?.get()).map { [$0] } ?? []) }
+}
+
+extension ResultSubscription: Traceable {
+  @usableFromInline var below: Any { down?.subscriber ?? () }
+}
+
+extension Subscriber {
+  /// Hands over the subscription of a publisher named `name` that delivers `value` and finishes.
+  @inlinable func attach(_ name: StaticString, delivering value: Input) {
+    receive(subscription: ResultSubscription(name, erased, .success(value)))
+  }
+}

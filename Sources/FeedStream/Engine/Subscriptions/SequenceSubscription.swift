@@ -1,0 +1,134 @@
+/// The subscription of a publisher that produces its values on request, in a loop.
+///
+/// It keeps the ledger of demand and guards the loop against re-entry: a request made while a value is being delivered
+/// is added to the ledger and served by the loop that is running, so that pulling a million values one by one keeps the
+/// stack flat. The loop itself is a function formed where the types of what it works on are known.
+@usableFromInline final class SequenceSubscription: GuardedSubscription {
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var isActive = true
+  @exclusivity(unchecked) private var isRunning = false
+  /// A ``SequenceSupply``, while active.
+  @exclusivity(unchecked) private var supply: AnyObject?
+  private let produce: (AnyObject, SequenceSubscription) -> Void
+  private let show: (AnyObject) -> Any
+  private let name: StaticString
+  private let ending: Any?
+
+  /// - Parameters:
+  ///   - name: what it is called when no longer active.
+  ///   - supply: what `produce` and `show` work on.
+  ///   - ending: how it will end, for mirrors, when there is more than one way.
+  ///   - produce: delivers while `isActive` and `demand` allow, and calls `end()` before its ending.
+  ///   - show: what it shows of itself while active.
+  @usableFromInline init(
+    _ name: StaticString, _ supply: AnyObject, ending: Any?,
+    produce: @escaping (AnyObject, SequenceSubscription) -> Void, show: @escaping (AnyObject) -> Any
+  ) {
+    self.name = name
+    self.supply = supply
+    self.ending = ending
+    self.produce = produce
+    self.show = show
+  }
+
+  /// No more values: releases everything. To be called before the ending is delivered.
+  @usableFromInline func end() {
+    isActive = false
+    supply = nil
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    guard isActive, demand > .none else { return }
+    self.demand += demand
+    guard !isRunning, let supply else { return }
+    isRunning = true
+    produce(supply, self)
+    isRunning = false
+  }
+
+  override func cancelled() { end() }
+
+  // As in Combine, where nothing is asked of a sequence nothing happens.
+  override var takesNone: Bool { true }
+
+  private var shown: Any? { supply.map { show($0) } }
+
+  override var description: String { shown.map { String(describing: $0) } ?? "\(name)" }
+  override var customMirror: Mirror {
+    var children: [Mirror.Child] = [("sequence", shown ?? [Any]())]
+    if let ending { children.append(("completion", ending)) }
+    return Mirror(self, children: children)
+  }
+}
+
+/// What a ``SequenceSubscription`` delivers, and to whom.
+@usableFromInline final class SequenceSupply<Elements: Sequence, S: Subscriber> where Elements.Element == S.Input {
+  @usableFromInline let elements: Elements
+  @usableFromInline let subscriber: S
+  @usableFromInline let completion: Subscribers.Completion<S.Failure>
+  @exclusivity(unchecked) @usableFromInline var iterator: Elements.Iterator
+  /// One ahead, so that the ending comes with the last element and not with a request after it.
+  @exclusivity(unchecked) @usableFromInline var upcoming: Elements.Element
+
+  /// `nil` when there are no elements.
+  @inlinable init?(_ elements: Elements, to subscriber: S, then completion: Subscribers.Completion<S.Failure>) {
+    var iterator = elements.makeIterator()
+    guard let upcoming = iterator.next() else { return nil }
+    self.elements = elements
+    self.subscriber = subscriber
+    self.completion = completion
+    self.iterator = iterator
+    self.upcoming = upcoming
+  }
+
+  /// Delivers what has been asked for.
+  @inlinable func produce(for source: SequenceSubscription) {
+    var element = upcoming
+    while source.isActive, source.demand > .none {
+      if source.demand == .unlimited {
+        // For good, so that nothing is counted; and nobody comes back to the iterator, which need not be kept.
+        var rest = iterator
+        while let next = rest.next() {
+          // The sequence may be somebody's code, and cancel.
+          guard source.isActive else { return }
+          _ = subscriber.receive(element)
+          guard source.isActive else { return }
+          element = next
+        }
+        guard source.isActive else { return }
+        _ = subscriber.receive(element)
+        guard source.isActive else { return }
+        source.end()
+        return subscriber.receive(completion: completion)
+      }
+      let next = iterator.next()
+      guard source.isActive else { return }
+      source.demand.takeOne()
+      source.demand += subscriber.receive(element)
+      guard let next else {
+        guard source.isActive else { return }
+        source.end()
+        return subscriber.receive(completion: completion)
+      }
+      element = next
+    }
+    upcoming = element
+  }
+}
+
+extension Subscriber {
+  /// Hands over a subscription that delivers `elements` as asked and then `completion`.
+  ///
+  /// - Parameter showingEnding: true when mirrors say how it will end.
+  @inlinable func attach<Elements: Sequence>(
+    _ name: StaticString, delivering elements: Elements, then completion: Subscribers.Completion<Failure>,
+    showingEnding: Bool = false
+  ) where Elements.Element == Input {
+    guard let supply = SequenceSupply(elements, to: self, then: completion) else { return attach(ending: completion) }
+    receive(
+      subscription: SequenceSubscription(
+        name, supply, ending: showingEnding ? completion : nil,
+        produce: { unsafeDowncast($0, to: SequenceSupply<Elements, Self>.self).produce(for: $1) },
+        show: { unsafeDowncast($0, to: SequenceSupply<Elements, Self>.self).elements }))
+  }
+}
