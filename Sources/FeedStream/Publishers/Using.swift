@@ -17,13 +17,30 @@ extension Publishers {
   public static func using<Resource, P: Publisher>(
     _ resource: @escaping () -> Resource, dispose: @escaping (Resource) -> Void,
     publisher: @escaping (Resource) -> P
-  ) -> Deferred<Publishers.HandleEvents<P>> {
-    Deferred {
+  ) -> Using<Resource, P> {
+    Using(resource: resource, dispose: dispose, publisher: publisher)
+  }
+
+  /// See ``Publishers/using(_:dispose:publisher:)``.
+  public struct Using<Resource, Base: Publisher>: Publisher {
+    public typealias Output = Base.Output
+    public typealias Failure = Base.Failure
+
+    public let resource: () -> Resource
+    public let dispose: (Resource) -> Void
+    public let publisher: (Resource) -> Base
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let resource = resource()
       // Once, whatever disposing does to the stream.
-      let lease = AnyCancellable { dispose(resource) }
-      return publisher(resource).handleEvents(
-        receiveCompletion: { _ in lease.cancel() }, receiveCancel: { lease.cancel() })
+      let lease = AnyCancellable { [dispose] in dispose(resource) }
+      publisher(resource).subscribe(
+        TapStage("Using", ErasedSubscriber(subscriber), reportsAfterEnd: false, onValue: nil) { event in
+          switch event {
+          case .completion, .cancel: lease.cancel()
+          case .subscription, .request, .answer: break
+          }
+        })
     }
   }
 }

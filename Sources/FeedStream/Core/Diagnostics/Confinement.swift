@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// A thread that streams live on: an event loop, or virtual time in its place.
 package protocol StreamDomain: AnyObject, Sendable {

@@ -65,14 +65,14 @@ private struct LineLog {
     if stream == nil {
       Swift.print(prefix + line)
     } else {
-      var target = Target(stream: stream!)
+      var target = AnyOutput(stream: stream!)
       Swift.print(prefix + line, to: &target)
       stream = target.stream
     }
   }
 
   /// A concrete type around any stream, which `Swift.print` asks for.
-  private struct Target: TextOutputStream {
+  private struct AnyOutput: TextOutputStream {
     var stream: any TextOutputStream
     mutating func write(_ string: String) { stream.write(string) }
   }

@@ -1,0 +1,157 @@
+extension Publishers {
+  /// When a buffer asks upstream for values.
+  public enum PrefetchStrategy: Hashable, Sendable {
+    /// As many as there is room for.
+    case keepFull
+    /// Everything, at once.
+    case byRequest
+  }
+
+  /// What a buffer does with a value for which there is no room.
+  public enum BufferingStrategy<Failure: Error> {
+    /// Drops it.
+    case dropNewest
+    /// Drops the value held longest.
+    case dropOldest
+    /// Cancels upstream and fails.
+    case customError(() -> Failure)
+  }
+}
+
+/// What holds values that the subscriber has not asked for: `buffer`, `Create` and groups.
+@usableFromInline final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  /// What drops are reported under.
+  @usableFromInline let name: StaticString
+  @usableFromInline let size: Int
+  @usableFromInline let prefetch: Publishers.PrefetchStrategy
+  @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
+  /// Whether an ending waits for demand as a value does; so it is in Combine's buffer.
+  @usableFromInline let endingWaits: Bool
+  /// Calls `drain()`. Formed where the types are known: a request comes through the class's table, where nothing is
+  /// specialized, and would deliver all that is held at five times the cost.
+  @usableFromInline let serve: (BufferStage) -> Subscribers.Demand
+  @exclusivity(unchecked) @usableFromInline var values = FIFO<Input>()
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var isDraining = false
+  /// The ending that waits for its turn.
+  @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) @usableFromInline var hasEnding = false
+  @exclusivity(unchecked) @usableFromInline var hasBegun = false
+
+  @inlinable init(
+    _ down: ErasedSubscriber<Input, Failure>, _ size: Int, _ prefetch: Publishers.PrefetchStrategy,
+    _ whenFull: Publishers.BufferingStrategy<Failure>, endingWaits: Bool = true, name: StaticString = "Buffer"
+  ) {
+    self.name = name
+    self.endingWaits = endingWaits
+    self.size = size
+    self.prefetch = prefetch
+    self.whenFull = whenFull
+    serve = { $0.drain() }
+    super.init(down)
+  }
+
+  override func began() {
+    up?.request(prefetch == .keepFull ? .max(size) : .unlimited)
+    guard isLive else { return }
+    hasBegun = true
+    super.began()
+    // Upstream may have ended in the request.
+    if hasEnding { _ = drain() }
+  }
+
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    if hasEnding { if case .failure = ending { return .none } }
+    if values.isEmpty, !isDraining, demand > .none { return deliver(input) }
+    if values.count >= size, !makeRoom(for: input) { return .none }
+    values.append(input)
+    return drain()
+  }
+
+  /// Delivers a value that need not wait, without holding it first.
+  @inlinable func deliver(_ input: Input) -> Subscribers.Demand {
+    demand.takeOne()
+    isDraining = true
+    demand += down.receive(input)
+    isDraining = false
+    let more = values.isEmpty && !hasEnding ? .none : drain()
+    return prefetch == .keepFull && isLive ? more + 1 : more
+  }
+
+  /// Whether there is room for `input` now.
+  @inlinable func makeRoom(for input: Input) -> Bool {
+    switch whenFull {
+    case .dropNewest:
+      StreamDiagnostics.dropped(input, name, .bufferFull)
+      return false
+    case .dropOldest:
+      guard let oldest = values.popFirst() else {
+        StreamDiagnostics.dropped(input, name, .bufferFull)
+        return false
+      }
+      StreamDiagnostics.dropped(oldest, name, .bufferFull)
+      return true
+    case .customError(let makeError):
+      StreamDiagnostics.dropped(input, name, .bufferFull)
+      ending = .failure(makeError())
+      hasEnding = true
+      // Kept, though it is cancelled: what has been delivered is still asked for again, as in Combine.
+      up?.cancel()
+      // What is held comes first: the failure follows it when it is asked for.
+      return false
+    }
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive, !hasEnding else { return }
+    ending = completion
+    hasEnding = true
+    up = nil
+    _ = drain()
+  }
+
+  override var takesNone: Bool { true }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    guard isLive else { return }
+    self.demand += demand
+    let up = self.up
+    let more = serve(self)
+    if more > .none { up?.request(more) }
+  }
+
+  override func cancelled() {
+    super.cancelled()
+    values.removeAll()
+  }
+
+  /// Delivers what has been asked for, in order, then the ending.
+  ///
+  /// - Returns: how many values there is room for again.
+  @inlinable func drain() -> Subscribers.Demand {
+    guard !isDraining else { return .none }
+    isDraining = true
+    var delivered = 0
+    while isLive, demand > .none, let value = values.popFirst() {
+      demand.takeOne()
+      demand += down.receive(value)
+      delivered &+= 1
+    }
+    isDraining = false
+    if hasEnding { endIfDrained() }
+    return prefetch == .keepFull && (isLive || hasEnding) ? .max(delivered) : .none
+  }
+
+  @inline(never) @usableFromInline func endIfDrained() {
+    guard isLive, hasBegun, let ending else { return }
+    // Values that nobody has asked for do not hold a failure back.
+    switch ending {
+    case .finished: if values.isEmpty, demand > .none || !endingWaits { finish(ending) }
+    case .failure:
+      guard values.isEmpty || demand == .none else { return }
+      while let value = values.popFirst() { StreamDiagnostics.dropped(value, name, .noDemand) }
+      finish(ending)
+    }
+  }
+}

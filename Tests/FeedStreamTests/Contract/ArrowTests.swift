@@ -1,0 +1,120 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The arrows between folders, read from the sources as text: who may name whom, and who may import what.
+@Suite(.settled) struct ArrowTests {
+  /// The rooms of `Sources/FeedStream` from the ground up: each names types of its own and of those before it.
+  static let streams = [
+    "Core", "Engine", "Schedulers", "Subjects", "Publishers", "Subscribers", "Operators", "EventLoop", "Concurrency",
+    "Foundation",
+  ]
+
+  @Test func `each room of the streams names only those below it`() throws {
+    let house = try House("Sources/FeedStream")
+    try #require(house.folders.count == Self.streams.count)
+    #expect(house.arrows(against: Self.streams) == [])
+  }
+
+  @Test func `the rooms of the feed name only those below them`() throws {
+    // Adapters side by side stand on the models, pipelines on them all.
+    let house = try House("Sources/ImageFeed")
+    let order = ["Platform", "Feature", "HTTP", "Formats", "Remote", "Cache", "Images", "Pipelines"]
+    #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")
+    #expect(house.arrows(against: order) == [])
+    #expect(house.arrows(from: "Cache", to: "HTTP") == [])
+    #expect(house.arrows(from: "Cache", to: "Remote") == [])
+  }
+
+  @Test(arguments: ["Core", "Engine", "Schedulers", "Subjects", "Publishers", "Subscribers", "Operators"])
+  func `streams need neither Foundation nor libuv`(_ folder: String) throws {
+    let house = try House("Sources/FeedStream")
+    let imports = house.imports(in: folder)
+    #expect(Set(imports.map(\.module)).isSubset(of: ["Synchronization", "Glibc", "Musl", "Darwin"]))
+    // The C library has another name on each system.
+    #expect(imports.filter { $0.module == "Glibc" && !$0.isConditional }.map(\.file) == [])
+  }
+}
+
+/// One module's folders, the types that each declares and the names that each uses.
+private struct House {
+  struct Import: Equatable {
+    let file: String
+    let module: String
+    let isConditional: Bool
+  }
+
+  private struct File {
+    let name: String
+    let folder: String
+    let code: String
+    let declared: Set<String>
+    /// Names that mean something else in this file: its associated types and generic parameters.
+    let local: Set<String>
+  }
+
+  private let files: [File]
+  /// The folder that declares a name, where only one does.
+  private let homes: [String: String]
+
+  var folders: Set<String> { Set(files.map(\.folder)) }
+
+  init(_ module: String) throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
+    let base = root.appending(path: module).path
+    var files: [File] = []
+    for path in try FileManager.default.subpathsOfDirectory(atPath: base).sorted()
+    where path.hasSuffix(".swift") && path.contains("/") {
+      let text = try String(contentsOfFile: base + "/" + path, encoding: .utf8)
+      let code = Self.code(of: text)
+      files.append(
+        File(
+          name: path, folder: String(path.prefix { $0 != "/" }), code: code,
+          declared: Self.names(in: code, after: /\b(?:class|struct|enum|protocol|actor|typealias)\s+([A-Z]\w+)/),
+          local: Self.names(in: code, after: /(?:\bassociatedtype\s+|[<,]\s*)([A-Z]\w+)(?=\s*[:,>=\n])/)))
+    }
+    try #require(files.count > 20)
+    self.files = files
+    var declaring: [String: Set<String>] = [:]
+    for file in files { for name in file.declared { declaring[name, default: []].insert(file.folder) } }
+    homes = declaring.compactMapValues { $0.count == 1 ? $0.first : nil }
+  }
+
+  /// The names by which a folder reaches up, as "Core/File.swift names Operators' First".
+  func arrows(against order: [String]) -> [String] {
+    arrows { from, to in (order.firstIndex(of: to) ?? 0) > (order.firstIndex(of: from) ?? 0) }
+  }
+
+  func arrows(from: String, to: String) -> [String] { arrows { $0 == from && $1 == to } }
+
+  private func arrows(where isWrong: (_ from: String, _ to: String) -> Bool) -> [String] {
+    files.flatMap { file in
+      Self.names(in: file.code, after: /\b([A-Z]\w+)/).subtracting(file.local).subtracting(Self.foreign)
+        .compactMap { name in
+          guard let home = homes[name], isWrong(file.folder, home) else { return nil }
+          return "\(file.name) names \(home)' \(name)"
+        }
+    }.sorted()
+  }
+
+  func imports(in folder: String) -> [Import] {
+    files.filter { $0.folder == folder }.flatMap { file in
+      file.code.matches(of: /(?m)^(\s*)(?:\w+ )?import (\w+)/).map {
+        Import(file: file.name, module: String($0.2), isConditional: !$0.1.drop { $0.isNewline }.isEmpty)
+      }
+    }
+  }
+
+  /// Names of the standard library and of GRDB that a type of ours shares.
+  private static let foreign: Set = ["Sequence", "Result", "Optional", "Key", "Combine", "Configuration"]
+
+  /// Without comments and strings.
+  private static func code(of text: String) -> String {
+    text.replacing(/"""[\s\S]*?"""/, with: "").replacing(/"(?:\\.|[^"\\\n])*"/, with: "")
+      .replacing(/\/\/[^\n]*/, with: "")
+  }
+
+  private static func names(in code: String, after pattern: Regex<(Substring, Substring)>) -> Set<String> {
+    Set(code.matches(of: pattern).map { String($0.1) })
+  }
+}
