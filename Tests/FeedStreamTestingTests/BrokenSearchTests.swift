@@ -32,9 +32,10 @@ import Testing
                    ^
       S is answer to s
       A is answer to sea
+      To paste: "800ms (SA) 1.6s |"
     """,
     // The step verifier.
-    "Expected the value ‹answer to sea›, but at 800ms there was ‹answer to s›.",
+    "Step 4 of 6: expected the value ‹answer to sea›, but at 800ms there was ‹answer to s›.",
     // The recorder.
     "the text field is let go: [subscribed at 0s, asked for unlimited at 0s, received 2]",
     // The kit.

@@ -27,14 +27,14 @@ import Testing
         .verify()
     }
     #expect(failures.map(\.line) == [#line - 4])
-    #expect(failures[0].message == "Expected the value ‹7›, but at 1ms there was ‹2›.")
+    #expect(failures[0].message == "Step 2 of 3: expected the value ‹7›, but at 1ms there was ‹2›.")
   }
 
   @Test func `an event too many fails`() {
     let failures = failures {
       source.verify(on: time).expectNext(1).expectNoEvent(for: 1).verify()
     }
-    #expect(failures.map(\.message) == ["Expected nothing for 1s, but at 1ms there was ‹2›."])
+    #expect(failures.map(\.message) == ["Step 2 of 2: expected nothing for 1s, but at 1ms there was ‹2›."])
   }
 
   @Test func `a verifier explains why nothing happened`() {
@@ -44,8 +44,9 @@ import Testing
     }
     #expect(
       failures.map(\.message) == [
-        "Expected the value ‹2›, but nothing happened: the subscriber has asked for no more (asked for 1, received 1).",
-        "Expected the stream to finish, but the stream failed at 22.002s with # already.",
+        "Step 1 of 1: expected the value ‹2› (2 of 2), but nothing happened: the subscriber has asked for no more "
+          + "(asked for 1, received 1).",
+        "Step 3 of 3: expected the stream to finish, but the stream failed at 22.002s with # already.",
       ])
   }
 
@@ -64,9 +65,9 @@ import Testing
     #expect(failures.map(\.line) == [#line - 5, #line - 2])
     #expect(
       failures[0].message.hasPrefix(
-        "Expected the value ‹2›, but nothing happened until 99s, in which time was moved 100 times, and there is more to "
+        "Step 1 of 1: expected the value ‹2›, but nothing happened until 99s, in which time was moved 100 times, and there is more to "
           + "do: 100s: FeedStreamTestingTests/StepVerifierTests.swift:"))
-    #expect(failures[1].message.hasPrefix("Expected the value ‹2›, but 100 pieces of work ran at 99s"))
+    #expect(failures[1].message.hasPrefix("Step 1 of 1: expected the value ‹2›, but 100 pieces of work ran at 99s"))
   }
 
   @Test func `a step that asks for nothing or expects nothing fails`() {
@@ -79,9 +80,9 @@ import Testing
     #expect(linesAbove == [4, 3, 2])
     #expect(
       failures.map(\.message) == [
-        "thenRequest(0) asks for nothing; ask for one value or more.",
-        "thenRequest(-1) asks for nothing; ask for one value or more.",
-        "expectNext() expects nothing; say which values come next, or expectNoEvent(for:).",
+        "Step 1 of 1: thenRequest(0) asks for nothing; ask for one value or more.",
+        "Step 1 of 1: thenRequest(-1) asks for nothing; ask for one value or more.",
+        "Step 1 of 1: expectNext() expects nothing; say which values come next, or expectNoEvent(for:).",
       ])
   }
 
@@ -99,4 +100,103 @@ import Testing
           + "The subscription made here is still live: end the stream or cancel it."
       ])
   }
+
+  @Test func `a step's name is part of its failure`() {
+    let failures = failures {
+      source.verify(on: time)
+        .expectNext(1).as("the first")
+        .expectNext(7).as("the second")
+        .expectNext(3)
+        .verify()
+      source.verify(on: time).as("nothing").expectNext(1).verify()
+    }
+    #expect(
+      failures.map(\.message) == [
+        "Step 2 of 3 (“the second”): expected the value ‹7›, but at 1ms there was ‹2›.",
+        "Step 1 of 2: as(\"nothing\") names the step before it, and there is none; put it behind a step.",
+      ])
+    let linesAbove = failures.map { UInt(#line) - $0.line }
+    #expect(linesAbove == [10, 7])
+  }
+
+  @Test func `values may be expected by their number, or as a sequence`() {
+    source.verify(on: time).expectNextCount(2).expectNextCount(0).expectNextCount(1).expectFailure().verify()
+    source.verify(on: time).expectNextSequence(1...3).expectNextSequence([]).expectFailure().verify()
+    let failures = failures {
+      source.verify(on: time).expectNextCount(4).verify()
+      source.verify(on: time).expectNextSequence([1, 2, 4, 5]).verify()
+      source.verify(on: time).expectNextCount(-1).verify()
+    }
+    #expect(
+      failures.map(\.message.withoutItsTimes) == [
+        "Step 1 of 1: expected 4 values, of which 3 came, but the stream failed at … with #.",
+        "Step 1 of 1: expected the value ‹4› (3 of 4), but at … there was ‹3›.",
+        "Step 1 of 1: expectNextCount(-1): there is no such number of values; use 0 or more.",
+      ])
+  }
+
+  @Test func `a subscription may be expected, and waited for`() {
+    source.verify(on: time).expectSubscription().expectNext(1, 2, 3).expectFailure().verify()
+    source.subscribe(on: time).verify(on: time).expectSubscription().expectNextCount(3).expectFailure().verify()
+    let failures = failures { Silent().verify(on: time).expectSubscription().verify() }
+    #expect(failures.map(\.message) == ["Step 1 of 1: expected a subscription, but there was none."])
+  }
+
+  @Test func `values are consumed while they are accepted`() {
+    var consumed: [Int] = []
+    source.verify(on: time)
+      .thenConsumeWhile {
+        $0 < 3
+      } consume: {
+        consumed.append($0)
+      }
+      .expectNext(3)
+      .thenConsumeWhile { _ in true }
+      .expectFailure()
+      .verify()
+    #expect(consumed == [1, 2])
+    time.workLimit = 100
+    let ticks = Publishers.Interval(every: 1, scheduler: time)
+    let failures = failures {
+      ticks.map { _ in 1 }.filter { $0 > 1 }.verify(on: time).thenConsumeWhile { _ in true }.verify()
+    }
+    #expect(failures.map(\.line) == [#line - 2])
+    #expect(failures[0].message.hasPrefix("Step 1 of 1: expected values to come to an end, but nothing happened until"))
+  }
+
+  @Test func `what steps take may be recorded and looked at`() {
+    var kept: [Int] = []
+    source.verify(on: time)
+      .expectNext(1)
+      .recordWith { kept.append($0) }
+      .expectNextCount(2)
+      .expectRecorded { $0 == [2, 3] }
+      .expectFailure()
+      .verify()
+    #expect(kept == [2, 3])
+    let failures = failures {
+      source.verify(on: time).recordWith().expectNextCount(2).expectRecorded("odd values") {
+        $0.allSatisfy { $0 % 2 == 1 }
+      }
+      .verify()
+      source.verify(on: time).expectRecorded { _ in true }.verify()
+    }
+    #expect(
+      failures.map(\.message) == [
+        "Step 3 of 3: expected odd values, but [1, 2] were recorded.",
+        "Step 1 of 1: nothing is recorded; put recordWith() before the steps that take the values.",
+      ])
+  }
+}
+
+/// Hands out no subscription.
+private struct Silent: Publisher {
+  typealias Output = Int
+  typealias Failure = Never
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {}
+}
+
+extension String {
+  /// With each time replaced.
+  fileprivate var withoutItsTimes: String { replacing(/at [0-9.]+(s|ms)/, with: "at …") }
 }

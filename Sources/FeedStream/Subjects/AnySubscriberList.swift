@@ -22,6 +22,9 @@
 
   @usableFromInline init() {}
 
+  /// How many are subscribed.
+  @usableFromInline final var count: Int { isOpen ? outlets.count - vacancies : 0 }
+
   deinit { empty() }
 
   /// The subject is gone: cancels what feeds it, and lets go of subscribers that have let their subscriptions go, once they

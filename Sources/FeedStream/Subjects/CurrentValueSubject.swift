@@ -47,6 +47,9 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     ledger.isBeingServed = false
   }
 
+  /// How many are subscribed: who has neither cancelled nor been sent the ending.
+  @inlinable public var subscriberCount: Int { conduits.count }
+
   /// Makes `value` the present one and delivers it to the subscribers that have asked for one.
   ///
   /// - Returns: to how many it was delivered, and how many it passed by.

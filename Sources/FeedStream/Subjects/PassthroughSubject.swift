@@ -28,6 +28,9 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
     conduits.add(subscriber, to: self)
   }
 
+  /// How many are subscribed: who has neither cancelled nor been sent the ending.
+  @inlinable public var subscriberCount: Int { conduits.count }
+
   /// Delivers `value` to the subscribers that have asked for one.
   ///
   /// - Returns: to how many it was delivered, and how many it passed by.

@@ -73,6 +73,9 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     if completion != nil { conduits.visit(serve) }
   }
 
+  /// How many are subscribed: who has neither cancelled nor been sent the ending.
+  @inlinable public var subscriberCount: Int { conduits.count }
+
   /// Keeps `value` and delivers it to the subscribers that have asked for it.
   ///
   /// - Returns: to how many it was delivered, and how many have yet to ask for it.

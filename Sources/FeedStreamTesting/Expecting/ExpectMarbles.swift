@@ -12,8 +12,7 @@ extension Recorder {
   ///                 ^
   ///     To paste: "a-b-(xy)|"
   ///
-  /// The time of a recorder with a diagram of its subscription is counted from the beginning of that, see
-  /// ``FeedStream/Publisher/record(on:demand:during:frame:fileID:filePath:line:column:)``.
+  /// The time of a recorder with a diagram of its subscription, `record(on:during:)`, is counted from the beginning of that.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
@@ -53,25 +52,21 @@ extension Recorder {
     } catch {
       return fail("\(error)", site)
     }
-    // Events that happen at one instant are compared in their order.
-    let difference = zip(expected, actual).first { $0.time != $1.time || !isSame($0.event, $1.event) }
-    guard difference != nil || expected.count != actual.count else {
+    guard let mark = firstDifference(expected, actual) else {
       if let endless { fail(endless, site) }
       return
     }
-    let rest =
-      expected.count > actual.count ? expected[actual.count].time : actual.dropFirst(expected.count).first?.time
     let lanes = [
       MarbleText.Lane(title: "expected", events: expected.map { ($0.time, key.token(for: $0.event)) }),
       MarbleText.Lane(title: "actual", events: actual.map { ($0.time, key.token(for: $0.event)) }),
     ]
-    let mark = difference.map { min($0.time, $1.time) } ?? rest
     let text = MarbleText(lanes)
+    let isMissing = actual.count < expected.count && firstDifference(Array(expected[..<actual.count]), actual) == nil
     fail(
-      "The stream differs from the diagram at \(mark?.nanoseconds.asTime ?? "?"):\n"
+      "The stream differs from the diagram at \(mark.nanoseconds.asTime):\n"
         + (text.draw(frame: frame, mark: mark) ?? text.draw(mark: mark))
         + key.legend(for: lanes.flatMap(\.events).map(\.token)) + toPaste(actual, key, frame)
-        + (endless.map { "\n" + $0 } ?? hint(isMissing: difference == nil && expected.count > actual.count)), site)
+        + (endless.map { "\n" + $0 } ?? hint(isMissing: isMissing)), site)
   }
 
   private func toPaste(
@@ -88,7 +83,7 @@ extension Recorder {
   /// Why events may be missing.
   ///
   /// - Parameter isMissing: whether they are missing at the end.
-  private func hint(isMissing: Bool) -> String {
+  func hint(isMissing: Bool) -> String {
     if subscribedAt == nil { return "\nThere was no subscription." }
     guard isMissing, !isOver, let next = time.pending.first else { return "" }
     return "\nIt is \(time.now.nanoseconds.asTime), and there is more to do: \(next). Move time on, or run()."

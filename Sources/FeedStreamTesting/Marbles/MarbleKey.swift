@@ -27,14 +27,17 @@ struct MarbleKey<Value, Failure: Error> {
         reason: "\(character) is part of the notation and cannot stand for a value; use another character in values:")
     }
     var events: [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)] = []
-    for marble in marbles.marbles {
-      do throws(Reason) {
-        events.append((marble.time, try event(for: marble.symbol)))
-      } catch {
-        throw MarbleError(text: marbles.text, offset: marble.offset, reason: error.text)
-      }
-    }
+    for marble in marbles.marbles { events.append((marble.time, try event(for: marble, in: marbles.text))) }
     return events
+  }
+
+  /// The event that `marble` stands for in `text`.
+  func event(for marble: Marbles.Marble, in text: String) throws(MarbleError) -> StreamEvent<Value, Failure> {
+    do throws(Reason) {
+      return try event(for: marble.symbol)
+    } catch {
+      throw MarbleError(text: text, offset: marble.offset, reason: error.text)
+    }
   }
 
   private struct Reason: Error { let text: String }

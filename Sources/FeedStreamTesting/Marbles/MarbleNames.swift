@@ -24,7 +24,7 @@ struct MarbleNames<Value, Failure: Error> {
     MarbleWriter(frame: frame).text(events.map { (time: $0.time, character: character(for: $0.event)) })
   }
 
-  private mutating func character(for event: StreamEvent<Value, Failure>) -> Character {
+  mutating func character(for event: StreamEvent<Value, Failure>) -> Character {
     let token = key.token(for: event)
     switch event {
     case .completion(.finished): return "|"

@@ -48,7 +48,8 @@ final class Audit {
   /// - Parameter note: is added to each message.
   func close(note: String) {
     var messages: [(site: CallSite, text: String)] = []
-    for entry in entries { entry.subject?.settle() }
+    // The last first: who delivers streams may end them as it is cancelled.
+    for entry in entries.reversed() { entry.subject?.settle() }
     for entry in entries {
       if let legacy = entry.legacy { messages.append((entry.site, legacy)) }
       guard let subject = entry.subject else { continue }

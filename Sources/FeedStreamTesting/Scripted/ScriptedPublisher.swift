@@ -4,7 +4,7 @@ import FeedStream
 ///
 /// Make one with `cold` or `hot` of a ``VirtualTimeScheduler``:
 ///
-///     let typing = time.hot("s-e-a 500ms |")                           // of strings, with ``MarbleFailure``
+///     let typing = time.hot("s-e-a 500ms |")                           // of strings
 ///     let numbers = time.cold("1-2-3|", of: Int.self)                  // each digit is a number
 ///     let prices = time.cold("x-y|", values: ["x": 9.5, "y": 20])      // the names say of what
 ///     let ticks: ScriptedPublisher<Int, Never> = time.hot("-1-2-3")    // as its use demands

@@ -1,0 +1,15 @@
+import FeedStream
+
+/// When two streams first differ; events that happen at one instant are compared in their order.
+///
+/// - Returns: `nil` when they are the same.
+func firstDifference<Value, Failure>(
+  _ expected: [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)],
+  _ actual: [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)]
+) -> StreamInstant.Stride? {
+  for (expected, actual) in zip(expected, actual)
+  where expected.time != actual.time || !isSame(expected.event, actual.event) {
+    return min(expected.time, actual.time)
+  }
+  return expected.dropFirst(actual.count).first?.time ?? actual.dropFirst(expected.count).first?.time
+}

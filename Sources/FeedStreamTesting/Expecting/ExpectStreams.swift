@@ -1,0 +1,111 @@
+import FeedStream
+
+extension Recorder {
+  /// Fails the test unless the recording of a stream of streams, such as windows and groups, is what the diagrams show.
+  ///
+  ///     windows.expect("x--y-|", streams: ["x": "a--(b|)", "y": "c-|"])
+  ///
+  /// The time of each stream counts from when it came. All events count as looked at, those of the streams too.
+  ///
+  /// - Parameters:
+  ///   - marbles: when which stream comes; see ``Marbles``.
+  ///   - streams: the diagram of each.
+  ///   - values: what characters in those stand for. Others stand for themselves, for `Character`, `String` and digits for
+  ///     `Int`.
+  ///   - failure: what `#` in `marbles` stands for; by default ``MarbleFailure``.
+  ///   - streamFailure: what `#` in `streams` stands for; by default ``MarbleFailure``.
+  ///   - frame: how long one character takes.
+  public func expect<Stream: Publisher>(
+    _ marbles: String, streams: KeyValuePairs<Character, String>,
+    values: KeyValuePairs<Character, Stream.Output> = [:], failure: Failure? = nil,
+    streamFailure: Stream.Failure? = nil, frame: StreamInstant.Stride = .milliseconds(1),
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) where Input == StreamRecording<Stream> {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    let key = MarbleKey(values: values, failure: streamFailure)
+    let outer = MarbleKey<Never, Failure>(values: [:], failure: failure)
+    var actual = recordedStreams()
+    let expected: StreamsTimeline<Stream.Output, Stream.Failure, Failure>
+    do throws(MarbleError) {
+      expected = try StreamsTimeline(marbles, streams, key, outer, frame)
+    } catch {
+      return fail("\(error)", site)
+    }
+    guard let mark = expected.firstDifference(from: actual) else { return }
+    actual.takeNames(from: expected)
+    let lanes = expected.lanes("expected", key, outer) + actual.lanes("actual", key, outer)
+    let text = MarbleText(lanes)
+    fail(
+      "The streams differ from the diagrams at \(mark.nanoseconds.asTime):\n"
+        + (text.draw(frame: frame, mark: mark) ?? text.draw(mark: mark))
+        + key.legend(for: lanes.flatMap(\.events).map(\.token))
+        + "\nTo paste: \(actual.source(key, outer, frame: frame))"
+        + hint(isMissing: actual.streams.count < expected.streams.count), site)
+  }
+
+  private func recordedStreams<Stream: Publisher>() -> StreamsTimeline<Stream.Output, Stream.Failure, Failure>
+  where Input == StreamRecording<Stream> {
+    var result = StreamsTimeline<Stream.Output, Stream.Failure, Failure>()
+    let start = origin ?? subscribedAt ?? time.now
+    for event in events {
+      let offset = start.distance(to: event.time)
+      switch event.content {
+      case .completion(let completion): result.ending.append((offset, .completion(completion)))
+      case .value(let recording):
+        let events = recording.recorder.events.map { (time: event.time.distance(to: $0.time), event: $0.content) }
+        result.streams.append(.init(name: "?", start: offset, events: events))
+      }
+    }
+    return result
+  }
+}
+
+extension StreamsTimeline {
+  /// What diagrams show.
+  fileprivate init(
+    _ marbles: String, _ streams: KeyValuePairs<Character, String>, _ key: MarbleKey<Value, StreamFailure>,
+    _ outer: MarbleKey<Never, Failure>, _ frame: StreamInstant.Stride
+  ) throws(MarbleError) {
+    for marble in try Marbles(marbles, frame: frame).marbles {
+      guard case .value(let name) = marble.symbol else {
+        ending.append((marble.time, try outer.event(for: marble, in: marbles)))
+        continue
+      }
+      guard let text = streams.first(where: { $0.key == name })?.value else {
+        throw MarbleError(
+          text: marbles, offset: marble.offset, reason: "say which stream \(name) is: streams: [\"\(name)\": \"…\"]")
+      }
+      self.streams.append(
+        .init(name: name, start: marble.time, events: try key.events(in: Marbles(text, frame: frame))))
+    }
+  }
+}
+
+/// Subscribes to `publisher`, a stream of streams, and to each stream as it comes, runs to the end, and fails the test
+/// unless they deliver what the diagrams show.
+///
+///     expectMarbles(time.hot("ab--c|").window(2), on: time, "x-…", streams: ["x": "ab|", …])
+///
+/// - Parameters:
+///   - publisher: what to test; what it waits for is on `time`.
+///   - time: moves until nothing is left to do.
+///   - marbles: when which stream comes; see ``Marbles``.
+///   - streams: the diagram of each, its time counted from when it came.
+///   - values: what characters in those stand for.
+///   - failure: what `#` in `marbles` stands for; by default ``MarbleFailure``.
+///   - streamFailure: what `#` in `streams` stands for; by default ``MarbleFailure``.
+///   - frame: how long one character takes.
+public func expectMarbles<P: Publisher>(
+  _ publisher: P, on time: VirtualTimeScheduler, _ marbles: String, streams: KeyValuePairs<Character, String>,
+  values: KeyValuePairs<Character, P.Output.Output> = [:], failure: P.Failure? = nil,
+  streamFailure: P.Output.Failure? = nil, frame: StreamInstant.Stride = .milliseconds(1),
+  fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+) where P.Output: Publisher {
+  let recorder = publisher.recordStreams(on: time, fileID: fileID, filePath: filePath, line: line, column: column)
+  time.run(fileID: fileID, filePath: filePath, line: line, column: column)
+  recorder.expect(
+    marbles, streams: streams, values: values, failure: failure, streamFailure: streamFailure, frame: frame,
+    fileID: fileID, filePath: filePath, line: line, column: column)
+  for case .value(let recording) in recorder.events.map(\.content) { recording.recorder.cancel() }
+  recorder.cancel()
+}

@@ -1,0 +1,84 @@
+import FeedStream
+
+/// A stream of streams: when each came, and what it delivered.
+struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
+  typealias Events = [(time: StreamInstant.Stride, event: StreamEvent<Value, StreamFailure>)]
+
+  struct Stream {
+    /// Its character in the diagram.
+    var name: Character
+    let start: StreamInstant.Stride
+    /// Their time counts from `start`.
+    let events: Events
+
+    /// Their time counts as that of `start` does.
+    var absolute: Events { events.map { (start + $0.time, $0.event) } }
+  }
+
+  var streams: [Stream] = []
+  /// The ending of the stream of streams, if it has come.
+  var ending: [(time: StreamInstant.Stride, event: StreamEvent<Never, Failure>)] = []
+
+  /// When the two first differ, by whatever stream.
+  func firstDifference(from other: Self) -> StreamInstant.Stride? {
+    var marks: [StreamInstant.Stride] = []
+    for (mine, theirs) in zip(streams, other.streams) {
+      if mine.start != theirs.start { marks.append(min(mine.start, theirs.start)) }
+      if let mark = FeedStreamTesting.firstDifference(mine.absolute, theirs.absolute) { marks.append(mark) }
+    }
+    let rest = streams.dropFirst(other.streams.count).first ?? other.streams.dropFirst(streams.count).first
+    if let rest { marks.append(rest.start) }
+    if let mark = FeedStreamTesting.firstDifference(ending, other.ending) { marks.append(mark) }
+    return marks.min()
+  }
+
+  /// Gives each stream the name of an equal one in `other`, or else that of the one in its place, or else a letter, so that
+  /// streams that differ have different names.
+  mutating func takeNames(from other: Self) {
+    var named: [(name: Character, events: Events)] = []
+    var free = Array("abcdefghijklmnopqrstuvwxyz").filter { letter in !other.streams.contains { $0.name == letter } }
+    for index in streams.indices {
+      let events = streams[index].events
+      let candidates =
+        named.filter { FeedStreamTesting.firstDifference($0.events, events) == nil }.map(\.name)
+        + other.streams.filter { FeedStreamTesting.firstDifference($0.events, events) == nil }.map(\.name)
+        + (index < other.streams.count ? [other.streams[index].name] : [])
+      let name = candidates.first { candidate in
+        named.allSatisfy { $0.name != candidate || FeedStreamTesting.firstDifference($0.events, events) == nil }
+      }
+      streams[index].name = name ?? (free.isEmpty ? "?" : free.removeFirst())
+      named.append((streams[index].name, events))
+    }
+  }
+
+  /// The lanes of a drawing: the stream of streams, and under it each stream where it begins.
+  func lanes(
+    _ title: String, _ key: MarbleKey<Value, StreamFailure>, _ outer: MarbleKey<Never, Failure>
+  ) -> [MarbleText.Lane] {
+    let events = streams.map { (time: $0.start, token: String($0.name)) }
+    return [MarbleText.Lane(title: title, events: events + ending.map { ($0.time, outer.token(for: $0.event)) })]
+      + streams.map { stream in
+        MarbleText.Lane(
+          title: "  \(stream.name)", events: stream.absolute.map { ($0.time, key.token(for: $0.event)) },
+          start: stream.start)
+      }
+  }
+
+  /// What to write in a test to expect this: `"x--y|", streams: ["x": "ab|", "y": "-c|"]`.
+  func source(
+    _ key: MarbleKey<Value, StreamFailure>, _ outer: MarbleKey<Never, Failure>, frame: StreamInstant.Stride
+  ) -> String {
+    var names = MarbleNames(key, for: streams.flatMap { $0.events.map(\.event) })
+    var outerNames = MarbleNames(outer, for: ending.map(\.event))
+    var texts: [(name: Character, text: String)] = []
+    for stream in streams where !texts.contains(where: { $0.name == stream.name }) {
+      texts.append((stream.name, names.text(of: stream.events, frame: frame)))
+    }
+    let list = texts.map { "\(String($0.name).quoted): \($0.text.quoted)" }.joined(separator: ", ")
+    let marbles = streams.map { (time: $0.start, character: $0.name) }
+    let endings = ending.map { (time: $0.time, character: outerNames.character(for: $0.event)) }
+    let text = MarbleWriter(frame: frame).text(marbles + endings)
+    return "\(text.quoted), streams: [\(list.isEmpty ? ":" : list)]\(names.arguments(failure: "streamFailure"))"
+      + outerNames.arguments()
+  }
+}

@@ -1,0 +1,43 @@
+import FeedStream
+
+/// A scheduler that runs everything immediately, in the call that schedules it, whatever the time asked for.
+///
+///     results.debounce(for: 0.3, scheduler: .immediate)
+///
+/// For a test that is not about time: delays pass in no time, what repeats runs once, and offloaded work is done on the
+/// spot. It fits wherever a ``VirtualTimeScheduler`` or an event loop does. An operator that measures how much time has
+/// passed finds that none has; where order or time matters, use virtual time.
+public final class ImmediateTimeScheduler: LoopScheduler, Sendable {
+  public let now: StreamInstant
+
+  /// - Parameter now: the only instant there is.
+  public init(now: StreamInstant = StreamInstant(nanoseconds: 0)) { self.now = now }
+
+  public var minimumTolerance: StreamInstant.Stride { 0 }
+
+  public func schedule(options: Never?, _ action: @escaping () -> Void) { action() }
+
+  public func schedule(
+    after date: StreamInstant, tolerance: StreamInstant.Stride, options: Never?, _ action: @escaping () -> Void
+  ) { action() }
+
+  public func schedule(
+    after date: StreamInstant, interval: StreamInstant.Stride, tolerance: StreamInstant.Stride, options: Never?,
+    _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    action()
+    return Subscriptions.empty
+  }
+
+  @discardableResult public func offload<T: Sendable>(
+    _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
+  ) -> any Cancellable {
+    completion(work())
+    return Subscriptions.empty
+  }
+}
+
+extension Scheduler where Self == ImmediateTimeScheduler {
+  /// Runs everything immediately; see ``ImmediateTimeScheduler``.
+  public static var immediate: ImmediateTimeScheduler { ImmediateTimeScheduler() }
+}

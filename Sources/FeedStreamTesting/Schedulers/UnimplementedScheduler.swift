@@ -1,0 +1,67 @@
+import FeedStream
+import Synchronization
+
+/// A scheduler that fails the test when anything uses it, on the line where it was made, once.
+///
+///     let model = SearchModel(scheduler: .unimplemented("the search"))
+///
+/// For a test of what needs no time, to prove that it needs none. What is scheduled is not run.
+public final class UnimplementedScheduler: LoopScheduler, Sendable {
+  private let name: String
+  private let site: CallSite
+  private let hasFailed = Atomic(false)
+
+  /// - Parameter name: names it in the message.
+  public init(
+    _ name: String = "", fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    self.name = name
+    site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+  }
+
+  private func fail(_ call: String) {
+    guard !hasFailed.exchange(true, ordering: .relaxed) else { return }
+    site.fail(
+      "UnimplementedScheduler\(name.isEmpty ? "" : " (“\(name)”)"): \(call), which this test is not to need; give it a "
+        + "VirtualTimeScheduler, or an immediate one.")
+  }
+
+  public var now: StreamInstant {
+    fail("the time was read")
+    return StreamInstant(nanoseconds: 0)
+  }
+
+  public var minimumTolerance: StreamInstant.Stride { 0 }
+
+  public func schedule(options: Never?, _ action: @escaping () -> Void) { fail("work was scheduled") }
+
+  public func schedule(
+    after date: StreamInstant, tolerance: StreamInstant.Stride, options: Never?, _ action: @escaping () -> Void
+  ) { fail("work was scheduled for \(date.nanoseconds.asTime)") }
+
+  public func schedule(
+    after date: StreamInstant, interval: StreamInstant.Stride, tolerance: StreamInstant.Stride, options: Never?,
+    _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    fail("work was scheduled for every \(interval.nanoseconds.asTime)")
+    return Subscriptions.empty
+  }
+
+  @discardableResult public func offload<T: Sendable>(
+    _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
+  ) -> any Cancellable {
+    fail("work was offloaded")
+    return Subscriptions.empty
+  }
+}
+
+extension Scheduler where Self == UnimplementedScheduler {
+  /// Fails the test when it is used; see ``UnimplementedScheduler``.
+  public static func unimplemented(
+    _ name: String = "", fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column
+  ) -> UnimplementedScheduler {
+    UnimplementedScheduler(name, fileID: fileID, filePath: filePath, line: line, column: column)
+  }
+}

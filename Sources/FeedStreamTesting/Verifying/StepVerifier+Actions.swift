@@ -1,0 +1,75 @@
+import FeedStream
+
+extension StepVerifier {
+  /// Asks for more values.
+  public func thenRequest(
+    _ count: Int, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column
+  ) -> Self {
+    adding(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)) { run in
+      guard count > 0 else { return "thenRequest(\(count)) asks for nothing; ask for one value or more." }
+      run.recorder.request(.max(count))
+      return nil
+    }
+  }
+
+  /// Moves time on, whatever happens then.
+  public func thenAdvance(
+    by interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) -> Self {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    return adding(site) { run in
+      run.time.advance(
+        by: interval, fileID: site.fileID, filePath: site.filePath, line: site.line, column: site.column)
+      return nil
+    }
+  }
+
+  /// Takes values as long as `isTaken` accepts them, moving time on until one is not accepted, the stream ends, or nothing is
+  /// left to do.
+  ///
+  /// - Parameters:
+  ///   - isTaken: says whether a value is taken; the first that is not is left to the next step.
+  ///   - consume: is given each value taken.
+  public func thenConsumeWhile(
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+    _ isTaken: @escaping (Output) -> Bool, consume: @escaping (Output) -> Void = { _ in }
+  ) -> Self {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    return adding(site) { run in
+      while true {
+        if let trouble = run.advance(site) { return "expected values to come to an end, but \(trouble)" }
+        guard case .value(let value)? = run.recorder.unreadEvents.first?.content, isTaken(value) else { return nil }
+        _ = run.take("a value", site)
+        consume(value)
+      }
+    }
+  }
+
+  /// Keeps the values that the steps from here on take, for ``expectRecorded(_:fileID:filePath:line:column:where:)``.
+  ///
+  /// - Parameter keep: is given each, too.
+  public func recordWith(_ keep: @escaping (Output) -> Void = { _ in }) -> Self {
+    adding { run in
+      run.record(keep)
+      return nil
+    }
+  }
+
+  /// Does something: sends a value, changes what is behind the stream.
+  public func then(_ action: @escaping () -> Void) -> Self {
+    adding { _ in
+      action()
+      return nil
+    }
+  }
+
+  /// Cancels the subscription.
+  public func thenCancel() -> Self {
+    adding { run in
+      run.recorder.cancel()
+      return nil
+    }
+  }
+}

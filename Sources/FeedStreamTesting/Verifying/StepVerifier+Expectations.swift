@@ -1,0 +1,139 @@
+import FeedStream
+
+extension StepVerifier {
+  /// The subscription has come, moving time on until it has.
+  public func expectSubscription(
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) -> Self {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    return adding(site) { run in
+      if let trouble = run.advance(site, until: { run.recorder.subscribedAt != nil }) {
+        return "expected a subscription, but \(trouble)"
+      }
+      return run.recorder.subscribedAt == nil ? "expected a subscription, but there was none." : nil
+    }
+  }
+
+  /// The next events are these values.
+  public func expectNext(
+    _ values: Output..., fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column
+  ) -> Self where Output: Equatable {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    guard !values.isEmpty else {
+      return adding(site) { _ in
+        "expectNext() expects nothing; say which values come next, or expectNoEvent(for:)."
+      }
+    }
+    return expect(values, site)
+  }
+
+  /// The next events are the values of `values`, which ends: an array, a range.
+  public func expectNextSequence(
+    _ values: some Sequence<Output>, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) -> Self where Output: Equatable {
+    expect(Array(values), CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
+  }
+
+  private func expect(_ values: [Output], _ site: CallSite) -> Self where Output: Equatable {
+    adding(site) { run in
+      for (index, expected) in values.enumerated() {
+        let place = values.count > 1 ? " (\(index + 1) of \(values.count))" : ""
+        let (event, trouble) = run.take("the value ‹\(expected)›\(place)", site)
+        guard case .value(expected)? = event?.content else { return trouble }
+      }
+      return nil
+    }
+  }
+
+  /// The next events are so many values, whatever they are.
+  ///
+  /// - Parameter count: 0 or more.
+  public func expectNextCount(
+    _ count: Int, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column
+  ) -> Self {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    return adding(site) { run in
+      guard count >= 0 else { return "expectNextCount(\(count)): there is no such number of values; use 0 or more." }
+      for number in 0..<count {
+        let (event, trouble) = run.take("\(count) values, of which \(number) came", site)
+        guard case .value? = event?.content else { return trouble }
+      }
+      return nil
+    }
+  }
+
+  /// The next event is a value that `isExpected` accepts.
+  ///
+  /// - Parameter what: names the value in the message.
+  public func expectNext(
+    _ what: String = "a value that the closure accepts", fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+    where isExpected: @escaping (Output) -> Bool
+  ) -> Self {
+    expect(what, CallSite(fileID: fileID, filePath: filePath, line: line, column: column)) {
+      if case .value(let value) = $0 { isExpected(value) } else { false }
+    }
+  }
+
+  /// The stream finishes next.
+  public func expectFinished(
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) -> Self {
+    expect("the stream to finish", CallSite(fileID: fileID, filePath: filePath, line: line, column: column)) {
+      if case .completion(.finished) = $0 { true } else { false }
+    }
+  }
+
+  /// The stream fails next, with an error that `isExpected` accepts.
+  public func expectFailure(
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+    where isExpected: @escaping (Failure) -> Bool = { _ in true }
+  ) -> Self {
+    expect("the stream to fail", CallSite(fileID: fileID, filePath: filePath, line: line, column: column)) {
+      if case .completion(.failure(let error)) = $0 { isExpected(error) } else { false }
+    }
+  }
+
+  /// Time passes and nothing happens.
+  public func expectNoEvent(
+    for interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) -> Self {
+    let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    return adding(site) { run in
+      run.time.advance(
+        by: interval, fileID: site.fileID, filePath: site.filePath, line: site.line, column: site.column)
+      return run.recorder.unreadEvents.first.map {
+        "expected nothing for \(interval.nanoseconds.asTime), but \($0.inWords())."
+      }
+    }
+  }
+
+  /// The values that the steps since ``recordWith(_:)`` have taken are as `isExpected` says.
+  ///
+  /// - Parameter what: names them in the message.
+  public func expectRecorded(
+    _ what: String = "values that the closure accepts", fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+    where isExpected: @escaping ([Output]) -> Bool
+  ) -> Self {
+    adding(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)) { run in
+      guard let recorded = run.recorded else {
+        return "nothing is recorded; put recordWith() before the steps that take the values."
+      }
+      return isExpected(recorded) ? nil : "expected \(what), but \(recorded) were recorded."
+    }
+  }
+
+  private func expect(
+    _ what: String, _ site: CallSite, where isExpected: @escaping (StreamEvent<Output, Failure>) -> Bool
+  ) -> Self {
+    adding(site) { run in
+      let (event, trouble) = run.take(what, site)
+      return event.map { isExpected($0.content) } ?? false ? nil : trouble
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import FeedStream
+
+/// One verification under way.
+final class VerificationRun<Output, Failure: Error> {
+  let recorder: Recorder<Output, Failure>
+  let time: VirtualTimeScheduler
+  /// The values taken since `recordWith`, if they are kept.
+  private(set) var recorded: [Output]?
+  private var keep: ((Output) -> Void)?
+
+  init(_ recorder: Recorder<Output, Failure>, _ time: VirtualTimeScheduler) {
+    self.recorder = recorder
+    self.time = time
+  }
+
+  /// Keeps the values taken from now on.
+  func record(_ keep: @escaping (Output) -> Void) {
+    recorded = []
+    self.keep = keep
+  }
+
+  /// Moves time on until `isReached`, or until nothing is left to do.
+  ///
+  /// - Returns: why that did not come to an end, if it did not.
+  func advance(_ site: CallSite, until isReached: () -> Bool) -> String? {
+    var steps = 0
+    while !isReached() {
+      guard steps < time.workLimit else {
+        return
+          "nothing happened until \(time.now.nanoseconds.asTime), in which time was moved \(steps) times, and there "
+          + "is more to do: \(time.pending.first.map { "\($0)" } ?? "")."
+      }
+      switch time.step(site) {
+      case .nothing: return nil
+      case .moved: steps += 1
+      case .endless(let finding): return finding + VirtualTimeScheduler.advice
+      }
+    }
+    return nil
+  }
+
+  /// Moves time on until there is an event that nobody has looked at.
+  func advance(_ site: CallSite) -> String? { advance(site) { !recorder.unreadEvents.isEmpty } }
+
+  /// Takes the next event, moving time on until there is one.
+  ///
+  /// - Parameter what: what is expected, as a sentence has it.
+  /// - Returns: the event, or a sentence that says why there is none.
+  func take(_ what: String, _ site: CallSite) -> (event: Timed<StreamEvent<Output, Failure>>?, trouble: String) {
+    if let trouble = advance(site) { return (nil, "expected \(what), but \(trouble)") }
+    guard let event = recorder.readNext() else { return (nil, "expected \(what), but \(recorder.silence).") }
+    if case .value(let value) = event.content, recorded != nil {
+      recorded?.append(value)
+      keep?(value)
+    }
+    return (event, "expected \(what), but \(event.inWords()).")
+  }
+}
+
+extension Timed {
+  /// As a sentence has it: `at 5ms there was ‹a›`, `the stream finished at 5ms`.
+  func inWords<Value, Failure>() -> String where Content == StreamEvent<Value, Failure> {
+    let when = time.nanoseconds.asTime
+    return switch content {
+    case .value(let value): "at \(when) there was ‹\(value)›"
+    case .completion(.finished): "the stream finished at \(when)"
+    case .completion(.failure(let error)): "the stream failed at \(when) with \(error)"
+    }
+  }
+}
+
+extension Recorder {
+  /// Why there is no event, as far as can be told.
+  fileprivate var silence: String {
+    if subscribedAt == nil { return "there was no subscription" }
+    if let ending { return ending.inWords() + " already" }
+    if cancelledAt != nil { return "the subscription had been cancelled" }
+    if ledger.balance == .none { return "nothing happened: the subscriber has asked for no more (\(ledger))" }
+    return "nothing happened, and nothing is left to do at \(time.now.nanoseconds.asTime)"
+  }
+}

@@ -1,0 +1,50 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct TimelessSchedulerTests {
+  @Test func `the immediate scheduler runs everything in the call that schedules it`() {
+    let recorder = Just(1).delay(for: 5, scheduler: .immediate).record()
+    #expect(recorder.values == [1])
+    var runs = 0
+    let scheduler: any LoopScheduler = ImmediateTimeScheduler()
+    scheduler.schedule { runs += 1 }
+    scheduler.schedule(after: scheduler.now.advanced(by: 5)) { runs += 1 }
+    scheduler.schedule(after: scheduler.now, interval: 1) { runs += 1 }.cancel()
+    scheduler.offload {
+      3
+    } completion: {
+      runs += $0
+    }
+    #expect(runs == 6)
+  }
+
+  @Test func `the unimplemented scheduler fails the test once, on the line where it was made`() {
+    let failures = failures {
+      let recorder = Just(1).delay(for: 5, scheduler: .unimplemented("the search")).record()
+      #expect(recorder.values == [])
+      recorder.cancel()
+      _ = Just(1).map { $0 + 1 }.receive(on: .unimplemented())
+    }
+    #expect(failures.map(\.line) == [#line - 5])
+    #expect(failures[0].message.hasPrefix("UnimplementedScheduler (“the search”): "))
+    #expect(
+      failures[0].message.hasSuffix(
+        ", which this test is not to need; give it a VirtualTimeScheduler, or an immediate one."))
+  }
+
+  @Test func `each use of an unimplemented scheduler fails`() {
+    let uses: [(UnimplementedScheduler) -> Void] = [
+      { _ = $0.now }, { $0.schedule {} }, { $0.schedule(after: StreamInstant(nanoseconds: 0)) {} },
+      { $0.schedule(after: StreamInstant(nanoseconds: 0), interval: 1) {}.cancel() },
+      {
+        $0.offload {
+          1
+        } completion: { _ in
+        }
+      },
+    ]
+    for use in uses { #expect(failures { use(UnimplementedScheduler()) }.count == 1) }
+  }
+}
