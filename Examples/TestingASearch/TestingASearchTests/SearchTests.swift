@@ -8,8 +8,7 @@ import Testing
   /// Marbles: when the whole story fits in a line.
   @Test func `an answer to an older text is not shown`() {
     withVirtualTime { time in
-      let typing: ScriptedPublisher<String, MarbleFailure> = time.cold(
-        "s 400ms a 2s |", values: ["s": "s", "a": "sea"])
+      let typing = time.cold("s 400ms a 2s |", values: ["s": "s", "a": "sea"])
       expectMarbles(
         typing.search(on: time), on: time, "800ms A 1600ms |", values: ["S": "answer to s", "A": "answer to sea"])
     }
@@ -33,7 +32,7 @@ import Testing
   /// The recorder: when the test is about demand, cancellation, or what upstream was told.
   @Test func `leaving the screen stops the search`() {
     withVirtualTime { time in
-      let typing: ScriptedPublisher<String, MarbleFailure> = time.hot("s 400ms a", values: ["s": "s", "a": "sea"])
+      let typing = time.hot("s 400ms a", values: ["s": "s", "a": "sea"])
       let recorder = typing.search(on: time).record(on: time)
       time.advance(by: .milliseconds(450))
       recorder.cancel()
