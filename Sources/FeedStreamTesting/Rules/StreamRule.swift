@@ -51,7 +51,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .nothingLostInSilence:
       "What was asked for and produced is delivered, however late it was asked for; an operator that drops says so."
     case .everythingReleased:
-      "After the ending, or cancellation, the operator lets its upstream and its subscriber go and schedules nothing more."
+      "After the ending, or cancellation, the operator releases its upstream and its subscriber and schedules nothing more."
     case .flatStack: "Values pulled one by one do not deepen the stack."
     }
   }

@@ -59,6 +59,22 @@ import Testing
     }
   }
 
+  /// Named with as much of its path as says which one is meant: `Timing/Delay.swift`.
+  @Test func `every Swift file that a page names is there`() throws {
+    let files = try ["Sources", "Tests", "Examples"].flatMap { folder in
+      let found = FileManager.default.enumerator(atPath: Self.project.appending(path: folder).path)
+      return try #require(found).compactMap { ($0 as? String).map { "/\(folder)/\($0)" } }
+    }.filter { $0.hasSuffix(".swift") }
+    for page in try Self.pages {
+      for name in try Self.text(page).matches(of: /`([\w+\/]+\.swift)`/).map({ String($0.1) }) {
+        // The reader's own.
+        if name.hasPrefix("Sources/App/") || name == "Package.swift" { continue }
+        let isThere = files.contains { $0.hasSuffix("/\(name)") }
+        #expect(isThere, "\(page) names \(name)")
+      }
+    }
+  }
+
   @Test func `the bars of the README are those of the results`() throws {
     let picture = try Self.text("docs/pictures/speed.svg")
     let lines = try Self.text("Benchmarks/RESULTS.md").split(separator: "\n")
