@@ -73,7 +73,7 @@ public struct FeedParser: Sendable {
       gathered.reserveCapacity(gathered.count + JSONTape.padding)
       return try JSONDocument.read(gathered, address: address, limits: limits)
     case .xml, .unknown:
-      guard builder.isRecognized else { throw .notAFeed }
+      guard builder.isRecognized else { throw builder.looksLikePage ? .webPage : .notAFeed }
       builder.repair(decoder.repairs)
       var document = try builder.finish()
       document.encoding = decoder.encoding
@@ -114,7 +114,9 @@ public struct FeedParser: Sendable {
     decoder.decode(bytes, isLast: isLast, to: &scanner.pending)
     try scanner.scan(isLast: isLast, into: &builder)
     scanned += bytes.count
-    guard builder.isRecognized || scanned < limits.recognitionBytes else { throw .notAFeed }
+    guard builder.isRecognized || scanned < limits.recognitionBytes else {
+      throw builder.looksLikePage ? .webPage : .notAFeed
+    }
   }
 }
 

@@ -60,10 +60,11 @@ enum EncodingChoice {
       "big5-hkscs": "BIG5-HKSCS", "shift_jis": "CP932", "shift-jis": "CP932", "sjis": "CP932", "x-sjis": "CP932",
       "windows-31j": "CP932", "euc-kr": "CP949", "ks_c_5601-1987": "CP949", "windows-949": "CP949",
       "x-euc-jp": "EUC-JP",
+      "macroman": "MACINTOSH", "x-mac-roman": "MACINTOSH", "mac-roman": "MACINTOSH",
     ]
     guard !label.isEmpty, !["utf", "ucs", "unicode", "ascii", "us-ascii", "iso-10646"].contains(where: label.hasPrefix)
     else { return nil }
-    let name = aliases[label] ?? label.uppercased()
+    let name = aliases[label] ?? label.uppercased().split(separator: "_").joined(separator: "-")
     if name == windows1252 { return name }
     // The head has been read as ASCII: an encoding where it means something else is not the one.
     let sample: [UInt8] = Array("<?xml &;\"'=/>az09".utf8)

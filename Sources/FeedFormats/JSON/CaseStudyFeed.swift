@@ -69,24 +69,23 @@ public enum CaseStudyFeed {
   @inline(__always)
   private static func image(in item: JSONValue, _ texts: TextBuffer) -> Image? {
     guard var members = item.members else { return nil }
-    var id: Identity?
-    var description: Bytes?
-    var location: Bytes?
-    var address: Bytes?
+    // Of a key that is repeated the first one counts, as for `JSONDecoder`.
+    var id: JSONValue?
+    var description: JSONValue?
+    var location: JSONValue?
+    var address: JSONValue?
     while let (name, value) = members.next() {
       switch name.count {
-      case 2 where name.equals("id"): id = value.bytes.flatMap { Identity($0) }
-      case 5 where name.equals("image"): address = value.bytes
-      case 8 where name.equals("location"):
-        location = value.bytes
-        guard location != nil || value.kind == .null else { return nil }
-      case 11 where name.equals("description"):
-        description = value.bytes
-        guard description != nil || value.kind == .null else { return nil }
+      case 2 where name.equals("id") && id == nil: id = value
+      case 5 where name.equals("image") && address == nil: address = value
+      case 8 where name.equals("location") && location == nil: location = value
+      case 11 where name.equals("description") && description == nil: description = value
       default: break
       }
     }
-    guard let id, let address else { return nil }
+    guard let id = id?.bytes.flatMap({ Identity($0) }), let address = address?.bytes,
+      description?.isOptionalText ?? true, location?.isOptionalText ?? true
+    else { return nil }
     let isPlain = address.isPlainWebAddress
     let text: SharedText
     if isPlain {
@@ -96,7 +95,14 @@ public enum CaseStudyFeed {
       text = SharedText(encoded)
     }
     return Image(
-      identity: id, description: description.map { texts.text($0) }, location: location.map { texts.text($0) },
+      identity: id, description: (description?.bytes).map { texts.text($0) },
+      location: (location?.bytes).map { texts.text($0) },
       address: text, isPlain: isPlain)
   }
+}
+
+extension JSONValue {
+  /// True for a string, and for `null`, which is none.
+  @inline(__always)
+  fileprivate var isOptionalText: Bool { kind == .string || kind == .null }
 }

@@ -116,14 +116,13 @@ struct JSONValue {
     kind == .object ? Members(tape: tape, index: index + 1, end: next - 1) : nil
   }
 
-  /// The value of a key, the last one of several.
+  /// The value of a key: of several the first one, as `JSONDecoder` has it.
   subscript(key: StaticString) -> JSONValue? {
     guard var members else { return nil }
-    var found: JSONValue?
     while let (name, value) = members.next() {
-      if name.equals(key) { found = value }
+      if name.equals(key) { return value }
     }
-    return found
+    return nil
   }
 
   struct Elements: Sequence, IteratorProtocol {

@@ -9,8 +9,9 @@ public func plainText(ofHTML html: String) -> String {
     if reduced == text { break }
     text = reduced
   }
-  text = text.withBytes(withoutTags)
-  return text.withBytes(line)
+  // Last, since what is dropped before may have kept the parts of a tag from each other.
+  let line = text.withBytes(line)
+  return line.withBytes { String(decoding: withoutTags($0), as: UTF8.self) }
 }
 
 /// One line of a text that is no HTML: without control characters, white space as one space.
@@ -40,10 +41,10 @@ private func skipMarkup(_ html: Bytes, at start: Int, tag: inout XMLTag, result:
   switch html[start + 1] {
   case UInt8(ascii: "!"), UInt8(ascii: "?"):
     let end: StaticString = html.starts(with: "<!--", at: start) ? "-->" : ">"
-    guard let found = html.part(start, html.count).firstRange(of: end) else { return html.count }
+    guard let found = html.part(start, html.count).firstRange(of: end) else { break }
     return start + found + end.utf8CodeUnitCount
   case UInt8(ascii: "/") where start + 2 < html.count && html[start + 2].isLetter:
-    guard let end = html.firstIndex(of: UInt8(ascii: ">"), from: start, to: html.count) else { return html.count }
+    guard let end = html.firstIndex(of: UInt8(ascii: ">"), from: start, to: html.count) else { break }
     appendBreak(after: html.part(start + 2, end), to: &result)
     return end + 1
   case let byte where byte.isLetter:

@@ -87,6 +87,7 @@ extension SyndicationBuilder {
       default: return Frame(name: hash, context: .ignored)
       }
     }
+    if element.namespace == .dublinCore, element.name == .title { return text(.title, tag, element, hash) }
     guard element.namespace.isOfFeed else { return Frame(name: hash, context: .ignored) }
     switch element.name {
     case .channel: return Frame(name: hash, context: .channel)
@@ -112,6 +113,11 @@ extension SyndicationBuilder {
       return frame
     case (.itunes, .image):
       noteImage(tag.rawValue("href") ?? tag.rawValue("url"), from: .itunesImage, tag)
+      return Frame(name: hash, context: .ignored)
+    case (.itunes, .link):
+      if tag.rawValue("rel")?.trimmed.equalsIgnoringCase("image") == true {
+        noteImage(tag.rawValue("href"), from: .itunesImage, tag)
+      }
       return Frame(name: hash, context: .ignored)
     case (.itunes, .summary): return text(.otherSummary, tag, element, hash)
     case (.itunes, .title): return text(.otherTitle, tag, element, hash)

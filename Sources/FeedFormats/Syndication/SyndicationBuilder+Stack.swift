@@ -46,6 +46,20 @@ extension SyndicationBuilder {
     stack.append(Frame(name: hash, context: isWrapper ? .wrapper : .markup))
   }
 
+  /// Text between the elements of XHTML: what stands for `<` and `&` goes on standing for them.
+  mutating func appendEscaped(_ bytes: Bytes, isLiteral: Bool) {
+    var plain: [UInt8] = []
+    if isLiteral { plain.append(bytes) } else { Entities.append(bytes, to: &plain) }
+    for byte in plain {
+      switch byte {
+      case UInt8(ascii: "<"): text += "&lt;".utf8
+      case UInt8(ascii: ">"): text += "&gt;".utf8
+      case UInt8(ascii: "&"): text += "&amp;".utf8
+      default: text.append(byte)
+      }
+    }
+  }
+
   static func local(_ name: Bytes) -> Bytes {
     guard let colon = name.firstIndex(of: UInt8(ascii: ":"), from: 0, to: name.count) else { return name }
     return name.part(colon + 1, name.count)

@@ -35,6 +35,8 @@ struct SyndicationBuilder: XMLSink {
   var document = FeedDocument(format: .rss)
   /// True as soon as a feed, or a part of one, has begun.
   var isRecognized = false
+  /// True after HTML's document type, which some feeds have as well.
+  var looksLikePage = false
   var repairs: Repairs = []
   var stack: [Frame] = []
   var item = ItemDraft()
@@ -75,7 +77,7 @@ struct SyndicationBuilder: XMLSink {
   mutating func repair(_ repair: Repairs) { repairs.insert(repair) }
 
   mutating func doctype(_ name: Bytes) throws(FeedFormatError) {
-    if !isRecognized, name.equalsIgnoringCase("html") { throw .webPage }
+    if !isRecognized, name.equalsIgnoringCase("html") { looksLikePage = true }
   }
 
   mutating func open(_ tag: borrowing XMLTag) throws(FeedFormatError) {
@@ -127,18 +129,7 @@ struct SyndicationBuilder: XMLSink {
 
   mutating func text(_ bytes: Bytes, isLiteral: Bool) throws(FeedFormatError) {
     if kind == .xhtml {
-      // It is markup already; what a CDATA section holds is not.
-      if isLiteral {
-        for byte in bytes {
-          switch byte {
-          case UInt8(ascii: "<"): text += "&lt;".utf8
-          case UInt8(ascii: "&"): text += "&amp;".utf8
-          default: text.append(byte)
-          }
-        }
-      } else {
-        text.append(bytes)
-      }
+      appendEscaped(bytes, isLiteral: isLiteral)
     } else if isLiteral {
       text.append(bytes)
     } else if !Entities.append(bytes, to: &text) {

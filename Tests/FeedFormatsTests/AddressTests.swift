@@ -1,0 +1,60 @@
+import FeedFormats
+import Testing
+
+@Suite struct AddressTests {
+  /// RFC 3986, section 5.4, against `http://a/b/c/d;p?q`.
+  static let references: [(String, String?)] = [
+    ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
+    ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q#s"),
+    ("g#s", "http://a/b/c/g#s"), ("g?y#s", "http://a/b/c/g?y#s"), (";x", "http://a/b/c/;x"), (".", "http://a/b/c/"),
+    ("./", "http://a/b/c/"), ("..", "http://a/b/"), ("../g", "http://a/b/g"), ("../..", "http://a/"),
+    ("../../../g", "http://a/g"), ("/./g", "http://a/g"), ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."),
+    ("..g", "http://a/b/c/..g"), ("./../g", "http://a/b/g"), ("./g/.", "http://a/b/c/g/"), ("g/../h", "http://a/b/c/h"),
+    ("g?y/../x", "http://a/b/c/g?y/../x"), ("g#s/../x", "http://a/b/c/g#s/../x"),
+    ("HTTPS://E.com/A B?c=é", "HTTPS://E.com/A B?c=é"), ("  http://e.com/a\n b ", "http://e.com/a b"),
+    ("g:h", nil), ("mailto:a@b.c", nil), ("javascript:alert(1)", nil), ("data:image/png;base64,x", nil),
+    ("http:g", nil),
+    ("http://", nil), ("", nil), ("ftp://e.com/", nil), ("///g", nil),
+  ]
+
+  @Test(arguments: references) func `references resolve as RFC 3986 says, to web addresses`(
+    reference: String, expected: String?
+  ) throws {
+    let text = rss("<item><media:thumbnail url=\"\(reference)\"/></item>")
+    let document = try read(text, address: "http://a/b/c/d;p?q")
+    #expect(document.items[0].images.first?.address == expected)
+  }
+
+  @Test func `xml:base counts before the document's address, level by level`() throws {
+    let document = try read(
+      """
+      <feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://a.com/x/"><entry xml:base="y/">
+      <link href="1"/><link rel="enclosure" type="image/png" href="1.png"/>
+      <content type="html" xml:base="/z/">&lt;img src="c.png"></content>
+      <summary type="html">&lt;img src="s.png"></summary></entry>
+      <entry><link href="2"/></entry></feed>
+      """)
+    #expect(document.items[0].link == "https://a.com/x/y/1")
+    #expect(
+      document.items[0].found == [
+        "enclosure https://a.com/x/y/1.png", "content https://a.com/z/c.png", "summary https://a.com/x/y/s.png",
+      ])
+    #expect(document.items[1].link == "https://a.com/x/2")
+  }
+
+  @Test func `pictures of texts are relative to the item's page, others to the document`() throws {
+    let item = try read(
+      rss(
+        """
+        <item><description>&lt;img src="a.jpg"></description><link>https://e.com/posts/1/</link>
+        <enclosure url="b.jpg" type="image/jpeg"/></item>
+        """)
+    ).items[0]
+    #expect(item.found == ["enclosure https://example.org/b.jpg", "summary https://e.com/posts/1/a.jpg"])
+  }
+
+  @Test func `a document without an address resolves by its site's`() throws {
+    let text = rss("<item><enclosure url='b.jpg' type='image/jpeg'/></item>")
+    #expect(try read(text, address: nil).items[0].found == ["enclosure https://example.org/b.jpg"])
+  }
+}

@@ -1,0 +1,100 @@
+import FeedFormats
+import Glibc
+import Testing
+
+@Suite struct EncodingTests {
+  private func feed(_ title: String, encoding: String? = nil) -> String {
+    "<?xml version=\"1.0\"\(encoding.map { " encoding=\"\($0)\"" } ?? "")?><rss><channel><item><title>\(title)</title>"
+      + "<link>https://e.com/1</link></item></channel></rss>"
+  }
+
+  private func encoded(_ text: String, as encoding: String) -> [UInt8] {
+    let converter = iconv_open(encoding, "UTF-8")!
+    defer { iconv_close(converter) }
+    var input = Array(text.utf8).map(CChar.init(bitPattern:))
+    var output = [CChar](repeating: 0, count: input.count * 8)
+    let room = output.count
+    let written = input.withUnsafeMutableBufferPointer { input in
+      output.withUnsafeMutableBufferPointer { output in
+        var (from, left) = (input.baseAddress, input.count)
+        var (to, free) = (output.baseAddress, room)
+        let result = iconv(converter, &from, &left, &to, &free)
+        precondition(result != -1 && iconv(converter, nil, nil, &to, &free) != -1)
+        return room - free
+      }
+    }
+    return output[..<written].map(UInt8.init(bitPattern:))
+  }
+
+  private func expect(
+    _ bytes: [UInt8], charset: String? = nil, title: String, encoding: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let document = try read(bytes: bytes, charset: charset)
+    #expect(document.items.map { $0.title?.value } == [title], sourceLocation: sourceLocation)
+    #expect(document.encoding == encoding, sourceLocation: sourceLocation)
+  }
+
+  static let legacy: [(declared: String, actual: String, title: String, name: String)] = [
+    ("iso-8859-1", "CP1252", "café “x”", "windows-1252"), ("ISO-8859-2", "ISO-8859-2", "Łódź", "ISO-8859-2"),
+    ("windows-1251", "CP1251", "Привет, мир", "WINDOWS-1251"), ("windows_1251", "CP1251", "Привет", "WINDOWS-1251"),
+    ("KOI8-R", "KOI8-R", "Привет", "KOI8-R"), ("Shift_JIS", "CP932", "日本語ソ表", "CP932"),
+    ("EUC-JP", "EUC-JP", "日本語", "EUC-JP"), ("gb2312", "GB18030", "中文网页", "GB18030"),
+    ("big5", "BIG5-HKSCS", "中文功許", "BIG5-HKSCS"), ("euc-kr", "CP949", "한국어", "CP949"),
+  ]
+
+  @Test(arguments: legacy) func `a declared encoding, by the document or by the response`(
+    declared: String, actual: String, title: String, name: String
+  ) throws {
+    try expect(encoded(feed(title, encoding: declared), as: actual), title: title, encoding: name)
+    try expect(encoded(feed(title), as: actual), charset: declared, title: title, encoding: name)
+    // Valid UTF-8 is UTF-8, whatever is declared.
+    try expect(Array(feed(title, encoding: declared).utf8), title: title, encoding: "UTF-8")
+    try expect(Array(feed(title).utf8), charset: declared, title: title, encoding: "UTF-8")
+  }
+
+  @Test func `a 7-bit encoding is believed, though all of it is UTF-8`() throws {
+    let bytes = encoded(feed("日本語 & x", encoding: "ISO-2022-JP"), as: "ISO-2022-JP")
+    try expect(bytes, title: "日本語 & x", encoding: "ISO-2022-JP")
+  }
+
+  @Test(arguments: ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"])
+  func `Unicode in wider units, with a mark or without`(
+    encoding: String
+  ) throws {
+    let name = String(encoding.prefix(6))
+    try expect(encoded("\u{FEFF}" + feed("é 😀"), as: encoding), title: "é 😀", encoding: name)
+    try expect(encoded(feed("é 😀"), as: encoding), title: "é 😀", encoding: name)
+  }
+
+  @Test func `the document's declaration counts before the response's`() throws {
+    let bytes = encoded(feed("Łódź", encoding: "ISO-8859-2"), as: "ISO-8859-2")
+    try expect(bytes, charset: "windows-1251", title: "Łódź", encoding: "ISO-8859-2")
+  }
+
+  @Test func `a mark counts before everything`() throws {
+    try expect(
+      Array(("\u{FEFF}" + feed("é", encoding: "ISO-8859-2")).utf8), charset: "KOI8-R", title: "é", encoding: "UTF-8")
+  }
+
+  @Test func `bytes that nothing explains are windows-1252, one by one`() throws {
+    var bytes = Array(feed("é~").utf8)
+    bytes[bytes.firstIndex(of: 0x7E)!] = 0x80
+    try expect(bytes, title: "é€", encoding: "UTF-8")
+    bytes = feed("~!").utf8.map { $0 == 0x7E ? 0xE9 : $0 }
+    try expect(bytes, title: "é!", encoding: "windows-1252")
+  }
+
+  @Test func `a long text in a declared encoding that is none is decided in time`() throws {
+    let title = String(repeating: "é", count: 60_000)
+    let document = try FeedParser.document(of: Array(feed(title, encoding: "windows-1251").utf8))
+    #expect(document.items[0].title?.value == title)
+    #expect(document.repairs == ["the text is UTF-8, another encoding is declared"])
+  }
+
+  @Test func `a name that is no encoding's is not passed on`() throws {
+    for name in ["//TRANSLIT", "x//IGNORE", "../../etc", String(repeating: "a", count: 500)] {
+      try expect(Array(feed("é", encoding: name).utf8), charset: name, title: "é", encoding: "UTF-8")
+    }
+  }
+}

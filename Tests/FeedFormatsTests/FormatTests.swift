@@ -1,0 +1,166 @@
+import FeedFormats
+import Testing
+
+@Suite struct FormatTests {
+  static let documents: [(FeedKind, String)] = [
+    (.rss20, rss("<item><title>One</title></item>")),
+    (.rss091, "<rss version='0.91'><channel><item><title>One</title></item></channel></rss>"),
+    (.rss092, "<rss version='0.92'><channel><item><title>One</title></item></channel></rss>"),
+    (.rss093, "<rss version='0.93'><channel><item><title>One</title></item></channel></rss>"),
+    (.rss094, "<rss version='0.94'><channel><item><title>One</title></item></channel></rss>"),
+    (.rss, "<rss><channel><item><title>One</title></item></channel></rss>"),
+    (
+      .rss090,
+      """
+      <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://my.netscape.com/rdf/simple/0.9/">
+      <channel><title>T</title></channel><image><title>no</title></image><item><title>One</title></item></rdf:RDF>
+      """
+    ),
+    (
+      .rss10,
+      """
+      <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/">
+      <channel rdf:about="https://e.com/"><title>T</title><items><rdf:Seq><rdf:li resource="x"/></rdf:Seq></items></channel>
+      <item rdf:about="https://e.com/1"><title>One</title></item><textinput><title>no</title></textinput></rdf:RDF>
+      """
+    ),
+    (.atom10, atom("<entry><title>One</title></entry>")),
+    (.atom10, "<a:feed xmlns:a='http://www.w3.org/2005/Atom'><a:entry><a:title>One</a:title></a:entry></a:feed>"),
+    (.atom03, "<feed version='0.3' xmlns='http://purl.org/atom/ns#'><entry><title>One</title></entry></feed>"),
+    (.jsonFeed1, jsonFeed(#"{"id": 1, "title": "One"}"#, version: "https://jsonfeed.org/version/1")),
+    (.jsonFeed11, jsonFeed(#"{"id": "1", "title": "One"}"#)),
+  ]
+
+  @Test(arguments: documents) func `a format is recognized by its bytes`(kind: FeedKind, text: String) throws {
+    let document = try read(text)
+    #expect(document.format == kind)
+    #expect(document.items.map { $0.title?.plain } == ["One"])
+    #expect(document.encoding == "UTF-8")
+    #expect(try read("\u{FEFF}  \n" + text).items == document.items)
+  }
+
+  @Test func `a blog's RSS`() throws {
+    let document = try read(
+      rss(
+        """
+        <item><title>Q&amp;amp;A</title><link>/posts/1?a=1&amp;b=2</link><guid isPermaLink="false">tag:1</guid>
+        <pubDate>Thu, 01 Jan 2004 19:48:21 GMT</pubDate><dc:creator>me</dc:creator>
+        <description>Short</description><content:encoded><![CDATA[<p>Long &amp; <b>bold</b></p>]]></content:encoded>
+        <source url="https://other.com/"><title>no</title></source><media:description>A cat</media:description></item>
+        <item><guid>https://example.org/2</guid><dc:title>Two</dc:title><dc:date>2004-01-02</dc:date></item>
+        """,
+        channel: """
+          <ttl>60</ttl><atom:link rel="self" href="/self"/><atom:link rel="hub" href="https://hub.example.com/"/>
+          <atom:link rel="next" href="?page=2"/><image><url>/logo.png</url><title>no</title><link>https://no.com/</link></image>
+          <skipHours><hour>0</hour><hour>24</hour><hour>7</hour></skipHours><skipDays><day>Sunday</day></skipDays>
+          <sy:updatePeriod> daily </sy:updatePeriod><sy:updateFrequency>2</sy:updateFrequency>
+          """))
+    #expect(document.title?.plain == "A feed")
+    #expect(document.link == "https://example.org/")
+    #expect(document.next == "https://example.org/feed.xml?page=2")
+    #expect(document.hubs == ["https://hub.example.com/"])
+    #expect(document.polling.minutesToLive == 60)
+    #expect(document.polling.updateInterval == 43_200)
+    #expect(document.polling.skippedHours == [0, 0, 7])
+    #expect(document.polling.skippedDays == ["Sunday"])
+    #expect(document.repairs == [])
+    let (one, two) = (document.items[0], document.items[1])
+    #expect(one.title?.value == "Q&amp;A" && one.title?.plain == "Q&A")
+    #expect(one.link == "https://example.org/posts/1?a=1&b=2")
+    #expect(one.guid == "tag:1")
+    #expect(one.published?.description == "2004-01-01T19:48:21Z")
+    #expect(one.summary?.value == "Short")
+    #expect(one.content?.value == "<p>Long &amp; <b>bold</b></p>")
+    #expect(one.plainDescription == "A cat")
+    #expect(two.link == "https://example.org/2" && two.guid == "https://example.org/2")
+    #expect(two.title?.plain == "Two" && two.plainDescription == "Two")
+    #expect(two.published?.description == "2004-01-02T00:00:00Z")
+  }
+
+  @Test func `a video channel's Atom`() throws {
+    let item = try read(
+      atom(
+        """
+        <entry><id>yt:video:1</id><title>Video</title><link rel="alternate" href="https://v.com/watch?v=1"/>
+        <author><name>no</name><uri>https://no.com</uri></author><published>2024-01-01T00:00:00+00:00</published>
+        <updated>2024-01-02T00:00:00+00:00</updated><media:group><media:title>no</media:title>
+        <media:content url="https://v.com/v/1" type="application/x-shockwave-flash" width="640"/>
+        <media:thumbnail url="https://i.v.com/1.jpg" width="480" height="360"/>
+        <media:description>Seen\nfrom above</media:description></media:group></entry>
+        """)
+    ).items[0]
+    #expect(item.guid == "yt:video:1")
+    #expect(item.title == FeedText("Video", isMarkup: false))
+    #expect(item.link == "https://v.com/watch?v=1")
+    #expect(item.published?.description == "2024-01-01T00:00:00Z")
+    #expect(item.updated?.description == "2024-01-02T00:00:00Z")
+    #expect(item.plainDescription == "Seen from above")
+    #expect(
+      item.images == [
+        FeedImageCandidate(address: "https://i.v.com/1.jpg", source: .mediaThumbnail, width: 480, height: 360)
+      ])
+  }
+
+  @Test func `the texts of Atom, as they are written`() throws {
+    func content(_ element: String) throws -> FeedText? { try read(atom("<entry>\(element)</entry>")).items[0].content }
+    #expect(try content("<content>1 &lt;b&gt;</content>") == FeedText("1 <b>", isMarkup: false))
+    #expect(try content("<content type='html'>1 &lt;b&gt;</content>") == FeedText("1 <b>", isMarkup: true))
+    #expect(
+      try content(
+        "<content type='xhtml'><x:div xmlns:x='http://www.w3.org/1999/xhtml'><x:p class='a'>1 &lt; 2<x:br/></x:p></x:div></content>"
+      )
+        == FeedText("<p class='a'>1 &lt; 2<br/></p>", isMarkup: true))
+    let old =
+      "<feed version='0.3' xmlns='http://purl.org/atom/ns#'><entry>"
+      + "<content type='text/html' mode='base64'>PGI+YjwvYj4=</content></entry></feed>"
+    #expect(try read(old).items[0].content == FeedText("<b>b</b>", isMarkup: true))
+  }
+
+  @Test func `places`() throws {
+    func place(_ element: String) throws -> String? { try read(rss("<item>\(element)</item>")).items[0].location?.text }
+    #expect(try place("<georss:point>45.256  -71.92</georss:point>") == "45.256 -71.92")
+    #expect(try place("<geo:long>-71.92</geo:long><geo:lat>45.256</geo:lat>") == "45.256 -71.92")
+    #expect(try place("<geo:Point><geo:lat>1</geo:lat><geo:long>2</geo:long></geo:Point>") == "1 2")
+    #expect(
+      try place("<georss:where><gml:Point><gml:pos>45,256</gml:pos></gml:Point></georss:where>") == "45 256")
+    #expect(
+      try place("<georss:point>1 2</georss:point><georss:featurename>Gent</georss:featurename>") == "Gent")
+    #expect(try place("<georss:point>here</georss:point>") == nil)
+  }
+
+  @Test func `a JSON Feed`() throws {
+    let document = try read(
+      jsonFeed(
+        #"""
+        {"id": "1", "url": "/1", "title": "A \u00e9\ud83d\ude00", "content_text": "plain <b>", "summary": "S",
+         "date_published": "2003-12-31T10:14:55-01:00", "external_url": "https://no.com/"},
+        {"id": 2.5, "external_url": "https://e.com/2", "content_html": "<p>x</p>", "title": 7}, "junk"
+        """#,
+        top:
+          #""next_url": "/2", "feed_url": "https://example.org/feed.json", "hubs": [{"type": "WebSub", "url": "https://hub.com/"}],"#
+      ))
+    #expect(document.next == "https://example.org/2")
+    #expect(document.hubs == ["https://hub.com/"])
+    #expect(document.repairs == ["a value of an unexpected type was skipped"])
+    let (one, two) = (document.items[0], document.items[1])
+    #expect(document.items.count == 2)
+    #expect(one.link == "https://example.org/1")
+    #expect(one.title?.value == "A é😀")
+    #expect(one.content == FeedText("plain <b>", isMarkup: false))
+    #expect(one.published?.description == "2003-12-31T11:14:55Z")
+    #expect(two.guid == "2.5" && two.link == "https://e.com/2" && two.title == nil)
+  }
+
+  @Test func `a JSON Feed with slips in its strings`() throws {
+    let bytes = Array(jsonFeed(#"{"id": "1", "title": "a\ud83d"}, {"id": "2", "title": "b~c"}"#).utf8)
+      .flatMap { $0 == UInt8(ascii: "~") ? [0x0A, 0xE9] : [$0] }
+    let document = try read(bytes: bytes)
+    #expect(document.items.map { $0.title?.plain } == ["a\u{FFFD}", "b éc"])
+    #expect(document.repairs.count == 2)
+  }
+
+  @Test func `a JSON Feed without a version`() throws {
+    let text = #"{"title": "T", "feed_url": "https://e.com/", "items": [{"id": "x", "title": "One"}]}"#
+    #expect(try read(text).repairs == ["the version of JSON Feed is missing"])
+  }
+}

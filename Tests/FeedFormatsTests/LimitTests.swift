@@ -1,0 +1,106 @@
+import FeedFormats
+import Testing
+
+/// Every limit has its own error, and a document right at the limit has none.
+@Suite struct LimitTests {
+  private func expect(
+    _ error: FeedFormatError, _ text: String, _ change: (inout FeedLimits) -> Void,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    var limits = FeedLimits()
+    change(&limits)
+    #expect(throws: error, sourceLocation: sourceLocation) { try read(text, limits: limits) }
+  }
+
+  private func expectRead(_ text: String, _ change: (inout FeedLimits) -> Void) throws {
+    var limits = FeedLimits()
+    change(&limits)
+    #expect(try read(text, limits: limits).items.count == 1)
+  }
+
+  @Test func `bytes of a document`() throws {
+    let text = rss("<item/>")
+    try expectRead(text) { $0.documentBytes = text.utf8.count }
+    expect(.documentTooLong(limit: 99), text) { $0.documentBytes = 99 }
+  }
+
+  @Test func `depth`() throws {
+    let text = "<rss><channel><a><b><c></c></b></a><item/></channel></rss>"
+    try expectRead(text) { $0.depth = 5 }
+    expect(.tooDeep(limit: 4), text) { $0.depth = 4 }
+    let bomb = "<rss>" + String(repeating: "<a>", count: 100_000)
+    #expect(throws: FeedFormatError.tooDeep(limit: 256)) { try FeedParser.document(of: Array(bomb.utf8)) }
+  }
+
+  @Test func `bytes of a tag, finished or not`() throws {
+    let text = "<rss><channel><item a='\(String(repeating: "x", count: 100))'/></channel></rss>"
+    try expectRead(text) { $0.tagBytes = 112 }
+    expect(.tagTooLong(limit: 100), text) { $0.tagBytes = 100 }
+    expect(.tagTooLong(limit: 100), "<rss><item a='" + String(repeating: "x", count: 2_000)) { $0.tagBytes = 100 }
+  }
+
+  @Test func `attributes`() throws {
+    let text = "<rss><item a='1' b='2' c='3'/></rss>"
+    try expectRead(text) { $0.attributes = 3 }
+    expect(.tooManyAttributes(limit: 2), text) { $0.attributes = 2 }
+    let many = "<rss " + (0..<100_000).map { "a\($0)=''" }.joined(separator: " ")
+    #expect(throws: FeedFormatError.self) { try FeedParser.document(of: Array(many.utf8)) }
+  }
+
+  @Test func `names of elements and of attributes`() throws {
+    try expectRead("<rss><abcdefgh/><item/></rss>") { $0.nameBytes = 16 }
+    expect(.nameTooLong(limit: 8), "<rss><abcdefghijkl/><item/></rss>") { $0.nameBytes = 8 }
+    expect(.nameTooLong(limit: 8), "<rss><a abcdefghijkl=''/><item/></rss>") { $0.nameBytes = 8 }
+    expect(.nameTooLong(limit: 8), "<rss></abcdefghijkl><item/></rss>") { $0.nameBytes = 8 }
+  }
+
+  @Test func `a document type`() throws {
+    let text = "<!DOCTYPE rss [\(String(repeating: "<!-- ]> ' -->", count: 50))]><rss><item/></rss>"
+    try expectRead(text) { _ in }
+    expect(.doctypeTooLong(limit: 100), text) { $0.doctypeBytes = 100 }
+  }
+
+  @Test func `text, CDATA and entities`() throws {
+    for title in ["1234567890", "<![CDATA[1234567890]]>", "&amp;&amp;&amp;&amp;&amp;&amp;&amp;&amp;&amp;&amp;"] {
+      try expectRead("<rss><item><title>\(title)</title></item></rss>") { $0.textBytes = 10 }
+      expect(.textTooLong(limit: 9), "<rss><item><title>\(title)</title></item></rss>") { $0.textBytes = 9 }
+    }
+    expect(.textTooLong(limit: 99), "<rss><item><title><![CDATA[" + String(repeating: "x", count: 400)) {
+      $0.textBytes = 99
+    }
+  }
+
+  @Test func `items`() throws {
+    let text = "<rss><item/><item/><item/></rss>"
+    expect(.tooManyItems(limit: 2), text) { $0.items = 2 }
+    expect(.tooManyItems(limit: 1), jsonFeed(#"{"id": "1"}, {"id": "2"}"#)) { $0.items = 1 }
+  }
+
+  @Test func `values of JSON`() throws {
+    expect(.tooManyValues(limit: 10), jsonFeed((0..<9).map { #"{"id": "\#($0)"}"# }.joined(separator: ","))) {
+      $0.values = 10
+    }
+  }
+
+  @Test func `entities are never looked up, whatever a document declares`() throws {
+    let text = """
+      <!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>
+      <rss><channel><item><title>&b;&f;&lt;</title></item></channel></rss>
+      """
+    #expect(try read(text).items[0].title?.value == "&b;&f;<")
+  }
+
+  @Test func `what is no feed ends with its first kilobytes`() {
+    let page = "<!DOCTYPE html><html><head><title>Log in</title></head>"
+    #expect(throws: FeedFormatError.webPage) { try read(page) }
+    #expect(throws: FeedFormatError.webPage) { try read("<!doctype html><title>x</title>") }
+    #expect(throws: FeedFormatError.empty) { try read("") }
+    #expect(throws: FeedFormatError.notAFeed) { try read("  ") }
+    #expect(throws: FeedFormatError.notAFeed) { try read("GIF89a") }
+    #expect(throws: FeedFormatError.notAFeed) { try read("<opml><body><outline/></body></opml>") }
+    var parser = FeedParser()
+    #expect(throws: FeedFormatError.notAFeed) {
+      for _ in 0..<100 { try parser.feed([UInt8](repeating: UInt8(ascii: "x"), count: 1024)) }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import FeedFormats
+import Testing
+
+@Suite struct PlainTextTests {
+  static let texts: [(String, String)] = [
+    ("<p>One</p><p>Two<br/>Three</p>", "One Two Three"),
+    ("<b>bo</b>ld <i>x</i>", "bold x"),
+    ("a &amp; b &lt; c &eacute; &#233; &#xe9; &nbsp; d", "a & b < c é é é d"),
+    ("AT&T &copy; &unknown; &", "AT&T © &unknown; &"),
+    ("1 < 2 > 0 <3", "1 < 2 > 0 <3"),
+    ("<script>alert('<p>')</script>x<style>p{}</style><!-- <b> -->y", "x y"),
+    ("&lt;b&gt;twice&lt;/b&gt;", "twice"),
+    ("&amp;lt;script&amp;gt;three times&amp;lt;/script&amp;gt;x", "x"),
+    ("&amp;amp;amp;amp;lt;b>", "& lt;b>"),
+    ("<img src=x onerror=alert(1)>a<img src=\"x", "a< img src=\"x"),
+    ("<<b>b>x", "x"),
+    ("a\u{1B}[31mred\u{7}\u{9B}x\u{0}y &#27;[0m &#x9B;", "a[31mredxy \u{FFFD}[0m ›"),
+    ("tab\tline\nend\r\n", "tab line end"),
+    ("<a href='>'>x</a> <p", "x < p"),
+    ("<?php echo 1 ?>x<!DOCTYPE html>y<![CDATA[z]]>", "xy"),
+    ("</p", "< /p"),
+  ]
+
+  @Test(arguments: texts) func `HTML as one line of text`(html: String, expected: String) {
+    let text = plainText(ofHTML: html)
+    #expect(isHarmless(text), "\(text)")
+    #expect(text == expected)
+  }
+
+  @Test func `no combination of what tags are made of leaves one`() {
+    let pieces = [
+      "<", ">", "&lt;", "&gt;", "&amp;", "amp;", "lt;", "b", "/", "!", "--", "script", " ", "\"", "&#60;", "\u{1B}",
+    ]
+    var state: UInt64 = 7
+    for _ in 0..<4_000 {
+      var html = ""
+      for _ in 0..<12 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        html += pieces[Int(state >> 33) % pieces.count]
+      }
+      let text = plainText(ofHTML: html)
+      #expect(isHarmless(text), "\(html) became \(text)")
+    }
+  }
+
+  /// Without a tag, an entity of XML, and a control character.
+  private func isHarmless(_ text: String) -> Bool {
+    !text.contains(/<[a-zA-Z\/!?]/) && !text.contains(/&(lt|gt|amp|quot|#60);/)
+      && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }
+  }
+}
