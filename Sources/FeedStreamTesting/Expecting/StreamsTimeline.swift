@@ -4,7 +4,7 @@ import FeedStream
 struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
   typealias Events = [(time: StreamInstant.Stride, event: StreamEvent<Value, StreamFailure>)]
 
-  struct Stream {
+  struct Member {
     /// Its character in the diagram.
     var name: Character
     let start: StreamInstant.Stride
@@ -15,7 +15,7 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
     var absolute: Events { events.map { (start + $0.time, $0.event) } }
   }
 
-  var streams: [Stream] = []
+  var streams: [Member] = []
   /// The ending of the stream of streams, if it has come.
   var ending: [(time: StreamInstant.Stride, event: StreamEvent<Never, Failure>)] = []
 

@@ -39,8 +39,9 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   /// The rules whose violation has been reported.
   private var reported: Set<Int> = []
   /// Whether an expectation has failed, of which the test has had its message.
-  private(set) var isExcused = false
-  private var isCancelledAtEnd = false
+  var isExcused = false
+  /// Whether the end of the test cancels it.
+  var isCancelledAtEnd = false
   /// What times are counted from, if not from the subscription.
   var origin: StreamInstant?
 
@@ -119,17 +120,6 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     subscription?.request(.max(1))
   }
 
-  /// Has the end of `withVirtualTime` cancel this recorder, if its stream is not over by then, which fails no test.
-  ///
-  ///     let recorder = ticks.record(on: time).cancelledAtEnd()
-  ///
-  /// Events that nobody looked at, and work that its cancellation leaves behind, fail the test as ever. Outside of
-  /// `withVirtualTime` it has no effect.
-  public func cancelledAtEnd() -> Self {
-    isCancelledAtEnd = true
-    return self
-  }
-
   var isLive: Bool { subscription != nil }
   var isOver: Bool { isCancelled || hasEnded }
 
@@ -201,34 +191,6 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     guard reported.insert(rule).inserted else { return }
     site.fail("At \(time.now.nanoseconds.asTime) \(message) (CONTRACT, rule \(rule)).\(time.seedNote)")
   }
-
-  /// Fails the test, unless that follows from what has failed already.
-  func fail(_ message: String, _ site: CallSite) {
-    isExcused = true
-    time.fail(message, site)
-  }
-}
-
-extension Recorder: Auditable {
-  var leftover: String? {
-    let parts = [
-      unreadLeftover, isLive ? "The subscription made here is still live: end the stream or cancel it." : nil,
-    ]
-    return parts.contains { $0 != nil } ? parts.compactMap { $0 }.joined(separator: " ") : nil
-  }
-
-  /// What nobody looked at.
-  private var unreadLeftover: String? {
-    let unread = unreadEvents
-    guard !unread.isEmpty else { return nil }
-    let list = unread.prefix(5).map { "\($0)" }.joined(separator: ", ")
-    let what = unread.count == 1 ? "an event" : "\(unread.count) events"
-    return "Nobody looked at \(what): \(list)\(unread.count > 5 ? ", …" : "")."
-  }
-
-  func settle() { if isCancelledAtEnd { cancel() } }
-
-  func discard() { cancel() }
 }
 
 extension Publisher {

@@ -1,0 +1,39 @@
+extension Recorder {
+  /// Has the end of `withVirtualTime` cancel this recorder, if its stream is not over by then, which fails no test.
+  ///
+  ///     let recorder = ticks.record(on: time).cancelledAtEnd()
+  ///
+  /// Events that nobody looked at, and work that its cancellation leaves behind, fail the test as ever. Outside of
+  /// `withVirtualTime` it has no effect.
+  public func cancelledAtEnd() -> Self {
+    isCancelledAtEnd = true
+    return self
+  }
+
+  /// Fails the test, unless that follows from what has failed already.
+  func fail(_ message: String, _ site: CallSite) {
+    isExcused = true
+    time.fail(message, site)
+  }
+}
+
+extension Recorder: Auditable {
+  var leftover: String? {
+    let live = isLive ? "The subscription made here is still live: end the stream or cancel it." : nil
+    let parts = [unreadLeftover, live].compactMap { $0 }
+    return parts.isEmpty ? nil : parts.joined(separator: " ")
+  }
+
+  /// What nobody looked at.
+  var unreadLeftover: String? {
+    let unread = unreadEvents
+    guard !unread.isEmpty else { return nil }
+    let list = unread.prefix(5).map { "\($0)" }.joined(separator: ", ")
+    let what = unread.count == 1 ? "an event" : "\(unread.count) events"
+    return "Nobody looked at \(what): \(list)\(unread.count > 5 ? ", …" : "")."
+  }
+
+  func settle() { if isCancelledAtEnd { cancel() } }
+
+  func discard() { cancel() }
+}
