@@ -26,6 +26,16 @@ import Testing
     #expect(house.arrows(from: "Cache", to: "Remote") == [])
   }
 
+  @Test func `the rooms of the testing kit name only those below them`() throws {
+    let house = try House("Sources/FeedStreamTesting")
+    let order = [
+      "Reporting", "VirtualTime", "Schedulers", "Recording", "Marbles", "Scripted", "Expecting", "Verifying",
+      "Diagrams", "Rules",
+    ]
+    #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")
+    #expect(house.arrows(against: order) == [])
+  }
+
   @Test(arguments: ["Core", "Engine", "Schedulers", "Subjects", "Publishers", "Subscribers", "Operators"])
   func `streams need neither Foundation nor libuv`(_ folder: String) throws {
     let house = try House("Sources/FeedStream")
@@ -105,8 +115,8 @@ private struct House {
     }
   }
 
-  /// Names of the standard library and of GRDB that a type of ours shares.
-  private static let foreign: Set = ["Sequence", "Result", "Optional", "Key", "Combine", "Configuration"]
+  /// Names of the standard library, of GRDB and of another module that a type of ours shares.
+  private static let foreign: Set = ["Sequence", "Result", "Optional", "Key", "Combine", "Configuration", "Demand"]
 
   /// Without comments and strings.
   private static func code(of text: String) -> String {
