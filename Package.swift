@@ -40,7 +40,7 @@ let package = Package(
     .target(
       name: "ImageFeed",
       dependencies: [
-        "FeedStream", "PlainText", "CCurl",
+        "FeedFormats", "FeedStream", "PlainText", "CCurl",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
@@ -64,6 +64,8 @@ let package = Package(
       path: "Examples/feed"),
     .executableTarget(
       name: "LoadAndShow", dependencies: ["FeedStream", "ImageFeed", "PlainText"], path: "Examples/LoadAndShow"),
+    .executableTarget(
+      name: "YourOwnFormat", dependencies: ["FeedFormats", "FeedStream", "ImageFeed"], path: "Examples/YourOwnFormat"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
     .target(name: "TestingASearch", dependencies: ["FeedStream"], path: "Examples/TestingASearch/Sources"),
     .testTarget(
@@ -108,7 +110,8 @@ let package = Package(
       name: "ImageFeedTests",
       dependencies: [
         "TestSupport",
-        "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "PlainText", "Samples", "feed",
+        "FeedFormats", "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "PlainText", "Samples",
+        "feed",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       exclude: ["Cache/SQLite/Fixtures"],
@@ -130,7 +133,7 @@ let package = Package(
       name: "CommandLineTests",
       dependencies: [
         "TestSupport",
-        "feed", "LoadAndShow", "SearchField", "ZipTwoLoads", "TypeAndSearch", "ShowFeed",
+        "feed", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads", "TypeAndSearch", "ShowFeed",
         "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedStream", "ImageFeed",
         "PlainText", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -13,6 +13,7 @@ let package = Package(
       name: "fuzz",
       dependencies: [
         "CFuzzer",
+        .product(name: "FeedFormats", package: "FeedStream"),
         .product(name: "FeedStream", package: "FeedStream"),
         .product(name: "FeedStreamTesting", package: "FeedStream"),
         .product(name: "ImageFeed", package: "FeedStream"),

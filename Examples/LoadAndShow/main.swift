@@ -18,6 +18,7 @@ let saved = FeedCache(store: SQLiteFeedStore(path: CommandLine.arguments[2]), on
 
 let subscription =
   http.get(url)
+  .asDocument()
   .mapFeed(on: loop)
   .caching(to: saved) { print("not saved: \($0)") }
   .fallback(to: saved.load(maxAge: .seconds(7 * 86_400), deleting: .invalid))

@@ -221,7 +221,7 @@ final class Oracle {
   private func images(of result: FeedResult) -> Int64 {
     guard case .success(let feed) = result else { return -1 }
     return feed.images.reduce(Int64(feed.images.count)) {
-      $0 &* 31 &+ Int64($1.id.uuid.15) &+ Int64($1.id.uuid.14) << 8
+      $0 &* 31 &+ Int64($1.id.uuid.uuid.15) &+ Int64($1.id.uuid.uuid.14) << 8
     }
   }
 

@@ -15,7 +15,7 @@ guard addresses.count == 2 else {
 let loop = EventLoop()
 let http = CurlHTTPClient(on: loop)
 
-let loads = addresses.map { http.get($0).mapFeed(on: loop) }
+let loads = addresses.map { http.get($0).asDocument().mapFeed(on: loop).map(\.value) }
 
 let subscription = loads[0]
   .zip(loads[1]) { first, second in Array(first) + second }

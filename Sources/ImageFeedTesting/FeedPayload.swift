@@ -1,12 +1,12 @@
 public import Foundation
 public import ImageFeed
 
-/// Writes what a feed's server would send: the other side of `FeedImagesMapper`.
+/// Writes what a feed's server would send: the other side of `CaseStudyFormat`.
 public enum FeedPayload {
   /// The body of an answer, in UTF-8; an absent description or location is left out.
   public static func bytes(of images: some Sequence<FeedImage>) -> Data {
     let items = images.map {
-      Item(id: $0.id, description: $0.description, location: $0.location, image: $0.url.absoluteString)
+      Item(id: $0.id.uuid, description: $0.description, location: $0.location, image: $0.url.absoluteString)
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

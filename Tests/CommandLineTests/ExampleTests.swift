@@ -14,7 +14,9 @@ import Testing
   @Test func `the file that the README serves is the example's feed`() throws {
     let file = URL(filePath: #filePath).resolvingSymlinksInPath()
       .appending(path: "../../../Examples/Samples/case-study.json").standardized
-    let feeds = try [Data(contentsOf: file), CaseStudyFeed.body].map { try FeedImagesMapper.map($0, status: 200) }
+    let feeds = try [Data(contentsOf: file), CaseStudyFeed.body].map {
+      try [any FeedFormat].web.images(of: WebDocument(body: $0, url: file))
+    }
     #expect(feeds[0] == feeds[1])
   }
 
@@ -40,6 +42,21 @@ import Testing
 
         """)
     #expect(run.status == 0)
+  }
+
+  @Test func `YourOwnFormat shows a company's JSON, saves it, and shows a blog's RSS as well`() async throws {
+    let album = Data(#"{"photos": [{"key": "a1", "caption": "A harbour", "src": "https://example.com/a.jpg"}]}"#.utf8)
+    try await withOrigin(serving: album) { origin, url, cache in
+      let remote = try await run("YourOwnFormat", url, cache)
+      #expect(remote.output == "- A harbour https://example.com/a.jpg\n")
+      let item = "<item><title>Sea</title><enclosure url='/s.png' type='image/png'/></item>"
+      let rss = "<rss><channel>\(item)</channel></rss>"
+      await origin.setAnswer(body: Data(rss.utf8))
+      let blog = try await run("YourOwnFormat", url, cache)
+      #expect(blog.output.hasPrefix("- Sea http://127.0.0.1:"))
+      await origin.stop()
+      #expect(try await run("YourOwnFormat", url, cache).output == blog.output)
+    }
   }
 
   @Test func `ZipTwoLoads shows both feeds together, or neither`() async throws {

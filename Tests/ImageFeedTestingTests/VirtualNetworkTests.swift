@@ -160,7 +160,8 @@ struct VirtualNetworkTests {
       FeedImage(id: UUID(), description: "\"quoted\", 👩‍👩‍👧, \\ and \u{1}", location: nil, url: url),
       FeedImage(id: UUID(), description: nil, location: "", url: URL(string: "http://example.com/a%20b?c=d&e")!),
     ]
-    #expect(try FeedImagesMapper.map(FeedPayload.bytes(of: images), status: 200) == images)
+    let document = WebDocument(body: FeedPayload.bytes(of: images), url: url)
+    #expect(try [any FeedFormat].web.images(of: document) == images)
   }
 
   @Test func `a request that is open at the end of a test is named, not the line of the network that waits for it`() {

@@ -22,7 +22,7 @@ enum FeedJSON {
   }
 
   private static func object(_ image: FeedImage) -> String {
-    var members = [member("id", image.id.uuidString)]
+    var members = [member("id", "\(image.id)")]
     if let description = image.description { members.append(member("description", description)) }
     if let location = image.location { members.append(member("location", location)) }
     members.append(member("url", image.url.absoluteString))

@@ -20,7 +20,7 @@ struct FeedText {
     let place = address.shown
     switch feed.source {
     case .remote:
-      return "\(count) from \(place)\n"
+      return "\(count) from \(place)\n" + Self.omitted(feed.images.omittedItems)
     case .cache(let savedAt, let age, let reason):
       let saved = style.warning("saved \(age.ago)")
       return "\(count) \(saved) (\(savedAt.stamp)), from the cache of \(place)\n"
@@ -42,6 +42,12 @@ struct FeedText {
       text += "\(margin)\(style.dim(image.url.absoluteString.printable))\n"
     }
     return text
+  }
+
+  private static func omitted(_ items: Int) -> String {
+    items == 0
+      ? ""
+      : "\(items) \(items == 1 ? "item has" : "items have") no picture and \(items == 1 ? "is" : "are") not shown\n"
   }
 
   static func count(_ images: Int) -> String { "\(images) \(images == 1 ? "image" : "images")" }

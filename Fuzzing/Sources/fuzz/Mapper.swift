@@ -1,3 +1,4 @@
+import FeedFormats
 import Foundation
 import ImageFeed
 import PlainText
@@ -6,12 +7,12 @@ import PlainText
 func fuzzMapper(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   let body = Data(input)
   do throws(InvalidData) {
-    let images = try FeedImagesMapper.map(body, status: 200)
+    let images = try read(body)
     // The shortest item there can be takes more bytes than this.
     guard images.count <= body.count / 16 else { finding("\(images.count) images in \(body.count) bytes") }
     for image in images { check(image) }
     let again = written(images)
-    guard try FeedImagesMapper.map(again, status: 200) == images else {
+    guard try read(again) == images else {
       finding("another feed when written and read again: \(String(decoding: again, as: UTF8.self))")
     }
   } catch {
@@ -19,6 +20,11 @@ func fuzzMapper(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
     expectSameError(error, body)
   }
   return 0
+}
+
+private func read(_ body: Data) throws(InvalidData) -> FeedImages {
+  try CaseStudyFormat().images(
+    of: WebDocument(body: body, url: URL(string: "https://example.com/feed")!), within: FeedLimits())
 }
 
 private func check(_ image: FeedImage) {
@@ -62,7 +68,7 @@ private func expectSameError(_ error: InvalidData, _ body: Data) {
   // Every eighth is enough, and keeps the runs quick.
   guard body.count % 8 == 0 else { return }
   do throws(InvalidData) {
-    _ = try FeedImagesMapper.map(body, status: 200)
+    _ = try read(body)
     finding("an error the first time, a feed the second: \(error)")
   } catch let second {
     guard second == error else { finding("one error the first time, another the second: \(error), \(second)") }

@@ -3,7 +3,7 @@
 public func isPlainWebAddress(_ text: String) -> Bool { text.withBytes { $0.isPlainWebAddress } }
 
 extension UnsafeBufferPointer where Element == UInt8 {
-  var isPlainWebAddress: Bool {
+  package var isPlainWebAddress: Bool {
     guard starts(with: "http") else { return false }
     var index = starts(with: "://", at: 4) ? 7 : starts(with: "s://", at: 4) ? 8 : count
     let start = index

@@ -11,13 +11,12 @@ extension LocalFeed {
   /// - Parameter asked: when the server was asked for `images`, if not now. A feed that was asked for later is not
   ///   replaced by one that was asked for earlier and arrived late.
   public func save(_ images: FeedImages, asked: Date? = nil) -> AnyPublisher<FeedReplacement, FeedStoreError> {
-    Deferred { saving(images, asked: asked) }.eraseToAnyPublisher()
+    Deferred { replacing(CachedFeed(images: images, timestamp: asked ?? cache.now())) }.eraseToAnyPublisher()
   }
 
-  /// Begins to replace the saved feed at once, whoever listens: what ``save(_:asked:)`` does, as a side effect.
-  func saving(_ images: FeedImages, asked: Date?) -> Future<FeedReplacement, FeedStoreError> {
+  /// Begins to replace the saved feed immediately, whoever listens: what ``save(_:asked:)`` does, as a side effect.
+  func replacing(_ feed: CachedFeed) -> Future<FeedReplacement, FeedStoreError> {
     let (address, store, now) = (address, cache.store, cache.now)
-    let feed = CachedFeed(images: images, timestamp: asked ?? now())
     return Future { promise in
       cache.worker.perform(
         { () throws(FeedStoreError) -> FeedReplacement in

@@ -2,8 +2,8 @@ public import Foundation
 
 /// One image of a feed, as its server described it.
 public struct FeedImage: Hashable, Sendable, Identifiable {
-  /// The server's name for the image.
-  public let id: UUID
+  /// What names the image for good.
+  public let id: ID
   /// What the image shows, in the server's words. Untrusted text: see ``Swift/String/printable``.
   public let description: String?
   /// Where it was taken, in the server's words. Untrusted text.
@@ -15,11 +15,16 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   let address: WebAddress
 
   /// Describes an image.
-  public init(id: UUID, description: String? = nil, location: String? = nil, url: URL) {
+  public init(id: ID, description: String? = nil, location: String? = nil, url: URL) {
     self.init(id: id, description: description, location: location, address: WebAddress(url))
   }
 
-  init(id: UUID, description: String?, location: String?, address: WebAddress) {
+  /// Describes an image that a UUID names.
+  public init(id: UUID, description: String? = nil, location: String? = nil, url: URL) {
+    self.init(id: ID(id), description: description, location: location, url: url)
+  }
+
+  init(id: ID, description: String?, location: String?, address: WebAddress) {
     self.id = id
     self.description = description
     self.location = location

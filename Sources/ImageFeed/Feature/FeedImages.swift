@@ -20,15 +20,20 @@ public struct FeedImages: Sendable {
     self.storage = storage
   }
 
+  /// How many items of the document had no picture. No part of what is compared, and not saved.
+  public var omittedItems: Int { storage.omittedItems }
+
   final class Storage: Sendable {
     let records: [Record]
     /// Of each record, one after another: description, location, address; UTF-8.
     let texts: [UInt8]
     let digest: Int
+    let omittedItems: Int
 
-    fileprivate init(records: [Record], texts: [UInt8]) {
+    fileprivate init(records: [Record], texts: [UInt8], omittedItems: Int) {
       self.records = records
       self.texts = texts
+      self.omittedItems = omittedItems
       var hasher = Hasher()
       for record in records { record.hash(into: &hasher) }
       texts.withUnsafeBytes { hasher.combine(bytes: $0) }
@@ -38,7 +43,7 @@ public struct FeedImages: Sendable {
 
   /// One image, but for its texts. Without references: an array of these is released without being looked at.
   struct Record {
-    let id: UUID
+    let id: FeedImage.ID
     /// Where its texts begin.
     let start: Int
     /// Their lengths; -1 where there is none.
@@ -94,7 +99,7 @@ extension FeedImages: CustomStringConvertible {
 extension FeedImages {
   /// One image as it is stored; its pointers end with the closure that is given it.
   struct Texts {
-    let id: UUID
+    let id: FeedImage.ID
     let description: UnsafeBufferPointer<UInt8>?
     let location: UnsafeBufferPointer<UInt8>?
     let address: UnsafeBufferPointer<UInt8>
@@ -119,6 +124,7 @@ extension FeedImages {
   struct Builder {
     private var records: [Record] = []
     private var texts: [UInt8] = []
+    var omittedItems = 0
 
     init(count: Int) {
       records.reserveCapacity(count)
@@ -150,7 +156,9 @@ extension FeedImages {
           isPlain: image.isPlain))
     }
 
-    consuming func finish() -> FeedImages { FeedImages(storage: Storage(records: records, texts: texts)) }
+    consuming func finish() -> FeedImages {
+      FeedImages(storage: Storage(records: records, texts: texts, omittedItems: omittedItems))
+    }
 
     /// - Returns: its length.
     private mutating func append(_ text: String?) -> Int32 {

@@ -13,6 +13,10 @@ public enum InvalidData: Error, Hashable, Sendable {
   case notJSON(String)
   /// The body holds more values than are taken.
   case tooManyValues(limit: Int)
+  /// The body is of no format that was looked for.
+  case notAFeed
+  /// The body holds more than is taken: of what, in words for people.
+  case tooMuch(of: String, limit: Int)
   /// The body is JSON of another shape: where (`items[3].id`; empty for the whole) and what was expected.
   case wrongShape(at: String, String)
   /// The image address of the item at this index is not an absolute http or https address.
@@ -30,6 +34,10 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
         + "otherwise check the address."
     case .notJSON(let detail): "The server's answer is not JSON (\(detail.printable(limit: 200)))."
     case .tooManyValues(let limit): "The server's answer holds more than the \(limit) values that a feed may have."
+    case .notAFeed:
+      "The server's answer is not a feed: it is none of RSS, Atom, JSON Feed and the other formats that are known here. "
+        + "Check the address."
+    case .tooMuch(let what, let limit): "The server's answer has more than the \(limit) \(what) that a feed may have."
     case .wrongShape(let place, let detail):
       "The server's answer is not a feed: \(place.isEmpty ? "" : "\(place.printable(limit: 100)): ")"
         + "\(detail.printable(limit: 200))."

@@ -1,35 +1,51 @@
 public import Foundation
 
 /// A feed to show, and where it came from.
-public struct Feed: Hashable, Sendable {
-  /// The images, in the server's order. None is a feed too.
-  public var images: FeedImages
-  public var source: Source
+public typealias Feed = Loaded<FeedImages>
 
-  public init(images: FeedImages, source: Source) {
-    self.images = images
+/// A value to show, and where it came from.
+public struct Loaded<Value> {
+  public var value: Value
+  public var source: LoadSource
+
+  public init(_ value: Value, source: LoadSource) {
+    self.value = value
     self.source = source
-  }
-
-  public init(images: some Sequence<FeedImage>, source: Source) {
-    self.init(images: FeedImages(images), source: source)
-  }
-
-  /// Where a feed came from.
-  public enum Source: Hashable, Sendable {
-    /// The server, just now.
-    case remote
-    /// The cache, because the server could not be had.
-    ///
-    /// - Parameters:
-    ///   - savedAt: when the server was asked for it.
-    ///   - age: how long ago that was when it was loaded.
-    ///   - reason: why the server's feed could not be had.
-    case cache(savedAt: Date, age: Duration, reason: RemoteFeedError)
   }
 }
 
-extension Feed.Source {
-  /// Whether the feed came from its server.
+extension Loaded: Sendable where Value: Sendable {}
+extension Loaded: Equatable where Value: Equatable {}
+extension Loaded: Hashable where Value: Hashable {}
+
+/// Where a value came from.
+public enum LoadSource: Hashable, Sendable {
+  /// The server, just now.
+  case remote
+  /// The cache, because the server could not be reached or gave nothing that can be shown.
+  ///
+  /// - Parameters:
+  ///   - savedAt: when the server was asked for it.
+  ///   - age: how long ago that was when it was loaded.
+  ///   - reason: why the server's value could not be had.
+  case cache(savedAt: Date, age: Duration, reason: RemoteFeedError)
+
+  /// True for a value that came from its server.
   public var isRemote: Bool { self == .remote }
+}
+
+extension Loaded where Value == FeedImages {
+  /// The images, in the server's order. None is a feed too.
+  public var images: FeedImages {
+    get { value }
+    set { value = newValue }
+  }
+
+  public init(images: FeedImages, source: LoadSource) {
+    self.init(images, source: source)
+  }
+
+  public init(images: some Sequence<FeedImage>, source: LoadSource) {
+    self.init(FeedImages(images), source: source)
+  }
 }

@@ -6,6 +6,8 @@ public enum RemoteFeedError: Error, Hashable, Sendable {
   case connectivity(HTTPError)
   /// A response arrived, and was not a feed.
   case invalidData(InvalidData)
+  /// The server said that what it sent before is still the latest (status 304).
+  case unchanged(FeedValidators)
 }
 
 /// Why there is no feed to show: what kept the server's feed away, and why the cache had none either.
@@ -26,6 +28,7 @@ extension RemoteFeedError: CustomStringConvertible, LocalizedError {
     switch self {
     case .connectivity(let error): "\(error)"
     case .invalidData(let error): "\(error)"
+    case .unchanged: "The server says that nothing has changed since it was last asked."
     }
   }
 

@@ -1,3 +1,4 @@
+public import FeedFormats
 public import FeedStream
 public import Foundation
 
@@ -21,9 +22,10 @@ public struct FeedLoader {
     public var timeout: Duration = .seconds(30)
     /// The largest body taken, in bytes, counted after decompression. 32 MiB by default.
     public var maxBodyBytes = 32 << 20
-    /// How many values of JSON a body may hold: numbers, texts, lists and so on, each of which takes memory while it is read.
-    /// 2,000,000 by default.
-    public var maxValues = FeedImagesMapper.defaultMaxValues
+    /// What a body may be; the first that recognizes it reads it. The case study's JSON, RSS, Atom and JSON Feed by default.
+    public var formats: [any FeedFormat] = .web
+    /// How much a body may hold.
+    public var limits = FeedLimits()
     /// Told of a save that failed. Does nothing by default: the feed is shown all the same.
     public var report: (FeedStoreError) -> Void = { _ in }
 
@@ -58,11 +60,10 @@ public struct FeedLoader {
   public func load() -> AnyPublisher<Feed, FeedError> {
     let saved = cache.feed(at: url)
     return client.get(request)
-      .mapFeed(on: scheduler, maxValues: options.maxValues)
+      .asDocument()
+      .mapFeed(options.formats, within: options.limits, on: scheduler)
       .caching(to: saved, reportingTo: options.report)
-      .fallback(
-        to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now
-      )
+      .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
       .eraseToAnyPublisher()
   }
 

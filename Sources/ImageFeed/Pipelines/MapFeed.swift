@@ -1,24 +1,40 @@
+public import FeedFormats
 public import FeedStream
 
-extension Publisher where Output == HTTPResponse, Failure == HTTPError {
-  /// Makes feed images of each response, aside from the loop, and fails with what was wrong.
+/// A value that a server just gave, and what the server can tell by whether it has changed since.
+public struct Fetched<Value> {
+  public var value: Value
+  public var validators: FeedValidators
+
+  public init(_ value: Value, validators: FeedValidators = FeedValidators()) {
+    self.value = value
+    self.validators = validators
+  }
+}
+
+extension Fetched: Sendable where Value: Sendable {}
+extension Fetched: Equatable where Value: Equatable {}
+extension Fetched: Hashable where Value: Hashable {}
+
+extension Publisher where Output == WebDocument, Failure == RemoteFeedError {
+  /// Maps each document to feed images, off the loop, and fails with what was wrong.
   ///
-  /// **Demand:** one response at a time. **Failure:** ``RemoteFeedError``. **Cancellation:** passes through; decoding that
+  /// **Demand:** one document at a time. **Failure:** ``RemoteFeedError``. **Cancellation:** passes through; decoding that
   /// has begun ends unheard.
   ///
   /// - Parameters:
-  ///   - scheduler: whose thread pool decodes: a large feed takes a third of a second that the loop cannot spare.
-  ///   - maxValues: how many values of JSON a body may hold; 2,000,000 by default.
+  ///   - formats: what a document may be; the first that recognizes it reads it.
+  ///   - limits: how much it may hold.
+  ///   - scheduler: whose thread pool decodes: a large feed takes time that the loop cannot spare.
   public func mapFeed(
-    on scheduler: any LoopScheduler, maxValues: Int = FeedImagesMapper.defaultMaxValues
-  ) -> some Publisher<FeedImages, RemoteFeedError> {
+    _ formats: [any FeedFormat] = .web, within limits: FeedLimits = FeedLimits(), on scheduler: any LoopScheduler
+  ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
     let worker = SerialWorker(on: scheduler)
-    return mapError(RemoteFeedError.connectivity)
-      .flatMap(maxPublishers: .max(1)) { response in
-        worker.publisher { () throws(InvalidData) -> FeedImages in
-          try FeedImagesMapper.map(response.body, status: response.status, maxValues: maxValues)
-        }
-        .mapError(RemoteFeedError.invalidData)
+    return flatMap(maxPublishers: .max(1)) { document in
+      worker.publisher { () throws(InvalidData) in
+        Fetched(try formats.images(of: document, within: limits), validators: document.validators)
       }
+      .mapError(RemoteFeedError.invalidData)
+    }
   }
 }

@@ -1,3 +1,4 @@
+import FeedFormats
 import Foundation
 import ImageFeed
 import Samples
@@ -9,7 +10,7 @@ import Testing
   private let feed: FeedImages
 
   init() throws {
-    feed = try FeedImagesMapper.map(CaseStudyFeed.body, status: 200)
+    feed = try map(Samples.CaseStudyFeed.body)
   }
 
   @Test func `an empty body is reported as empty`() {
@@ -43,18 +44,18 @@ import Testing
   func `more values than a feed has are refused unread`(encoding: String.Encoding) throws {
     let zeros = #"{"items":[],"x":[0"# + String(repeating: ",0", count: 60) + "]}"
     let body = try #require(zeros.data(using: encoding))
-    #expect(throws: InvalidData.tooManyValues(limit: 60)) { try FeedImagesMapper.map(body, status: 200, maxValues: 60) }
-    #expect(try FeedImagesMapper.map(body, status: 200, maxValues: 100).isEmpty)
+    #expect(throws: InvalidData.tooManyValues(limit: 60)) { try map(body, maxValues: 60) }
+    #expect(try map(body, maxValues: 100).isEmpty)
   }
 
   @Test func `what stands in strings is not a value`() throws {
     let body = Data(#"{"items":[],"x":"\#(String(repeating: #",[\"{"#, count: 60))"}"#.utf8)
-    #expect(try FeedImagesMapper.map(body, status: 200, maxValues: 10).isEmpty)
+    #expect(try map(body, maxValues: 10).isEmpty)
   }
 
   @Test func `a byte order mark and UTF-16 are read`() throws {
-    let text = String(decoding: CaseStudyFeed.body, as: UTF8.self)
-    #expect(try map(Data([0xEF, 0xBB, 0xBF]) + CaseStudyFeed.body) == feed)
+    let text = String(decoding: Samples.CaseStudyFeed.body, as: UTF8.self)
+    #expect(try map(Data([0xEF, 0xBB, 0xBF]) + Samples.CaseStudyFeed.body) == feed)
     for encoding in [
       String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian,
     ] {
@@ -92,7 +93,7 @@ import Testing
   }
 
   @Test func `every prefix of a feed is invalid and never a part of it`() {
-    let body = CaseStudyFeed.body
+    let body = Samples.CaseStudyFeed.body
     for length in 0..<(body.count - 1) {
       #expect(throws: InvalidData.self) { try map(body.prefix(length)) }
     }
@@ -127,4 +128,8 @@ private func processorTime(of work: () throws -> Void) rethrows -> Int {
   return now() - before
 }
 
-private func map(_ body: Data) throws(InvalidData) -> FeedImages { try FeedImagesMapper.map(body, status: 200) }
+private func map(_ body: Data, maxValues: Int = FeedLimits().values) throws(InvalidData) -> FeedImages {
+  var limits = FeedLimits()
+  limits.values = maxValues
+  return try CaseStudyFormat().images(of: WebDocument(body: body, url: address), within: limits)
+}

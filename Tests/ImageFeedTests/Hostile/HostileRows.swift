@@ -137,7 +137,7 @@ let payloadRows: [HostileRow] = [
     String(decoding: hostileFeed(["Zürich"]), as: UTF8.self).data(using: .isoLatin1)!
   },
   HostileRow("NUL bytes", .refused("is not JSON")) { hostileFeed(["a\0b"]) },
-  HostileRow("nothing but NUL bytes", .refused("is not JSON")) { Data(count: 1_000) },
+  HostileRow("nothing but NUL bytes", .refused("is not a feed")) { Data(count: 1_000) },
   HostileRow("100,000 nested arrays", .refused("The server's answer is not")) {
     Data(String(repeating: "[", count: 100_000).utf8)
   },

@@ -40,7 +40,7 @@ struct PipelineTests {
     try world.save(saved)
     world.serve(.feed(makeFeed(50).images))
 
-    let outcome = world.outcome(of: world.loader { $0.maxValues = 20 }.load())
+    let outcome = world.outcome(of: world.loader { $0.limits.values = 20 }.load())
 
     #expect(outcome.values.map(\.images) == [saved.images])
     #expect(try world.savedFeed() == saved)

@@ -7,6 +7,7 @@ let loop = EventLoop()
 let saved = FeedCache(store: SQLiteFeedStore(path: "feeds.db"), on: loop).feed(at: address)
 
 let subscription = CurlHTTPClient(on: loop).get(address)
+  .asDocument()
   .mapFeed(on: loop)
   .caching(to: saved) { print("not saved: \($0)") }
   .fallback(to: saved.load(deleting: .invalid))

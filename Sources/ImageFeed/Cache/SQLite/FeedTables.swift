@@ -49,7 +49,7 @@ struct FeedTables {
   func images(of feed: FeedRow) throws -> FeedImages {
     var images = FeedImages.Builder(count: max(0, min(feed.imageCount, 1 << 20)))
     try forEachImageRow(of: feed.id) { row in
-      guard let id = row.uuid(0), let text = row.utf8(3) else {
+      guard let id = row.imageID(0), let text = row.utf8(3) else {
         throw FeedDatabaseFailure(.damaged("image \(images.count) has no valid id or address"))
       }
       if WebAddress.isPlain(text) {
@@ -78,7 +78,7 @@ struct FeedTables {
         return false
       }
       isEqual = images.withTexts(at: position) { image in
-        row.uuid(0) == image.id && row.holds(image.description, at: 1) && row.holds(image.location, at: 2)
+        row.imageID(0) == image.id && row.holds(image.description, at: 1) && row.holds(image.location, at: 2)
           && row.holds(image.address, at: 3)
       }
       position += 1

@@ -25,9 +25,12 @@ struct RawStatement {
 
   func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
 
-  func bind(_ id: UUID, at index: Int32) {
+  /// 16 bytes of a UUID; with its number, if that is not 1, 20.
+  func bind(_ id: FeedImage.ID, at index: Int32) {
     // The bytes are copied before the pointer ends (SQLITE_TRANSIENT).
-    _ = withUnsafeBytes(of: id.uuid) { sqlite3_bind_blob(handle, index, $0.baseAddress, 16, Self.transient) }
+    _ = withUnsafeBytes(of: (id.uuid.uuid, id.number.bigEndian)) {
+      sqlite3_bind_blob(handle, index, $0.baseAddress, id.number == 1 ? 16 : 20, Self.transient)
+    }
   }
 
   func bind(_ text: String?, at index: Int32) {
@@ -73,11 +76,14 @@ struct RawStatement {
     }
   }
 
-  func uuid(_ column: Int32) -> UUID? {
-    guard let bytes = sqlite3_column_blob(handle, column), sqlite3_column_bytes(handle, column) == 16 else {
-      return nil
+  func imageID(_ column: Int32) -> FeedImage.ID? {
+    guard let bytes = sqlite3_column_blob(handle, column) else { return nil }
+    let uuid = { UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) }
+    return switch sqlite3_column_bytes(handle, column) {
+    case 16: FeedImage.ID(uuid())
+    case 20: FeedImage.ID(uuid(), number: UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self)))
+    default: nil
     }
-    return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
   }
 
   func text(_ column: Int32) -> String? {

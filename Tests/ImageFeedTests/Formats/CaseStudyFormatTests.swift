@@ -1,12 +1,13 @@
+import FeedFormats
 import Foundation
 import ImageFeed
 import Samples
 import TestSupport
 import Testing
 
-@Suite(.settled) struct FeedImagesMapperTests {
+@Suite(.settled) struct CaseStudyFormatTests {
   @Test func `the eight images of the case study keep their order and their gaps`() throws {
-    let images = try FeedImagesMapper.map(CaseStudyFeed.body, status: 200)
+    let images = try map(Samples.CaseStudyFeed.body)
     #expect(images.map(\.url.absoluteString) == (1...8).map { "https://url-\($0).com" })
     #expect(images.map { $0.description != nil } == [true, false, true, false, true, true, true, true])
     #expect(images.map { $0.location != nil } == [true, true, false, false, true, true, true, true])
@@ -15,11 +16,6 @@ import Testing
         == FeedImage(
           id: UUID(uuidString: "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6")!, description: "Description 1",
           location: "Location 1", url: URL(string: "https://url-1.com")!))
-  }
-
-  @Test(arguments: [100, 199, 201, 204, 206, 301, 304, 400, 404, 500, 503, 999])
-  func `any status but 200 is invalid, whatever the body`(status: Int) {
-    #expect(throws: InvalidData.status(status)) { try FeedImagesMapper.map(CaseStudyFeed.body, status: status) }
   }
 
   @Test func `no items are an empty feed`() throws {
@@ -39,7 +35,8 @@ import Testing
     id, id.lowercased(), "00000000-0000-0000-0000-000000000000", "ffffffff-FFFF-ffff-FFFF-ffffffffffff",
   ])
   func `an id is hexadecimal of either case`(text: String) throws {
-    #expect(try map(#"{"items": [{"id": "\#(text)", "image": "http://a"}]}"#).map(\.id) == [UUID(uuidString: text)])
+    #expect(
+      try map(#"{"items": [{"id": "\#(text)", "image": "http://a"}]}"#).map(\.id.uuid) == [UUID(uuidString: text)])
   }
 
   @Test(arguments: [
@@ -122,5 +119,9 @@ private let id = "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6"
 private func item(_ image: String) -> String { #"{"id": "\#(id)", "image": "\#(image)"}"# }
 
 private func map(_ text: String) throws(InvalidData) -> FeedImages {
-  try FeedImagesMapper.map(Data(text.utf8), status: 200)
+  try map(Data(text.utf8))
+}
+
+private func map(_ body: Data) throws(InvalidData) -> FeedImages {
+  try CaseStudyFormat().images(of: WebDocument(body: body, url: address), within: FeedLimits())
 }

@@ -1,0 +1,48 @@
+public import Foundation
+
+extension FeedImage {
+  /// What names an image for good: a UUID, and which of the images with it in its feed this is.
+  ///
+  /// Its text is the UUID in capital digits, and for the second and later ones of a feed a hyphen and their number.
+  public struct ID: Hashable, Sendable {
+    public let uuid: UUID
+    /// 1 for the first image with this UUID in its feed.
+    public let number: UInt32
+
+    public init(_ uuid: UUID, number: UInt32 = 1) {
+      self.uuid = uuid
+      self.number = number
+    }
+
+    /// The id of an item that a document calls `name`: the UUID that it is, or else one made of the name and of the
+    /// address of its feed (RFC 9562, version 5, in the namespace of URLs), the same for ever.
+    public init(name: String, in feed: URL) {
+      self.init(UUID(canonical: name) ?? UUID(version5: "\(feed.absoluteString)\n\(name)"))
+    }
+  }
+}
+
+extension FeedImage.ID: CustomStringConvertible {
+  public var description: String { number == 1 ? uuid.uuidString : "\(uuid.uuidString)-\(number)" }
+}
+
+extension UUID {
+  /// 32 hexadecimal digits of either case, with hyphens after the 8th, 12th, 16th and 20th, and nothing else.
+  fileprivate init?(canonical text: String) {
+    guard text.utf8.count == 36, let uuid = UUID(uuidString: text), uuid.uuidString == text.uppercased() else {
+      return nil
+    }
+    self = uuid
+  }
+
+  fileprivate init(version5 name: String) {
+    // RFC 9562, section 6.6: the namespace of URLs.
+    let namespace: [UInt8] = [
+      0x6B, 0xA7, 0xB8, 0x11, 0x9D, 0xAD, 0x11, 0xD1, 0x80, 0xB4, 0x00, 0xC0, 0x4F, 0xD4, 0x30, 0xC8,
+    ]
+    var bytes = Array(SHA1.digest(of: namespace + Array(name.utf8)).prefix(16))
+    bytes[6] = bytes[6] & 0x0F | 0x50
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    self.init(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
+  }
+}

@@ -1,0 +1,90 @@
+public import FeedFormats
+import Foundation
+
+/// What the web's feeds are written in: RSS 0.90 to 2.0, Atom 0.3 and 1.0, JSON Feed 1 and 1.1, with Media RSS, iTunes and
+/// whatever else ``FeedParser`` reads.
+///
+/// Each item with a picture is an image: the first of its pictures in the order of `FeedImageCandidate.Source`. Items
+/// without one are counted (``FeedImages/omittedItems``). An image is called what its item is called (its guid or Atom's
+/// id), else by its item's link, else by its own address.
+public struct SyndicationFormat: FeedFormat {
+  public init() {}
+
+  /// Always true: it is asked last, and says what is wrong with a document that is no feed.
+  public func recognizes(_ document: WebDocument) -> Bool { true }
+
+  public func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
+    do throws(FeedFormatError) {
+      var parser = FeedParser(address: document.url.absoluteString, charset: document.charset, limits: limits)
+      try parser.feed([UInt8](document.body))
+      return FeedImages(try parser.finish(), at: document.url)
+    } catch {
+      throw InvalidData(error)
+    }
+  }
+}
+
+extension FeedImages {
+  /// The images of the items that have one.
+  init(_ document: FeedDocument, at url: URL) {
+    var builder = Builder(count: document.items.count)
+    var names = ImageNames(feed: url, areUnique: document.format != .caseStudy)
+    for item in document.items {
+      guard let picture = item.image, let address = WebAddress(picture.address) else {
+        builder.omittedItems += 1
+        continue
+      }
+      let description = document.format == .caseStudy ? item.summary?.value : item.plainDescription
+      builder.append(
+        FeedImage(
+          id: names.id(of: item, picture: picture.address), description: description, location: item.location?.text,
+          address: address))
+    }
+    self = builder.finish()
+  }
+}
+
+/// Gives the images of one document their ids.
+struct ImageNames {
+  let feed: URL
+  /// False where images that repeat an id keep it.
+  let areUnique: Bool
+  private var counts: [UUID: UInt32] = [:]
+
+  init(feed: URL, areUnique: Bool) {
+    self.feed = feed
+    self.areUnique = areUnique
+  }
+
+  mutating func id(of item: FeedItem, picture: String?) -> FeedImage.ID {
+    let names = [item.guid, item.link, picture]
+    let id = FeedImage.ID(name: names.lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "", in: feed)
+    guard areUnique else { return id }
+    let number = counts[id.uuid, default: 0] + 1
+    counts[id.uuid] = number
+    return FeedImage.ID(id.uuid, number: number)
+  }
+}
+
+extension InvalidData {
+  init(_ error: FeedFormatError) {
+    self =
+      switch error {
+      case .empty: .empty
+      case .notAFeed: .notAFeed
+      case .webPage: .webPage
+      case .notJSON(let detail): .notJSON(detail)
+      case .wrongShape(let place, let detail): .wrongShape(at: place, detail)
+      case .imageAddress(let item, let address): .imageAddress(item: item, address)
+      case .tooManyValues(let limit): .tooManyValues(limit: limit)
+      case .documentTooLong(let limit): .tooMuch(of: "bytes", limit: limit)
+      case .tooDeep(let limit): .tooMuch(of: "levels of nesting", limit: limit)
+      case .tagTooLong(let limit): .tooMuch(of: "bytes in a tag", limit: limit)
+      case .tooManyAttributes(let limit): .tooMuch(of: "attributes in a tag", limit: limit)
+      case .nameTooLong(let limit): .tooMuch(of: "bytes in a name", limit: limit)
+      case .doctypeTooLong(let limit): .tooMuch(of: "bytes in its document type", limit: limit)
+      case .textTooLong(let limit): .tooMuch(of: "bytes in a text", limit: limit)
+      case .tooManyItems(let limit): .tooMuch(of: "items", limit: limit)
+      }
+  }
+}

@@ -1,0 +1,24 @@
+public import FeedStream
+
+extension Publisher where Output == HTTPResponse, Failure == HTTPError {
+  /// Judges each response by its status: a document, or the reason why there is none.
+  ///
+  /// Status 200 is a changed document. **Demand:** passes through. **Failure:** ``RemoteFeedError``: what kept a response
+  /// from arriving, ``RemoteFeedError/unchanged(_:)`` for status 304, and any other status as invalid data.
+  /// **Cancellation:** passes through.
+  public func asDocument() -> some Publisher<WebDocument, RemoteFeedError> {
+    mapError(RemoteFeedError.connectivity)
+      .flatMap(maxPublishers: .max(1)) { Result.Publisher($0.document) }
+  }
+}
+
+extension HTTPResponse {
+  fileprivate var document: Result<WebDocument, RemoteFeedError> {
+    let validators = FeedValidators(etag: headers["ETag"], lastModified: headers["Last-Modified"])
+    return switch status {
+    case 200: .success(WebDocument(body: body, type: headers["Content-Type"], url: url, validators: validators))
+    case 304: .failure(.unchanged(validators))
+    default: .failure(.invalidData(.status(status)))
+    }
+  }
+}

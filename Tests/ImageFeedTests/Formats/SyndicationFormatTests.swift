@@ -1,0 +1,103 @@
+import FeedFormats
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+/// Feeds of the web as feed images.
+@Suite(.settled) struct SyndicationFormatTests {
+  private let url = URL(string: "https://example.com/feed.xml")!
+
+  private func images(_ text: String, type: String? = nil) throws(InvalidData) -> FeedImages {
+    try [any FeedFormat].web.images(of: WebDocument(body: Data(text.utf8), type: type, url: url))
+  }
+
+  @Test func `a blog's RSS is its items' pictures`() throws {
+    let images = try images(
+      """
+      <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:georss="http://www.georss.org/georss"><channel>
+      <item><title>Harbour &amp; sea</title><guid>1</guid><georss:featurename>Zadar</georss:featurename>
+        <media:content url="/harbour.jpg" medium="image"/></item>
+      <item><title>Words only</title></item>
+      </channel></rss>
+      """)
+    #expect(images.map(\.description) == ["Harbour & sea"])
+    #expect(images.map(\.location) == ["Zadar"])
+    #expect(images.map(\.url.absoluteString) == ["https://example.com/harbour.jpg"])
+    #expect(images.omittedItems == 1)
+  }
+
+  @Test func `a channel's Atom is its thumbnails`() throws {
+    let images = try images(
+      """
+      <feed xmlns="http://www.w3.org/2005/Atom" xmlns:media="http://search.yahoo.com/mrss/">
+      <entry><id>yt:video:1</id><title>A film</title><link rel="alternate" href="https://example.com/watch?v=1"/>
+        <media:group><media:title>A film</media:title><media:thumbnail url="https://i.example.com/1.jpg" width="480"/>
+        <media:description>What is in it</media:description></media:group></entry></feed>
+      """)
+    #expect(images.map(\.description) == ["What is in it"])
+    #expect(images.map(\.url.absoluteString) == ["https://i.example.com/1.jpg"])
+  }
+
+  @Test func `a JSON Feed is its images, and no case study`() throws {
+    let images = try images(
+      """
+      {"items": [{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "title": "Sea", "image": "https://example.com/sea.jpg"},
+        {"id": "2", "content_text": "none"}],
+      "version": "https://jsonfeed.org/version/1.1", "title": "A feed"}
+      """)
+    #expect(images.map(\.description) == ["Sea"])
+    #expect(images.omittedItems == 1)
+  }
+
+  @Test func `a UUID stays the id, another name gives one of version 5, and a repeated one is numbered`() throws {
+    func item(_ guid: String, _ image: String) -> String {
+      "<item><guid>\(guid)</guid><enclosure url=\"https://e.com/\(image)\" type=\"image/png\"/></item>"
+    }
+    let uuid = "73a7f70c-75da-4c2e-b5a3-eed40dc53aa6"
+    let images = try images(
+      "<rss><channel>\(item(uuid, "a"))\(item("1", "b"))\(item(uuid, "c"))\(item("1", "d"))\(item("", "e"))</channel></rss>"
+    )
+    // uuid.uuid5(uuid.NAMESPACE_URL, "https://example.com/feed.xml\n1") of Python, and of the address instead of a name.
+    #expect(
+      images.map { "\($0.id)" } == [
+        uuid.uppercased(), "AA86545A-0855-5458-A137-BF41696A8CB8", "\(uuid.uppercased())-2",
+        "AA86545A-0855-5458-A137-BF41696A8CB8-2", "E83DFECD-4D7A-51D4-90EC-185D3DE66435",
+      ])
+  }
+
+  @Test func `the charset of the type is used for what is no UTF-8`() throws {
+    let body =
+      Data("<rss><channel><item><title>".utf8) + [0xE9]
+      + Data("t</title><enclosure url='http://e.com/a.png' type='image/png'/></item></channel></rss>".utf8)
+    let document = WebDocument(body: body, type: "text/xml; a=b; Charset=\"ISO-8859-2\"", url: url)
+    #expect(try [any FeedFormat].web.images(of: document).map(\.description) == ["ét"])
+  }
+
+  @Test(arguments: [
+    ("<html><body>Log in</body></html>", InvalidData.webPage), ("", .empty), ("words", .notAFeed),
+    ("<svg xmlns='http://www.w3.org/2000/svg'/>", .notAFeed),
+    ("<rss \(String(repeating: "a='' ", count: 300))>", .tooMuch(of: "attributes in a tag", limit: 256)),
+  ])
+  func `what is no feed is an error that says so`(text: String, error: InvalidData) {
+    #expect(throws: error) { try images(text) }
+    #expect("\(error)".hasPrefix("The server"))
+  }
+
+  @Test func `the first format that recognizes a document reads it`() throws {
+    struct Lines: FeedFormat {
+      func recognizes(_ document: WebDocument) -> Bool { document.body.starts(with: Data("#lines\n".utf8)) }
+
+      func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
+        let lines = String(decoding: document.body, as: UTF8.self).split(separator: "\n").dropFirst()
+        return FeedImages(
+          lines.map { FeedImage(id: .init(name: String($0), in: document.url), url: URL(string: String($0))!) })
+      }
+    }
+    let formats = [Lines()] + [any FeedFormat].web
+    let lines = WebDocument(body: Data("#lines\nhttp://a/1\nhttp://a/2\n".utf8), url: url)
+    #expect(try formats.images(of: lines).map(\.url.absoluteString) == ["http://a/1", "http://a/2"])
+    let other = WebDocument(body: Data(#"{"items": []}"#.utf8), url: url)
+    #expect(try formats.images(of: other) == [])
+  }
+}
