@@ -16,6 +16,7 @@ let package = Package(
         .product(name: "FeedFormats", package: "FeedStream"),
         .product(name: "FeedStream", package: "FeedStream"),
         .product(name: "FeedStreamTesting", package: "FeedStream"),
+        .product(name: "FeedFormats", package: "FeedStream"),
         .product(name: "ImageFeed", package: "FeedStream"),
         .product(name: "PlainText", package: "FeedStream"),
       ],

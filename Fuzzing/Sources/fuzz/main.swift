@@ -8,6 +8,11 @@ let targets: [String: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32] = [
   "mapper": { fuzzMapper(bytes($0, $1)) },
   "duration": { fuzzDuration(bytes($0, $1)) },
   "marbles": { fuzzMarbles(bytes($0, $1)) },
+  "rss": { fuzzFeed(bytes($0, $1)) },
+  "atom": { fuzzFeed(bytes($0, $1)) },
+  "jsonfeed": { fuzzFeed(bytes($0, $1)) },
+  "casestudy": { fuzzCaseStudy(bytes($0, $1)) },
+  "plaintext": { fuzzPlainText(bytes($0, $1)) },
   "operators": { fuzzOperators(bytes($0, $1)) },
 ]
 

@@ -51,6 +51,13 @@ public enum CaseStudyFeed {
     return try CaseStudyOracle.images(in: body, maxValues: maxValues)
   }
 
+  /// The same by `JSONDecoder` alone: what the format is by definition, for comparisons.
+  public static func imagesByDecoder(
+    in body: [UInt8], maxValues: Int = FeedLimits().values
+  ) throws(FeedFormatError) -> [Image] {
+    try CaseStudyOracle.images(in: body, maxValues: maxValues)
+  }
+
   /// `nil` for what is not right, or not beyond doubt.
   ///
   /// - Parameter count: how many bytes the document has: its strings have no more than five thirds of that.
