@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The drawings of `docs/Architecture.md` show what the sources say.
