@@ -89,6 +89,8 @@ let package = Package(
     .executableTarget(
       name: "CombineTwoLoads", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineTwoLoads"),
     .testTarget(name: "FeedStreamTests", dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting"]),
+    // Apart from the above, of which it would take the most time.
+    .testTarget(name: "RuleTests", dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting"]),
     .testTarget(
       name: "FeedStreamTestingTests",
       dependencies: [

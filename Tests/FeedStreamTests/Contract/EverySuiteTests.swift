@@ -20,7 +20,7 @@ import Testing
     "Combining/Joined": "Combining/ZipTests",
     "Combining/MergeByArity": "Combining/MergeTests",
     // It stops in a debugger.
-    "Effects/Breakpoint": "../RuleSuite/RuleSuite",
+    "Effects/Breakpoint": "../../RuleTests/RuleSuite",
     "Flattening/OneByOne": "Flattening/ConcatMapTests",
     "Reducing/PredicateReduction": "Reducing/ContainsTests",
   ]

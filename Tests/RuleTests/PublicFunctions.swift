@@ -26,7 +26,7 @@ struct PublicFunctions {
   }
 
   static var sources: URL {
-    URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../../../Sources/FeedStream").standardized
+    URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../../Sources/FeedStream").standardized
   }
 
   /// The files of a folder, without their ending.
