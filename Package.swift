@@ -105,7 +105,7 @@ let package = Package(
         "TestSupport", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld",
       ]),
     .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream"]),
-    .testTarget(name: "FeedFormatsTests", dependencies: ["FeedFormats"]),
+    .testTarget(name: "FeedFormatsTests", dependencies: ["TestSupport", "FeedFormats"]),
     // What Scripts/test-feedparser compares with.
     .executableTarget(name: "InspectFeeds", dependencies: ["FeedFormats"], path: "Tests/InspectFeeds"),
     .testTarget(

@@ -1,7 +1,8 @@
 import FeedFormats
+import TestSupport
 import Testing
 
-@Suite struct AddressTests {
+@Suite(.settled) struct AddressTests {
   /// RFC 3986, section 5.4, against `http://a/b/c/d;p?q`.
   static let references: [(String, String?)] = [
     ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import FeedFormats
 
 /// simdjson reads what `JSONDecoder` reads, and nothing else; what is wrong is said in the decoder's words.
-@Suite struct CaseStudyTests {
+@Suite(.settled) struct CaseStudyTests {
   static let id = "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6"
 
   static let bodies: [String] = [

@@ -1,7 +1,8 @@
 import FeedFormats
+import TestSupport
 import Testing
 
-@Suite struct DateTests {
+@Suite(.settled) struct DateTests {
   static let dates: [(String, String?)] = [
     ("Thu, 01 Jan 2004 19:48:21 GMT", "2004-01-01T19:48:21Z"),
     ("Thu, 01 Jan 2004 19:48:21 +0100", "2004-01-01T18:48:21Z"),

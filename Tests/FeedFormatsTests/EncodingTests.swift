@@ -1,8 +1,9 @@
 import FeedFormats
 import Glibc
+import TestSupport
 import Testing
 
-@Suite struct EncodingTests {
+@Suite(.settled) struct EncodingTests {
   private func feed(_ title: String, encoding: String? = nil) -> String {
     "<?xml version=\"1.0\"\(encoding.map { " encoding=\"\($0)\"" } ?? "")?><rss><channel><item><title>\(title)</title>"
       + "<link>https://e.com/1</link></item></channel></rss>"

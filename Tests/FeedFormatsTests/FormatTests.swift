@@ -1,7 +1,8 @@
 import FeedFormats
+import TestSupport
 import Testing
 
-@Suite struct FormatTests {
+@Suite(.settled) struct FormatTests {
   static let documents: [(FeedKind, String)] = [
     (.rss20, rss("<item><title>One</title></item>")),
     (.rss091, "<rss version='0.91'><channel><item><title>One</title></item></channel></rss>"),
@@ -116,7 +117,7 @@ import Testing
     #expect(try read(old).items[0].content == FeedText("<b>b</b>", isMarkup: true))
   }
 
-  @Test func `places`() throws {
+  @Test func `a place is a point of GeoRSS or of GML, or a name`() throws {
     func place(_ element: String) throws -> String? { try read(rss("<item>\(element)</item>")).items[0].location?.text }
     #expect(try place("<georss:point>45.256  -71.92</georss:point>") == "45.256 -71.92")
     #expect(try place("<geo:long>-71.92</geo:long><geo:lat>45.256</geo:lat>") == "45.256 -71.92")

@@ -1,8 +1,9 @@
 import FeedFormats
+import TestSupport
 import Testing
 
 /// Every format with every source of pictures that it has.
-@Suite struct ImageSourceTests {
+@Suite(.settled) struct ImageSourceTests {
   private func only(_ document: FeedDocument) throws -> FeedItem {
     try #require(document.items.count == 1)
     return document.items[0]

@@ -1,8 +1,9 @@
 import FeedFormats
+import TestSupport
 import Testing
 
 /// Every limit has its own error, and a document right at the limit has none.
-@Suite struct LimitTests {
+@Suite(.settled) struct LimitTests {
   private func expect(
     _ error: FeedFormatError, _ text: String, _ change: (inout FeedLimits) -> Void,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -24,7 +25,7 @@ import Testing
     expect(.documentTooLong(limit: 99), text) { $0.documentBytes = 99 }
   }
 
-  @Test func `depth`() throws {
+  @Test func `elements may be nested as deep as the limit`() throws {
     let text = "<rss><channel><a><b><c></c></b></a><item/></channel></rss>"
     try expectRead(text) { $0.depth = 5 }
     expect(.tooDeep(limit: 4), text) { $0.depth = 4 }
@@ -39,7 +40,7 @@ import Testing
     expect(.tagTooLong(limit: 100), "<rss><item a='" + String(repeating: "x", count: 2_000)) { $0.tagBytes = 100 }
   }
 
-  @Test func `attributes`() throws {
+  @Test func `a tag may have as many attributes as the limit`() throws {
     let text = "<rss><item a='1' b='2' c='3'/></rss>"
     try expectRead(text) { $0.attributes = 3 }
     expect(.tooManyAttributes(limit: 2), text) { $0.attributes = 2 }
@@ -70,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `items`() throws {
+  @Test func `a feed may have as many items as the limit`() throws {
     let text = "<rss><item/><item/><item/></rss>"
     expect(.tooManyItems(limit: 2), text) { $0.items = 2 }
     expect(.tooManyItems(limit: 1), jsonFeed(#"{"id": "1"}, {"id": "2"}"#)) { $0.items = 1 }

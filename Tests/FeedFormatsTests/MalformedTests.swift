@@ -1,9 +1,10 @@
 import FeedFormats
+import TestSupport
 import Testing
 
 /// The documents that real feeds are like: each has two items with a picture each, and both come with their addresses
 /// unaltered.
-@Suite struct MalformedTests {
+@Suite(.settled) struct MalformedTests {
   static let pictures = ["https://e.com/1.jpg", "https://e.com/2.jpg"]
 
   private func item(_ number: Int, title: String? = nil, extra: String = "", address: String? = nil) -> String {

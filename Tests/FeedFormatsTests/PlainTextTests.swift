@@ -1,7 +1,8 @@
 import FeedFormats
+import TestSupport
 import Testing
 
-@Suite struct PlainTextTests {
+@Suite(.settled) struct PlainTextTests {
   static let texts: [(String, String)] = [
     ("<p>One</p><p>Two<br/>Three</p>", "One Two Three"),
     ("<b>bo</b>ld <i>x</i>", "bold x"),

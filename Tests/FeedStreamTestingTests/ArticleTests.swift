@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `sources`() {
+  @Test func `the sources of the article`() {
     withVirtualTime { time in
       let letters = time.hot("a-b|")
       let numbers = time.cold("1-2-3|", of: Int.self)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `subscriptions`() {
+  @Test func `the subscriptions of the article`() {
     withVirtualTime { time in
       let source = time.hot("--a--b--c--d--|")
       let recorder = source.record(on: time, during: "---^------!")
