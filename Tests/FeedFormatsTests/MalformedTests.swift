@@ -70,6 +70,14 @@ import Testing
     #expect(document.repairs == ["an attribute without quotes, or given twice"])
   }
 
+  @Test func `a quotation mark that is missing`() throws {
+    let first =
+      "<item><title>Item 1</title><link>https://e.com/1</link>"
+      + "<enclosure type=\"image/jpeg\" url=\"https://e.com/1.jpg/></item>\n"
+    try expectBoth(feed(first + item(2)))
+    try expectBoth(feed(first + item(2)).replacing("1.0\"?>", with: "1.0?>"))
+  }
+
   @Test func `an attribute given twice`() throws {
     let first =
       "<item><title>Item 1</title><link>https://e.com/1</link>"
@@ -154,6 +162,16 @@ import Testing
     let first =
       "<item><title>Item 1</\(name)><link>https://e.com/1</link>"
       + "<enclosure url=\"https://e.com/1.jpg\" type=\"image/jpeg\"/></item>"
+    try expectBoth(feed(first + item(2)))
+  }
+
+  @Test func `an opening tag of another name, or without its end`() throws {
+    for opening in ["<gid>1</guid>", "<decription>x</description>", "<description>x</de<scription>"] {
+      try expectBoth(feed(item(1, extra: opening) + item(2)))
+    }
+    let first =
+      "<item><title>Item 1</title><link>https://e.com/1</link>"
+      + "<enclosure type=\"image/jpeg\" url=\"https://e.com/1.jpg\" /\n</item>"
     try expectBoth(feed(first + item(2)))
   }
 

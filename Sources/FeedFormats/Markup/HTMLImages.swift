@@ -13,7 +13,7 @@ struct HTMLImages {
 
   init(_ html: Bytes) {
     self.html = html
-    tag = XMLTag(bytes: html)
+    tag = XMLTag(bytes: html, isXML: false)
   }
 
   mutating func next() -> Image? {

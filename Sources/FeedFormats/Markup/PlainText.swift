@@ -21,7 +21,7 @@ public func plainLine(_ text: String) -> String { text.withBytes(line) }
 private func withoutMarkup(_ html: Bytes) -> [UInt8] {
   var result: [UInt8] = []
   result.reserveCapacity(html.count)
-  var tag = XMLTag(bytes: html)
+  var tag = XMLTag(bytes: html, isXML: false)
   var index = 0
   while index < html.count {
     let next = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) ?? html.count

@@ -19,6 +19,12 @@ extension SyndicationBuilder {
     case .ignored:
       if !isInItem, let frame = beginItem(element, tag, hash) { return frame }
       return Frame(name: hash, context: .ignored)
+    case .unknown:
+      switch (element.namespace, element.name) {
+      case (.media, _), (.itunes, .image), (.content, .encoded), (_, .enclosure):
+        return beginInItem(element, tag, hash)
+      default: return ignored(element, hash)
+      }
     case .field, .markup, .wrapper: return Frame(name: hash, context: .ignored)
     }
   }
@@ -126,7 +132,7 @@ extension SyndicationBuilder {
     case (.dublinCore, .date), (.dublinCore, .issued), (.dublinCore, .created): return field(.issued, hash)
     case (.dublinCore, .modified): return field(.updated, hash)
     case (let namespace, let name) where namespace.isOfFeed: return beginOfFeed(name, element, tag, hash)
-    default: return Frame(name: hash, context: .ignored)
+    default: return ignored(element, hash)
     }
   }
 
@@ -159,8 +165,12 @@ extension SyndicationBuilder {
       text.removeAll(keepingCapacity: true)
       kind = .plain
       return Frame(name: hash, context: .image)
-    default: return Frame(name: hash, context: .ignored)
+    default: return ignored(element, hash)
     }
+  }
+
+  private func ignored(_ element: Element, _ hash: UInt64) -> Frame {
+    Frame(name: hash, context: element.name == .unknown ? .unknown : .ignored)
   }
 
   mutating func beginPlace(_ element: Element, _ hash: UInt64) -> Frame? {

@@ -160,12 +160,21 @@ extension FeedItem {
   }
 }
 
-/// True for a picture by its type; without one by its medium; without either by the extension of its address.
+/// True for a picture by its type; without one by its medium; without either by the extension of its address. A type that
+/// is none (`imaage/png`) does not count.
 func isImage(type: Bytes?, medium: Bytes?, address: Bytes) -> Bool {
   if let type, type.count > 0 {
-    return type.startsIgnoringCase(with: "image/") || medium?.equalsIgnoringCase("image") == true
+    if type.startsIgnoringCase(with: "image/") || medium?.equalsIgnoringCase("image") == true { return true }
+    let others: [StaticString] = [
+      "application/", "audio/", "video/", "text/", "font/", "model/", "multipart/", "message/",
+    ]
+    if others.contains(where: { type.startsIgnoringCase(with: $0) }) { return false }
   }
-  if let medium, medium.count > 0 { return medium.equalsIgnoringCase("image") }
+  if let medium {
+    if medium.equalsIgnoringCase("image") { return true }
+    let others: [StaticString] = ["audio", "video", "document", "executable"]
+    if others.contains(where: { medium.equalsIgnoringCase($0) }) { return false }
+  }
   let path = address.trimmed.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
   guard let dot = path.lastIndex(of: UInt8(ascii: ".")) else { return false }
   let ending = Bytes(rebasing: path[(dot + 1)...])

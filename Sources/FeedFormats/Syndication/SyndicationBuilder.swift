@@ -22,6 +22,8 @@ struct SyndicationBuilder: XMLSink {
     /// The outer `<div>` of Atom's XHTML, which is no part of the text.
     case wrapper
     case ignored
+    /// An element of an item that nobody here knows: it may hold pictures, or be a known one misspelled that nothing ends.
+    case unknown
   }
 
   struct Frame {
@@ -111,8 +113,8 @@ struct SyndicationBuilder: XMLSink {
     let hash = name.nameHash
     guard let place = stack.lastIndex(where: { $0.name == hash }) else {
       repairs.insert(.strayEnd)
-      // `<title>One</titel>`: an end of something; the end of HTML's elements is not the end of a field.
-      if context == .field, !HTMLNames.isKnown(hash) { try pop() }
+      // `<title>One</titel>`, `<gid>1</guid>`: an end of something; the end of HTML's elements is not the end of a field.
+      if context == .field || context == .ignored || context == .unknown, !HTMLNames.isKnown(hash) { try pop() }
       return
     }
     if place < stack.count - 1 {

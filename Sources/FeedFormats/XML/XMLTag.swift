@@ -6,8 +6,13 @@ struct XMLTag {
   var name = 0..<0
   var isClosed = false
   var attributes: [XMLAttribute] = []
+  /// False in HTML, where a value may hold tags.
+  private let isXML: Bool
 
-  init(bytes: Bytes) { self.bytes = bytes }
+  init(bytes: Bytes, isXML: Bool = true) {
+    self.bytes = bytes
+    self.isXML = isXML
+  }
 
   var nameBytes: Bytes { bytes.part(name.lowerBound, name.upperBound) }
   var sourceBytes: Bytes { bytes.part(source.lowerBound, source.upperBound) }
@@ -66,6 +71,7 @@ extension XMLTag {
     guard index - start <= limits.name else { return (index, .nameTooLong) }
     name = start + 1..<index
     attributes.removeAll(keepingCapacity: true)
+    var hasSlash = false
     while true {
       while index < bytes.count, bytes[index].isSpace { index += 1 }
       guard index < bytes.count else { return (index, .unfinished) }
@@ -74,10 +80,15 @@ extension XMLTag {
         (source, isClosed) = (start..<index + 1, false)
         return (index + 1, nil)
       case UInt8(ascii: "<"):
-        return (index, .text)
+        // After an address in quotes it is a tag whose end is missing.
+        guard attributes.contains(where: { $0.valueEnd > $0.valueStart }) else { return (index, .text) }
+        repairs.insert(.unclosed)
+        (source, isClosed) = (start..<index, hasSlash)
+        return (index, nil)
       case UInt8(ascii: "/"):
         guard index + 1 < bytes.count else { return (index, .unfinished) }
         index += 1
+        hasSlash = true
         guard bytes[index] == UInt8(ascii: ">") else { continue }
         (source, isClosed) = (start..<index + 1, true)
         return (index + 1, nil)
@@ -112,11 +123,15 @@ extension XMLTag {
     let quote = bytes[index]
     let value: Range<Int>
     if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
-      guard let end = bytes.firstIndex(of: quote, from: index + 1, to: bytes.count) else {
+      let end = bytes.firstIndex(of: quote, from: index + 1, to: bytes.count)
+      if isXML, let lost = endOfUnclosedValue(from: index + 1, to: end ?? bytes.count) {
+        repairs.insert(.attribute)
+        (value, index) = (index + 1..<lost, lost)
+      } else if let end {
+        (value, index) = (index + 1..<end, end + 1)
+      } else {
         return .failure(.unfinished)
       }
-      value = index + 1..<end
-      index = end + 1
     } else {
       repairs.insert(.attribute)
       let begin = index
@@ -134,6 +149,17 @@ extension XMLTag {
       XMLAttribute(
         nameStart: name.0, nameEnd: name.1, valueStart: Int32(value.lowerBound), valueEnd: Int32(value.upperBound)))
     return .success(index)
+  }
+}
+
+extension XMLTag {
+  /// Where a value ends whose second quotation mark is missing: in XML no value holds a `>` and then a tag.
+  private func endOfUnclosedValue(from start: Int, to end: Int) -> Int? {
+    guard var index = bytes.firstIndex(of: UInt8(ascii: "<"), from: start, to: end) else { return nil }
+    while index > start, bytes[index - 1].isSpace { index -= 1 }
+    guard index > start, bytes[index - 1] == UInt8(ascii: ">") else { return nil }
+    index -= 1
+    return index > start && bytes[index - 1] == UInt8(ascii: "/") ? index - 1 : index
   }
 }
 
