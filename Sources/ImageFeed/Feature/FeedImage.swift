@@ -4,7 +4,7 @@ public import Foundation
 public struct FeedImage: Hashable, Sendable, Identifiable {
   /// What names the image for good.
   public let id: ID
-  /// What the image shows, in the server's words. Untrusted text: see ``Swift/String/printable``.
+  /// What the image shows, in the server's words. Untrusted text: see `String.printable`.
   public let description: String?
   /// Where it was taken, in the server's words. Untrusted text.
   public let location: String?

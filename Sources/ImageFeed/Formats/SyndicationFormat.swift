@@ -2,7 +2,7 @@ public import FeedFormats
 import Foundation
 
 /// What the web's feeds are written in: RSS 0.90 to 2.0, Atom 0.3 and 1.0, JSON Feed 1 and 1.1, with Media RSS, iTunes and
-/// whatever else ``FeedParser`` reads.
+/// whatever else `FeedParser` reads.
 ///
 /// Each item with a picture is an image: the first of its pictures in the order of `FeedImageCandidate.Source`. Items
 /// without one are counted (``FeedImages/omittedItems``). An image is called what its item is called (its guid or Atom's
