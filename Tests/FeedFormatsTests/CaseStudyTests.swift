@@ -67,7 +67,7 @@ import Testing
   private func expectSame(_ body: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
     let fast = Result { () throws(FeedFormatError) in try CaseStudyFeed.images(in: body) }
     let oracle = Result { () throws(FeedFormatError) in
-      try CaseStudyOracle.images(in: body, maxValues: FeedLimits().values)
+      try CaseStudyFeed.imagesByDecoder(in: body)
     }
     #expect(fast == oracle, sourceLocation: sourceLocation)
   }

@@ -43,39 +43,41 @@ public enum CaseStudyFeed {
   ///   - maxValues: how many values of JSON it may hold.
   public static func images(
     in body: [UInt8], maxValues: Int = FeedLimits().values
-  ) throws(FeedFormatError) -> [Image] {
+  ) throws(FeedFormatError) -> Images {
     let fast = JSONTape.parse(body) { tape in
       tape.words <= maxValues ? images(in: tape, ofBytes: body.count) : nil
     }
     if let images = fast ?? nil { return images }
-    return try CaseStudyOracle.images(in: body, maxValues: maxValues)
+    return Images(try CaseStudyOracle.images(in: body, maxValues: maxValues))
   }
 
   /// The same by `JSONDecoder` alone: what the format is by definition, for comparisons.
   public static func imagesByDecoder(
     in body: [UInt8], maxValues: Int = FeedLimits().values
-  ) throws(FeedFormatError) -> [Image] {
-    try CaseStudyOracle.images(in: body, maxValues: maxValues)
+  ) throws(FeedFormatError) -> Images {
+    Images(try CaseStudyOracle.images(in: body, maxValues: maxValues))
   }
 
   /// `nil` for what is not right, or not beyond doubt.
   ///
   /// - Parameter count: how many bytes the document has: its strings have no more than five thirds of that.
-  static func images(in tape: JSONTape, ofBytes count: Int) -> [Image]? {
-    guard count <= Int(Int32.max), let value = tape.root["items"], let items = value.elements else { return nil }
+  static func images(in tape: JSONTape, ofBytes count: Int) -> Images? {
+    guard count <= 1 << 30, let value = tape.root["items"], let items = value.elements else { return nil }
     let texts = tape.takeStrings()
-    var images: [Image] = []
-    images.reserveCapacity(value.count)
+    var records: [Images.Record] = []
+    var encoded: [UInt8] = []
+    records.reserveCapacity(value.count)
     for item in items {
-      guard let image = image(in: item, texts) else { return nil }
-      images.append(image)
+      guard append(item, texts, to: &records, &encoded) else { return nil }
     }
-    return images
+    return Images(texts: texts, encoded: encoded, records: records)
   }
 
   @inline(__always)
-  private static func image(in item: JSONValue, _ texts: TextBuffer) -> Image? {
-    guard var members = item.members else { return nil }
+  private static func append(
+    _ item: JSONValue, _ texts: TextBuffer, to records: inout [Images.Record], _ encoded: inout [UInt8]
+  ) -> Bool {
+    guard var members = item.members else { return false }
     // Of a key that is repeated the first one counts, as for `JSONDecoder`.
     var id: JSONValue?
     var description: JSONValue?
@@ -92,19 +94,20 @@ public enum CaseStudyFeed {
     }
     guard let id = id?.bytes.flatMap({ Identity($0) }), let address = address?.bytes,
       description?.isOptionalText ?? true, location?.isOptionalText ?? true
-    else { return nil }
-    let isPlain = address.isPlainWebAddress
-    let text: SharedText
-    if isPlain {
-      text = texts.text(address)
+    else { return false }
+    let place: Images.Place
+    if address.isPlainWebAddress {
+      place = texts.place(of: address)
     } else {
-      guard let encoded = CaseStudyOracle.address(address.checkedString) else { return nil }
-      text = SharedText(encoded)
+      guard let text = CaseStudyOracle.address(address.checkedString) else { return false }
+      place = Images.Place(start: UInt32(encoded.count), length: UInt32(text.utf8.count) | Images.mark)
+      encoded += text.utf8
     }
-    return Image(
-      identity: id, description: (description?.bytes).map { texts.text($0) },
-      location: (location?.bytes).map { texts.text($0) },
-      address: text, isPlain: isPlain)
+    records.append(
+      Images.Record(
+        identity: id, description: (description?.bytes).map { texts.place(of: $0) } ?? .absent,
+        location: (location?.bytes).map { texts.place(of: $0) } ?? .absent, address: place))
+    return true
   }
 }
 

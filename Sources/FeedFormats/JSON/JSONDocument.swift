@@ -9,7 +9,8 @@ enum JSONDocument {
       document.repairs += repairs.sentences
       return document
     }
-    return document(of: try CaseStudyOracle.images(in: bytes, maxValues: limits.values), encoding: encoding)
+    return document(
+      of: CaseStudyFeed.Images(try CaseStudyOracle.images(in: bytes, maxValues: limits.values)), encoding: encoding)
   }
 
   /// `nil` for what is not beyond doubt.
@@ -28,7 +29,7 @@ enum JSONDocument {
     return read ?? nil
   }
 
-  private static func document(of images: [CaseStudyFeed.Image], encoding: String) -> FeedDocument {
+  private static func document(of images: CaseStudyFeed.Images, encoding: String) -> FeedDocument {
     let items = images.map { image in
       var item = FeedItem()
       item.guid = image.identity.text

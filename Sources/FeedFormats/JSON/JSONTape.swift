@@ -46,22 +46,23 @@ struct JSONValue {
   fileprivate let tape: JSONTape
   fileprivate let index: Int
 
-  enum Kind: UInt8 {
-    case object = 0x7B
-    case array = 0x5B
-    case string = 0x22
-    case int = 0x6C
-    case uint = 0x75
-    case double = 0x64
-    case yes = 0x74
-    case no = 0x66
-    case null = 0x6E
+  /// The byte that marks a word of the tape. Not an enumeration, which would have to be looked up.
+  struct Kind: Equatable {
+    let byte: UInt8
+
+    @inline(__always) static var object: Kind { Kind(byte: UInt8(ascii: "{")) }
+    @inline(__always) static var array: Kind { Kind(byte: UInt8(ascii: "[")) }
+    @inline(__always) static var string: Kind { Kind(byte: UInt8(ascii: "\"")) }
+    @inline(__always) static var int: Kind { Kind(byte: UInt8(ascii: "l")) }
+    @inline(__always) static var uint: Kind { Kind(byte: UInt8(ascii: "u")) }
+    @inline(__always) static var double: Kind { Kind(byte: UInt8(ascii: "d")) }
+    @inline(__always) static var null: Kind { Kind(byte: UInt8(ascii: "n")) }
   }
 
   fileprivate var word: UInt64 { tape.tape[index] }
 
   @inline(__always)
-  var kind: Kind { Kind(rawValue: UInt8(truncatingIfNeeded: word >> 56))! }
+  var kind: Kind { Kind(byte: UInt8(truncatingIfNeeded: word >> 56)) }
 
   /// Where the value after this one is.
   @inline(__always)
@@ -69,7 +70,7 @@ struct JSONValue {
     switch kind {
     case .object, .array: Int(word & 0xFFFF_FFFF)
     case .int, .uint, .double: index + 2
-    case .string, .yes, .no, .null: index + 1
+    default: index + 1
     }
   }
 

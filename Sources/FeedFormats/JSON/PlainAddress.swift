@@ -7,32 +7,32 @@ extension UnsafeBufferPointer where Element == UInt8 {
     guard starts(with: "http") else { return false }
     var index = starts(with: "://", at: 4) ? 7 : starts(with: "s://", at: 4) ? 8 : count
     let start = index
-    while index < count, ASCIISet.host.holds(self[index]) { index += 1 }
+    let (host, path) = (ASCIISet.host, ASCIISet.path)
+    while index < count, host.holds(self[index]) { index += 1 }
     guard index > start else { return false }
     if index < count, self[index] != UInt8(ascii: "/") { return false }
-    while index < count, ASCIISet.path.holds(self[index]) { index += 1 }
+    while index < count, path.holds(self[index]) { index += 1 }
     return index == count
   }
 }
 
-/// Some of the ASCII characters, a bit each.
-private struct ASCIISet {
+/// Letters, digits and some other ASCII characters.
+///
+/// - Note: `@unchecked Sendable`: the memory is written once, before anyone has it, and never released.
+private struct ASCIISet: @unchecked Sendable {
   static let host = ASCIISet("-.")
   static let path = ASCIISet("-._~/?=&+,;:@!*")
 
-  private var low: UInt64 = 0
-  private var high: UInt64 = 0
+  /// A byte that is not 0 for each that is in the set.
+  private let members: UnsafeMutablePointer<Bool>
 
-  /// Letters, digits and `others`.
   init(_ others: String) {
+    members = .allocate(capacity: 256)
+    members.initialize(repeating: false, count: 256)
     let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-    for byte in (alphanumerics + others).utf8 {
-      if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte - 64) }
-    }
+    for byte in (alphanumerics + others).utf8 { members[Int(byte)] = true }
   }
 
   @inline(__always)
-  func holds(_ byte: UInt8) -> Bool {
-    byte < 64 ? low >> UInt64(byte) & 1 != 0 : byte < 128 && high >> UInt64(byte - 64) & 1 != 0
-  }
+  func holds(_ byte: UInt8) -> Bool { members[Int(byte)] }
 }

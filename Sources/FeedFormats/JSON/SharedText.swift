@@ -76,11 +76,11 @@ final class TextBuffer: @unchecked Sendable {
     if isParsers { csimdjson_free_strings(base) } else { base.deallocate() }
   }
 
-  /// The text of `bytes`, which are in this memory.
+  /// Where in this memory `bytes` are.
   @inline(__always)
-  func text(_ bytes: Bytes) -> SharedText {
-    guard let start = bytes.baseAddress else { return SharedText(buffer: self, start: 0, length: 0) }
-    return SharedText(
-      buffer: self, start: UInt32(truncatingIfNeeded: start - UnsafePointer(base)), length: UInt32(bytes.count))
+  func place(of bytes: Bytes) -> CaseStudyFeed.Images.Place {
+    guard let start = bytes.baseAddress else { return .init(start: 0, length: 0) }
+    return .init(
+      start: UInt32(truncatingIfNeeded: start - UnsafePointer(base)), length: UInt32(truncatingIfNeeded: bytes.count))
   }
 }
