@@ -51,9 +51,11 @@ import Testing
       }
     }
     let contributing = try Self.text("CONTRIBUTING.md")
-    for script in try FileManager.default.contentsOfDirectory(atPath: Self.project.appending(path: "Scripts").path) {
-      // What others source or call, and what a sanitizer reads.
-      if ["setup", "symbols", "drawing.py", "sanitize.suppressions"].contains(script) { continue }
+    let scripts = Self.project.appending(path: "Scripts")
+    for script in try FileManager.default.contentsOfDirectory(atPath: scripts.path) {
+      let isFolder = try scripts.appending(path: script).resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true
+      // What others source or call.
+      if isFolder || ["setup", "symbols", "drawing.py"].contains(script) { continue }
       let isNamed = contributing.contains("`Scripts/\(script)")
       #expect(isNamed, "CONTRIBUTING does not name Scripts/\(script)")
     }
