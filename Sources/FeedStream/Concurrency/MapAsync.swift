@@ -116,7 +116,7 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Mode: Publi
   }
 
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard isLive, ending == nil else { return .none }
     let place = Place()
     working[ObjectIdentifier(place)] = place
     if order == .preserved { places.append(place) }
@@ -145,7 +145,7 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Mode: Publi
   }
 
   func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive else { return }
+    guard isLive, ending == nil else { return }
     ending = completion.mapError(Mode.failure(ofUpstream:))
     drain()
   }

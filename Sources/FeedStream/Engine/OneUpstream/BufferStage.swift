@@ -121,10 +121,7 @@ extension Publishers {
     if more > .none { up?.request(more) }
   }
 
-  override func cancelled() {
-    super.cancelled()
-    values.removeAll()
-  }
+  override func forget() { values.removeAll() }
 
   /// Delivers what has been asked for, in order, then the ending.
   ///

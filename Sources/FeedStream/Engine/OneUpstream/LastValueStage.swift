@@ -42,10 +42,7 @@
   /// The subscriber asked for values while upstream may deliver some.
   @usableFromInline func asked(for demand: Subscribers.Demand) { up?.request(demand) }
 
-  override func cancelled() {
-    super.cancelled()
-    if phase == .ended { last = nil }
-  }
+  override func forget() { last = nil }
 }
 
 /// A ``LastValueStage`` that delivers values before the last, as asked for.
