@@ -73,14 +73,17 @@ let effectRows = rows {
 }
 
 let concurrencyRows = rows {
+  RuleRow("Concurrency/KeepsLoopAlive", "keepsLoopAlive(_:)", .passesStrays, expects: { .values($0.values) }) {
+    $0.keepsLoopAlive(false)
+  }
   RuleRow(
-    "Concurrency/MapAsync", "mapAsync(limit:order:_:)", timed: [],
+    "Concurrency/MapAsync", "mapAsync(limit:order:_:)", timed: .leavesWork,
     expects: { .values($0.values.map { $0 * 2 }) }
   ) { upstream, _ in
     upstream.mapAsync(limit: 2) { $0 * 2 }
   }
   RuleRow(
-    "Concurrency/MapAsync", "mapAsync(limit:order:_:), unordered", timed: [],
+    "Concurrency/MapAsync", "mapAsync(limit:order:_:), unordered", timed: .leavesWork,
     expects: { .interleaved($0.values.map { [$0 * 2] }) }
   ) { upstream, time in
     upstream.mapAsync(limit: 3, order: .unordered) { value in
@@ -89,7 +92,7 @@ let concurrencyRows = rows {
     }
   }
   RuleRow(
-    "Concurrency/MapAsync", "mapAsync(limit:order:_:), the first takes longest", timed: [],
+    "Concurrency/MapAsync", "mapAsync(limit:order:_:), the first takes longest", timed: .leavesWork,
     expects: { .values($0.values.map { $0 * 2 }) }
   ) { upstream, time in
     upstream.mapAsync(limit: 3) { value in
@@ -98,19 +101,19 @@ let concurrencyRows = rows {
     }
   }
   RuleRow(
-    "Concurrency/MapAsync", "tryMapAsync(limit:order:_:)", timed: [],
+    "Concurrency/MapAsync", "tryMapAsync(limit:order:_:)", timed: .leavesWork,
     expects: { .values($0.beforeTwo, then: $0.endingAtTwo) }
   ) { upstream, _ in
     upstream.tryMapAsync(limit: 2) { try refusingTwo($0, $0) }
   }
   RuleRow(
-    "Concurrency/AsyncElements", "publisher of values", timed: [],
+    "Concurrency/AsyncElements", "publisher of values", timed: .leavesWork,
     expects: { .values($0.replaced, then: .finished) }
   ) { upstream, _ in
     upstream.replaceError(with: 9).values.publisher
   }
   RuleRow(
-    "Concurrency/AsyncThrowingPublisher", "publisher of values that may fail", timed: [],
+    "Concurrency/AsyncThrowingPublisher", "publisher of values that may fail", timed: .leavesWork,
     expects: { .values($0.values) }
   ) { upstream, _ in
     upstream.values.publisher

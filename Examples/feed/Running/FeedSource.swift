@@ -21,10 +21,6 @@ struct FeedSource {
     choices.fallback = options.fallback
     choices.timeout = options.timeout.duration
     choices.report = { console.warn("\($0)") }
-    choices.onFeedFound = { link in
-      console.report(
-        "A web page; its feed is \(link.address.printable)\(link.title.map { " (\($0.printable))" } ?? "")")
-    }
     loader = FeedLoader(options.address, client: client, cache: cache, on: loop, options: choices)
   }
 
@@ -43,11 +39,14 @@ struct FeedSource {
 extension SQLiteFeedStore {
   /// The cache of a session, which hears of a damaged file that was set aside.
   convenience init(cacheAt path: String, on session: Session) {
-    let loop = session.loop
-    // A session belongs to its loop: it is handed over unused, and used there.
-    nonisolated(unsafe) let console = session.console
-    self.init(path: path) { aside in
-      loop.execute { console.warn("The cache file was damaged and has been set aside as \(aside).") }
-    }
+    let damaged = PassthroughSubject<String, Never>()
+    // Never cancelled: it goes with the subject, and that with the store.
+    damaged.subscribe(
+      Subscribers.Sink(receiveCompletion: { _ in }) { [console = session.console] aside in
+        console.warn("The cache file was damaged and has been set aside as \(aside).")
+      })
+    // The store says so on a thread of the pool; work that the loop waits for anyway.
+    let sender = damaged.sender(on: session.loop, keepsLoopAlive: false)
+    self.init(path: path) { sender.send("\($0)") }
   }
 }

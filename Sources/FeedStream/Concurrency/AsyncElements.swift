@@ -5,7 +5,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   ///     elements    ---a------b--c--|
   ///     downstream  ---a------b--c--|     (b is not awaited before it is asked for, nor the end)
   ///
-  /// Subscribed to on an ``EventLoop``, it delivers there; elsewhere, on whatever thread its elements arrive.
+  /// Subscribed to on an ``EventLoop``, or on a thread that has one which does not run yet, it delivers there;
+  /// elsewhere, on whatever thread its elements arrive. While an element is awaited, the loop keeps running, unless
+  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** passed on: the next element, or the end, is awaited when the one before has been delivered and another
   /// is asked for.
@@ -31,12 +33,15 @@ extension Publishers {
 }
 
 /// Iterates in a task of its own, which waits for demand before it asks for an element.
-// @unchecked: `down` and `task` are touched at the stream's home only, the demand under its lock.
+// @unchecked: everything is touched at the stream's home only, but for the gate, which has a lock.
 private final class AsyncElementsSource<Elements: AsyncSequence & Sendable>: GuardedSubscription, @unchecked Sendable
 where Elements.Element: Sendable {
   private let elements: Elements
-  private let home = StreamHome.current
+  private let home = StreamHome.currentOrLane
   private let gate = DemandGate()
+  /// What has been asked for and not delivered: while there is any, an element is awaited.
+  private var owed = Subscribers.Demand.none
+  private var isWaiting = false
   private var down: ErasedSubscriber<Elements.Element, Elements.Failure>?
   private var task: Task<Void, Never>?
 
@@ -45,16 +50,37 @@ where Elements.Element: Sendable {
     self.down = down
   }
 
-  override func requested(_ demand: Subscribers.Demand) {
+  override func requested(_ demand: Subscribers.Demand) { home.run { self.begin(demand) } }
+
+  private func begin(_ demand: Subscribers.Demand) {
     guard down != nil else { return }
-    gate.add(demand)
+    ask(demand)
     if task == nil { task = home.task { [self] in await iterate() } }
   }
 
   override func cancelled() {
-    down = nil
     gate.close()
+    home.run { self.stop() }
+  }
+
+  private func stop() {
+    down = nil
+    updateWaiting()
     task?.cancel()
+  }
+
+  private func ask(_ demand: Subscribers.Demand) {
+    owed += demand
+    updateWaiting()
+    gate.add(demand)
+  }
+
+  /// The loop runs on while an element is awaited.
+  private func updateWaiting() {
+    let mustWait = down != nil && owed > .none
+    guard mustWait != isWaiting else { return }
+    isWaiting = mustWait
+    if mustWait { home.beginWaiting() } else { home.stopWaiting() }
   }
 
   private func iterate() async {
@@ -71,13 +97,15 @@ where Elements.Element: Sendable {
 
   private func deliver(_ element: Elements.Element) {
     guard let down else { return }
+    if owed != .unlimited { owed -= 1 }
     let more = down.receive(element)
-    if more > .none { gate.add(more) }
+    if more > .none, self.down != nil { ask(more) } else { updateWaiting() }
   }
 
   private func end(_ completion: Subscribers.Completion<Elements.Failure>) async {
     await home.perform {
       let down = self.down.take()
+      self.updateWaiting()
       down?.receive(completion: completion)
     }
   }

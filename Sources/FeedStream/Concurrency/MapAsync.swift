@@ -13,8 +13,9 @@ extension Publisher where Output: Sendable {
   ///     mapAsync(limit: 2)
   ///     downstream  -----1---2--3-|
   ///
-  /// Use it on an ``EventLoop``, or in virtual time, where the results are delivered; elsewhere nothing keeps apart the
-  /// threads on which the tasks end.
+  /// On an ``EventLoop``, or on a thread that has one which does not run yet, the results are delivered there, and the loop
+  /// keeps running while a task does, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise. Where there is no loop they
+  /// are delivered one at a time, on the threads on which the tasks end.
   ///
   /// **Demand:** upstream is asked for `limit` values, and for one more with each result delivered. **Failure:** passes
   /// through after the results of the values before it. **Cancellation:** cancels the tasks. **Policy:** a result waits
@@ -24,8 +25,8 @@ extension Publisher where Output: Sendable {
   ///   - limit: how many values to work on at a time; more than zero.
   ///   - order: whether results keep their values' order or come as they are ready.
   ///   - transform: runs in a task of its own for each value.
-  public func mapAsync<T: Sendable>(
-    limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async -> T
+  public func mapAsync<T>(
+    limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async -> sending T
   ) -> Publishers.MapAsync<Self, T, Publishers.NonThrowing<Failure>> {
     Publishers.MapAsync(self, limit, order, transform)
   }
@@ -40,8 +41,8 @@ extension Publisher where Output: Sendable {
   /// **Demand, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``. **Failure:** an error thrown comes
   /// in its place in the order, and cancels upstream and the other tasks; results that were ready after it are dropped,
   /// and reported. Upstream's own passes through after the results of the values before it.
-  public func tryMapAsync<T: Sendable>(
-    limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async throws -> T
+  public func tryMapAsync<T>(
+    limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async throws -> sending T
   ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
     Publishers.MapAsync(self, limit, order, transform)
   }
@@ -49,18 +50,18 @@ extension Publisher where Output: Sendable {
 
 extension Publishers {
   /// See ``Publisher/mapAsync(limit:order:_:)``.
-  public struct MapAsync<Upstream: Publisher, Output: Sendable, Mode: FailureMode>: Publisher
+  public struct MapAsync<Upstream: Publisher, Output, Mode: FailureMode>: Publisher
   where Upstream.Output: Sendable, Mode.UpstreamFailure == Upstream.Failure {
     public typealias Failure = Mode.Failure
 
     private let upstream: Upstream
     private let limit: Int
     private let order: AsyncOrder
-    private let transform: @Sendable (Upstream.Output) async throws(Mode.RuleError) -> Output
+    private let transform: @Sendable (Upstream.Output) async throws(Mode.RuleError) -> sending Output
 
     init(
       _ upstream: Upstream, _ limit: Int, _ order: AsyncOrder,
-      _ transform: @escaping @Sendable (Upstream.Output) async throws(Mode.RuleError) -> Output
+      _ transform: @escaping @Sendable (Upstream.Output) async throws(Mode.RuleError) -> sending Output
     ) {
       precondition(limit > 0, "mapAsync(limit: \(limit)): nothing would ever be worked on; use 1 or more")
       self.upstream = upstream
@@ -77,7 +78,7 @@ extension Publishers {
 }
 
 // @unchecked: touched at the stream's home only; tasks come back there before they touch it.
-private final class MapAsyncStage<Input: Sendable, Output: Sendable, Mode: Publishers.FailureMode>:
+private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>:
   Stage<Output, Mode.Failure>, Subscriber, @unchecked Sendable
 {
   typealias Failure = Mode.UpstreamFailure
@@ -91,18 +92,19 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Mode: Publi
 
   private let limit: Int
   private let order: AsyncOrder
-  private let transform: @Sendable (Input) async throws(Mode.RuleError) -> Output
-  private let home = StreamHome.current
+  private let transform: @Sendable (Input) async throws(Mode.RuleError) -> sending Output
+  private let home = StreamHome.currentOrLane
   /// In order: all places; unordered: those that have a result.
   private var places = FIFO<Place>()
   private var working: [ObjectIdentifier: Place] = [:]
   private var demand = Subscribers.Demand.none
   private var ending: Subscribers.Completion<Mode.Failure>?
   private var isDraining = false
+  private var isWaiting = false
 
   init(
     _ down: ErasedSubscriber<Output, Mode.Failure>, _ limit: Int, _ order: AsyncOrder,
-    _ transform: @escaping @Sendable (Input) async throws(Mode.RuleError) -> Output
+    _ transform: @escaping @Sendable (Input) async throws(Mode.RuleError) -> sending Output
   ) {
     self.limit = limit
     self.order = order
@@ -116,44 +118,67 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Mode: Publi
   }
 
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, ending == nil else { return .none }
-    let place = Place()
-    working[ObjectIdentifier(place)] = place
-    if order == .preserved { places.append(place) }
-    place.task = home.task { [self, transform, home] in
-      let result: Result<Output, Mode.RuleError>
-      do throws(Mode.RuleError) {
-        result = .success(try await transform(input))
-      } catch {
-        result = .failure(error)
-      }
-      await home.perform { self.settle(place, result) }
-    }
+    home.run { self.begin(input) }
     return .none
   }
 
+  private func begin(_ input: Input) {
+    guard isLive else { return }
+    let place = Place()
+    working[ObjectIdentifier(place)] = place
+    updateWaiting()
+    if order == .preserved { places.append(place) }
+    place.task = home.task { [self, transform, home] in
+      let result: Carried<Result<Output, Mode.RuleError>>
+      do throws(Mode.RuleError) {
+        result = Carried(.success(try await transform(input)))
+      } catch {
+        result = Carried(.failure(error))
+      }
+      await home.perform { self.settle(place, result.value) }
+    }
+  }
+
   private func settle(_ place: Place, _ result: Result<Output, Mode.RuleError>) {
-    guard working.removeValue(forKey: ObjectIdentifier(place)) != nil, isLive else { return }
+    guard working.removeValue(forKey: ObjectIdentifier(place)) != nil else { return }
+    // Delivered first: what that begins may be waited for in its turn.
+    defer { updateWaiting() }
+    guard isLive else { return }
     place.result = result
     if order == .unordered { places.append(place) }
     drain()
   }
 
   override func requested(_ demand: Subscribers.Demand) {
-    self.demand += demand
-    drain()
+    home.run {
+      self.demand += demand
+      self.drain()
+    }
   }
 
   func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, ending == nil else { return }
-    ending = completion.mapError(Mode.failure(ofUpstream:))
-    drain()
+    home.run {
+      guard self.isLive else { return }
+      self.ending = completion.mapError(Mode.failure(ofUpstream:))
+      self.drain()
+    }
   }
 
   override func cancelled() {
-    super.cancelled()
-    abandon()
+    home.run {
+      self.endStage()
+      self.abandon()
+    }
   }
+
+  /// The loop runs on while a task does whose result is wanted.
+  private func updateWaiting() {
+    guard working.isEmpty == isWaiting else { return }
+    isWaiting.toggle()
+    if isWaiting { home.beginWaiting() } else { home.stopWaiting() }
+  }
+
+  private func endStage() { super.cancelled() }
 
   /// Delivers the results that are ready and asked for, in order, then the ending.
   private func drain() {
@@ -179,6 +204,7 @@ private final class MapAsyncStage<Input: Sendable, Output: Sendable, Mode: Publi
   /// - Parameter isFailure: results that are ready are reported as dropped.
   private func abandon(isFailure: Bool = false) {
     let working = self.working.take()
+    updateWaiting()
     while let place = places.popFirst() {
       if isFailure, case .success(let output) = place.result {
         StreamDiagnostics.dropped(output, "MapAsync", .terminated)

@@ -1,15 +1,36 @@
-/// Where a stream lives: in a domain, or, when it was made in none, wherever its caller happens to be.
+/// Where a stream lives: on the loop, or in the virtual time, that runs or belongs to the thread where it was made; made
+/// where there is neither, wherever its caller happens to be.
 struct StreamHome: Sendable {
   let domain: (any StreamDomain)?
+  /// Whether what the stream waits for keeps its loop running.
+  let keepsLoopAlive: Bool
+
+  init(domain: (any StreamDomain)?) {
+    self.domain = domain
+    keepsLoopAlive = Self.isKeeping
+  }
 
   /// The home of the calling code.
-  static var current: StreamHome { StreamHome(domain: CurrentDomain.get()) }
+  static var current: StreamHome { StreamHome(domain: CurrentDomain.get() ?? ThreadLoops.current) }
+
+  /// The same, and where there is none a lane of its own, which keeps apart the threads that its tasks end on.
+  static var currentOrLane: StreamHome {
+    StreamHome(domain: CurrentDomain.get() ?? ThreadLoops.current ?? SerialLane())
+  }
+
+  /// Whether what is subscribed to now may keep its loop running; see ``Publisher/keepsLoopAlive(_:)``.
+  @TaskLocal static var isKeeping = true
 
   /// Runs `work` where the stream lives: now if that is here, else when the domain comes to it.
   func run(_ work: @escaping @Sendable () -> Void) {
     guard let domain, !domain.isHere else { return work() }
+    guard keepsLoopAlive else { return domain.execute { Self.$isKeeping.withValue(false, operation: work) } }
     domain.execute(work)
   }
+
+  /// Keeps the loop running until as many calls of `stopWaiting()`. At home only.
+  func beginWaiting() { if keepsLoopAlive { domain?.beginWaiting() } }
+  func stopWaiting() { if keepsLoopAlive { domain?.stopWaiting() } }
 }
 
 extension StreamHome {
@@ -18,13 +39,31 @@ extension StreamHome {
     Task(executorPreference: domain?.taskExecutor) { await work() }
   }
 
-  /// Runs `work` where the stream lives, and returns when it has run.
+  /// Runs `work` where the stream lives, and returns when it has run, or never will because the loop is closed.
   func perform(_ work: @escaping @Sendable () -> Void) async {
     await withUnsafeContinuation { continuation in
+      let end = AtEnd { continuation.resume() }
       run {
         work()
-        continuation.resume()
+        withExtendedLifetime(end) {}
       }
     }
   }
+
+  /// Runs a closure when it is released.
+  private final class AtEnd: Sendable {
+    private let action: @Sendable () -> Void
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+    deinit { action() }
+  }
+}
+
+/// A value that goes from the task that made it to the stream's home.
+// @unchecked: the task hands it over for good, as `sending` says where it is made.
+struct Carried<Value>: @unchecked Sendable {
+  let value: Value
+  init(_ value: consuming sending Value) { self.value = value }
+
+  /// For who knows that it runs on one thread at a time, as the user of a queue promises.
+  init(uncheckedly value: Value) { self.value = value }
 }

@@ -40,12 +40,7 @@ class GuardedSubscription: Subscription, CustomStringConvertible, CustomPlaygrou
   @usableFromInline var combineIdentifier: CombineIdentifier { CombineIdentifier(self) }
   @usableFromInline var description: String { operatorName(of: type(of: self)) }
   @usableFromInline final var playgroundDescription: Any { description }
-  @usableFromInline var customMirror: Mirror { mirror([:]) }
-
-  /// Shows `children` and nothing of what every subscription has.
-  final func mirror(_ children: KeyValuePairs<String, Any>) -> Mirror {
-    Mirror(self, children: children, ancestorRepresentation: .suppressed)
-  }
+  @usableFromInline var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }
 
 /// The operator's name: "DropWhileStage<Int, Never>" is "DropWhile" to its readers.

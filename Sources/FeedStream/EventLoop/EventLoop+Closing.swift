@@ -51,9 +51,13 @@ extension EventLoop {
   /// Leaves nothing of libuv's behind. Nobody else uses the loop any more, or it is being released.
   func tearDown() {
     isClosed = true
+    ThreadLoops.remove(self)
     EventLoop.open.subtract(1, ordering: .relaxed)
     mailbox.close()
     gate.close()
+    let closers = self.closers
+    self.closers = [:]
+    for closer in closers.values { closer() }
     for offload in waitingForThreads { offload.abandon() }
     // Released only after everything is closed: what they hold may come back here when it goes.
     let unrun = (timers.removeAll(), waitingForThreads)

@@ -44,13 +44,6 @@ extension EventLoop: LoopScheduler {
   }
 }
 
-extension EventLoop: RevokingScheduler {
-  package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> any Cancellable {
-    checkOwner()
-    return addTimer(at: date, action)
-  }
-}
-
 // MARK: - The next turn
 
 extension EventLoop {

@@ -20,7 +20,8 @@ import Synchronization
 public final class EventLoop: @unchecked Sendable {
   /// When ``run(_:)`` returns.
   public enum RunMode: Sendable {
-    /// When nothing is left to do: no scheduled work, timer, open handle that keeps the loop alive, or offloaded work.
+    /// When nothing is left to do: no scheduled work, timer, open handle that keeps the loop alive, offloaded work, or
+    /// anything else outside that a live stream waits for: an asynchronous sequence, a task, a promise, a sender.
     case untilIdle
     /// When ``stop()`` is called; until then the loop waits for what other threads bring.
     case untilStopped
@@ -32,7 +33,7 @@ public final class EventLoop: @unchecked Sendable {
   let uv: UnsafeMutablePointer<uv_loop_t>
   let clock: UnsafeMutablePointer<uv_timer_t>
   let idle: UnsafeMutablePointer<uv_idle_t>
-  private let wakeUp: UnsafeMutablePointer<uv_async_t>
+  let wakeUp: UnsafeMutablePointer<uv_async_t>
 
   let mailbox = Mailbox()
   let lateJobs = LateJobs()
@@ -41,6 +42,11 @@ public final class EventLoop: @unchecked Sendable {
   let runner = Atomic<UInt>(0)
   private var isStopping = false
   var isClosed = false
+  /// Whether the run that is under way ends by `stop()` only.
+  var runsUntilStopped = false
+  /// How much live streams wait for (`EventLoop+Waiting.swift`), and who must know that the loop closes.
+  var waits = 0
+  var closers: [ObjectIdentifier: () -> Void] = [:]
 
   // The state of the other files' extensions: work for the next turn, timed work, work for the thread pool.
   @exclusivity(unchecked) var ready = Ready()
@@ -83,6 +89,7 @@ public final class EventLoop: @unchecked Sendable {
     // One closure for all timers. A timer that can still be cancelled is in the queue of a loop that lives.
     timerWasCancelled = { [unowned self] _ in removeCancelledTimer() }
     EventLoop.open.add(1, ordering: .relaxed)
+    ThreadLoops.add(self)
   }
 
   /// How many loops of the process are open: for tests, which leave none.
@@ -117,10 +124,11 @@ extension EventLoop: StreamDomain {
       entered, "EventLoop.run: the loop is running already; stop() it first, or use execute { } to bring it work")
     owner.store(thread, ordering: .releasing)
     let outer = CurrentDomain.enter(self)
-    let wakeUp = UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)
-    if mode == .untilStopped { uv_ref(wakeUp) }
+    runsUntilStopped = mode == .untilStopped
+    updateWaiting()
     defer {
-      if mode == .untilStopped { uv_unref(wakeUp) }
+      runsUntilStopped = false
+      updateWaiting()
       isStopping = false
       CurrentDomain.leave(outer)
       runner.store(0, ordering: .releasing)

@@ -1,5 +1,31 @@
 internal import CLibUV
 
+/// The system's mutex, for who must hold it across calls that a closure would not let the optimizer see through.
+// @unchecked: the system's mutex is for several threads.
+@usableFromInline final class SystemMutex: @unchecked Sendable {
+  // Never moved, as the system demands.
+  private let mutex = UnsafeMutablePointer<uv_mutex_t>.allocate(capacity: 1)
+
+  @usableFromInline init() {
+    let code = uv_mutex_init(mutex)
+    precondition(code == 0, "SystemMutex: the system has no mutex left: \(String(cString: uv_strerror(code)))")
+  }
+
+  deinit {
+    uv_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  @usableFromInline func lock() { uv_mutex_lock(mutex) }
+  @usableFromInline func unlock() { uv_mutex_unlock(mutex) }
+
+  func withLock<R>(_ body: () throws -> R) rethrows -> R {
+    lock()
+    defer { unlock() }
+    return try body()
+  }
+}
+
 /// A state that several threads share, touched by one at a time.
 ///
 /// Not the standard library's `Mutex`: the thread sanitizer does not see that one's operations on Linux and reports races

@@ -10,24 +10,28 @@ extension Publishers {
   ///     demand      1--------2---
   ///     downstream  --a------bc|
   ///
-  /// The closure runs once per subscriber, when it subscribes, after the subscriber has its subscription.
+  /// The closure runs once per subscriber, when it subscribes, after the subscriber has its subscription. What it throws
+  /// ends the stream. A source that can wait sends only what is asked for: see ``Emitter/onRequest(_:)``. Callbacks on other
+  /// threads send by ``Emitter/sender``.
   ///
   /// **Demand:** what is sent before it is asked for is held; the ending follows it, and waits for no request of its
-  /// own. **Policy:** of what does not fit in `size`, `whenFull` decides; what is dropped is reported to
-  /// ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's, at once when what is held has not been asked for;
-  /// `whenFull`'s, with the next request, after the values which that asks for. What is still held then is dropped, and
-  /// reported. **Cancellation:** runs what the closure gave to ``Emitter/onCancel(_:)``, and discards what is held.
+  /// own. **Policy:** of what does not fit in `size`, 256 values by default, `whenFull` decides, by default that the newest
+  /// is dropped; what is dropped is reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's, immediately
+  /// when what is held has not been asked for; `whenFull`'s, with the next request, after the values which that asks for.
+  /// What is still held then is dropped, and reported. **Cancellation:** runs what the closure gave to
+  /// ``Emitter/onCancel(_:)``, and discards what is held.
   public struct Create<Output, Failure: Error>: Publisher {
     private let size: Int
     private let whenFull: BufferingStrategy<Failure>
-    private let body: (Emitter) -> Void
+    private let body: (Emitter) throws(Failure) -> Void
 
     /// - Parameters:
-    ///   - size: how many values to hold; more than zero, everything by default.
+    ///   - size: how many values to hold that are not asked for yet; more than zero, `.max` for everything.
     ///   - whenFull: what to do with a value for which there is no room.
-    ///   - body: sends values and the ending, now or later.
+    ///   - body: sends values and the ending, now or later; throws to end the stream.
     public init(
-      size: Int = .max, whenFull: BufferingStrategy<Failure> = .dropNewest, _ body: @escaping (Emitter) -> Void
+      size: Int = 256, whenFull: BufferingStrategy<Failure> = .dropNewest,
+      _ body: @escaping (Emitter) throws(Failure) -> Void
     ) {
       precondition(size > 0, "Create(size: \(size)): values need room to wait in; use 1 or more")
       self.size = size
@@ -39,24 +43,41 @@ extension Publishers {
       let buffer = BufferStage<Output, Failure>(
         ErasedSubscriber(subscriber), size, .byRequest, whenFull, endingWaits: false, name: "Create")
       let emitter = Emitter(buffer)
+      buffer.onRequest = { emitter.requested() }
       buffer.receive(subscription: CancellationSubscription { emitter.end() })
-      if emitter.isActive { body(emitter) }
+      guard emitter.isActive else { return }
+      do throws(Failure) {
+        try body(emitter)
+      } catch {
+        emitter.send(completion: .failure(error))
+      }
     }
 
     /// Where the closure of a ``Publishers/Create`` sends its values.
     public final class Emitter {
       private var buffer: BufferStage<Output, Failure>?
       private var cleanUps: [() -> Void] = []
+      private var asks: ((Subscribers.Demand) -> Void)?
+      private var isAsking = false
+      private var mustAskAgain = false
+      /// Called when values are asked for, and at the end: by senders.
+      var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
       init(_ buffer: BufferStage<Output, Failure>) { self.buffer = buffer }
 
       /// Whether what is sent can still arrive.
       public var isActive: Bool { buffer != nil }
 
+      /// How many values the subscriber has asked for and not received: so many can be sent without being held.
+      public var demand: Subscribers.Demand { buffer?.demand ?? .none }
+
       /// Delivers `value`, or holds it until it is asked for. Dropped, and reported, once not active.
       public func send(_ value: Output) {
         guard let buffer else { return StreamDiagnostics.dropped(value, "Create", .terminated) }
+        let standing = buffer.demand
         _ = buffer.receive(value)
+        // Taking one off, the subscriber's answer leaves as many or more.
+        if buffer.demand > .none, standing != .unlimited, buffer.demand >= standing { requested() }
       }
 
       /// Ends the stream, after the values held.
@@ -66,15 +87,47 @@ extension Publishers {
         buffer?.receive(completion: completion)
       }
 
-      /// Runs `cleanUp` once, when the subscriber cancels or the stream ends; at once when that has happened.
+      /// Runs `produce` whenever the subscriber has asked for values, immediately if it has already, with the demand that
+      /// stands.
+      ///
+      /// A source that sends as many values as that and then waits is never held nor dropped:
+      ///
+      ///     emitter.onRequest { _ in
+      ///       while emitter.demand > .none, let line = readLine() { emitter.send(line) }
+      ///     }
+      ///
+      /// What is asked for while `produce` runs is told when it has returned. A second call replaces the first's closure.
+      public func onRequest(_ produce: @escaping (Subscribers.Demand) -> Void) {
+        guard isActive else { return }
+        asks = produce
+        requested()
+      }
+
+      /// Runs `cleanUp` once, when the subscriber cancels or the stream ends; immediately when that has happened.
       public func onCancel(_ cleanUp: @escaping () -> Void) {
         if isActive { cleanUps.append(cleanUp) } else { cleanUp() }
       }
 
+      fileprivate func requested() {
+        for watcher in watchers { watcher.changed() }
+        guard !isAsking else {
+          mustAskAgain = true
+          return
+        }
+        isAsking = true
+        defer { isAsking = false }
+        repeat {
+          mustAskAgain = false
+          guard let asks, demand > .none else { return }
+          asks(demand)
+        } while mustAskAgain
+      }
+
       fileprivate func end() {
         buffer = nil
-        let cleanUps = self.cleanUps.take()
-        for cleanUp in cleanUps { cleanUp() }
+        asks = nil
+        for cleanUp in cleanUps.take() { cleanUp() }
+        for watcher in watchers { watcher.changed() }
       }
     }
   }

@@ -15,27 +15,43 @@ public final class Future<Output, Failure: Error>: Publisher {
   @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
   /// The subscribers that the result has not reached, in the order in which they subscribed.
   @exclusivity(unchecked) @usableFromInline var waiting: [FutureSubscription<Output, Failure>] = []
+  /// What must know whether anybody waits, when the result comes from elsewhere.
+  @exclusivity(unchecked) @usableFromInline var waits: FutureWaits?
 
-  /// - Parameter attemptToFulfill: runs at once; calls the promise it is given, now or later.
-  @inlinable public init(_ attemptToFulfill: @escaping (@escaping Promise) -> Void) {
+  /// - Parameter attemptToFulfill: runs immediately; calls the promise it is given, now or later.
+  @_disfavoredOverload @inlinable public init(_ attemptToFulfill: @escaping (@escaping Promise) -> Void) {
     attemptToFulfill { [self] in fulfill($0) }
   }
 
+  /// A future that is fulfilled from elsewhere.
+  init(_ waits: FutureWaits) { self.waits = waits }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscription = FutureSubscription(ErasedSubscriber(subscriber), self)
-    if result == nil { waiting.append(subscription) }
+    if result == nil {
+      waiting.append(subscription)
+      waits?.awaited(true)
+    }
     subscription.begin()
   }
 
   @inlinable func fulfill(_ result: Result<Output, Failure>) {
     guard self.result == nil else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
     self.result = result
+    waits?.awaited(false)
+    waits = nil
     for subscription in waiting.take() { subscription.fulfill(result) }
   }
 
   @usableFromInline func remove(_ subscription: FutureSubscription<Output, Failure>) {
     waiting.removeAll { $0 === subscription }
+    if waiting.isEmpty { waits?.awaited(false) }
   }
+}
+
+/// Whoever must know whether anybody waits for a future, because its result comes from elsewhere.
+@usableFromInline class FutureWaits {
+  @usableFromInline func awaited(_ isAwaited: Bool) {}
 }
 
 extension Future where Output: Sendable, Failure == Never {
@@ -107,8 +123,10 @@ extension Future where Output: Sendable {
 
   override var customMirror: Mirror {
     let future: Any = future as Any
-    return mirror([
-      "parent": future, "downstream": down?.subscriber as Any, "hasAnyDemand": isAsked, "subject": future,
-    ])
+    return Mirror(
+      self,
+      children: [
+        "parent": future, "downstream": down?.subscriber as Any, "hasAnyDemand": isAsked, "subject": future,
+      ])
   }
 }

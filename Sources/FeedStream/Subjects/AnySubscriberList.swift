@@ -18,6 +18,9 @@
   @usableFromInline final let upstreams = UpstreamDemand()
   @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
 
+  /// Called when a subscriber comes, asks for values or leaves, and when the subject ends. None for most subjects.
+  @exclusivity(unchecked) @usableFromInline final var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
+
   @exclusivity(unchecked) private var isAbandoned = false
 
   @usableFromInline init() {}
@@ -41,9 +44,29 @@
     for outlet in outlets { outlet?.release() }
   }
 
+  /// Calls the watchers, who may only take note.
+  @usableFromInline final func tellWatchers() {
+    for watcher in watchers { watcher.changed() }
+  }
+
+  /// Whether there is a subscriber and none that has not asked for a value.
+  final var isWanted: Bool {
+    var isWanted = false
+    for case .some(let outlet) in outlets {
+      let (isActive, demand) = outlet._withUnsafeGuaranteedRef { ($0.isActive, $0.demand) }
+      guard isActive else { continue }
+      guard demand > .none else { return false }
+      isWanted = true
+    }
+    return isWanted
+  }
+
+  final var hasSubscribers: Bool { outlets.count > vacancies }
+
   @usableFromInline final func remove(_ ledger: AnySubjectEntry) {
     confinement.check("Subject")
     guard isOpen, let outlet = outlets[ledger.index] else { return }
+    defer { if !watchers.isEmpty { tellWatchers() } }
     outlets[ledger.index] = nil
     vacancies += 1
     if sendings > 0 { retired.append(ledger) } else { closeUp() }

@@ -16,6 +16,7 @@
     self.onRequest = onRequest
     super.init()
     ledger.conduit = self
+    if !ledger.list.watchers.isEmpty { ledger.list.tellWatchers() }
   }
 
   deinit { ledger?.conduit = nil }
@@ -28,6 +29,8 @@
       withExtendedLifetime(subject) { ledger.list.upstreams.want() }
     }
     onRequest?(ledger)
+    // What was served may have ended this subscription, and with it the subject.
+    if let ledger = self.ledger, !ledger.list.watchers.isEmpty { ledger.list.tellWatchers() }
   }
 
   override func cancelled() {
@@ -50,10 +53,12 @@
 
   override var description: String { "\(name)" }
   override var customMirror: Mirror {
-    mirror([
-      "parent": subject as Any, "downstream": ledger?.subscriber as Any, "demand": ledger?.demand ?? demandAtEnd,
-      "subject": subject as Any,
-    ])
+    Mirror(
+      self,
+      children: [
+        "parent": subject as Any, "downstream": ledger?.subscriber as Any, "demand": ledger?.demand ?? demandAtEnd,
+        "subject": subject as Any,
+      ])
   }
 }
 

@@ -108,6 +108,6 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
   override var takesNone: Bool { true }
   override var description: String { "Subject" }
   override var customMirror: Mirror {
-    mirror(["downstream": target as Any, "upstreamSubscription": up as Any])
+    Mirror(self, children: ["downstream": target as Any, "upstreamSubscription": up as Any])
   }
 }

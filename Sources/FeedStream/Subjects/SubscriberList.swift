@@ -79,6 +79,7 @@
     if sendings > 0 { retired.append(contentsOf: ended) }
     // One that is cancelled by another's ending is not told of it.
     for ledger in ended where ledger.isActive { end(outlet(ledger), completion) }
+    if !watchers.isEmpty { tellWatchers() }
   }
 
   /// Lets a subscriber's subscription go and tells it how the subject ended.

@@ -118,6 +118,85 @@ private struct Snippet: CustomTestStringConvertible, Sendable {
 
   static let accepted = [
     Snippet(
+      testDescription: "sending from any thread, waiting for demand in a task",
+      code: """
+        import Foundation
+        func start(_ subject: PassthroughSubject<Int, Never>, on loop: EventLoop) {
+          let sender = subject.sender(on: loop)
+          loop.execute { sender.send(1) }
+          Thread.detachNewThread { sender.send(2) }
+          Task {
+            await sender.send(3)
+            sender.send(completion: .finished)
+          }
+        }
+        """),
+    Snippet(
+      testDescription: "a delegate's callback, as a subject",
+      code: """
+        final class Location: Sendable {
+          let places: StreamSender<String, Never>
+          init(_ places: StreamSender<String, Never>) { self.places = places }
+          func didMove(to place: String) { places.send(place) }
+        }
+        let loop = EventLoop()
+        let places = PassthroughSubject<String, Never>()
+        let subscription = places.removeDuplicates().sink { print($0) }
+        let delegate = Location(places.sender(on: loop))
+        """),
+    Snippet(
+      testDescription: "a completion handler, as a future",
+      code: """
+        struct Refusal: Error {}
+        func download(_ url: String, completion: @escaping @Sendable (Result<Int, any Error>) -> Void) {}
+        let page = Future<Int, any Error> { promise in
+          download("https://example.com") { promise($0) }
+        }
+        let subscription = page.sink(receiveCompletion: { _ in }, receiveValue: { print($0) })
+        """),
+    Snippet(
+      testDescription: "a notification, as a publisher",
+      code: """
+        import Foundation
+        func notifications(_ name: Notification.Name) -> Publishers.Create<Date, Never> {
+          Publishers.Create { emitter in
+            let sender = emitter.sender
+            let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in
+              sender.send(Date())
+            }
+            emitter.onCancel { NotificationCenter.default.removeObserver(token) }
+          }
+        }
+        """),
+    Snippet(
+      testDescription: "an asynchronous function, as a publisher",
+      code: """
+        struct Refusal: Error {}
+        func length(of text: String) async throws(Refusal) -> Int { text.count }
+        let one = Future { try await length(of: "sea") }
+        let typed: Future<Int, Refusal> = Future { () async throws(Refusal) in try await length(of: "sea") }
+        let pages = ["a", "b"].publisher.tryMapAsync(limit: 2) { text in
+          let doubled = text + text
+          return try await length(of: doubled)
+        }
+        .sink(receiveCompletion: { _ in }, receiveValue: { print($0) })
+        let doubled = [1, 2].publisher.mapAsync(limit: 1) { n in let m = n; return m * 2 }.sink { print($0) }
+        """),
+    Snippet(
+      testDescription: "a publisher, as an asynchronous sequence in a task that was handed it",
+      code: """
+        func consume(_ numbers: sending AnyPublisher<Int, Never>) {
+          Task {
+            for await number in numbers.values { print(number) }
+          }
+        }
+        func total(_ numbers: AnyPublisher<Int, any Error>) async throws -> Int {
+          var total = 0
+          for try await number in numbers.values { total += number }
+          return total
+        }
+        """),
+    Snippet(
       testDescription: "an actor that lives on a loop and owns streams",
       code: """
         actor Reader {

@@ -16,10 +16,20 @@ package protocol StreamDomain: AnyObject, Sendable {
 
   /// Where the tasks run that an operator starts; `nil` for the global pool.
   var taskExecutor: (any TaskExecutor)? { get }
+
+  /// Keeps the thread's loop running until as many calls of `stopWaiting()`: a live stream waits for something. Here only.
+  func beginWaiting()
+  func stopWaiting()
+
+  /// Has `action` run when the domain closes for good, or not any more. Here only.
+  func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?)
 }
 
 extension StreamDomain {
   package var taskExecutor: (any TaskExecutor)? { nil }
+  package func beginWaiting() {}
+  package func stopWaiting() {}
+  package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) {}
 }
 
 /// Holds a stream to the domain that first touched it (`CONTRACT.md`, rule 1). Costs nothing in release builds.
@@ -42,7 +52,8 @@ extension StreamDomain {
         home.isHere,
         """
         \(placed(touched())): touched on a thread that does not run its loop (CONTRACT, rule 1: a stream lives on one thread). \
-        Use loop.execute { } to get onto the loop, or publisher.values to take values off it.
+        Send by subject.sender(on: loop), which any thread may use, take values off the loop by publisher.values, or \
+        build the stream in loop.execute { }.
         """)
     }
   #else

@@ -37,6 +37,8 @@ extension Publishers {
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
   @exclusivity(unchecked) @usableFromInline var hasBegun = false
+  /// Called when values have been asked for: by `Create`, whose source may produce on request.
+  @exclusivity(unchecked) @usableFromInline var onRequest: (() -> Void)?
 
   @inlinable init(
     _ down: ErasedSubscriber<Input, Failure>, _ size: Int, _ prefetch: Publishers.PrefetchStrategy,
@@ -119,9 +121,13 @@ extension Publishers {
     let up = self.up
     let more = serve(self)
     if more > .none { up?.request(more) }
+    if let onRequest, isLive { onRequest() }
   }
 
-  override func forget() { values.removeAll() }
+  override func cancelled() {
+    super.cancelled()
+    values.removeAll()
+  }
 
   /// Delivers what has been asked for, in order, then the ending.
   ///

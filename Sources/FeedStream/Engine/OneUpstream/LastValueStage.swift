@@ -42,7 +42,10 @@
   /// The subscriber asked for values while upstream may deliver some.
   @usableFromInline func asked(for demand: Subscribers.Demand) { up?.request(demand) }
 
-  override func forget() { last = nil }
+  override func cancelled() {
+    super.cancelled()
+    if phase == .ended { last = nil }
+  }
 }
 
 /// A ``LastValueStage`` that delivers values before the last, as asked for.

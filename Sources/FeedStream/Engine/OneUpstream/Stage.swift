@@ -89,7 +89,6 @@
     guard takesEnding() else { return }
     phase = .ended
     up = nil
-    forget()
     down.receive(completion: completion)
   }
 
@@ -98,7 +97,6 @@
     guard phase == .live || phase == .waiting && strays == .earlyPass else { return }
     phase = .ended
     up.take()?.cancel()
-    forget()
     down.receive(completion: completion)
   }
 
@@ -111,12 +109,8 @@
     // The subscriber may have cancelled meanwhile.
     guard phase == .draining else { return }
     phase = .ended
-    forget()
     down.receive(completion: .finished)
   }
-
-  /// Releases what is kept of values and takes work back: the stream is over, by its ending or by cancellation.
-  @usableFromInline func forget() {}
 
   // MARK: Downstream's side
 
@@ -130,12 +124,11 @@
     guard phase != .ended, phase != .waiting || strays == .earlyTraps else { return }
     phase = .ended
     up.take()?.cancel()
-    forget()
   }
 
   // MARK: What a person sees
 
-  override var customMirror: Mirror { mirror(["downstream": down.subscriber, "phase": phase]) }
+  override var customMirror: Mirror { Mirror(self, children: ["downstream": down.subscriber, "phase": phase]) }
 }
 
 extension Stage: Traceable {

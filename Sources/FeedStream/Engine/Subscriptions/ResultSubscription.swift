@@ -80,10 +80,7 @@
   }
 
   override var description: String { "\(name)" }
-  override var customMirror: Mirror {
-    Mirror(
-      self, unlabeledChildren: (try? result?.get()).map { [$0] } ?? [], ancestorRepresentation: .suppressed)
-  }
+  override var customMirror: Mirror { Mirror(self, unlabeledChildren: (try? result?.get()).map { [$0] } ?? []) }
 }
 
 extension ResultSubscription: Traceable {

@@ -4,72 +4,44 @@
 /// the queue's, and the scheduler's only when. What waits in the queue has been asked for, and is bounded by that.
 /// `cancel()` empties the queue, and what the scheduler still calls then finds nothing to deliver.
 ///
-/// The stage stays live, and keeps its upstream, until the ending has been delivered: until then it can be cancelled. What
-/// the scheduler holds reaches the stage through a `Turn`, which is empty when nothing waits, and when the scheduler has
-/// taken its work back.
+/// The stage stays live, and keeps its upstream, until the ending has been delivered: until then it can be cancelled.
 @usableFromInline class ScheduledStage<Input, Failure: Error>: Stage<Input, Failure> {
   @usableFromInline let name: StaticString
-  /// Has the scheduler run something when a value received now is due; takes it back where the scheduler can do that.
-  @usableFromInline final let schedule: (@escaping () -> Void) -> (any Cancellable)?
-  @usableFromInline final let turn: Turn
-  /// Calls `deliverNext()`, for as long as anything waits.
-  @usableFromInline final let serve: () -> Void
-  /// What takes the scheduler's work back, in the order of the queue.
-  @exclusivity(unchecked) @usableFromInline final var works = FIFO<any Cancellable>()
+  @usableFromInline final let schedule: (@escaping () -> Void) -> Void
   @exclusivity(unchecked) @usableFromInline final var waiting = FIFO<Input>()
   /// Whether upstream may still deliver.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @exclusivity(unchecked) @usableFromInline final var ending = Subscribers.Completion<Failure>.finished
 
-  /// What scheduled work holds of the stage: the stage while something waits, nothing after that.
-  @usableFromInline final class Turn {
-    @exclusivity(unchecked) @usableFromInline var stage: ScheduledStage?
-    @inlinable init() {}
-  }
-
+  /// - Parameter schedule: has the scheduler run something when a value received now is due.
   @inlinable init(
-    _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>,
-    schedule: @escaping (@escaping () -> Void) -> (any Cancellable)?
+    _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, schedule: @escaping (@escaping () -> Void) -> Void
   ) {
     self.name = name
     self.schedule = schedule
-    let turn = Turn()
-    self.turn = turn
-    serve = { turn.stage?.deliverNext() }
     super.init(down)
   }
 
   /// Has `input` delivered when it is due.
   @inlinable final func enqueue(_ input: Input) {
     waiting.append(input)
-    scheduleNext()
-  }
-
-  @inlinable final func scheduleNext() {
-    turn.stage = self
-    if let work = schedule(serve) { works.append(work) }
+    schedule { [self] in deliverNext() }
   }
 
   /// Has the ending delivered when it is due, after the values.
   @usableFromInline final func enqueue(_ completion: Subscribers.Completion<Failure>) {
     isOpen = false
     ending = completion
-    scheduleNext()
+    schedule { [self] in deliverNext() }
   }
 
   /// Delivers what is first in the queue: a value, or after the last one the ending.
   @inlinable final func deliverNext() {
-    guard isLive else {
-      turn.stage = nil
-      return
-    }
-    if !works.isEmpty { _ = works.popFirst() }
+    guard isLive else { return }
     if let input = waiting.popFirst() {
-      if waiting.isEmpty, isOpen { turn.stage = nil }
       let more = down.receive(input)
       if more > .none, isLive { up?.request(more) }
     } else if !isOpen {
-      turn.stage = nil
       finish(ending)
     }
   }
@@ -77,10 +49,11 @@
   /// Passed on unjudged: it is the publisher that serves the demand who says what it may be.
   override var takesNone: Bool { true }
 
-  override func forget() {
-    if !works.isEmpty { turn.stage = nil }
-    while let work = works.popFirst() { work.cancel() }
-    _ = waiting.take()
+  override func cancelled() {
+    super.cancelled()
+    let dropped = waiting
+    waiting = FIFO()
+    withExtendedLifetime(dropped) {}
   }
 
   override var description: String { "\(name)" }

@@ -68,6 +68,4 @@ extension Publishers {
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
-
-  override func forget() { seen = [] }
 }

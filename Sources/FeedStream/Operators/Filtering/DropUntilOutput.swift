@@ -6,8 +6,7 @@ extension Publisher {
   ///     downstream  --------3--4--|
   ///
   /// **Demand:** passes through, and what is dropped counts as delivered, as in Combine: a subscriber that asks for
-  /// values one by one should ask for everything until the first arrives. One value is asked of `publisher`,
-  /// which stays subscribed until the ending, as in Combine.
+  /// values one by one should ask for everything until the first arrives. One value is asked of `publisher`.
   /// **Failure:** that of either; when `publisher` ends without a value, so does this stream.
   /// **Cancellation:** cancels both; so does the ending. Policy: forwards the rest.
   @inlinable public func drop<P: Publisher>(

@@ -90,5 +90,8 @@ extension Publishers.TakeLast: Equatable where Upstream: Equatable {}
     deliver()
   }
 
-  override func forget() { kept.removeAll() }
+  override func cancelled() {
+    super.cancelled()
+    kept.removeAll()
+  }
 }

@@ -91,7 +91,10 @@ extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
     up?.request(demand * count)
   }
 
-  override func forget() { collected = [] }
+  override func cancelled() {
+    super.cancelled()
+    collected = []
+  }
 
   override var strays: Strays { .allPass }
 }

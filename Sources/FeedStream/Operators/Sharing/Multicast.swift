@@ -101,5 +101,5 @@ extension Publishers {
   // What a request for nothing means is the subject's to say.
   override var takesNone: Bool { true }
 
-  override var customMirror: Mirror { mirror([:]) }
+  override var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }

@@ -141,5 +141,10 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     request(upstream: demand + deliver())
   }
 
-  override func forget() { _ = collected.take() }
+  override func cancelled() {
+    super.cancelled()
+    let dropped = collected
+    collected = []
+    withExtendedLifetime(dropped) {}
+  }
 }

@@ -102,7 +102,8 @@ extension Publishers {
     if isLive { self.demand += demand }
   }
 
-  override func forget() {
+  override func cancelled() {
+    super.cancelled()
     alarm.cancel()
     _ = latest.take()
   }

@@ -64,7 +64,13 @@ extension Publishers {
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.receive(input) : .none }
 
-  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    alarm.cancel()
+    finish(completion)
+  }
 
-  override func forget() { alarm.cancel() }
+  override func cancelled() {
+    super.cancelled()
+    alarm.cancel()
+  }
 }

@@ -38,7 +38,6 @@ extension Publishers {
       upstream.receive(
         subscriber: ReceiveOnStage<Output, Failure>("ReceiveOn", ErasedSubscriber(subscriber)) { [scheduler, options] in
           scheduler.schedule(options: options, $0)
-          return nil
         })
     }
   }

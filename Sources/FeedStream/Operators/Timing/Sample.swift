@@ -110,5 +110,8 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
     if isLive { self.demand += demand }
   }
 
-  override func forget() { _ = latest.take() }
+  override func cancelled() {
+    super.cancelled()
+    _ = latest.take()
+  }
 }

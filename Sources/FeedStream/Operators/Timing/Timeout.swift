@@ -109,10 +109,7 @@ extension Publishers {
       upstream.receive(
         subscriber: TimeoutStage<Output, Failure>(
           ErasedSubscriber(subscriber), Alarm(interval, scheduler, options),
-          schedule: { [scheduler, options] in
-            scheduler.schedule(options: options, $0)
-            return nil
-          },
+          schedule: { [scheduler, options] in scheduler.schedule(options: options, $0) },
           expired: { stage in stage.finish(ending(at: stage)) }))
     }
 
@@ -132,8 +129,7 @@ extension Publishers {
 
   /// - Parameter expired: what comes in place of the ending, upstream being cancelled and every value delivered.
   @usableFromInline init(
-    _ down: ErasedSubscriber<Input, Failure>, _ alarm: Alarm,
-    schedule: @escaping (@escaping () -> Void) -> (any Cancellable)?,
+    _ down: ErasedSubscriber<Input, Failure>, _ alarm: Alarm, schedule: @escaping (@escaping () -> Void) -> Void,
     expired: @escaping (TimeoutStage) -> Void
   ) {
     self.alarm = alarm
@@ -182,8 +178,8 @@ extension Publishers {
     super.requested(demand)
   }
 
-  override func forget() {
-    super.forget()
+  override func cancelled() {
+    super.cancelled()
     alarm.cancel()
   }
 }

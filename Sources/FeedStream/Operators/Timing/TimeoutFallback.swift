@@ -55,11 +55,7 @@ extension Publishers {
       stage.subscribe { [self, unowned stage] inlet in
         upstream.receive(
           subscriber: TimeoutStage<Output, Failure>(
-            ErasedSubscriber(inlet), alarm,
-            schedule: {
-              scheduler.schedule(options: options, $0)
-              return nil
-            },
+            ErasedSubscriber(inlet), alarm, schedule: { scheduler.schedule(options: options, $0) },
             expired: { _ in stage.subscribe { fallback.receive(subscriber: $0) } }))
       }
     }

@@ -108,25 +108,17 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   override func began() {
     super.began()
     guard isLive else { return }
-    if count == nil { beginWindow() }
+    if count == nil { _ = beginWindow() }
     up?.request(.unlimited)
   }
 
-  /// A window has its first value, and is full when that fills it, by the time anybody sees it: what is sent while it is
-  /// handed over comes after.
-  private func beginWindow(with input: Input? = nil) {
+  private func beginWindow() -> ReplaySubject<Input, Failure> {
     let window = ReplaySubject<Input, Failure>(count: .max)
     open = window
     filled = 0
-    if let input { fill(window, input) }
     waiting.append(window)
     deliver()
-  }
-
-  private func fill(_ window: ReplaySubject<Input, Failure>, _ input: Input) {
-    filled += 1
-    window.send(input)
-    if filled == count, window === open { endWindow(.finished) }
+    return window
   }
 
   private func endWindow(_ completion: Subscribers.Completion<Failure>) {
@@ -136,14 +128,17 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, !isFinished else { return .none }
-    if let open { fill(open, input) } else { beginWindow(with: input) }
+    let window = open ?? beginWindow()
+    filled += 1
+    window.send(input)
+    if filled == count, window === open { endWindow(.finished) }
     return .none
   }
 
   override func triggered() {
     guard isLive, !isFinished else { return }
     endWindow(.finished)
-    if isLive { beginWindow() }
+    if isLive { _ = beginWindow() }
   }
 
   override func triggerEnded() {

@@ -1,0 +1,25 @@
+extension Publishers.Create.Emitter where Output: Sendable {
+  /// Sends to this emitter from any thread: for callbacks that come on threads of their own.
+  ///
+  /// While there is one, and the subscription is neither cancelled nor ended, ``EventLoop/run(_:)`` does not return, unless
+  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  ///
+  /// - Precondition: the subscriber subscribed on a loop, or on a thread that has one.
+  public var sender: StreamSender<Output, Failure> {
+    let state = SenderTargetState(
+      isWanted: { self.demand > .none }, isAlive: { self.isActive }, isEnded: { !self.isActive },
+      watch: { key, changed in
+        self.watchers.removeAll { $0.key == key }
+        if let changed { self.watchers.append((key, changed)) }
+      })
+    let target = SenderTarget<Output, Failure>(
+      deliver: { self.send($0) },
+      deliverTold: {
+        guard self.isActive else { return Delivery(isTerminated: true) }
+        self.send($0)
+        return Delivery(delivered: 1)
+      },
+      end: { self.send(completion: $0) }, state: state)
+    return StreamSender(SenderInbox(target, on: nil, keepsLoopAlive: StreamHome.isKeeping))
+  }
+}

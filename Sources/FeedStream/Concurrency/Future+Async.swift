@@ -1,0 +1,142 @@
+extension Future where Output: Sendable {
+  /// Fulfils the future from any thread. Only the first call counts; a later one is reported as dropped.
+  public typealias SendablePromise = @Sendable (Result<Output, Failure>) -> Void
+
+  /// A future whose promise may be called from any thread.
+  ///
+  ///     Future<Data, any Error> { promise in
+  ///       download(url) { promise($0) }     // on whatever thread it answers
+  ///     }
+  ///
+  /// The result is delivered where the future was made: on the loop that runs or belongs to that thread. While a subscriber
+  /// waits for a promise that somebody holds, the loop keeps running, unless ``Publisher/keepsLoopAlive(_:)`` says
+  /// otherwise. Made where there is no loop, it is fulfilled on the thread that calls the promise.
+  ///
+  /// **Bad input:** a second result is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, as is one whose loop is
+  /// closed. A promise that is released without being called leaves the subscribers waiting, as in Combine, and the loop
+  /// does not wait with them.
+  ///
+  /// - Parameter attemptToFulfill: runs immediately; calls the promise it is given, now or later.
+  public convenience init(_ attemptToFulfill: (@escaping SendablePromise) -> Void) {
+    let waits = OutsideWaits()
+    self.init(waits)
+    let promise = HeldPromise(self, waits)
+    attemptToFulfill { promise.fulfill($0) }
+  }
+}
+
+extension Future {
+  /// A future of what `work` returns or throws, in a task that starts immediately.
+  ///
+  ///     let answer = Future { await model.answer(to: question) }
+  ///     let page = Future { try await session.page(at: url) }
+  ///     let typed = Future { () async throws(Refusal) in try await ask() }
+  ///
+  /// The result is delivered where the future was made, as with a promise. The loop keeps running until the task has ended,
+  /// unless ``Publisher/keepsLoopAlive(_:)`` said otherwise where the future was made.
+  ///
+  /// **Cancellation:** a subscriber's is its own; when nobody holds the future nor waits for it, its task is cancelled.
+  public convenience init(_ work: @escaping @Sendable () async throws(Failure) -> sending Output) {
+    let waits = OutsideWaits()
+    self.init(waits)
+    let home = waits.home
+    // Weak: the future goes when nobody holds it nor waits for it.
+    let future = WeakFuture(self)
+    home.beginWaiting()
+    waits.task = home.task {
+      let result: Carried<Result<Output, Failure>>
+      do throws(Failure) {
+        result = Carried(.success(try await work()))
+      } catch {
+        result = Carried(.failure(error))
+      }
+      await home.perform {
+        home.stopWaiting()
+        future.future?.fulfill(result.value)
+      }
+    }
+  }
+}
+
+/// What a future has for whoever fulfils it from elsewhere.
+private final class OutsideWaits: FutureWaits {
+  let home = StreamHome.current
+  /// The task that fulfils it; cancelled when the future is released.
+  var task: Task<Void, Never>?
+  /// Whether there is a promise that may still be called, and whether a subscriber waits for it.
+  private var isHeld = false
+  private var isAwaited = false
+  private var isWaiting = false
+
+  deinit { task?.cancel() }
+
+  override func awaited(_ isAwaited: Bool) {
+    self.isAwaited = isAwaited
+    update()
+  }
+
+  func held(_ isHeld: Bool) {
+    self.isHeld = isHeld
+    update()
+  }
+
+  private func update() {
+    guard (isHeld && isAwaited) != isWaiting else { return }
+    isWaiting.toggle()
+    if isWaiting { home.beginWaiting() } else { home.stopWaiting() }
+  }
+}
+
+/// A promise that several threads may call. It holds its future, as in Combine.
+// @unchecked: what it holds is touched and released at the future's home only.
+private final class HeldPromise<Output: Sendable, Failure: Error>: @unchecked Sendable {
+  private let home: StreamHome
+  private let held: Held
+
+  // @unchecked: as the promise.
+  private final class Held: @unchecked Sendable {
+    var future: Future<Output, Failure>?
+    let waits: OutsideWaits
+    init(_ future: Future<Output, Failure>, _ waits: OutsideWaits) { (self.future, self.waits) = (future, waits) }
+
+    func release() {
+      waits.held(false)
+      future = nil
+    }
+  }
+
+  init(_ future: Future<Output, Failure>, _ waits: OutsideWaits) {
+    home = waits.home
+    held = Held(future, waits)
+    waits.held(true)
+  }
+
+  deinit { home.run { [held] in held.release() } }
+
+  func fulfill(_ result: Result<Output, Failure>) {
+    guard home.domain?.isHere == false else { return deliver(result) }
+    let errand = Errand(result)
+    home.run {
+      errand.hasArrived = true
+      self.deliver(result)
+    }
+  }
+
+  private func deliver(_ result: Result<Output, Failure>) { held.future?.fulfill(result) }
+
+  /// Reports a result that finds its loop closed.
+  // @unchecked: run by the loop, or by nobody.
+  private final class Errand: @unchecked Sendable {
+    private let result: Result<Output, Failure>
+    var hasArrived = false
+    init(_ result: Result<Output, Failure>) { self.result = result }
+    deinit { if !hasArrived { StreamDiagnostics.dropped(result, "Future", .terminated) } }
+  }
+}
+
+/// A future that a task does not hold.
+// @unchecked: looked at where the future lives only.
+private struct WeakFuture<Output, Failure: Error>: @unchecked Sendable {
+  weak var future: Future<Output, Failure>?
+  init(_ future: Future<Output, Failure>) { self.future = future }
+}

@@ -1,0 +1,213 @@
+/// What has been sent to a stream and not yet reached it.
+///
+/// Values gather under a mutex until the loop takes them all. Only who finds nothing scheduled wakes the loop; while it is
+/// busy with them nobody has to. Whatever is scheduled holds a ``Errand``, whose release without having run says that the
+/// loop is closed.
+// @unchecked: what several threads touch is under the mutex; the rest is touched at the stream's home only.
+@usableFromInline final class SenderInbox<Output: Sendable, Failure: Error>: @unchecked Sendable {
+  // Under the mutex.
+  @usableFromInline let mutex = SystemMutex()
+  @exclusivity(unchecked) @usableFromInline var pending = ContiguousArray<Output>()
+  @exclusivity(unchecked) @usableFromInline var isScheduled = false
+  /// Whether another value is taken: no ending has been sent, and the loop is not closed.
+  @exclusivity(unchecked) @usableFromInline var isOpen = true
+  /// Whether there is nothing but values to deliver: none that waits, and no ending.
+  @exclusivity(unchecked) @usableFromInline var isPlain = true
+  @exclusivity(unchecked) var isClosed = false
+  @exclusivity(unchecked) var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) var waiting = FIFO<WaitingValue>()
+
+  // At home.
+  @exclusivity(unchecked) @usableFromInline var running = ContiguousArray<Output>()
+  @exclusivity(unchecked) var isWaiting = false
+  @usableFromInline let target: SenderTarget<Output, Failure>
+
+  let domain: any StreamDomain
+  let keepsLoopAlive: Bool
+  /// Calls `takeAll()`: formed where the types are known.
+  private let serve: (SenderInbox) -> Void
+
+  /// A value that waits until it is wanted.
+  final class WaitingValue: @unchecked Sendable {
+    // @unchecked: what changes is under the inbox's mutex.
+    let value: Output
+    var answer: UnsafeContinuation<SendOutcome, Never>?
+    var isCancelled = false
+    init(_ value: Output) { self.value = value }
+  }
+
+  @inlinable convenience init(
+    _ target: SenderTarget<Output, Failure>, on loop: (any LoopScheduler)?, keepsLoopAlive: Bool
+  ) {
+    self.init(target, on: loop, keepsLoopAlive) { $0.takeAll() }
+  }
+
+  @usableFromInline init(
+    _ target: SenderTarget<Output, Failure>, on loop: (any LoopScheduler)?, _ keepsLoopAlive: Bool,
+    serve: @escaping (SenderInbox) -> Void
+  ) {
+    let domain = loop.map { $0 as? any StreamDomain } ?? StreamHome.current.domain
+    guard let domain else {
+      preconditionFailure(
+        loop == nil
+          ? "sender: no loop runs here and this thread has none; say where the stream lives by sender(on: loop)"
+          : "sender(on:): values can only be brought to an EventLoop or to virtual time; use one of these")
+    }
+    self.domain = domain
+    self.target = target
+    self.keepsLoopAlive = keepsLoopAlive
+    self.serve = serve
+    StreamHome(domain: domain).run { [weak self] in self?.begin() }
+  }
+
+  deinit {
+    let remains = Remains(target: target, key: ObjectIdentifier(self), isWaiting: isWaiting, domain: domain)
+    if domain.isHere { remains.clear() } else { domain.execute { remains.clear() } }
+  }
+
+  /// What is left of an inbox, brought home to be released there.
+  // @unchecked: nobody else has it.
+  private final class Remains: @unchecked Sendable {
+    private let key: ObjectIdentifier
+    private let isWaiting: Bool
+    private let domain: any StreamDomain
+    private var target: SenderTarget<Output, Failure>?
+
+    init(target: SenderTarget<Output, Failure>, key: ObjectIdentifier, isWaiting: Bool, domain: any StreamDomain) {
+      (self.target, self.key, self.isWaiting, self.domain) = (target, key, isWaiting, domain)
+    }
+
+    func clear() {
+      target?.state.watch(key, nil)
+      domain.whenClosed(key, nil)
+      if isWaiting { domain.stopWaiting() }
+      target = nil
+    }
+  }
+}
+
+// MARK: - On any thread
+
+extension SenderInbox {
+  @inlinable func post(_ value: Output) -> Bool {
+    mutex.lock()
+    guard isOpen else {
+      mutex.unlock()
+      refuse(value)
+      return false
+    }
+    pending.append(value)
+    let mustWake = !isScheduled
+    isScheduled = true
+    mutex.unlock()
+    if mustWake { wake() }
+    return true
+  }
+
+  @inline(never) @usableFromInline func refuse(_ value: Output) {
+    StreamDiagnostics.dropped(value, "StreamSender", .terminated)
+  }
+
+  @usableFromInline func post(_ completion: Subscribers.Completion<Failure>) -> Bool {
+    mutex.lock()
+    guard isOpen else {
+      mutex.unlock()
+      return false
+    }
+    isOpen = false
+    ending = completion
+    isPlain = false
+    let mustWake = !isScheduled
+    isScheduled = true
+    mutex.unlock()
+    if mustWake { wake() }
+    return true
+  }
+
+  @usableFromInline func wake() {
+    let errand = Errand(self)
+    domain.execute { errand.run() }
+  }
+
+  @usableFromInline func sendWhenWanted(_ value: Output) async -> SendOutcome {
+    let waiting = WaitingValue(value)
+    return await withTaskCancellationHandler {
+      await withUnsafeContinuation { enqueue(waiting, $0) }
+    } onCancel: {
+      cancel(waiting)
+    }
+  }
+
+  private func enqueue(_ value: WaitingValue, _ answer: UnsafeContinuation<SendOutcome, Never>) {
+    mutex.lock()
+    if let refusal: SendOutcome = value.isCancelled ? .cancelled : isClosed ? .closed : isOpen ? nil : .ended {
+      mutex.unlock()
+      return answer.resume(returning: refusal)
+    }
+    value.answer = answer
+    waiting.append(value)
+    isPlain = false
+    let mustWake = !isScheduled
+    isScheduled = true
+    mutex.unlock()
+    if mustWake { wake() }
+  }
+
+  private func cancel(_ value: WaitingValue) {
+    let answer = mutex.withLock {
+      value.isCancelled = true
+      return value.answer.take()
+    }
+    guard let answer else { return }
+    answer.resume(returning: .cancelled)
+    // It stays in its place without an answer; the loop looks whether it still has to wait.
+    noteChange()
+  }
+
+  /// The loop is closed: nothing arrives any more.
+  func abandon() {
+    var lost = ContiguousArray<Output>()
+    let waiting = mutex.withLock {
+      isOpen = false
+      isClosed = true
+      isScheduled = false
+      ending = nil
+      swap(&pending, &lost)
+      defer { self.waiting = FIFO() }
+      return self.waiting
+    }
+    for value in lost { refuse(value) }
+    answer(waiting, .closed)
+  }
+
+  func answer(_ values: consuming FIFO<WaitingValue>, _ outcome: SendOutcome) {
+    while let value = values.popFirst() { mutex.withLock { value.answer.take() }?.resume(returning: outcome) }
+  }
+
+  /// Has the loop look again.
+  func noteChange() {
+    let mustWake = mutex.withLock {
+      isPlain = false
+      guard !isScheduled, !isClosed else { return false }
+      isScheduled = true
+      return true
+    }
+    if mustWake { wake() }
+  }
+
+  /// What a loop runs when values have come.
+  private final class Errand: @unchecked Sendable {
+    // @unchecked: run by the loop, or by nobody.
+    private let inbox: SenderInbox
+    private var hasRun = false
+
+    init(_ inbox: SenderInbox) { self.inbox = inbox }
+
+    func run() {
+      hasRun = true
+      inbox.serve(inbox)
+    }
+
+    deinit { if !hasRun { inbox.abandon() } }
+  }
+}

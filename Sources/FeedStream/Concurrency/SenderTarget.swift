@@ -1,0 +1,28 @@
+/// What a sender sends to, where the stream lives.
+@usableFromInline struct SenderTarget<Output, Failure: Error> {
+  @usableFromInline let deliver: (Output) -> Void
+  @usableFromInline let deliverTold: (Output) -> Delivery
+  @usableFromInline let end: (Subscribers.Completion<Failure>) -> Void
+  @usableFromInline let state: SenderTargetState
+
+  @inlinable init(
+    deliver: @escaping (Output) -> Void, deliverTold: @escaping (Output) -> Delivery,
+    end: @escaping (Subscribers.Completion<Failure>) -> Void, state: SenderTargetState
+  ) {
+    self.deliver = deliver
+    self.deliverTold = deliverTold
+    self.end = end
+    self.state = state
+  }
+}
+
+/// What a sender asks of its target.
+@usableFromInline struct SenderTargetState {
+  /// Whether a value sent now is wanted.
+  let isWanted: () -> Bool
+  /// Whether anybody is there to wait for values.
+  let isAlive: () -> Bool
+  let isEnded: () -> Bool
+  /// Has a function called when any of these may have changed; none to have it called no more.
+  let watch: (_ key: ObjectIdentifier, _ changed: (() -> Void)?) -> Void
+}

@@ -1,0 +1,134 @@
+/// Sends values into a stream from any thread: to a subject, or to the emitter of a ``Publishers/Create``.
+///
+///     let words = PassthroughSubject<String, Never>()
+///     let sender = words.sender(on: loop)
+///     Thread.detachNewThread {
+///       sender.send("sea")
+///       sender.send(completion: .finished)
+///     }
+///
+/// The stream receives everything on its loop, on a later turn, what one thread sends by one sender in its order. A burst
+/// wakes the loop once.
+///
+/// **What becomes of a value:** `send(_:)` says whether the stream's loop will take it. On the loop it is sent to the
+/// subject, which says the rest: a value that reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``. In
+/// asynchronous code `await sender.send(_:)` waits until the value is wanted, and answers what became of it.
+///
+/// **Keeping the loop running:** while the stream has a subscriber, a sender keeps ``EventLoop/run(_:)`` from returning
+/// until the ending is sent or the last copy of the sender is released, unless it was made with `keepsLoopAlive: false`. A
+/// value that waits until it is wanted keeps the loop running in any case.
+public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
+  @usableFromInline let inbox: SenderInbox<Output, Failure>
+
+  @inlinable init(_ inbox: SenderInbox<Output, Failure>) { self.inbox = inbox }
+
+  /// Sends `value`. Safe from any thread; never waits.
+  ///
+  /// What arrives faster than the loop takes it waits in memory, without a bound: where that matters, send from a task, by
+  /// `await`.
+  ///
+  /// - Returns: whether the loop will take it. `false` when this sender has sent an ending or its loop is closed: then the
+  ///   value is dropped, and reported to ``StreamDiagnostics/onDrop(_:)``.
+  @inlinable @discardableResult public func send(_ value: Output) -> Bool { inbox.post(value) }
+
+  /// The same as `send(_:)` without `await`, for asynchronous code that does not want to wait.
+  @inlinable @discardableResult public func post(_ value: Output) -> Bool { inbox.post(value) }
+
+  /// Ends the stream, after what this sender has sent. Safe from any thread.
+  ///
+  /// - Returns: whether the loop will take the ending: `false` when there has been one, or the loop is closed.
+  @discardableResult public func send(completion: Subscribers.Completion<Failure>) -> Bool { inbox.post(completion) }
+
+  /// Sends `value` when it is wanted: when there is a subscriber, and every subscriber has asked for a value.
+  ///
+  /// Values that several tasks send take turns. **Cancellation:** of the task: stops waiting; the value is not sent.
+  ///
+  /// - Returns: what became of the value.
+  @discardableResult public func send(_ value: Output) async -> SendOutcome { await inbox.sendWhenWanted(value) }
+}
+
+extension StreamSender where Output == Void {
+  /// Sends a signal. Safe from any thread; never waits.
+  @discardableResult public func send() -> Bool { inbox.post(()) }
+}
+
+/// What became of a value that was sent with `await`.
+public enum SendOutcome: Equatable, Sendable {
+  /// It was sent to the stream, which did this with it.
+  case sent(Delivery)
+  /// The stream had ended; it was not sent.
+  case ended
+  /// The task was cancelled before the value was wanted; it was not sent.
+  case cancelled
+  /// The loop was closed before the value was wanted; it was not sent.
+  case closed
+}
+
+// MARK: - Of a subject
+
+extension Subject where Output: Sendable {
+  /// Sends to this subject, which lives on the loop that the calling thread runs or owns, from any thread.
+  ///
+  /// - Precondition: there is such a loop; if not, say which by `sender(on:)`.
+  @inlinable public var sender: StreamSender<Output, Failure> { makeSender(nil, true) }
+
+  /// Sends to this subject, which lives on `loop`, from any thread.
+  ///
+  /// - Parameters:
+  ///   - loop: an ``EventLoop``, or virtual time.
+  ///   - keepsLoopAlive: whether ``EventLoop/run(_:)`` goes on while the subject has a subscriber and this sender may send.
+  @inlinable public func sender(
+    on loop: any LoopScheduler, keepsLoopAlive: Bool = true
+  ) -> StreamSender<Output, Failure> {
+    makeSender(loop, keepsLoopAlive)
+  }
+
+  @inlinable func makeSender(_ loop: (any LoopScheduler)?, _ keepsLoopAlive: Bool) -> StreamSender<Output, Failure> {
+    let target = SenderTarget<Output, Failure>(
+      deliver: { self.send($0) },
+      deliverTold: { self.send($0) as? Delivery ?? Delivery(delivered: 1) },
+      end: { self.send(completion: $0) },
+      state: SenderTargetState(ofSubject: self))
+    return StreamSender(SenderInbox(target, on: loop, keepsLoopAlive: keepsLoopAlive))
+  }
+}
+
+extension SenderTargetState {
+  /// What a sender asks of a subject; of one that is not the library's it knows nothing, and takes every value as wanted.
+  @usableFromInline init(ofSubject subject: AnyObject) {
+    guard let watched = subject as? any WatchedSubject else {
+      self.init(isWanted: { true }, isAlive: { true }, isEnded: { false }, watch: { _, _ in })
+      return
+    }
+    let list = watched.subscribers
+    self.init(
+      isWanted: { list.isWanted },
+      isAlive: { list.hasSubscribers },
+      isEnded: { watched.hasEnded },
+      watch: { key, changed in
+        list.watchers.removeAll { $0.key == key }
+        if let changed { list.watchers.append((key, changed)) }
+      })
+  }
+}
+
+/// A subject whose subscribers can be watched.
+protocol WatchedSubject: AnyObject {
+  var subscribers: AnySubscriberList { get }
+  var hasEnded: Bool { get }
+}
+
+extension PassthroughSubject: WatchedSubject {
+  var subscribers: AnySubscriberList { conduits }
+  var hasEnded: Bool { !conduits.isOpen }
+}
+
+extension CurrentValueSubject: WatchedSubject {
+  var subscribers: AnySubscriberList { conduits }
+  var hasEnded: Bool { !conduits.isOpen }
+}
+
+extension ReplaySubject: WatchedSubject {
+  var subscribers: AnySubscriberList { conduits }
+  var hasEnded: Bool { completion != nil }
+}

@@ -1,0 +1,162 @@
+import FeedStream
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("Senders", .settled) struct SenderTests {
+  /// So many by each thread; under the thread sanitizer `FEEDSTREAM_SENDS=125000` makes it a million.
+  private let each = ProcessInfo.processInfo.environment["FEEDSTREAM_SENDS"].flatMap(Int.init) ?? 5_000
+
+  @Test func `what eight threads send all arrives on the loop, each thread's in its order`() {
+    withLoop { loop in
+      let subject = PassthroughSubject<(thread: Int, number: Int), Never>()
+      let seen = Log<Int>()
+      seen.entries = [Int](repeating: 0, count: 8)
+      let subscription = subject.sink { value in
+        #expect(loop.isCurrent)
+        #expect(seen.entries[value.thread] == value.number)
+        seen.entries[value.thread] += 1
+      }
+      let left = Mutex(8)
+      do {
+        let sender = subject.sender(on: loop)
+        for thread in 0..<8 {
+          Foundation.Thread.detachNewThread { [each] in
+            for number in 0..<each { sender.send((thread, number)) }
+            if left.withLock({
+              $0 -= 1
+              return $0
+            }) == 0 {
+              sender.send(completion: .finished)
+            }
+          }
+        }
+      }
+      // Returns when the ending has arrived.
+      loop.run()
+      #expect(seen.entries == [Int](repeating: each, count: 8))
+      subscription.cancel()
+    }
+  }
+
+  @Test func `a burst is one wake-up, delivered on a later turn`() {
+    withLoop { loop in
+      let subject = PassthroughSubject<Int, Never>()
+      let log = Log<Int>()
+      let subscription = subject.sink { log.note($0) }
+      let sender = subject.sender(on: loop, keepsLoopAlive: false)
+      loop.schedule {
+        for number in 0..<1000 { sender.send(number) }
+        #expect(log.entries.isEmpty)
+      }
+      loop.run()
+      #expect(log.entries == Array(0..<1000))
+      subscription.cancel()
+    }
+  }
+
+  @Test func `the loop runs on while a sender may send to somebody, and no longer`() throws {
+    try withLoop { loop in
+      let subject = PassthroughSubject<Int, Never>()
+      var sender: StreamSender<Int, Never>? = subject.sender(on: loop)
+      // Nobody is subscribed.
+      loop.run()
+      let log = Log<Int>()
+      let subscription = subject.sink { log.note($0) }
+      let other = try EventLoopThread()
+      other.loop.execute { [sender] in
+        stall(milliseconds: 5)
+        sender?.send(1)
+      }
+      sender = nil
+      // The last copy goes with the closure.
+      loop.run()
+      #expect(log.entries == [1])
+      other.shutdown()
+
+      sender = subject.sender(on: loop, keepsLoopAlive: false)
+      loop.run()
+      sender = subject.sender(on: loop)
+      subscription.cancel()
+      loop.run()
+      withExtendedLifetime(sender) {}
+    }
+  }
+
+  @Test func `a sender of a closed loop, or one that has ended its stream, refuses values and reports them`() {
+    let lost = Mutex<[Int]>([])
+    StreamDiagnostics.onDrop { drop in
+      if drop.source == "StreamSender", let value = drop.value as? Int { lost.withLock { $0.append(value) } }
+    }
+    defer { StreamDiagnostics.onDrop(nil) }
+    let loop = EventLoop()
+    let subject = PassthroughSubject<Int, Never>()
+    let log = Log<Int>()
+    let subscription = subject.sink { log.note($0) }
+    let ended = subject.sender(on: loop)
+    #expect(ended.send(1))
+    #expect(ended.send(completion: .finished))
+    #expect(!ended.send(2))
+    #expect(!ended.send(completion: .finished))
+    loop.run()
+    let closed = subject.sender(on: loop)
+    // On its way when the loop closes.
+    #expect(closed.send(3))
+    loop.close()
+    #expect(!closed.send(4))
+    #expect(!closed.send(completion: .finished))
+    #expect(log.entries == [1])
+    #expect(lost.withLock { $0 } == [2, 3, 4])
+    subscription.cancel()
+  }
+
+  @Test func `a subject that has ended says so of what is sent to it`() async throws {
+    let thread = try EventLoopThread()
+    defer { thread.shutdown() }
+    let subject = PassthroughSubject<Int, Never>()
+    subject.send(completion: .finished)
+    let sender = subject.sender(on: thread.loop)
+    #expect(await sender.send(1) == .ended)
+  }
+
+  @Test func `a value sent with await waits until it is wanted`() async throws {
+    let thread = try EventLoopThread()
+    defer { thread.shutdown() }
+    let subject = PassthroughSubject<Int, Never>()
+    let sender = subject.sender(on: thread.loop)
+    let values = subject.values(on: thread.loop)
+    let producer = Task {
+      var outcomes: [SendOutcome] = []
+      for number in 1...3 { outcomes.append(await sender.send(number)) }
+      sender.send(completion: .finished)
+      return outcomes
+    }
+    var received: [Int] = []
+    for await value in values { received.append(value) }
+    #expect(received == [1, 2, 3])
+    #expect(await producer.value == [SendOutcome](repeating: .sent(Delivery(delivered: 1)), count: 3))
+  }
+
+  @Test func `a task that is cancelled, or whose loop closes, while its value waits is told so`() async throws {
+    let thread = try EventLoopThread()
+    let subject = PassthroughSubject<Int, Never>()
+    let sender = subject.sender(on: thread.loop)
+    let waiting = Task { await sender.send(1) }
+    waiting.cancel()
+    #expect(await waiting.value == .cancelled)
+    let abandoned = Task { await sender.send(2) }
+    // Behind it in the loop's mail, or before it: both are told.
+    await withCheckedContinuation { continuation in thread.loop.execute { continuation.resume() } }
+    thread.shutdown()
+    #expect(await abandoned.value == .closed)
+    #expect(await sender.send(3) == .closed)
+  }
+
+  @Test func `a sender needs a loop`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = PassthroughSubject<Int, Never>().sender
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("sender(on: loop)"))
+  }
+}

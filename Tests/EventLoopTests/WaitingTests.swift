@@ -1,0 +1,190 @@
+import FeedStream
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("What streams wait for keeps the loop running", .settled) struct WaitingTests {
+  struct Boom: Error {}
+
+  /// Runs the loop until it is idle, with what `subscribe` makes subscribed before that.
+  private func entries<T: Sendable>(
+    _ subscribe: @escaping @Sendable (EventLoop, Log<T>) -> any Cancellable
+  ) async -> [T] {
+    await onThread {
+      withLoop { loop in
+        let log = Log<T>()
+        let subscription = subscribe(loop, log)
+        loop.run()
+        subscription.cancel()
+        return log.entries
+      }
+    }
+  }
+
+  /// Runs `body` on a thread of its own: tasks, which it waits for, have as many threads as there are processors.
+  private func onThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+    await withCheckedContinuation { continuation in
+      Foundation.Thread.detachNewThread { continuation.resume(returning: body()) }
+    }
+  }
+
+  @Test func `the elements of a sequence`() async {
+    let (elements, source) = AsyncStream<Int>.makeStream()
+    Foundation.Thread.detachNewThread {
+      for number in 1...3 {
+        stall(milliseconds: 1)
+        source.yield(number)
+      }
+      source.finish()
+    }
+    #expect(await entries { loop, log in elements.publisher.sink { log.note(loop.isCurrent ? $0 : -1) } } == [1, 2, 3])
+  }
+
+  @Test(arguments: [1, 2, 5]) func `tasks, at every limit`(_ limit: Int) async {
+    let doubled = await entries { loop, log in
+      [1, 2, 3, 4].publisher
+        .mapAsync(limit: limit) { number in
+          let pause = Duration.milliseconds(4 - number)
+          try? await Task.sleep(for: pause)
+          return number * 2
+        }
+        .sink { log.note(loop.isCurrent ? $0 : -1) }
+    }
+    #expect(doubled == [2, 4, 6, 8])
+  }
+
+  @Test func `a future's task`() async {
+    let answers = await entries { loop, log in
+      Future {
+        try? await Task.sleep(for: .milliseconds(2))
+        return 7
+      }
+      .sink { log.note(loop.isCurrent ? $0 : -1) }
+    }
+    #expect(answers == [7])
+  }
+
+  @Test func `a promise that another thread calls`() async {
+    let answers = await entries { loop, log in
+      Future<Int, Never> { promise in
+        Foundation.Thread.detachNewThread {
+          stall(milliseconds: 2)
+          promise(.success(7))
+          promise(.success(8))
+        }
+      }
+      .sink { log.note(loop.isCurrent ? $0 : -1) }
+    }
+    #expect(answers == [7])
+  }
+
+  @Test func `no promise that nobody can call any more, and none that nobody waits for`() {
+    let kept = Mutex<(@Sendable (Result<Int, Never>) -> Void)?>(nil)
+    _ = withLoop { loop in
+      // Released at once.
+      let forgotten = Future<Int, Never> { _ in }
+      let waiting = forgotten.sink { _ in }
+      let unheard = Future<Int, Never> { promise in kept.withLock { $0 = promise } }
+      loop.run()
+      waiting.cancel()
+      return unheard
+    }
+    kept.withLock { $0 = nil }
+  }
+
+  @Test func `the sender of a Create, until the subscription is cancelled`() async {
+    let numbers = await entries { loop, log in
+      Publishers.Create<Int, Never> { emitter in
+        let sender = emitter.sender
+        Foundation.Thread.detachNewThread {
+          stall(milliseconds: 2)
+          for number in 0..<5 { sender.send(number) }
+          stall(milliseconds: 2)
+        }
+      }
+      .prefix(3)
+      .sink { log.note($0) }
+    }
+    #expect(numbers == [0, 1, 2])
+  }
+
+  @Test func `not what a subscription says should not`() async {
+    let (elements, source) = AsyncStream<Int>.makeStream()
+    await onThread {
+      withLoop { loop in
+        let subscriptions = [
+          elements.publisher.keepsLoopAlive(false).sink { _ in },
+          Just(1).mapAsync(limit: 1) { _ in for await _ in AsyncStream<Int>.makeStream().stream {} }
+            .keepsLoopAlive(false).sink { _ in },
+        ]
+        loop.run()
+        for subscription in subscriptions { subscription.cancel() }
+      }
+    }
+    source.finish()
+  }
+
+  @Test func `a typed error stays what it is, and a future that nobody holds cancels its task`() async {
+    let future = Future { () async throws(Boom) -> Int in throw Boom() }
+    // Compiles: the type is kept.
+    let typed: Future<Int, Boom> = future
+    await #expect(throws: Boom.self) { try await typed.value }
+
+    let (ends, end) = AsyncStream<Bool>.makeStream()
+    var endless: Future<Void, Never>? = Future {
+      for await _ in AsyncStream<Int>.makeStream().stream {}
+      end.yield(Task.isCancelled)
+    }
+    withExtendedLifetime(endless) {}
+    endless = nil
+    for await wasCancelled in ends {
+      #expect(wasCancelled)
+      break
+    }
+  }
+
+  @Test func `without any loop mapAsync delivers one at a time, at every limit`() async {
+    let busy = Mutex(false)
+    let values = (0..<200).publisher
+      .mapAsync(limit: 8, order: .unordered) { number in
+        await Task.yield()
+        return number
+      }
+      .handleEvents(receiveOutput: { _ in
+        #expect(
+          busy.withLock {
+            $0.toggle()
+            return $0
+          })
+        #expect(
+          busy.withLock {
+            $0.toggle()
+            return !$0
+          })
+      })
+      .values
+    var sum = 0
+    for await value in values { sum += value }
+    #expect(sum == 199 * 100)
+  }
+
+  @Test func `a task whose loop is closed ends`() async throws {
+    let thread = try EventLoopThread()
+    let (gate, opening) = AsyncStream<Void>.makeStream()
+    let (ends, end) = AsyncStream<Void>.makeStream()
+    thread.loop.execute {
+      // Holds itself until the task has ended.
+      Just(1)
+        .mapAsync(limit: 1) { _ in
+          for await _ in gate { break }
+          end.yield()
+        }
+        .subscribe(
+          Subscribers.Sink<Void, Never>(receiveCompletion: { _ in }) { Issue.record("a closed loop delivered") })
+    }
+    await withCheckedContinuation { continuation in thread.loop.execute { continuation.resume() } }
+    thread.shutdown()
+    opening.yield()
+    for await _ in ends { break }
+  }
+}
