@@ -1,0 +1,106 @@
+// Where there is Combine, it brings types of these names itself.
+#if !canImport(Combine)
+  public import Dispatch
+
+  /// A dispatch queue as a scheduler, so that code written for Combine runs unchanged.
+  ///
+  /// What is scheduled runs on the queue, on whatever thread serves it. A stream still is for one thread at a time: use the main
+  /// queue or a serial one, and set up, request and cancel there too; nothing here takes a lock. New code has an
+  /// ``EventLoop``, which the compiler and debug builds hold streams to.
+  extension DispatchQueue: Scheduler {
+    /// An instant of the queue's clock, which stands still while the machine is suspended.
+    public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
+      public var dispatchTime: DispatchTime
+
+      public init(_ time: DispatchTime) { dispatchTime = time }
+
+      public init(from decoder: any Decoder) throws {
+        self.init(DispatchTime(uptimeNanoseconds: try decoder.singleValueContainer().decode(UInt64.self)))
+      }
+
+      public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(dispatchTime.uptimeNanoseconds)
+      }
+
+      public static func == (lhs: Self, rhs: Self) -> Bool { lhs.dispatchTime == rhs.dispatchTime }
+      public func hash(into hasher: inout Hasher) { hasher.combine(dispatchTime.rawValue) }
+
+      public func distance(to other: Self) -> Stride {
+        let (mine, theirs) = (dispatchTime.uptimeNanoseconds, other.dispatchTime.uptimeNanoseconds)
+        return Stride(
+          nanoseconds: theirs >= mine ? Int64(clamping: theirs - mine) : -Int64(clamping: mine - theirs))
+      }
+      public func advanced(by n: Stride) -> Self { Self(dispatchTime + .nanoseconds(Int(n.nanoseconds))) }
+
+      /// A length of time; a bare number counts seconds.
+      public typealias Stride = StreamInstant.Stride
+    }
+
+    /// How a queue runs what is scheduled.
+    public struct SchedulerOptions {
+      public var qos: DispatchQoS
+      public var flags: DispatchWorkItemFlags
+      public var group: DispatchGroup?
+
+      public init(qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], group: DispatchGroup? = nil) {
+        self.qos = qos
+        self.flags = flags
+        self.group = group
+      }
+    }
+
+    public var now: SchedulerTimeType { SchedulerTimeType(.now()) }
+    public var minimumTolerance: SchedulerTimeType.Stride { .zero }
+
+    public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+      let action = Carried(uncheckedly: action)
+      async(group: options?.group, qos: options?.qos ?? .unspecified, flags: options?.flags ?? []) { action.value() }
+    }
+
+    public func schedule(
+      after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
+      _ action: @escaping () -> Void
+    ) {
+      let action = Carried(uncheckedly: action)
+      asyncAfter(deadline: date.dispatchTime, qos: options?.qos ?? .unspecified, flags: options?.flags ?? []) {
+        action.value()
+      }
+    }
+
+    /// Runs `action` at `date` and then every `interval`.
+    ///
+    /// - Returns: stops it; dropping it does not.
+    public func schedule(
+      after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
+      options: SchedulerOptions?, _ action: @escaping () -> Void
+    ) -> any Cancellable {
+      let timer = DispatchSource.makeTimerSource(queue: self)
+      let repetition = Repetition(timer)
+      let action = Carried(uncheckedly: action)
+      // The handler holds the timer, which goes when it is cancelled: so it runs on when the cancellable is dropped.
+      timer.setEventHandler(qos: options?.qos ?? .unspecified, flags: options?.flags ?? []) {
+        repetition.run(action.value)
+      }
+      timer.schedule(
+        deadline: date.dispatchTime, repeating: .nanoseconds(Int(interval.nanoseconds)),
+        leeway: .nanoseconds(Int(max(tolerance, .zero).nanoseconds)))
+      timer.resume()
+      return repetition
+    }
+
+    // @unchecked: a source may be cancelled on any thread; what else it is was set before it ran.
+    private final class Repetition: Cancellable, @unchecked Sendable {
+      private let timer: any DispatchSourceTimer
+      init(_ timer: any DispatchSourceTimer) { self.timer = timer }
+
+      func run(_ action: () -> Void) { if !timer.isCancelled { action() } }
+
+      func cancel() {
+        timer.cancel()
+        // The handler holds this: without it neither goes.
+        timer.setEventHandler(handler: nil)
+      }
+    }
+  }
+#endif

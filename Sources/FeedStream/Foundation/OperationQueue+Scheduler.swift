@@ -1,0 +1,65 @@
+// Where there is Combine, Foundation brings types of these names itself.
+#if !canImport(Combine)
+  public import Foundation
+
+  /// An operation queue as a scheduler, so that code written for Combine runs unchanged.
+  ///
+  /// As with a dispatch queue, a stream is for one thread at a time: use the main queue, or one with a
+  /// `maxConcurrentOperationCount` of 1.
+  extension OperationQueue: Scheduler {
+    public typealias SchedulerTimeType = RunLoop.SchedulerTimeType
+
+    /// An operation queue has none.
+    public struct SchedulerOptions: Sendable {
+      public init() {}
+    }
+
+    public var now: SchedulerTimeType { SchedulerTimeType(Date()) }
+    public var minimumTolerance: SchedulerTimeType.Stride { 0 }
+
+    public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+      let action = Carried(uncheckedly: action)
+      addOperation { action.value() }
+    }
+
+    public func schedule(
+      after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
+      _ action: @escaping () -> Void
+    ) {
+      let action = Carried(uncheckedly: action)
+      OperationQueue.timers.asyncAfter(deadline: .now() + max(date.date.timeIntervalSinceNow, 0)) {
+        self.addOperation { action.value() }
+      }
+    }
+
+    /// Runs `action` at `date` and then every `interval`.
+    ///
+    /// - Returns: stops it; dropping it does not.
+    public func schedule(
+      after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
+      options: SchedulerOptions?, _ action: @escaping () -> Void
+    ) -> any Cancellable {
+      let action = Carried(uncheckedly: action)
+      let isCancelled = Locked(false)
+      let timer = OperationQueue.timers.schedule(
+        after: .init(.now() + max(date.date.timeIntervalSinceNow, 0)), interval: .seconds(interval.timeInterval),
+        tolerance: .zero, options: nil
+      ) {
+        self.addOperation { if !isCancelled.withLock({ $0 }) { action.value() } }
+      }
+      return Repetition(timer: timer, isCancelled: isCancelled)
+    }
+
+    private struct Repetition: Cancellable {
+      let timer: any Cancellable
+      let isCancelled: Locked<Bool>
+      func cancel() {
+        isCancelled.withLock { $0 = true }
+        timer.cancel()
+      }
+    }
+
+    /// Where operation queues wait for their time.
+    private static let timers = DispatchQueue(label: "FeedStream.OperationQueue")
+  }
+#endif

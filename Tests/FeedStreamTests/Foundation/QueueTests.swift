@@ -1,0 +1,48 @@
+import Dispatch
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Queues of Dispatch and Foundation as schedulers", .settled) struct QueueTests {
+  /// Three ticks, then a value that is delayed, on `scheduler`; says whether all came there.
+  private func ticks<S: Scheduler>(_ scheduler: S, isThere: @escaping @Sendable () -> Bool) async -> [Int] {
+    await withCheckedContinuation { continuation in
+      scheduler.schedule {
+        var received: [Int] = []
+        var subscription: AnyCancellable?
+        subscription = Publishers.Interval(every: .milliseconds(1), scheduler: scheduler)
+          .prefix(3)
+          .delay(for: .milliseconds(1), scheduler: scheduler)
+          .receive(on: scheduler)
+          .sink(
+            receiveCompletion: { _ in
+              continuation.resume(returning: received)
+              subscription = nil
+            }, receiveValue: { received.append(isThere() ? $0 : -1) })
+        _ = subscription
+      }
+    }
+  }
+
+  @Test func `a dispatch queue runs a stream's timers and delivers on the queue`() async {
+    let queue = DispatchQueue(label: "queue tests")
+    let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    #expect(await ticks(queue) { DispatchQueue.getSpecific(key: key) == true } == [0, 1, 2])
+  }
+
+  @Test func `an operation queue runs a stream's timers and delivers on the queue`() async {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 1
+    #expect(await ticks(queue) { OperationQueue.current === queue } == [0, 1, 2])
+  }
+
+  @Test func `a length of a queue's time is one of stream time`() {
+    let start = DispatchQueue.SchedulerTimeType(DispatchTime(uptimeNanoseconds: 1_000))
+    let later = start.advanced(by: .seconds(2))
+    #expect(start.distance(to: later) == .seconds(2))
+    #expect(later.distance(to: start) == .seconds(-2))
+    #expect(start < later)
+  }
+}
