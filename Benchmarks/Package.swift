@@ -33,7 +33,10 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "CLoop", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("uv")]),
     .executableTarget(
-      name: "loop", dependencies: ["Harness", "CLoop", subject], swiftSettings: [.swiftLanguageMode(.v5)]),
+      name: "loop",
+      dependencies: [
+        "Harness", "CLoop", subject, .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+      ], swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "CStore", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(
       name: "store", dependencies: ["Harness", "CStore", .product(name: "ImageFeed", package: "FeedStream")],

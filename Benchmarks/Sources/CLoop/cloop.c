@@ -93,6 +93,61 @@ void c_ping_pong(long n) {
   if (uv_loop_close(&here) || uv_loop_close(&there)) abort();
 }
 
+// Numbers from another thread
+
+typedef struct {
+  long *items, count, room;
+} numbers;
+
+static uv_mutex_t sending;
+static numbers sent, taken;
+static long total;
+
+static void numbers_arrived(uv_async_t *handle) {
+  uv_mutex_lock(&sending);
+  numbers full = sent;
+  sent = taken;
+  uv_mutex_unlock(&sending);
+  for (long i = 0; i < full.count; i++) {
+    total += full.items[i];
+    count++;
+  }
+  full.count = 0;
+  taken = full;
+  if (count == target) uv_close((uv_handle_t *)handle, NULL);
+}
+
+static void send_numbers(void *unused) {
+  for (long i = 0; i < target; i++) {
+    uv_mutex_lock(&sending);
+    if (sent.count == sent.room) {
+      sent.room = sent.room ? 2 * sent.room : 256;
+      sent.items = realloc(sent.items, sent.room * sizeof *sent.items);
+    }
+    sent.items[sent.count++] = i;
+    uv_mutex_unlock(&sending);
+    uv_async_send(&wake_here);
+  }
+}
+
+void c_send(long n) {
+  begin();
+  target = n;
+  total = 0;
+  sent = taken = (numbers){0};
+  uv_mutex_init(&sending);
+  uv_async_init(&loop, &wake_here, numbers_arrived);
+  uv_thread_t thread;
+  uv_thread_create(&thread, send_numbers, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  uv_thread_join(&thread);
+  free(sent.items);
+  free(taken.items);
+  uv_mutex_destroy(&sending);
+  run_dry();
+  if (total != n * (n - 1) / 2) abort();
+}
+
 // Scheduling: libuv has no queue of jobs; this is the least one can write.
 
 typedef struct job {

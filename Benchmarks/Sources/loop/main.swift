@@ -140,4 +140,5 @@ let works = 200_000 / part
 try compare("thread-pool work, empty", works, .processor, inC: { c_work(works, 0) }, ours: { work(works, 0) })
 let busy = 20_000 / part
 try compare("thread-pool work of 20 µs", busy, .wall, inC: { c_work(busy, 20_000) }, ours: { work(busy, 20_000) })
+try compareSenders()
 try report.finish()

@@ -6,6 +6,8 @@ void c_one_shot_timers(long n);
 void c_repeating_timers(long timers, long ticks);
 /// Two threads with a loop each wake one another `n` times.
 void c_ping_pong(long n);
+/// Another thread sends `n` numbers: a mutex, a growing array that the loop swaps, and `uv_async_send`.
+void c_send(long n);
 /// `n` jobs put into a queue that is served by the next turn of the loop.
 void c_schedule(long n);
 /// So many chains of jobs that schedule their successors, until `n` have run.
