@@ -56,7 +56,7 @@ let package = Package(
     .executableTarget(
       name: "feed",
       dependencies: [
-        "FeedFormats", "FeedStream", "ImageFeed", "PlainText", "Samples",
+        "FeedStream", "ImageFeed", "PlainText", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "FlyingFox", package: "FlyingFox"),

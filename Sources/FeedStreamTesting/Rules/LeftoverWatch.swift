@@ -4,9 +4,16 @@ import FeedStream
 ///
 /// What the kit's own sources have scheduled does not count.
 struct LeftoverWatch {
+  /// Whether what was scheduled before the stream was over may stay until it is due: work without a repetition, which a
+  /// scheduler cannot take back. Nothing may be scheduled after that.
+  let mayLeaveWork: Bool
+  /// When the last of what was left over is due.
+  private var limit: StreamInstant?
   private var isSettled = false
   /// What is wrong.
   private(set) var finding: String?
+
+  init(mayLeaveWork: Bool) { self.mayLeaveWork = mayLeaveWork }
 
   mutating func look(at time: VirtualTimeScheduler, isOver: Bool) {
     guard isOver, !isSettled else { return }
@@ -16,8 +23,11 @@ struct LeftoverWatch {
       isSettled = left.isEmpty
       return
     }
+    if mayLeaveWork, limit == nil { limit = left.map(\.when).max() }
+    if let limit, time.now < limit || left.allSatisfy({ $0.when <= limit }) { return }
     isSettled = true
-    finding = "work was left over after the stream was over, due at \(first); cancel it with the stream"
+    finding =
+      "work was left over after the stream was over, due at \(first); cancel it, or declare .leavesWork if no scheduler can"
   }
 }
 

@@ -33,6 +33,9 @@ public enum StreamRules {
     /// It drops what was not asked for when it arrived, as documented. Under less than unlimited demand the rest is then
     /// delivered, in order.
     public static let dropsUnasked = Traits(rawValue: 1 << 5)
+    /// Work that it has given to the scheduler, and that a scheduler cannot take back, is left over when it is cancelled,
+    /// without effect.
+    public static let leavesWork = Traits(rawValue: 1 << 6)
     /// What it drops counts as delivered, as documented: it may need more demand to go on.
     public static let spendsDemand = Traits(rawValue: 1 << 8)
     /// It never ends by itself: time is moved a few times only.

@@ -21,13 +21,12 @@ extension LocalFeed {
   ///
   /// - Parameters:
   ///   - maxAge: the age at which a feed has expired; `nil` for any age.
-  ///   - deleting: what to delete on the way; nothing by default. A feed that only `maxAge` calls expired is kept: see
-  ///     ``FeedCache/init(store:on:policy:now:)``.
+  ///   - deleting: what to delete on the way; nothing by default.
   public func load(
     maxAge: Duration? = FeedCachePolicy.defaultMaxAge, deleting: CacheCleaning = .nothing
   ) -> AnyPublisher<CachedFeed, CacheMiss> {
     let (address, store, now) = (address, cache.store, cache.now)
-    let (policy, deletionPolicy) = (FeedCachePolicy(maxAge: maxAge), cache.policy)
+    let policy = FeedCachePolicy(maxAge: maxAge)
     return cache.worker.publisher { () throws(CacheMiss) -> CachedFeed in
       let saved: CachedFeed?
       do throws(FeedStoreError) {
@@ -38,8 +37,7 @@ extension LocalFeed {
       guard let saved else { throw .empty }
       let present = now()
       guard policy.isValid(saved.timestamp, now: present) else {
-        let isKept = deleting == .nothing || deletionPolicy.isValid(saved.timestamp, now: present)
-        let fate = isKept ? .kept : store.deleteExpired(saved, at: address)
+        let fate = deleting == .nothing ? .kept : store.deleteExpired(saved, at: address)
         throw .expired(age: FeedCachePolicy.age(of: saved.timestamp, now: present), fate)
       }
       return saved
