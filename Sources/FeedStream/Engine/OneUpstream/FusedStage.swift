@@ -7,6 +7,8 @@ protocol FusedStage<Downstream>: Subscriber, Traceable, CustomStringConvertible,
   CustomReflectable
 {
   associatedtype Downstream: Subscriber
+  associatedtype Input = Downstream.Input
+  associatedtype Failure = Downstream.Failure
   var downstream: Downstream { get }
 }
 

@@ -76,9 +76,6 @@ extension Publishers {
 
 @frozen @usableFromInline struct BreakpointStage<Upstream: Publisher, Downstream: Subscriber>: FusedStage
 where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
-  @usableFromInline typealias Input = Downstream.Input
-  @usableFromInline typealias Failure = Downstream.Failure
-
   @usableFromInline let downstream: Downstream
   @usableFromInline let breakpoint: Publishers.Breakpoint<Upstream>
 

@@ -75,9 +75,6 @@ extension Publishers {
 extension Publishers.Checkpoint: Equatable where Upstream: Equatable {}
 
 @frozen @usableFromInline struct CheckpointStage<Downstream: Subscriber>: FusedStage {
-  @usableFromInline typealias Input = Downstream.Input
-  @usableFromInline typealias Failure = Downstream.Failure
-
   @usableFromInline let downstream: Downstream
   @usableFromInline let place: Place
 

@@ -58,7 +58,6 @@ extension Publishers {
 
 @frozen @usableFromInline struct AssertNoFailureStage<Upstream: Publisher, Downstream: Subscriber>: FusedStage
 where Downstream.Input == Upstream.Output, Downstream.Failure == Never {
-  @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Upstream.Failure
 
   @usableFromInline let downstream: Downstream

@@ -41,8 +41,6 @@ extension Publishers {
 }
 
 @frozen @usableFromInline struct MapErrorStage<Failure: Error, Downstream: Subscriber>: FusedStage {
-  @usableFromInline typealias Input = Downstream.Input
-
   @usableFromInline let downstream: Downstream
   @usableFromInline let transform: (Failure) -> Downstream.Failure
 

@@ -40,7 +40,6 @@ extension Publishers {
 extension Publishers.SetFailureType: Equatable where Upstream: Equatable {}
 
 @frozen @usableFromInline struct SetFailureTypeStage<Downstream: Subscriber>: FusedStage {
-  @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Never
 
   @usableFromInline let downstream: Downstream

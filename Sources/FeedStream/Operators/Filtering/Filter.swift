@@ -98,9 +98,6 @@ extension Publishers.TryFilter {
 }
 
 @frozen @usableFromInline struct FilterStage<Downstream: Subscriber>: FusedStage {
-  @usableFromInline typealias Input = Downstream.Input
-  @usableFromInline typealias Failure = Downstream.Failure
-
   @usableFromInline let downstream: Downstream
   @usableFromInline let isIncluded: (Input) -> Bool
 

@@ -32,8 +32,6 @@ extension Publishers {
 extension Publishers.IgnoreOutput: Equatable where Upstream: Equatable {}
 
 @frozen @usableFromInline struct IgnoreOutputStage<Input, Downstream: Subscriber>: FusedStage {
-  @usableFromInline typealias Failure = Downstream.Failure
-
   @usableFromInline let downstream: Downstream
 
   @inlinable init(_ downstream: Downstream) { self.downstream = downstream }

@@ -59,9 +59,6 @@ extension Publishers {
 }
 
 @frozen @usableFromInline struct AutoconnectStage<Downstream: Subscriber>: FusedStage {
-  @usableFromInline typealias Input = Downstream.Input
-  @usableFromInline typealias Failure = Downstream.Failure
-
   @usableFromInline let downstream: Downstream
   @usableFromInline let leave: () -> Void
 

@@ -95,8 +95,6 @@ extension Publishers.TryCompactMap {
 }
 
 @frozen @usableFromInline struct CompactMapStage<Input, Downstream: Subscriber>: FusedStage {
-  @usableFromInline typealias Failure = Downstream.Failure
-
   @usableFromInline let downstream: Downstream
   @usableFromInline let transform: (Input) -> Downstream.Input?
 

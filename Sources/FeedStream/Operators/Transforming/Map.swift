@@ -107,8 +107,6 @@ extension Publishers.TryMap {
 }
 
 @frozen @usableFromInline struct MapStage<Input, Downstream: Subscriber>: FusedStage {
-  @usableFromInline typealias Failure = Downstream.Failure
-
   @usableFromInline let downstream: Downstream
   @usableFromInline let transform: (Input) -> Downstream.Input
 

@@ -34,8 +34,6 @@ extension Publishers.Pairwise: Equatable where Upstream: Equatable {}
 
 @frozen @usableFromInline
 struct PairwiseStage<Input, Downstream: Subscriber>: FusedStage where Downstream.Input == (Input, Input) {
-  @usableFromInline typealias Failure = Downstream.Failure
-
   @usableFromInline let downstream: Downstream
   @usableFromInline let last = Box<Input?>(nil)
 

@@ -87,8 +87,6 @@ extension Publishers {
 }
 
 @frozen @usableFromInline struct ScanStage<Input, Downstream: Subscriber>: FusedStage {
-  @usableFromInline typealias Failure = Downstream.Failure
-
   @usableFromInline let downstream: Downstream
   @usableFromInline let result: Box<Downstream.Input>
   @usableFromInline let combine: (Downstream.Input, Input) -> Downstream.Input

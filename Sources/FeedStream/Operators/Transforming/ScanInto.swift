@@ -60,8 +60,6 @@ extension Publishers {
 }
 
 @frozen @usableFromInline struct AccumulateStage<Input, State, Downstream: Subscriber>: FusedStage {
-  @usableFromInline typealias Failure = Downstream.Failure
-
   @usableFromInline let downstream: Downstream
   @usableFromInline let state: Box<NonReentrant<State>>
   @usableFromInline let next: (inout State, Input) -> Downstream.Input
