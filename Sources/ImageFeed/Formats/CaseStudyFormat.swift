@@ -23,7 +23,7 @@ public struct CaseStudyFormat: FeedFormat {
   private static let marks = ["\"home_page_url\"", "\"feed_url\"", "\"content_html\"", "\"content_text\""]
 
   public func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
-    let images: [CaseStudyFeed.Image]
+    let images: CaseStudyFeed.Images
     do throws(FeedFormatError) {
       images = try CaseStudyFeed.images(in: [UInt8](document.body), maxValues: limits.values)
     } catch {
