@@ -1,5 +1,8 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.1
 import PackageDescription
+
+/// Who wants the streams alone says `traits: []`, and resolves, downloads and builds nothing but this package.
+let everything = TargetDependencyCondition.when(traits: ["Everything"])
 
 let package = Package(
   name: "FeedStream",
@@ -13,6 +16,10 @@ let package = Package(
     .library(name: "PlainText", targets: ["PlainText"]),
     .executable(name: "feed", targets: ["feed"]),
     .executable(name: "year-of-polling", targets: ["year-of-polling"]),
+  ],
+  traits: [
+    .default(enabledTraits: ["Everything"]),
+    .trait(name: "Everything", description: "What the testing kit, the image feed, the command and the examples need"),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
@@ -32,17 +39,17 @@ let package = Package(
       name: "FeedStreamTesting",
       dependencies: [
         "FeedStream",
-        .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
+        .product(name: "IssueReporting", package: "xctest-dynamic-overlay", condition: everything),
         // Without it, on Linux, a failure is printed and the test passes.
-        .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
+        .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay", condition: everything),
       ]),
     .target(name: "PlainText"),
     .target(
       name: "ImageFeed",
       dependencies: [
         "FeedFormats", "FeedStream", "PlainText", "CCurl",
-        .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "GRDB", package: "GRDB.swift", condition: everything),
+        .product(name: "GRDBSQLite", package: "GRDB.swift", condition: everything),
       ]),
     .target(name: "ImageFeedTesting", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed"]),
     .target(name: "Samples", path: "Examples/Samples", exclude: ["case-study.json"]),
@@ -51,15 +58,17 @@ let package = Package(
       path: "Examples/PollingWorld"),
     .executableTarget(
       name: "year-of-polling",
-      dependencies: ["PollingWorld", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "PollingWorld", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
+      ],
       path: "Examples/year-of-polling"),
     .executableTarget(
       name: "feed",
       dependencies: [
         "FeedStream", "ImageFeed", "PlainText", "Samples",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "FlyingFox", package: "FlyingFox"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
+        .product(name: "Logging", package: "swift-log", condition: everything),
+        .product(name: "FlyingFox", package: "FlyingFox", condition: everything),
       ],
       path: "Examples/feed"),
     .executableTarget(
@@ -96,7 +105,7 @@ let package = Package(
       dependencies: [
         "TestSupport",
         "FeedStream", "FeedStreamTesting",
-        .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
+        .product(name: "IssueReporting", package: "xctest-dynamic-overlay", condition: everything),
       ]),
     .testTarget(name: "DiagramTests", dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting"]),
     .testTarget(
@@ -114,7 +123,7 @@ let package = Package(
         "TestSupport",
         "FeedFormats", "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "PlainText", "Samples",
         "feed",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDB", package: "GRDB.swift", condition: everything),
       ],
       exclude: ["Cache/SQLite/Fixtures"],
       // The tests put a look-up of names of their own before the system's (`StuckNames`).
@@ -126,8 +135,8 @@ let package = Package(
       dependencies: [
         "TestSupport",
         "feed", "FeedStream", "ImageFeed", "ImageFeedTesting",
-        .product(name: "FlyingFox", package: "FlyingFox"),
-        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "FlyingFox", package: "FlyingFox", condition: everything),
+        .product(name: "GRDB", package: "GRDB.swift", condition: everything),
       ],
       // The tests build it themselves: it is preloaded into `feed`, not linked to them.
       exclude: ["Support/faults.c"]),
@@ -138,8 +147,8 @@ let package = Package(
         "feed", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads", "TypeAndSearch", "ShowFeed",
         "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedStream", "ImageFeed",
         "PlainText", "Samples",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
+        .product(name: "GRDB", package: "GRDB.swift", condition: everything),
       ]),
   ])
 

@@ -47,6 +47,6 @@ extension SQLiteFeedStore {
       })
     // The store says so on a thread of the pool; work that the loop waits for anyway.
     let sender = damaged.sender(on: session.loop, keepsLoopAlive: false)
-    self.init(path: path) { sender.send("\($0)") }
+    self.init(path: path) { sender.send($0) }
   }
 }
