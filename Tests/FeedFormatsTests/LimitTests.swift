@@ -77,6 +77,15 @@ import Testing
     expect(.tooManyItems(limit: 1), jsonFeed(#"{"id": "1"}, {"id": "2"}"#)) { $0.items = 1 }
   }
 
+  @Test func `addresses that a base makes long`() throws {
+    let base = "https://e.com/" + String(repeating: "a", count: 1_000) + "/"
+    let items = String(repeating: "<item><media:thumbnail url='1'/></item>", count: 3)
+    let text = "<rss xml:base='\(base)'>\(items)</rss>"
+    expect(.addressesTooLong(limit: 2_500), text) { $0.addressBytes = 2_500 }
+    let longer = text.replacing("aaa/", with: String(repeating: "b", count: 2_000) + "/")
+    #expect(try read(longer).items[0].image?.address == "https://example.org/1")
+  }
+
   @Test func `values of JSON`() throws {
     expect(.tooManyValues(limit: 10), jsonFeed((0..<9).map { #"{"id": "\#($0)"}"# }.joined(separator: ","))) {
       $0.values = 10

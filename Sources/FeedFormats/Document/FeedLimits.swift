@@ -20,6 +20,9 @@ public struct FeedLimits: Hashable, Sendable {
   public var textBytes = 4 << 20
   /// How many items a feed may have: 200,000. ``FeedFormatError/tooManyItems(limit:)``.
   public var items = 200_000
+  /// How many bytes the addresses of all pictures may have, which are longer than in the document when they are relative:
+  /// 64 MiB. ``FeedFormatError/addressesTooLong(limit:)``.
+  public var addressBytes = 64 << 20
   /// How many pictures of one item are listed: 64. The others are left out, which is a repair and no error.
   public var imagesPerItem = 64
   /// How many values a JSON document may hold: two million. ``FeedFormatError/tooManyValues(limit:)``.
@@ -45,6 +48,7 @@ public enum FeedFormatError: Error, Hashable, Sendable {
   case textTooLong(limit: Int)
   case tooManyItems(limit: Int)
   case tooManyValues(limit: Int)
+  case addressesTooLong(limit: Int)
   /// It begins as JSON and is not JSON: what is wrong.
   case notJSON(String)
   /// It is JSON of another shape: where (`items[3].id`; empty for the whole) and what was expected.

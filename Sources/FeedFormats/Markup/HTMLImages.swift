@@ -9,6 +9,7 @@ struct HTMLImages {
 
   private let html: Bytes
   private var index = 0
+  private var endsComments = true
   private var tag: XMLTag
 
   init(_ html: Bytes) {
@@ -20,8 +21,12 @@ struct HTMLImages {
     while let start = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) {
       index = start + 1
       if html.starts(with: "<!--", at: start) {
-        // A comment that nothing ends is none.
-        if let end = html.part(start, html.count).firstRange(of: "-->") { index = start + end + 3 }
+        // A comment that nothing ends is none, and neither are those after it.
+        if endsComments, let end = html.part(start, html.count).firstRange(of: "-->") {
+          index = start + end + 3
+        } else {
+          endsComments = false
+        }
         continue
       }
       guard html.startsIgnoringCase(with: "img", at: index), index + 3 < html.count,

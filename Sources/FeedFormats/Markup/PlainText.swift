@@ -19,58 +19,85 @@ public func plainLine(_ text: String) -> String { text.withBytes(line) }
 
 /// One round: tags go, entities are resolved.
 private func withoutMarkup(_ html: Bytes) -> [UInt8] {
-  var result: [UInt8] = []
-  result.reserveCapacity(html.count)
-  var tag = XMLTag(bytes: html, isXML: false)
-  var index = 0
-  while index < html.count {
-    let next = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) ?? html.count
-    Entities.append(html.part(index, next), to: &result)
-    guard next < html.count else { break }
-    index = skipMarkup(html, at: next, tag: &tag, result: &result)
-  }
-  return result
+  var round = Round(html)
+  return round.run()
 }
 
-/// Skips what begins at the `<` at `start`, or takes the `<` for text.
-private func skipMarkup(_ html: Bytes, at start: Int, tag: inout XMLTag, result: inout [UInt8]) -> Int {
-  guard start + 1 < html.count else {
-    result.append(UInt8(ascii: "<"))
-    return start + 1
-  }
-  switch html[start + 1] {
-  case UInt8(ascii: "!"), UInt8(ascii: "?"):
-    let end: StaticString = html.starts(with: "<!--", at: start) ? "-->" : ">"
-    guard let found = html.part(start, html.count).firstRange(of: end) else { break }
-    return start + found + end.utf8CodeUnitCount
-  case UInt8(ascii: "/") where start + 2 < html.count && html[start + 2].isLetter:
-    guard let end = html.firstIndex(of: UInt8(ascii: ">"), from: start, to: html.count) else { break }
-    appendBreak(after: html.part(start + 2, end), to: &result)
-    return end + 1
-  case let byte where byte.isLetter:
-    var repairs: Repairs = []
-    let (end, problem) = tag.read(at: start, limits: (1024, 1024), repairs: &repairs)
-    guard problem == nil else { break }
-    appendBreak(after: tag.nameBytes, to: &result)
-    return tag.isClosed ? end : skipContent(html, of: tag.nameBytes, from: end)
-  default: break
-  }
-  result.append(UInt8(ascii: "<"))
-  return start + 1
-}
+private struct Round {
+  private let html: Bytes
+  private var tag: XMLTag
+  private var result: [UInt8] = []
+  /// What was looked for up to the end in vain is not looked for again.
+  private var missing: Set<Int> = []
+  private static let silent: [StaticString] = [
+    "script", "style", "head", "template", "iframe", "noframes", "xmp", "textarea",
+  ]
 
-/// Skips what an element holds that shows no text.
-private func skipContent(_ html: Bytes, of name: Bytes, from start: Int) -> Int {
-  let silent: [StaticString] = ["script", "style", "head", "template", "iframe", "noframes", "xmp", "textarea"]
-  guard let element = silent.first(where: { name.equalsIgnoringCase($0) }) else { return start }
-  var index = start
-  while let end = html.part(index, html.count).firstRange(of: "</") {
-    index += end + 2
-    guard html.startsIgnoringCase(with: element, at: index) else { continue }
-    return html.firstIndex(of: UInt8(ascii: ">"), from: index, to: html.count).map { $0 + 1 } ?? html.count
+  init(_ html: Bytes) {
+    self.html = html
+    tag = XMLTag(bytes: html, isXML: false)
+    result.reserveCapacity(html.count)
   }
-  // Nothing ends it: its tag alone is dropped.
-  return start
+
+  mutating func run() -> [UInt8] {
+    var index = 0
+    while index < html.count {
+      let next = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) ?? html.count
+      Entities.append(html.part(index, next), to: &result)
+      guard next < html.count else { break }
+      if let end = skipMarkup(at: next) {
+        index = end
+      } else {
+        result.append(UInt8(ascii: "<"))
+        index = next + 1
+      }
+    }
+    return result
+  }
+
+  /// Skips what begins at the `<` at `start`; `nil` when that is text.
+  private mutating func skipMarkup(at start: Int) -> Int? {
+    guard start + 1 < html.count else { return nil }
+    switch html[start + 1] {
+    case UInt8(ascii: "!"), UInt8(ascii: "?"):
+      return html.starts(with: "<!--", at: start) ? find("-->", from: start, as: -1) : find(">", from: start, as: -2)
+    case UInt8(ascii: "/") where start + 2 < html.count && html[start + 2].isLetter:
+      guard let end = find(">", from: start, as: -2) else { return nil }
+      appendBreak(after: html.part(start + 2, end - 1), to: &result)
+      return end
+    case let byte where byte.isLetter:
+      var repairs: Repairs = []
+      let (end, problem) = tag.read(at: start, limits: (1024, 1024), repairs: &repairs)
+      guard problem == nil else { return nil }
+      appendBreak(after: tag.nameBytes, to: &result)
+      return tag.isClosed ? end : skipContent(from: end)
+    default: return nil
+    }
+  }
+
+  /// Where the first `text` from `start` on ends.
+  private mutating func find(_ text: StaticString, from start: Int, as kind: Int) -> Int? {
+    guard !missing.contains(kind) else { return nil }
+    if let found = html.part(start, html.count).firstRange(of: text) {
+      return start + found + text.utf8CodeUnitCount
+    }
+    missing.insert(kind)
+    return nil
+  }
+
+  /// Skips what an element holds that shows no text. If nothing ends it, its tag alone is dropped.
+  private mutating func skipContent(from start: Int) -> Int {
+    guard let kind = Self.silent.firstIndex(where: { tag.nameBytes.equalsIgnoringCase($0) }), !missing.contains(kind)
+    else { return start }
+    var index = start
+    while let end = html.part(index, html.count).firstRange(of: "</") {
+      index += end + 2
+      guard html.startsIgnoringCase(with: Self.silent[kind], at: index) else { continue }
+      return html.firstIndex(of: UInt8(ascii: ">"), from: index, to: html.count).map { $0 + 1 } ?? html.count
+    }
+    missing.insert(kind)
+    return start
+  }
 }
 
 /// Elements that begin a line of their own part words; the others do not.

@@ -130,6 +130,8 @@ extension SyndicationBuilder {
       noteImages(in: summary.value, from: .summary, base: draft.summaryBase ?? outer, of: &item)
     }
     item.chooseImage()
+    addressBytes += item.images.reduce(0) { $0 + $1.address.utf8.count }
+    guard addressBytes <= limits.addressBytes else { throw .addressesTooLong(limit: limits.addressBytes) }
     document.items.append(item)
   }
 

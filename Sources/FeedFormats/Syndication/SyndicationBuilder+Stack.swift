@@ -19,9 +19,14 @@ extension SyndicationBuilder {
     wantsText = context.wantsText
   }
 
+  /// Every relative address becomes as long as its base; a longer one is left out.
+  private static var longestBase: Int { 2048 }
+
   mutating func pushBase(_ tag: borrowing XMLTag) -> Bool {
     for attribute in tag.attributes where tag.name(of: attribute).equalsIgnoringCase("xml:base") {
-      guard let value = tag.value("xml:base"), let base = value.withBytes({ absoluteAddress($0, base: base) }) else {
+      guard let value = tag.value("xml:base"), let base = value.withBytes({ absoluteAddress($0, base: base) }),
+        base.utf8.count <= Self.longestBase
+      else {
         return false
       }
       bases.append(base)

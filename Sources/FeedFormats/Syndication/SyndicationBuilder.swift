@@ -49,6 +49,8 @@ struct SyndicationBuilder: XMLSink {
   var siteLink: (address: String, isBest: Bool)?
   var updatePeriod: Int?
   var updateFrequency = 1
+  /// How long the addresses of all pictures are.
+  var addressBytes = 0
 
   /// The text of the field that is open.
   var text: [UInt8] = []

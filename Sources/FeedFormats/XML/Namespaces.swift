@@ -65,12 +65,14 @@ struct Namespaces {
   }
 
   private static let defaultPrefix: UInt64 = 0
+  /// They are searched for each element.
+  private static let most = 256
   private var bindings: [Binding] = []
 
   mutating func declare(_ tag: borrowing XMLTag, depth: Int) {
     for attribute in tag.attributes {
       let name = tag.name(of: attribute)
-      guard name.starts(with: "xmlns") else { continue }
+      guard name.starts(with: "xmlns"), bindings.count < Self.most else { continue }
       let prefix: UInt64
       if name.count == 5 {
         prefix = Self.defaultPrefix

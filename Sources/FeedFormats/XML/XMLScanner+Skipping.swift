@@ -39,23 +39,53 @@ extension XMLScanner {
     _ bytes: Bytes, from start: Int, isLast: Bool, into sink: inout Sink
   ) throws(FeedFormatError) -> Int? {
     let rest = bytes.part(start, bytes.count)
-    let found = rest.firstRange(of: "]]>", from: max(0, searched - 2))
-    guard found != nil || isLast else {
+    while let mark = Self.nextMark(rest, from: searched) {
+      if mark.isEnd {
+        state = .text
+        if sink.wantsText, mark.index > 0 { try sink.text(rest.part(0, mark.index), isLiteral: true) }
+        return start + mark.index + 3
+      }
+      // Another section begins: this one was not closed if its element was.
+      if let end = try endOfUnclosed(rest.part(0, mark.index), into: &sink) { return start + end }
+      (searched, segment) = (mark.index + 9, mark.index)
+    }
+    guard isLast else {
       guard rest.count <= limits.textBytes else { throw .textTooLong(limit: limits.textBytes) }
-      (searched, enough) = (rest.count, 1)
+      (searched, enough) = (max(searched, rest.count - 8), 1)
       return nil
     }
+    if let end = try endOfUnclosed(rest, into: &sink) { return start + end }
     state = .text
-    let section = rest.part(0, found ?? rest.count)
-    let isSuspicious = found == nil || section.firstRange(of: "<![CDATA[") != nil
-    if isSuspicious, let element = sink.textElement, let end = Self.endTag(of: element, in: section) {
-      sink.repair(.cdata)
-      try sink.text(section.part(0, end), isLiteral: true)
-      return start + end
+    sink.repair([.cdata, .cutOff])
+    if sink.wantsText, rest.count > 0 { try sink.text(rest, isLiteral: true) }
+    return bytes.count
+  }
+
+  /// Ends a section at the end tag of its element, if that is in it, and returns where.
+  private mutating func endOfUnclosed<Sink: XMLSink>(
+    _ section: Bytes, into sink: inout Sink
+  ) throws(FeedFormatError) -> Int? {
+    guard let element = sink.textElement,
+      let end = Self.endTag(of: element, in: section.part(segment, section.count)).map({ $0 + segment })
+    else { return nil }
+    state = .text
+    sink.repair(.cdata)
+    try sink.text(section.part(0, end), isLiteral: true)
+    return end
+  }
+
+  /// The next `]]>` or `<![CDATA[`: in parts that double, since the other may be far away and is looked for again.
+  private static func nextMark(_ bytes: Bytes, from start: Int) -> (index: Int, isEnd: Bool)? {
+    var (start, length) = (start, 256)
+    while start < bytes.count {
+      let part = bytes.part(start, min(bytes.count, start + length))
+      let (end, begin) = (part.firstRange(of: "]]>"), part.firstRange(of: "<![CDATA["))
+      if let end, end < begin ?? .max { return (start + end, true) }
+      if let begin { return (start + begin, false) }
+      if start + part.count == bytes.count { return nil }
+      (start, length) = (start + part.count - 8, length * 2)
     }
-    if found == nil { sink.repair([.cdata, .cutOff]) }
-    if sink.wantsText, section.count > 0 { try sink.text(section, isLiteral: true) }
-    return start + (found.map { $0 + 3 } ?? rest.count)
+    return nil
   }
 
   /// Where the first `</name` is whose name has this hash.

@@ -31,6 +31,8 @@ struct XMLScanner {
   var enough = 0
   /// Until where a CDATA section has been searched for its end.
   var searched = 0
+  /// Where the part of it begins that has no other section's beginning in it.
+  var segment = 0
   var doctype = DoctypeSkipper()
 
   init(limits: FeedLimits) { self.limits = limits }
@@ -119,7 +121,7 @@ struct XMLScanner {
         return index + 4
       }
       if bytes.starts(with: "<![CDATA[", at: index) {
-        (state, searched) = (.cdata, 0)
+        (state, searched, segment) = (.cdata, 0, 0)
         return index + 9
       }
       guard bytes.count - index >= 9 else { return nil }

@@ -85,6 +85,7 @@ extension InvalidData {
       case .doctypeTooLong(let limit): .tooMuch(of: "bytes in its document type", limit: limit)
       case .textTooLong(let limit): .tooMuch(of: "bytes in a text", limit: limit)
       case .tooManyItems(let limit): .tooMuch(of: "items", limit: limit)
+      case .addressesTooLong(let limit): .tooMuch(of: "bytes in the addresses of pictures", limit: limit)
       }
   }
 }
