@@ -61,8 +61,6 @@ import Testing
     "Subjects/Conduit": "what subjects stand on: their rows",
     "Subjects/SubjectEntry": "what subjects stand on: their rows",
     "Subjects/SubscriberList": "what subjects stand on: their rows",
-    "Operators/Combining/Joined": "what zip and combineLatest share: their rows",
-    "Operators/Flattening/OneByOne": "what concatMap and flatMapFirst share: their rows",
     "Operators/Reducing/PredicateReduction": "what first, last, contains and allSatisfy share: their rows",
   ]
 

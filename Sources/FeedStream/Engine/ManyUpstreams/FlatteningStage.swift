@@ -1,26 +1,16 @@
 /// One publisher at a time, made of upstream's values: what `switchToLatest`, `flatMapFirst` and `concatMap` share. They
-/// differ in what becomes of a value that arrives while a publisher runs.
+/// differ in what happens to a value that arrives while a publisher runs.
 @usableFromInline
 final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Output, Failure>, Subscriber {
-  /// What a value that arrives while a publisher runs does.
-  @usableFromInline enum WhenBusy {
-    /// It takes over.
-    case replaces
-    /// It is dropped, and reported.
-    case isDropped
-    /// It waits for its turn.
-    case waits
-  }
-
   /// Makes a publisher of a value and has the inlet given subscribe to it, or the stage take it.
   @usableFromInline let attach: (Input, FlatteningStage, Upstream?) -> Void
   @usableFromInline let whenBusy: WhenBusy
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
   @exclusivity(unchecked) @usableFromInline var isFinished = false
-  /// Whether upstream's ending was passed on. As in Combine's `switchToLatest`, an upstream that breaks the rules and ends
-  /// again after that is not corrected.
+  /// True when upstream's ending was passed on. As in Combine's `switchToLatest`, an upstream that breaks the rules and
+  /// ends again after that is not corrected.
   @exclusivity(unchecked) private var endsWithUpstream = false
-  /// Whether a publisher runs, or is about to.
+  /// True while a publisher runs, or is about to.
   @exclusivity(unchecked) @usableFromInline var isBusy = false
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Input>()
 
@@ -81,22 +71,21 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
     subscribeToUpcoming()
   }
 
-  /// Whether what is being taken is still wanted: no cancellation, and no other upstream in its place.
+  /// True while what is being taken is wanted: no cancellation, and no other upstream in its place.
   @inlinable var isTaking: Bool { isActive && upcoming == nil }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    if endsWithUpstream { return down.receive(completion: completion) }
+    if endsWithUpstream, !isCancelled { return down.receive(completion: completion) }
     guard isActive, !isFinished else { return }
     up = nil
     isFinished = true
     if case .finished = completion, isBusy { return }
     reportWaiting()
-    cancel()
     endsWithUpstream = whenBusy == .replaces
-    down.receive(completion: completion)
+    end(completion)
   }
 
-  @usableFromInline override func ended(_ completion: Subscribers.Completion<Failure>) {
+  override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion else {
       reportWaiting()
       return end(completion)
@@ -118,18 +107,35 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   }
 
   /// As in Combine's `switchToLatest`.
-  @usableFromInline override var leavesLate: Bool { whenBusy == .replaces }
+  override var leavesLate: Bool { whenBusy == .replaces }
 
-  @usableFromInline override func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
-    super.request(demand)
-  }
+  override var takesNone: Bool { false }
 
-  @usableFromInline override func cancel() {
-    endsWithUpstream = false
+  override func cancelled() {
     let up = self.up.take()
-    super.cancel()
+    super.cancelled()
     waiting.removeAll()
     up?.cancel()
+  }
+}
+
+/// What a value does that arrives while a publisher made of another runs.
+@usableFromInline enum WhenBusy {
+  /// It takes over.
+  case replaces
+  /// It is dropped, and reported.
+  case isDropped
+  /// It waits for its turn.
+  case waits
+}
+
+extension Publisher {
+  /// Delivers to `subscriber` the values of one publisher at a time, made of the values of this one.
+  @inlinable func flatten<P: Publisher, S: Subscriber>(
+    _ name: StaticString, _ whenBusy: WhenBusy, into subscriber: S, _ make: @escaping (Output) -> P
+  ) where P.Output == S.Input, P.Failure == S.Failure, Failure == S.Failure {
+    let stage = FlatteningStage<Output, P.Output, Failure>(name, ErasedSubscriber(subscriber), whenBusy, make)
+    stage.down.receive(subscription: stage)
+    receive(subscriber: stage)
   }
 }

@@ -20,8 +20,7 @@ extension Port {
   @usableFromInline static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { CombineIdentifier(inlet) }
 }
 
-/// What of a stage's subscription to an upstream does not depend on what it delivers. Apart, because a stage that holds
-/// several then keeps and cancels them without their types being looked up.
+/// The part of an inlet that is not generic, so that a stage can store and cancel several without a metadata lookup.
 @usableFromInline class AnyInlet {
   /// For the owner's use: its place in the owner's list.
   @exclusivity(unchecked) @usableFromInline final var index: Int
@@ -48,6 +47,9 @@ extension Port {
   /// that begins anew.
   @usableFromInline final func reset() { isLive = false }
 
+  /// Releases the values that it holds, and reports them if told to; see ``Lane``.
+  @usableFromInline func drop(reporting: Bool) {}
+
   @usableFromInline final func close() {
     leavesLate = false
     isLive = false
@@ -59,20 +61,20 @@ extension Port {
 /// A stage's subscription to one of its upstreams, with the protocol's rules kept: the first subscription wins, one
 /// ending, nothing after an ending or a cancellation.
 @usableFromInline
-final class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomReflectable,
+class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible
 {
   @usableFromInline typealias Input = P.Input
   @usableFromInline typealias Failure = P.Failure
 
-  @usableFromInline let owner: P.Owner
+  @usableFromInline final let owner: P.Owner
 
   @inlinable init(_ owner: P.Owner, index: Int = 0) {
     self.owner = owner
     super.init(index: index)
   }
 
-  @inlinable func receive(subscription: any Subscription) {
+  @inlinable final func receive(subscription: any Subscription) {
     guard !isLive, !isEnded else {
       if isLive || !leavesLate { subscription.cancel() }
       return
@@ -82,12 +84,12 @@ final class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, Custo
     P.began(self)
   }
 
-  @inlinable func receive(_ input: P.Input) -> Subscribers.Demand {
+  @inlinable final func receive(_ input: P.Input) -> Subscribers.Demand {
     guard isLive || P.takesStray(afterEnding: isEnded) else { return .none }
     return P.receive(input, self)
   }
 
-  @inlinable func receive(completion: Subscribers.Completion<P.Failure>) {
+  @inlinable final func receive(completion: Subscribers.Completion<P.Failure>) {
     guard isLive || isEnded && P.takesStray(afterEnding: true) else { return }
     isLive = false
     isEnded = true
@@ -97,10 +99,10 @@ final class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, Custo
     up = nil
   }
 
-  @usableFromInline var combineIdentifier: CombineIdentifier { P.identifier(of: self) }
-  @usableFromInline var description: String { owner.description }
-  @usableFromInline var playgroundDescription: Any { description }
-  @usableFromInline var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+  @usableFromInline final var combineIdentifier: CombineIdentifier { P.identifier(of: self) }
+  @usableFromInline final var description: String { owner.description }
+  @usableFromInline final var playgroundDescription: Any { description }
+  @usableFromInline final var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }
 
 extension Inlet: Traceable {

@@ -1,71 +1,45 @@
-/// What a stage needs to know of a lane.
-@usableFromInline class AnyLane {
-  @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
-  /// Whether values may come: subscribed, and not over.
-  @exclusivity(unchecked) @usableFromInline final var isLive = false
-  @exclusivity(unchecked) final var isEnded = false
-  @exclusivity(unchecked) @usableFromInline final var isVacant = true
-
-  @inlinable init() {}
-
-  /// Reports what it keeps and will not give.
-  func dropRest() {}
-
-  /// Takes no more, and returns the subscription it had.
-  func close() -> (any Subscription)? {
-    defer { letGo() }
-    return up
-  }
-
-  final func letGo() {
-    up = nil
-    isLive = false
-    isEnded = true
-  }
-}
-
-/// The subscription to one upstream, and its values.
-@usableFromInline final class Lane<Value, Output, Failure: Error>: AnyLane, Subscriber, CustomStringConvertible {
-  @usableFromInline let stage: LaneStage<Output, Failure>
+/// An inlet with a queue: a ``LaneStage``'s subscription to one upstream, and the values that wait for their partners.
+@usableFromInline final class Lane<Value, Output, Failure: Error>: Inlet<LanePort<Value, Output, Failure>> {
   @exclusivity(unchecked) @usableFromInline var values = FIFO<Value>()
 
-  @inlinable init(_ stage: LaneStage<Output, Failure>) { self.stage = stage }
-
-  @usableFromInline func receive(subscription: any Subscription) {
-    guard !isLive, !isEnded else { return subscription.cancel() }
-    up = subscription
-    isLive = true
-    stage.began(self)
-  }
-
-  @inlinable func receive(_ input: Value) -> Subscribers.Demand {
-    guard isLive else { return .none }
-    if stage.rule == .latest, !values.isEmpty { values[0] = input } else { values.append(input) }
-    return stage.received(self)
-  }
-
-  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive else { return }
-    letGo()
-    stage.ended(completion)
-  }
-
-  /// What this lane contributes; there is something.
+  /// The value that this lane contributes; there is one.
   @inlinable func take() -> Value {
-    guard stage.rule == .all else { return values[0] }
-    let value = values.popFirst()!
-    isVacant = values.isEmpty
+    guard owner.rule == .pairing else { return values[0] }
+    let value = values.removeFirst()
+    if values.isEmpty { owner.emptied(self) }
     return value
   }
 
-  override func dropRest() {
-    while let value = values.popFirst() { StreamDiagnostics.dropped(value, "Zip", .terminated) }
-  }
-
-  override func close() -> (any Subscription)? {
+  override func drop(reporting: Bool) {
+    while reporting, let value = values.popFirst() { StreamDiagnostics.dropped(value, owner.name, .terminated) }
     values.removeAll()
-    return super.close()
+  }
+}
+
+@usableFromInline enum LanePort<Input, Output, Failure: Error>: Port {
+  @usableFromInline typealias Owner = LaneStage<Output, Failure>
+
+  @inlinable static func lane(_ inlet: Inlet<Self>) -> Lane<Input, Output, Failure> {
+    // Right because a stage makes no other inlets.
+    unsafeDowncast(inlet, to: Lane<Input, Output, Failure>.self)
   }
 
-  @usableFromInline var description: String { stage.description }
+  @usableFromInline static func began(_ inlet: Inlet<Self>) {
+    if inlet.owner.demand > .none { inlet.request(inlet.owner.demand) }
+  }
+  @inlinable static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand {
+    let lane = lane(inlet)
+    if lane.values.isEmpty {
+      inlet.owner.vacant &-= 1
+      lane.values.append(input)
+    } else if inlet.owner.rule == .latest {
+      lane.values[0] = input
+    } else {
+      lane.values.append(input)
+    }
+    return inlet.owner.received(inlet)
+  }
+  @usableFromInline static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
+    inlet.owner.ended(completion, isEmpty: lane(inlet).values.isEmpty)
+  }
 }

@@ -1,135 +1,130 @@
-/// Any number of upstreams, each with a place of its own in what is delivered: what `zip` and `combineLatest` of a
-/// collection, and of any number of publishers of different types, share.
+/// Any number of upstreams, each with a place of its own in what is delivered: `zip` and `combineLatest` of three and
+/// more, of a collection, and of any number of publishers of different types.
 ///
-/// Each upstream has a `Lane` that keeps its values; `assemble`, formed where the lanes' types are known, makes a value
-/// of what is at their heads. **Demand:** passes to every upstream; what is delivered is counted against it.
-@usableFromInline
-final class LaneStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
-  CustomPlaygroundDisplayConvertible, CustomReflectable
-{
-  @usableFromInline let rule: LaneRule
-  @usableFromInline let down: ErasedSubscriber<Output, Failure>
+/// Each upstream has a ``Lane`` that keeps its values; `assemble`, formed where the lanes' types are known, makes a value
+/// of what is at their heads. What it has to know of the lanes it counts, so that an ending or a value takes no look at
+/// the others. **Demand:** passes to every upstream.
+@usableFromInline final class LaneStage<Output, Failure: Error>: Junction<Output, Failure> {
+  @usableFromInline let rule: JoinRule
   @exclusivity(unchecked) @usableFromInline var assemble: (() -> Output)?
-  @exclusivity(unchecked) @usableFromInline var lanes: ContiguousArray<AnyLane> = []
+  @exclusivity(unchecked) @usableFromInline var lanes: ContiguousArray<AnyInlet> = []
   /// How many lanes have nothing to give.
   @exclusivity(unchecked) @usableFromInline var vacant = 0
-  /// Whether something has arrived that has not been delivered.
-  @exclusivity(unchecked) @usableFromInline var isFresh = false
-  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  @exclusivity(unchecked) @usableFromInline var isActive = true
-  @exclusivity(unchecked) @usableFromInline var isDelivering = false
-  /// Whether an upstream has ended.
+  /// How many lanes have not ended.
+  @exclusivity(unchecked) @usableFromInline var running = 0
+  /// True when there are no lanes, or one has ended with nothing to give: nothing more can come.
+  @exclusivity(unchecked) @usableFromInline var isExhausted = false
+  /// True when a lane has ended.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
+  /// True when something has arrived that has not been delivered.
+  @exclusivity(unchecked) @usableFromInline var isFresh = false
+  /// True while a value is delivered, and until the subscriber has its subscription: what arrives meanwhile waits.
+  @exclusivity(unchecked) @usableFromInline var isDelivering = true
+  // The last, so that where the others are does not depend on its type.
+  @exclusivity(unchecked) private var failure: Failure?
 
-  @inlinable init(_ rule: LaneRule, _ down: ErasedSubscriber<Output, Failure>) {
+  @inlinable init(_ rule: JoinRule, _ down: ErasedSubscriber<Output, Failure>) {
     self.rule = rule
-    self.down = down
+    super.init(rule.name, down)
   }
 
   @inlinable func newLane<Value>(of _: Value.Type = Value.self) -> Lane<Value, Output, Failure> {
     let lane = Lane<Value, Output, Failure>(self)
     lanes.append(lane)
     vacant += 1
+    running += 1
     return lane
   }
 
-  /// Tells the subscriber and subscribes to the upstreams, all of which have their lane by now.
+  /// Subscribes to the upstreams, all of which have their lane by now, and then tells the subscriber.
   @usableFromInline func start(_ upstreams: [() -> Void], assemble: @escaping () -> Output) {
     self.assemble = assemble
+    isExhausted = upstreams.isEmpty
+    for attach in upstreams { attach() }
+    isDelivering = false
     down.receive(subscription: self)
-    for attach in upstreams where isActive { attach() }
-    if upstreams.isEmpty, isActive { end(.finished) }
+    endIfDone()
   }
 
   // MARK: Upstream
 
-  @usableFromInline func began(_ lane: AnyLane) {
-    if demand > .none { lane.up?.request(demand) }
-  }
-
-  @inlinable func received(_ lane: AnyLane) -> Subscribers.Demand {
-    if lane.isVacant {
-      lane.isVacant = false
-      vacant &-= 1
-    }
+  @inlinable func received(_ lane: AnyInlet) -> Subscribers.Demand {
     isFresh = true
     let more = deliver()
     guard more > .none else { return .none }
-    for other in lanes where other !== lane && isActive { other.up?.request(more) }
+    for other in lanes where other !== lane && isActive { other.request(more) }
     return isActive ? more : .none
   }
 
   /// Delivers what there is, and returns what more the subscriber wants. What arrives meanwhile waits for this loop.
+  ///
+  /// As in ``PairStage``, what is paired needs no look at the demand.
   @inlinable func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true
     var more = Subscribers.Demand.none
-    while isActive, isFresh, vacant == 0, demand > .none, let assemble {
+    while isActive, !isExhausted, vacant == 0, rule == .pairing || isFresh && demand > .none, let assemble {
       demand.takeOne()
-      let value = assemble()
-      if rule == .latest { isFresh = false } else { vacant = lanes.count { $0.isVacant } }
-      let asked = down.receive(value)
+      isFresh = false
+      let asked = down.receive(assemble())
       if asked > .none {
         demand += asked
         more += asked
       }
     }
     isDelivering = false
-    if hasEnding { finishIfDone() }
+    if hasEnding { endIfDone() }
     return isActive ? more : .none
   }
 
-  @usableFromInline func finishIfDone() {
-    guard isActive, !isDelivering else { return }
-    // A lane that has ended with nothing to give lets nothing more come.
-    let isDone =
-      lanes.contains { $0.isEnded && $0.isVacant }
-      || rule == .latest && !isFresh && lanes.allSatisfy(\.isEnded)
-    if isDone { end(.finished) }
+  /// `lane` has given its last value.
+  @inlinable func emptied(_ lane: AnyInlet) {
+    vacant &+= 1
+    if lane.isEnded { isExhausted = true }
   }
 
-  @usableFromInline func ended(_ completion: Subscribers.Completion<Failure>) {
-    guard isActive else { return }
+  @usableFromInline func ended(_ completion: Subscribers.Completion<Failure>, isEmpty: Bool) {
     hasEnding = true
-    switch completion {
-    case .finished: finishIfDone()
-    case .failure: end(completion)
+    running &-= 1
+    if isEmpty { isExhausted = true }
+    if case .failure(let error) = completion { failure = failure ?? error }
+    endIfDone()
+  }
+
+  /// Delivers the ending that is due, unless the subscriber is not told yet or is being served.
+  @usableFromInline func endIfDone() {
+    guard isActive, !isDelivering else { return }
+    if let failure {
+      stop(.failure(failure))
+    } else if isExhausted || running == 0 && rule == .latest && !isFresh {
+      stop(.finished)
     }
   }
 
-  private func end(_ completion: Subscribers.Completion<Failure>) {
-    guard isActive else { return }
-    if rule == .all { for lane in lanes { lane.dropRest() } }
-    cancel()
-    down.receive(completion: completion)
+  private func stop(_ completion: Subscribers.Completion<Failure>) {
+    // What is not the latest any more gave way by design.
+    if rule == .pairing { for lane in lanes { lane.drop(reporting: true) } }
+    end(completion)
   }
 
   // MARK: Downstream
 
-  @usableFromInline func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
-    guard isActive else { return }
+  override func requested(_ demand: Subscribers.Demand) {
     self.demand += demand
     let more = demand + deliver()
-    for lane in lanes where isActive { lane.up?.request(more) }
+    for lane in lanes where isActive { lane.request(more) }
   }
 
-  @usableFromInline func cancel() {
-    guard isActive else { return }
-    isActive = false
+  override func cancelled() {
     assemble = nil
     let lanes = self.lanes
     self.lanes = []
-    for lane in lanes { lane.close()?.cancel() }
+    for lane in lanes {
+      lane.drop(reporting: false)
+      lane.cancel()
+    }
   }
-
-  @usableFromInline var description: String { rule == .all ? "Zip" : "CombineLatest" }
-  @usableFromInline var playgroundDescription: Any { description }
-  @usableFromInline var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }
-
-/// What a lane keeps: every value until it is used, or the latest, used again and again.
-@usableFromInline enum LaneRule { case all, latest }
 
 extension LaneStage {
   @inlinable func start<P: Publisher>(_ publishers: [P]) where Output == [P.Output], P.Failure == Failure {
@@ -138,8 +133,30 @@ extension LaneStage {
       publishers.indices.map { index in { publishers[index].receive(subscriber: lanes[index]) } },
       assemble: { lanes.map { $0.take() } })
   }
-}
 
-extension LaneStage: Traceable {
-  @usableFromInline var below: Any { down.subscriber }
+  @inlinable func start<A: Publisher, B: Publisher, C: Publisher>(_ a: A, _ b: B, _ c: C)
+  where
+    Output == (A.Output, B.Output, C.Output), A.Failure == Failure, B.Failure == Failure, C.Failure == Failure
+  {
+    let lanes = (newLane(of: A.Output.self), newLane(of: B.Output.self), newLane(of: C.Output.self))
+    start(
+      [{ a.receive(subscriber: lanes.0) }, { b.receive(subscriber: lanes.1) }, { c.receive(subscriber: lanes.2) }],
+      assemble: { (lanes.0.take(), lanes.1.take(), lanes.2.take()) })
+  }
+
+  @inlinable func start<A: Publisher, B: Publisher, C: Publisher, D: Publisher>(_ a: A, _ b: B, _ c: C, _ d: D)
+  where
+    Output == (A.Output, B.Output, C.Output, D.Output), A.Failure == Failure, B.Failure == Failure,
+    C.Failure == Failure, D.Failure == Failure
+  {
+    let lanes = (
+      newLane(of: A.Output.self), newLane(of: B.Output.self), newLane(of: C.Output.self), newLane(of: D.Output.self)
+    )
+    start(
+      [
+        { a.receive(subscriber: lanes.0) }, { b.receive(subscriber: lanes.1) }, { c.receive(subscriber: lanes.2) },
+        { d.receive(subscriber: lanes.3) },
+      ],
+      assemble: { (lanes.0.take(), lanes.1.take(), lanes.2.take(), lanes.3.take()) })
+  }
 }

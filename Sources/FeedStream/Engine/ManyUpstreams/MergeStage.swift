@@ -2,35 +2,22 @@
 ///
 /// **Demand:** while the subscriber asks for everything, so do the inlets; otherwise each is asked for one value at a
 /// time, and a value that arrives before its turn waits: one an inlet at most, and nothing is lost.
-@usableFromInline
-class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
-  CustomReflectable
-{
-  @usableFromInline final let name: StaticString
-  @usableFromInline final let down: ErasedSubscriber<Output, Failure>
-  /// Not cancelled, and no ending delivered.
-  @exclusivity(unchecked) @usableFromInline final var isActive = true
-  @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
+@usableFromInline class MergeStage<Output, Failure: Error>: Junction<Output, Failure> {
   @exclusivity(unchecked) @usableFromInline final var isDraining = false
   @exclusivity(unchecked) @usableFromInline
   final var waiting = FIFO<(inlet: Inlet<MergePort<Output, Failure>>, value: Output)>()
   @exclusivity(unchecked) @usableFromInline final var inlets: ContiguousArray<AnyInlet> = []
   /// How many values are being delivered that came through no inlet; the ending waits for them.
   @exclusivity(unchecked) @usableFromInline final var directDeliveries = 0
-  /// Whether upstreams may still be added.
+  /// True while upstreams may be added.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
-
-  @inlinable init(_ name: StaticString, _ down: ErasedSubscriber<Output, Failure>) {
-    self.name = name
-    self.down = down
-  }
 
   // MARK: Upstreams
 
   /// Makes room for one more upstream.
   @inlinable final func addInlet() -> Inlet<MergePort<Output, Failure>> {
     let inlet = Inlet<MergePort<Output, Failure>>(self, index: inlets.count)
-    // After cancellation nobody would take it off again.
+    // After the cancellation nobody would take it off again.
     if isActive { inlets.append(inlet) }
     return inlet
   }
@@ -81,7 +68,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
       finishIfDone()
       if isActive { inletFinished() }
     case .failure:
-      end(completion)
+      fail(completion)
     }
   }
 
@@ -96,9 +83,7 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
 
   // MARK: Downstream
 
-  @inlinable func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
-    guard isActive else { return }
+  @inlinable override func requested(_ demand: Subscribers.Demand) {
     self.demand += demand
     guard !isDraining else { return }
     // Not `isEmpty`, for which the queue's type would be looked up: requests are served where it is not known.
@@ -129,28 +114,20 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
     if isActive, !isOpen, inlets.isEmpty, waiting.count == 0, directDeliveries == 0 { end(.finished) }
   }
 
-  /// Delivers the ending, once, and cancels what still runs.
-  @inlinable final func end(_ completion: Subscribers.Completion<Failure>) {
+  /// Reports what waits, and ends. Only a failure leaves something waiting.
+  @inlinable final func fail(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
-    // Only a failure leaves something waiting.
     while waiting.count > 0, let (_, value) = waiting.popFirst() { StreamDiagnostics.dropped(value, name, .terminated) }
-    cancel()
-    down.receive(completion: completion)
+    end(completion)
   }
 
-  @inlinable func cancel() {
-    guard isActive else { return }
-    isActive = false
+  @inlinable override func cancelled() {
     if waiting.count > 0 { waiting.removeAll() }
     guard !inlets.isEmpty else { return }
     let inlets = self.inlets
     self.inlets = []
     for inlet in inlets { inlet.cancel() }
   }
-
-  @usableFromInline final var description: String { "\(name)" }
-  @usableFromInline final var playgroundDescription: Any { description }
-  @usableFromInline final var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }
 
 @usableFromInline enum MergePort<Output, Failure: Error>: Port {
@@ -166,8 +143,4 @@ class MergeStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
   @inlinable static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.ended(completion, inlet)
   }
-}
-
-extension MergeStage: Traceable {
-  @usableFromInline var below: Any { down.subscriber }
 }

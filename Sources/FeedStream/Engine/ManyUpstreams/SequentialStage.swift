@@ -3,27 +3,16 @@
 ///
 /// A subclass decides, in `ended`, what an upstream's ending means. Subscribing to an upstream that ends at once comes
 /// back here; it is taken up by the loop that is subscribing, so that the stack stays flat.
-@usableFromInline
-class SequentialStage<Output, Failure: Error>: Subscription, CustomStringConvertible,
-  CustomPlaygroundDisplayConvertible,
-  CustomReflectable
-{
+@usableFromInline class SequentialStage<Output, Failure: Error>: Junction<Output, Failure> {
   @usableFromInline typealias Upstream = Inlet<SequentialPort<Output, Failure>>
 
-  @usableFromInline final let name: StaticString
-  @usableFromInline final let down: ErasedSubscriber<Output, Failure>
-  @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
-  @exclusivity(unchecked) @usableFromInline final var isActive = true
-  /// Whether a value has been delivered.
+  /// True when a value has been delivered.
   @exclusivity(unchecked) @usableFromInline final var hasDelivered = false
   @exclusivity(unchecked) @usableFromInline final var current: Upstream?
   @exclusivity(unchecked) @usableFromInline final var upcoming: ((Upstream) -> Void)?
   @exclusivity(unchecked) @usableFromInline final var isSubscribing = false
-
-  @inlinable init(_ name: StaticString, _ down: ErasedSubscriber<Output, Failure>) {
-    self.name = name
-    self.down = down
-  }
+  /// The end of a pause between two upstreams.
+  @exclusivity(unchecked) private final var alarm: Alarm?
 
   /// Cancels the current upstream and subscribes to another.
   @inlinable final func subscribe(_ attach: @escaping (Upstream) -> Void) {
@@ -43,6 +32,13 @@ class SequentialStage<Output, Failure: Error>: Subscription, CustomStringConvert
       attach(inlet)
     }
     isSubscribing = false
+  }
+
+  /// Subscribes when `alarm` rings, unless cancelled before.
+  @usableFromInline final func subscribe(_ attach: @escaping (Upstream) -> Void, at alarm: Alarm) {
+    guard isActive else { return }
+    self.alarm = alarm
+    alarm.set { [self] in subscribe(attach) }
   }
 
   // MARK: Upstream
@@ -79,7 +75,7 @@ class SequentialStage<Output, Failure: Error>: Subscription, CustomStringConvert
   /// The current upstream has ended.
   @inlinable func ended(_ completion: Subscribers.Completion<Failure>) { end(completion) }
 
-  /// Whether an upstream that sends a subscription after its ending is left alone, not cancelled, while this goes on.
+  /// True where an upstream that sends a subscription after its ending is left alone, not cancelled, while this goes on.
   @usableFromInline var leavesLate: Bool { false }
 
   @inlinable final func endedCurrent(_ completion: Subscribers.Completion<Failure>, _ inlet: Upstream) {
@@ -89,33 +85,21 @@ class SequentialStage<Output, Failure: Error>: Subscription, CustomStringConvert
     inlet.leavesLate = isActive && leavesLate
   }
 
-  /// Delivers the ending, once.
-  @inlinable final func end(_ completion: Subscribers.Completion<Failure>) {
-    guard isActive else { return }
-    cancel()
-    down.receive(completion: completion)
-  }
-
   // MARK: Downstream
 
-  @inlinable func request(_ demand: Subscribers.Demand) {
-    guard isActive else { return }
+  /// As in Combine's `append`.
+  @usableFromInline override var takesNone: Bool { true }
+
+  @inlinable override func requested(_ demand: Subscribers.Demand) {
     self.demand += demand
     current?.request(demand)
   }
 
-  @inlinable func cancel() {
-    guard isActive else { return }
-    isActive = false
+  @usableFromInline override func cancelled() {
     upcoming = nil
-    let last = current
-    current = nil
-    last?.cancel()
+    current.take()?.cancel()
+    alarm?.cancel()
   }
-
-  @usableFromInline final var description: String { "\(name)" }
-  @usableFromInline final var playgroundDescription: Any { description }
-  @usableFromInline final var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }
 
 @usableFromInline enum SequentialPort<Output, Failure: Error>: Port {
@@ -133,8 +117,4 @@ class SequentialStage<Output, Failure: Error>: Subscription, CustomStringConvert
   @inlinable static func takesStray(afterEnding: Bool) -> Bool { !afterEnding }
   /// To upstream, the stage and its inlet are one subscriber.
   @usableFromInline static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { inlet.owner.combineIdentifier }
-}
-
-extension SequentialStage: Traceable {
-  @usableFromInline var below: Any { down.subscriber }
 }

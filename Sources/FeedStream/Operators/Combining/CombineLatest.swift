@@ -67,33 +67,82 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/combineLatest(_:)``.
-  public typealias CombineLatest<A: Publisher, B: Publisher> = Joined<ByNewest, A, B> where A.Failure == B.Failure
-  /// See ``Publisher/combineLatest(_:_:)-(P,Q)``.
-  public typealias CombineLatest3<A: Publisher, B: Publisher, C: Publisher> = Joined3<ByNewest, A, B, C>
-  where A.Failure == B.Failure, B.Failure == C.Failure
-  /// See ``Publisher/combineLatest(_:_:_:)-(P,Q,R)``.
-  public typealias CombineLatest4<A: Publisher, B: Publisher, C: Publisher, D: Publisher> = Joined4<
-    ByNewest, A, B, C, D
-  >
-  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure
+  @frozen public struct CombineLatest<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
+    public typealias Output = (A.Output, B.Output)
+    public typealias Failure = A.Failure
 
-  /// The newest values belong together.
-  public enum ByNewest: Joining {
-    @inlinable public static var keepsNewest: Bool { true }
+    public let a: A
+    public let b: B
+
+    @inlinable public init(_ a: A, _ b: B) {
+      self.a = a
+      self.b = b
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      PairStage(ErasedSubscriber(subscriber), Latest<A.Output, B.Output>()).start(a, b)
+    }
+  }
+
+  /// See ``Publisher/combineLatest(_:_:)-(P,Q)``.
+  @frozen public struct CombineLatest3<A: Publisher, B: Publisher, C: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure {
+    public typealias Output = (A.Output, B.Output, C.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+    public let c: C
+
+    @inlinable public init(_ a: A, _ b: B, _ c: C) {
+      self.a = a
+      self.b = b
+      self.c = c
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c)
+    }
+  }
+
+  /// See ``Publisher/combineLatest(_:_:_:)-(P,Q,R)``.
+  @frozen public struct CombineLatest4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
+    public typealias Output = (A.Output, B.Output, C.Output, D.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+    public let c: C
+    public let d: D
+
+    @inlinable public init(_ a: A, _ b: B, _ c: C, _ d: D) {
+      self.a = a
+      self.b = b
+      self.c = c
+      self.d = d
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c, d)
+    }
   }
 }
 
+extension Publishers.CombineLatest: Equatable where A: Equatable, B: Equatable {}
+extension Publishers.CombineLatest3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
+extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
+
 /// Keeps the newest value of each.
-@frozen @usableFromInline struct CombineLatestRule<First, Second>: PairRule {
+@frozen @usableFromInline struct Latest<First, Second>: PairRule {
   @usableFromInline var first: First?
   @usableFromInline var second: Second?
-  /// Whether the pair has changed since it was delivered.
+  /// True when the pair has changed since it was delivered.
   @usableFromInline var isFresh = false
 
   @inlinable init() {}
 
-  @inlinable static var name: StaticString { "CombineLatest" }
-  @inlinable static var keepsLedger: Bool { true }
+  @inlinable static var joins: JoinRule { .latest }
 
   @inlinable mutating func take(first value: First) {
     first = value

@@ -132,8 +132,8 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
     subscribe(suffix)
   }
 
-  @inlinable override func cancel() {
-    super.cancel()
+  @inlinable override func cancelled() {
+    super.cancelled()
     suffix = nil
   }
 }

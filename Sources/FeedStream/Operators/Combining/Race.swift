@@ -60,24 +60,18 @@ extension Publishers {
 extension Publishers.Race: Equatable where A: Equatable, B: Equatable {}
 extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
 
-@usableFromInline final class RaceStage<Output, Failure: Error>: Subscription, CustomStringConvertible {
-  @usableFromInline let down: ErasedSubscriber<Output, Failure>
+@usableFromInline final class RaceStage<Output, Failure: Error>: Junction<Output, Failure> {
   /// The one upstream there is for the rest of the stream.
   @exclusivity(unchecked) @usableFromInline var winner: Inlet<RacePort<Output, Failure>>?
   @exclusivity(unchecked) private var runners: [Inlet<RacePort<Output, Failure>>] = []
-  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
-  @exclusivity(unchecked) private var isActive = true
 
-  @usableFromInline init(_ down: ErasedSubscriber<Output, Failure>) { self.down = down }
+  @usableFromInline init(_ down: ErasedSubscriber<Output, Failure>) { super.init("Race", down) }
 
   @usableFromInline func start(_ upstreams: [(Inlet<RacePort<Output, Failure>>) -> Void]) {
     runners = upstreams.map { _ in Inlet(self) }
     down.receive(subscription: self)
     for (attach, runner) in zip(upstreams, runners) where isActive && winner == nil { attach(runner) }
-    if upstreams.isEmpty, isActive {
-      cancel()
-      down.receive(completion: .finished)
-    }
+    if upstreams.isEmpty { end(.finished) }
   }
 
   fileprivate func began(_ inlet: Inlet<RacePort<Output, Failure>>) {
@@ -87,38 +81,32 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
 
   @inline(never) @usableFromInline func win(_ inlet: Inlet<RacePort<Output, Failure>>) {
     winner = inlet
-    let runners = self.runners
-    self.runners = []
-    for runner in runners where runner !== inlet { runner.cancel() }
+    for runner in takeRunners() where runner !== inlet { runner.cancel() }
   }
 
   fileprivate func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<RacePort<Output, Failure>>) {
     guard isActive else { return }
     if winner == nil { win(inlet) }
-    guard isActive else { return }
-    isActive = false
+    // It has ended: there is nothing to cancel.
     winner = nil
-    down.receive(completion: completion)
+    end(completion)
   }
 
-  @usableFromInline func request(_ demand: Subscribers.Demand) {
-    demand.assertPositive(self)
-    guard isActive else { return }
+  private func takeRunners() -> [Inlet<RacePort<Output, Failure>>] {
+    defer { runners = [] }
+    return runners
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
     if let winner { return winner.request(demand) }
     self.demand += demand
     for runner in runners where isActive && runner.isLive { runner.request(demand) }
   }
 
-  @usableFromInline func cancel() {
-    guard isActive else { return }
-    isActive = false
-    let inlets = winner.map { [$0] } ?? runners
-    winner = nil
-    runners = []
-    for inlet in inlets { inlet.cancel() }
+  override func cancelled() {
+    winner.take()?.cancel()
+    for runner in takeRunners() { runner.cancel() }
   }
-
-  @usableFromInline var description: String { "Race" }
 }
 
 @usableFromInline enum RacePort<Output, Failure: Error>: Port {
@@ -134,8 +122,4 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
   @usableFromInline static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.ended(completion, inlet)
   }
-}
-
-extension RaceStage: Traceable {
-  @usableFromInline var below: Any { down.subscriber }
 }

@@ -15,8 +15,7 @@ extension Publisher {
     Publishers.Zip(self, other)
   }
 
-  /// Pairs each value with the value at the same place of another publisher, and delivers what `transform` makes of
-  /// them.
+  /// Pairs each value with the value at the same place of another publisher, and maps them by `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable public func zip<P: Publisher, T>(
@@ -34,7 +33,7 @@ extension Publisher {
     Publishers.Zip3(self, publisher1, publisher2)
   }
 
-  /// Combines the values at the same place of three publishers, and delivers what `transform` makes of them.
+  /// Combines the values at the same place of three publishers, and maps them by `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable public func zip<P: Publisher, Q: Publisher, T>(
@@ -52,7 +51,7 @@ extension Publisher {
     Publishers.Zip4(self, publisher1, publisher2, publisher3)
   }
 
-  /// Combines the values at the same place of four publishers, and delivers what `transform` makes of them.
+  /// Combines the values at the same place of four publishers, and maps them by `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable public func zip<P: Publisher, Q: Publisher, R: Publisher, T>(
@@ -66,29 +65,80 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/zip(_:)``.
-  public typealias Zip<A: Publisher, B: Publisher> = Joined<ByPlace, A, B> where A.Failure == B.Failure
-  /// See ``Publisher/zip(_:_:)-(P,Q)``.
-  public typealias Zip3<A: Publisher, B: Publisher, C: Publisher> = Joined3<ByPlace, A, B, C>
-  where A.Failure == B.Failure, B.Failure == C.Failure
-  /// See ``Publisher/zip(_:_:_:)-(P,Q,R)``.
-  public typealias Zip4<A: Publisher, B: Publisher, C: Publisher, D: Publisher> = Joined4<ByPlace, A, B, C, D>
-  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure
+  @frozen public struct Zip<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
+    public typealias Output = (A.Output, B.Output)
+    public typealias Failure = A.Failure
 
-  /// Values at the same place belong together.
-  public enum ByPlace: Joining {
-    @inlinable public static var keepsNewest: Bool { false }
+    public let a: A
+    public let b: B
+
+    @inlinable public init(_ a: A, _ b: B) {
+      self.a = a
+      self.b = b
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      PairStage(ErasedSubscriber(subscriber), Pairing<A.Output, B.Output>()).start(a, b)
+    }
+  }
+
+  /// See ``Publisher/zip(_:_:)-(P,Q)``.
+  @frozen public struct Zip3<A: Publisher, B: Publisher, C: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure {
+    public typealias Output = (A.Output, B.Output, C.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+    public let c: C
+
+    @inlinable public init(_ a: A, _ b: B, _ c: C) {
+      self.a = a
+      self.b = b
+      self.c = c
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c)
+    }
+  }
+
+  /// See ``Publisher/zip(_:_:_:)-(P,Q,R)``.
+  @frozen public struct Zip4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
+    public typealias Output = (A.Output, B.Output, C.Output, D.Output)
+    public typealias Failure = A.Failure
+
+    public let a: A
+    public let b: B
+    public let c: C
+    public let d: D
+
+    @inlinable public init(_ a: A, _ b: B, _ c: C, _ d: D) {
+      self.a = a
+      self.b = b
+      self.c = c
+      self.d = d
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c, d)
+    }
   }
 }
 
+extension Publishers.Zip: Equatable where A: Equatable, B: Equatable {}
+extension Publishers.Zip3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
+extension Publishers.Zip4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
+
 /// Keeps each value until it has a partner.
-@frozen @usableFromInline struct ZipRule<First, Second>: PairRule {
+@frozen @usableFromInline struct Pairing<First, Second>: PairRule {
   @usableFromInline var firsts = FIFO<First>()
   @usableFromInline var seconds = FIFO<Second>()
 
   @inlinable init() {}
 
-  @inlinable static var name: StaticString { "Zip" }
-  @inlinable static var keepsLedger: Bool { false }
+  @inlinable static var joins: JoinRule { .pairing }
 
   @inlinable mutating func take(first value: First) { firsts.append(value) }
   @inlinable mutating func take(second value: Second) { seconds.append(value) }
@@ -97,8 +147,8 @@ extension Publishers {
   @inlinable mutating func next() -> (First, Second) { (firsts.removeFirst(), seconds.removeFirst()) }
 
   @usableFromInline mutating func dropRest() {
-    while let value = firsts.popFirst() { StreamDiagnostics.dropped(value, Self.name, .terminated) }
-    while let value = seconds.popFirst() { StreamDiagnostics.dropped(value, Self.name, .terminated) }
+    while let value = firsts.popFirst() { StreamDiagnostics.dropped(value, Self.joins.name, .terminated) }
+    while let value = seconds.popFirst() { StreamDiagnostics.dropped(value, Self.joins.name, .terminated) }
   }
 
   @inlinable func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {

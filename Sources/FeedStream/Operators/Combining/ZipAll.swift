@@ -7,7 +7,7 @@
 public func zip<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
 ) -> Publishers.ZipAll<(repeat each Value), Failure> {
-  Publishers.ZipAll(.all, repeat each publishers)
+  Publishers.ZipAll(.pairing, repeat each publishers)
 }
 
 /// Combines the newest values of any number of publishers of different types into a tuple, whenever one delivers.
@@ -26,10 +26,10 @@ extension Publishers {
   /// The pack is not in the type: with a tuple of a pack as its `Output`, Swift 6.3's compiler crashes where it is
   /// used.
   public struct ZipAll<Output, Failure: Error>: Publisher {
-    private let rule: LaneRule
+    private let rule: JoinRule
     private let start: (LaneStage<Output, Failure>) -> Void
 
-    @usableFromInline init<each Value>(_ rule: LaneRule, _ publishers: repeat any Publisher<each Value, Failure>)
+    @usableFromInline init<each Value>(_ rule: JoinRule, _ publishers: repeat any Publisher<each Value, Failure>)
     where Output == (repeat each Value) {
       self.rule = rule
       start = { stage in

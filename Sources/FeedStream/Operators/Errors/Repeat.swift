@@ -74,7 +74,7 @@ extension Publishers {
   }
 }
 
-@usableFromInline final class RepeatStage<Output, Failure: Error>: PatientStage<Output, Failure> {
+@usableFromInline final class RepeatStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
   /// How often to subscribe from now on; negative for without end.
   @exclusivity(unchecked) private var left: Int
   private let alarm: Alarm?
@@ -95,7 +95,7 @@ extension Publishers {
     subscribe(attach)
   }
 
-  @usableFromInline override func ended(_ completion: Subscribers.Completion<Failure>) {
+  override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, left != 0 else { return end(completion) }
     if left > 0 { left -= 1 }
     if let alarm { subscribe(attach, at: alarm) } else { subscribe(attach) }

@@ -63,7 +63,7 @@ extension Publishers {
   }
 }
 
-@usableFromInline final class RetryByPolicyStage<Output, Failure: Error>: PatientStage<Output, Failure> {
+@usableFromInline final class RetryByPolicyStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
   private let policy: RetryPolicy
   private var generator: any RandomNumberGenerator
   private let isWorthIt: (Failure) -> Bool
@@ -85,7 +85,7 @@ extension Publishers {
 
   @usableFromInline func start() { subscribe(attach) }
 
-  @usableFromInline override func ended(_ completion: Subscribers.Completion<Failure>) {
+  override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .failure(let error) = completion, retries < policy.limit ?? .max, isWorthIt(error) else {
       return end(completion)
     }

@@ -72,8 +72,8 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
     errors.send(error)
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     signal.cancel()
   }
 }

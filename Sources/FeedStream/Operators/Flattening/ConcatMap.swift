@@ -50,14 +50,21 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `concatMap(_:)`.
-  public typealias ConcatMap<NewPublisher: Publisher, Upstream: Publisher> = OneByOne<
-    WaitsItsTurn, NewPublisher, Upstream
-  >
-  where NewPublisher.Failure == Upstream.Failure
+  @frozen public struct ConcatMap<NewPublisher: Publisher, Upstream: Publisher>: Publisher
+  where NewPublisher.Failure == Upstream.Failure {
+    public typealias Output = NewPublisher.Output
+    public typealias Failure = Upstream.Failure
 
-  /// A value that comes while a publisher runs waits until that has finished.
-  public enum WaitsItsTurn: BusyRule {
-    @inlinable public static var name: StaticString { "ConcatMap" }
-    @inlinable public static var keepsValues: Bool { true }
+    public let upstream: Upstream
+    public let transform: (Upstream.Output) -> NewPublisher
+
+    @inlinable public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> NewPublisher) {
+      self.upstream = upstream
+      self.transform = transform
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.flatten("ConcatMap", .waits, into: subscriber, transform)
+    }
   }
 }

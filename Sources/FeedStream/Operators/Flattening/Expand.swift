@@ -59,13 +59,13 @@ extension Publishers {
     super.init("Expand", down)
   }
 
-  @usableFromInline override func ended(_ completion: Subscribers.Completion<Failure>) {
+  override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let value = toExpand.value.popFirst() else { return end(completion) }
     subscribe { [attach] in attach(value, $0) }
   }
 
-  @usableFromInline override func cancel() {
-    super.cancel()
+  override func cancelled() {
+    super.cancelled()
     toExpand.value.removeAll()
   }
 }

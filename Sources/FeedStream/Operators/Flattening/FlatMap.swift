@@ -141,7 +141,7 @@ extension Publishers {
     up = nil
     switch completion {
     case .finished: close()
-    case .failure: end(completion)
+    case .failure: fail(completion)
     }
   }
 
@@ -150,16 +150,16 @@ extension Publishers {
   }
 
   /// Only here: as in Combine, upstream is subscribed whatever `maxPublishers` is.
-  @inlinable override func request(_ demand: Subscribers.Demand) {
+  @inlinable override func requested(_ demand: Subscribers.Demand) {
     precondition(
       maxPublishers > .none,
       "flatMap(maxPublishers: .none): no publisher may be active, so that no value can ever come; use .max(1) or more")
-    super.request(demand)
+    super.requested(demand)
   }
 
-  @inlinable override func cancel() {
+  @inlinable override func cancelled() {
     let up = self.up.take()
-    super.cancel()
+    super.cancelled()
     up?.cancel()
   }
 }

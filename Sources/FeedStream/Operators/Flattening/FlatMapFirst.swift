@@ -49,14 +49,21 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `flatMapFirst(_:)`.
-  public typealias FlatMapFirst<NewPublisher: Publisher, Upstream: Publisher> = OneByOne<
-    DropsIfBusy, NewPublisher, Upstream
-  >
-  where NewPublisher.Failure == Upstream.Failure
+  @frozen public struct FlatMapFirst<NewPublisher: Publisher, Upstream: Publisher>: Publisher
+  where NewPublisher.Failure == Upstream.Failure {
+    public typealias Output = NewPublisher.Output
+    public typealias Failure = Upstream.Failure
 
-  /// A value that comes while a publisher runs is dropped, and reported.
-  public enum DropsIfBusy: BusyRule {
-    @inlinable public static var name: StaticString { "FlatMapFirst" }
-    @inlinable public static var keepsValues: Bool { false }
+    public let upstream: Upstream
+    public let transform: (Upstream.Output) -> NewPublisher
+
+    @inlinable public init(upstream: Upstream, transform: @escaping (Upstream.Output) -> NewPublisher) {
+      self.upstream = upstream
+      self.transform = transform
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.flatten("FlatMapFirst", .isDropped, into: subscriber, transform)
+    }
   }
 }

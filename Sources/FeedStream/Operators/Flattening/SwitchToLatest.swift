@@ -113,11 +113,7 @@ extension Publishers {
     @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = FlatteningStage<NestedPublisher, Output, Failure>(
-        "SwitchToLatest", ErasedSubscriber(subscriber), .replaces
-      ) { $0 }
-      stage.down.receive(subscription: stage)
-      upstream.receive(subscriber: stage)
+      upstream.flatten("SwitchToLatest", .replaces, into: subscriber) { $0 }
     }
   }
 }

@@ -42,7 +42,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = PatientStage("DelaySubscription", ErasedSubscriber(subscriber))
+      let stage = SequentialStage("DelaySubscription", ErasedSubscriber(subscriber))
       subscriber.receive(subscription: stage)
       stage.subscribe({ [upstream] in upstream.receive(subscriber: $0) }, at: Alarm(interval, scheduler, options))
     }
