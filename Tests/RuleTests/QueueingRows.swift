@@ -129,6 +129,16 @@ let errorRows = rows {
   RuleRow("Operators/Errors/RetryWhen", "retry(when:)", expects: { .again($0, then: .finished) }) { upstream in
     upstream.retry { failures in failures.enumerated().prefix { $0.offset < 2 } }
   }
+  // The signal ends with its second value: a source that delivers as it is subscribed is heard once more, whatever asks.
+  RuleRow(
+    "Operators/Errors/RetryWhen", "retry(when:), the last value of the signal", .dependsOnDemand,
+    expects: { given in
+      let runs = given.fails ? (given.isTimed ? 2 : 3) : 1
+      return .values((0..<runs).flatMap { given.values(of: $0) }, then: .finished)
+    }
+  ) { upstream in
+    upstream.retry { failures in failures.prefix(2) }
+  }
   RuleRow(
     "Operators/Errors/SetFailureType", "setFailureType(to:)", .passesStrays,
     expects: { .values($0.replaced, then: .finished) }

@@ -17,11 +17,9 @@ import Testing
 
   /// Operators' files without a suite of their name, and the suite that tests what is in them.
   private static let testedElsewhere = [
-    "Combining/Joined": "Combining/ZipTests",
     "Combining/MergeByArity": "Combining/MergeTests",
     // It stops in a debugger.
     "Effects/Breakpoint": "../../RuleTests/RuleSuite",
-    "Flattening/OneByOne": "Flattening/ConcatMapTests",
     "Reducing/PredicateReduction": "Reducing/ContainsTests",
   ]
 

@@ -109,11 +109,11 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   /// As in Combine's `switchToLatest`.
   override var leavesLate: Bool { whenBusy == .replaces }
 
-  override var takesNone: Bool { false }
+  override var takesNone: Bool { !isActive }
 
-  override func cancelled() {
+  override func cancelUpstreams() {
     let up = self.up.take()
-    super.cancelled()
+    super.cancelUpstreams()
     waiting.removeAll()
     up?.cancel()
   }

@@ -115,7 +115,7 @@
     for lane in lanes where isActive { lane.request(more) }
   }
 
-  override func cancelled() {
+  override func cancelUpstreams() {
     assemble = nil
     let lanes = self.lanes
     self.lanes = []

@@ -121,7 +121,7 @@
     end(completion)
   }
 
-  @inlinable override func cancelled() {
+  @inlinable override func cancelUpstreams() {
     if waiting.count > 0 { waiting.removeAll() }
     guard !inlets.isEmpty else { return }
     let inlets = self.inlets

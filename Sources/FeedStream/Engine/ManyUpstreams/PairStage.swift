@@ -98,7 +98,7 @@
     }
   }
 
-  override func cancelled() {
+  override func cancelUpstreams() {
     rule = nil
     let upstreams = (first.take(), second.take())
     upstreams.0?.cancel()

@@ -95,7 +95,7 @@
     current?.request(demand)
   }
 
-  @usableFromInline override func cancelled() {
+  @usableFromInline override func cancelUpstreams() {
     upcoming = nil
     current.take()?.cancel()
     alarm?.cancel()

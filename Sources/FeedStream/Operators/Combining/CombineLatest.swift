@@ -8,7 +8,8 @@ extension Publisher {
   ///
   /// ![combineLatest(other) { $0 + $1 }](marbles-combineLatest.svg)
   ///
-  /// Finishes when both have, or when one has finished without a value. **Demand:** passes to both. **Failure:** the
+  /// Both are subscribed before the subscriber has its subscription, also when the first has nothing to give. Finishes
+  /// when both have, or when one has finished without a value. **Demand:** passes to both. **Failure:** the
   /// first ends both. **Cancellation:** cancels both. Policy: while nothing is asked for, newer values replace older
   /// ones that were not delivered, by design.
   @inlinable

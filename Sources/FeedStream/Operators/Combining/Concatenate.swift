@@ -8,8 +8,9 @@ extension Publisher {
   ///
   /// ![append(other)](marbles-append.svg)
   ///
-  /// **Demand:** what this publisher left unused is asked of the next. **Failure:** ends the stream; the suffix is not
-  /// subscribed to. **Cancellation:** cancels the one that runs. Policy: forwards.
+  /// The suffix is subscribed within the ending of this publisher. **Demand:** what this publisher left unused is asked
+  /// of the next. **Failure:** ends the stream; the suffix is not subscribed to. **Cancellation:** cancels the one that
+  /// runs. Policy: forwards.
   @inlinable public func append<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<Self, P>
   where P.Output == Output, P.Failure == Failure {
     Publishers.Concatenate(prefix: self, suffix: publisher)
@@ -129,11 +130,14 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
   @inlinable override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
-    subscribe(suffix)
+    // Within the ending, as in Combine, also where that comes within the subscription: there is one suffix, so that the
+    // stack needs no loop.
+    upcoming = suffix
+    subscribeToUpcoming()
   }
 
-  @inlinable override func cancelled() {
-    super.cancelled()
+  @inlinable override func cancelUpstreams() {
+    super.cancelUpstreams()
     suffix = nil
   }
 }

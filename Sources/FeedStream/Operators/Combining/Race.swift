@@ -6,7 +6,8 @@ extension Publisher {
   ///     race(with: other)
   ///     downstream  --1--2--3----|
   ///
-  /// An ending counts as a delivery. **Demand:** passes to both until one has won, then to the winner. **Failure:** the
+  /// An ending counts as a delivery. One that delivers or ends as it is subscribed has won: those after it are not
+  /// subscribed. **Demand:** passes to both until one has won, then to the winner. **Failure:** the
   /// winner's. **Cancellation:** cancels both. Policy: forwards the winner's values; the others deliver none.
   @inlinable public func race<B: Publisher>(with other: B) -> Publishers.Race<Self, B>
   where B.Output == Output, B.Failure == Failure {
@@ -17,7 +18,7 @@ extension Publisher {
 extension Swift.Collection where Element: Publisher {
   /// Becomes whichever of these publishers delivers first, and cancels the others.
   ///
-  /// Finishes at once when there are no publishers. **Demand, failure, cancellation, policy:** as in
+  /// Finishes immediately when there are no publishers. **Demand, failure, cancellation, policy:** as in
   /// ``Publisher/race(with:)``.
   public func race() -> Publishers.RaceMany<Element> { Publishers.RaceMany(publishers: Array(self)) }
 }
@@ -103,7 +104,7 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
     for runner in runners where isActive && runner.isLive { runner.request(demand) }
   }
 
-  override func cancelled() {
+  override func cancelUpstreams() {
     winner.take()?.cancel()
     for runner in takeRunners() { runner.cancel() }
   }

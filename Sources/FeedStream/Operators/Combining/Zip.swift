@@ -8,7 +8,8 @@ extension Publisher {
   ///
   /// ![zip(other) { $0 + $1 }](marbles-zip.svg)
   ///
-  /// Finishes when one has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first
+  /// Both are subscribed before the subscriber has its subscription, also when the first has nothing to give. Finishes
+  /// when one has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first
   /// ends both. **Cancellation:** cancels both. Policy: a value waits for its partner, so the faster publisher is held
   /// up to what was asked for; values left without a partner at the ending are dropped, and reported.
   @inlinable public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {

@@ -7,12 +7,13 @@ extension Publisher {
   ///     retry(when:)
   ///     downstream  -a--------a-b|
   ///
-  /// `handler` is called once for each subscriber, with a publisher of every failure; what it makes is asked for one
-  /// value after each: `{ errors in errors.delay(for: 1, scheduler: loop) }`. When that ends, the stream ends in the
-  /// same way, at once.
+  /// `handler` is called once for each subscriber, with a publisher of every failure; its publisher is subscribed before
+  /// upstream, and asked for one value after each failure: `{ errors in errors.delay(for: 1, scheduler: loop) }`. When
+  /// that ends, the stream ends in the same way: immediately, but after the subscription that its last value asked for,
+  /// so that a source which delivers as it is subscribed is heard.
   ///
-  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** what `handler` makes
-  /// of it. **Cancellation:** both, at once. Policy: forwards.
+  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** that of `handler`'s
+  /// publisher. **Cancellation:** cancels both. Policy: forwards.
   ///
   /// - Parameter handler: makes, of the failures, the publisher that says when to try again.
   @inlinable public func retry<P: Publisher>(
@@ -52,6 +53,8 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   @usableFromInline let errors = PassthroughSubject<UpstreamFailure, Never>()
   @exclusivity(unchecked) @usableFromInline private(set) var signal: Trigger<Failure>!
   private let attach: (RetryWhenUpstream<Output, UpstreamFailure, Failure>) -> Void
+  /// How the signal ended while its last value waited to be served.
+  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
 
   @usableFromInline init(
     _ down: ErasedSubscriber<Output, Failure>,
@@ -59,11 +62,19 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   ) {
     self.attach = attach
     super.init("RetryWhen", down)
-    signal = Trigger("RetryWhen", asking: .none, fired: { [self] in start() }, ended: { [self] in end($0) })
+    signal = Trigger("RetryWhen", asking: .none, fired: { [self] in start() }, ended: { [self] in signalEnded($0) })
   }
 
   @usableFromInline func start() {
-    subscribe { [self] in attach(RetryWhenUpstream(stage: self, downstream: $0)) }
+    subscribe { [self] in
+      attach(RetryWhenUpstream(stage: self, downstream: $0))
+      if let ending { end(ending) }
+    }
+  }
+
+  /// Ends, but after the subscription that is still to be made.
+  private func signalEnded(_ completion: Subscribers.Completion<Failure>) {
+    if upcoming == nil { end(completion) } else { ending = completion }
   }
 
   fileprivate func failed(_ error: UpstreamFailure) {
@@ -72,8 +83,8 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
     errors.send(error)
   }
 
-  override func cancelled() {
-    super.cancelled()
+  override func cancelUpstreams() {
+    super.cancelUpstreams()
     signal.cancel()
   }
 }

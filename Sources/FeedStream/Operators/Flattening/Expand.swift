@@ -64,8 +64,8 @@ extension Publishers {
     subscribe { [attach] in attach(value, $0) }
   }
 
-  override func cancelled() {
-    super.cancelled()
+  override func cancelUpstreams() {
+    super.cancelUpstreams()
     toExpand.value.removeAll()
   }
 }

@@ -157,9 +157,9 @@ extension Publishers {
     super.requested(demand)
   }
 
-  @inlinable override func cancelled() {
+  @inlinable override func cancelUpstreams() {
     let up = self.up.take()
-    super.cancelled()
+    super.cancelUpstreams()
     up?.cancel()
   }
 }

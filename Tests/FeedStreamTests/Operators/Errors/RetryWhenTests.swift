@@ -16,6 +16,28 @@ import Testing
     }
   }
 
+  @Test func `retry(when:) heeds the signal's last value, wherever the demand came from`() {
+    withVirtualTime { time in
+      var attempts = 0
+      let retried = Deferred {
+        attempts += 1
+        return (0..<4).publisher.setFailureType(to: Boom.self).append(Fail(error: Boom()))
+      }.retry(when: { $0.prefix(2) })
+      #expect(retried.record(on: time).values.count == 12)
+      #expect(attempts == 3)
+      let late = retried.record(on: time, demand: .none)
+      late.request(.unlimited)
+      #expect(late.values.count == 12)
+      #expect(late.completion == .finished)
+      #expect(attempts == 6)
+      // The last attempt has not been asked for anything when the signal ends.
+      let counted = retried.record(on: time, demand: .max(1))
+      while counted.completion == nil { counted.request(.max(1)) }
+      #expect(counted.values.count == 8)
+      #expect(attempts == 9)
+    }
+  }
+
   @Test func `retry(when:) ends as the handler's publisher does`() {
     withVirtualTime { time in
       let recorder = time.cold("-a#").retry(when: { $0.delay(for: .milliseconds(2), scheduler: time).prefix(1) })

@@ -1,0 +1,159 @@
+import FeedStream
+
+/// What one of several upstreams sent.
+public struct JoinEvent: Sendable, CustomStringConvertible {
+  /// Which upstream: 0 for the first.
+  public let upstream: Int
+  public let event: StreamEvent<Int, MarbleFailure>
+
+  /// The value, or `nil` for an ending.
+  public var value: Int? { if case .value(let value) = event { value } else { nil } }
+  public var isFinished: Bool { if case .completion(.finished) = event { true } else { false } }
+  public var isFailure: Bool { if case .completion(.failure) = event { true } else { false } }
+
+  public var description: String {
+    let name = String(UnicodeScalar(UInt8(97 + upstream)))
+    if let value { return "\(name) sends \(value)" }
+    return isFinished ? "\(name) finishes" : "\(name) fails"
+  }
+}
+
+extension [JoinEvent] {
+  /// The values that an upstream sent.
+  public func values(of upstream: Int) -> [Int] { filter { $0.upstream == upstream }.compactMap(\.value) }
+
+  /// True when an upstream has ended.
+  public func hasEnded(_ upstream: Int) -> Bool { contains { $0.upstream == upstream && $0.value == nil } }
+
+  /// How a stream ends that fails with the first failure, and otherwise when `isDone` says so.
+  public func ending(finishedWhen isDone: Bool) -> Given.Ending? {
+    contains(where: \.isFailure) ? .fails : isDone ? .finished : nil
+  }
+}
+
+extension StreamRules {
+  /// Runs an operator of several publishers through everything that these may send in turn: values, endings and failures
+  /// in every order, up to a number of events. The shortest that shows a breach fails the test.
+  ///
+  ///     StreamRules.verify("merge", joining: 2, expects: { history in
+  ///       (history.compactMap(\.value), history.ending(finishedWhen: history.hasEnded(0) && history.hasEnded(1)))
+  ///     }) { $0[0].merge(with: $0[1]) }
+  ///
+  /// After each event the values and the ending are compared with what `expects` states. Until the ending no upstream may
+  /// be cancelled; with the ending, all that run must be.
+  ///
+  /// - Parameters:
+  ///   - count: how many upstreams there are.
+  ///   - limit: how many events to try at most.
+  ///   - cancelsEarly: true for an operator that cancels an upstream while it goes on, as `race` does with a loser.
+  ///   - expects: what must have been delivered by now, and the ending, or `nil` while the stream goes on.
+  ///   - build: applies the operator.
+  @discardableResult public static func verify<P: Publisher>(
+    _ name: String, joining count: Int, events limit: Int = 4, cancelsEarly: Bool = false,
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
+    expects: @escaping ([JoinEvent]) -> (values: [P.Output], ending: Given.Ending?),
+    _ build: @escaping ([AnyPublisher<Int, MarbleFailure>]) -> P
+  ) -> Summary {
+    var search = JoinSearch(count: count, cancelsEarly: cancelsEarly, expects: expects, build: build)
+    if let found = search.shortestBreach(limit: limit) {
+      CallSite(fileID: fileID, filePath: filePath, line: line, column: column).fail("\(name) \(found)")
+    }
+    return search.summary
+  }
+}
+
+/// Looks for the shortest history of several upstreams that breaks a rule.
+private struct JoinSearch<P: Publisher> {
+  let count: Int
+  let cancelsEarly: Bool
+  let expects: ([JoinEvent]) -> (values: [P.Output], ending: Given.Ending?)
+  let build: ([AnyPublisher<Int, MarbleFailure>]) -> P
+  private(set) var summary = StreamRules.Summary()
+
+  init(
+    count: Int, cancelsEarly: Bool, expects: @escaping ([JoinEvent]) -> (values: [P.Output], ending: Given.Ending?),
+    build: @escaping ([AnyPublisher<Int, MarbleFailure>]) -> P
+  ) {
+    self.count = count
+    self.cancelsEarly = cancelsEarly
+    self.expects = expects
+    self.build = build
+  }
+
+  mutating func shortestBreach(limit: Int) -> String? {
+    var histories: [[JoinEvent]] = [[]]
+    for _ in 0..<limit {
+      let longer = histories.flatMap(continued)
+      for history in longer {
+        if let (rule, message) = breach(history) {
+          summary.broken = rule
+          let events = history.map(\.description).joined(separator: "; ")
+          return
+            "breaks rule \(rule.number), \(rule.title.lowercased()): \(message).\nThe shortest way there: \(events)"
+        }
+      }
+      histories = longer.filter { expects($0).ending == nil }
+    }
+    return nil
+  }
+
+  /// The history with each event that may follow.
+  private func continued(_ history: [JoinEvent]) -> [[JoinEvent]] {
+    (0..<count).filter { !history.hasEnded($0) }.flatMap { upstream in
+      [.value(history.count), .completion(.finished), .completion(.failure(MarbleFailure()))].map {
+        history + [JoinEvent(upstream: upstream, event: $0)]
+      }
+    }
+  }
+
+  private final class Log {
+    var cancelled: Set<Int> = []
+    var violation: (StreamRule, String)?
+  }
+
+  private mutating func breach(_ history: [JoinEvent]) -> (StreamRule, String)? {
+    summary.scripts += 1
+    let time = VirtualTimeScheduler()
+    let log = Log()
+    let subjects = (0..<count).map { _ in PassthroughSubject<Int, MarbleFailure>() }
+    let recorder = Recorder<P.Output, P.Failure>(on: time)
+    recorder.onViolation = { log.violation = (StreamRule(rawValue: $0)!, $1) }
+    build(
+      subjects.enumerated().map { index, subject in
+        subject.handleEvents(receiveCancel: { log.cancelled.insert(index) }).eraseToAnyPublisher()
+      }
+    ).subscribe(recorder)
+    for event in history {
+      switch event.event {
+      case .value(let value): subjects[event.upstream].send(value)
+      case .completion(let completion): subjects[event.upstream].send(completion: completion)
+      }
+    }
+    defer { recorder.cancel() }
+    return log.violation ?? deviation(of: recorder, after: history) ?? wrongCancellation(log.cancelled, after: history)
+  }
+
+  private func deviation(of recorder: Recorder<P.Output, P.Failure>, after history: [JoinEvent]) -> (
+    StreamRule, String
+  )? {
+    let due = expects(history)
+    guard recorder.values.count == due.values.count, zip(recorder.values, due.values).allSatisfy({ isSame($0, $1) })
+    else { return (.orderIsKept, "\(recorder.values) was delivered, where \(due.values) is due") }
+    switch (recorder.completion, due.ending) {
+    case (nil, nil), (.finished, .finished), (.finished, .either), (.failure, .fails), (.failure, .either): return nil
+    case (nil, let ending?): return (.nothingLostInSilence, "the ending was not delivered (\(ending) is due)")
+    case (.finished, _): return (.oneEnding, "the stream finished")
+    case (.failure, _): return (.oneEnding, "the stream failed")
+    }
+  }
+
+  private func wrongCancellation(_ cancelled: Set<Int>, after history: [JoinEvent]) -> (StreamRule, String)? {
+    let running = Set((0..<count).filter { !history.hasEnded($0) })
+    if expects(history).ending != nil {
+      return running.isSubset(of: cancelled)
+        ? nil : (.everythingReleased, "an upstream was not cancelled with the ending")
+    }
+    guard !cancelsEarly, !running.isDisjoint(with: cancelled) else { return nil }
+    return (.everythingReleased, "an upstream was cancelled while the stream went on")
+  }
+}
