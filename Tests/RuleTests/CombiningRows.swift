@@ -26,7 +26,7 @@ let combiningRows = rows {
     upstream.combineLatest(other(time), constant(5), constant(6)) { $0 * 10 + $1 + $2 + $3 }
   }
   RuleRow(
-    "Operators/Combining/ZipAll", "combineLatest(_:) of any arity", timed: .dependsOnDemand,
+    "Operators/Combining/CombineLatestAll", "combineLatest(_:) of any arity", timed: .dependsOnDemand,
     expects: { .latest($0) { ($0.0, $0.1, 5) } }
   ) { upstream, time in
     combineLatest(upstream, other(time), constant(5))

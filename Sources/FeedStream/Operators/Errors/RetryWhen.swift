@@ -68,7 +68,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   @usableFromInline func start() {
     subscribe { [self] in
       attach(RetryWhenUpstream(stage: self, downstream: $0))
-      if let ending { end(ending) }
+      if upcoming == nil, let ending { end(ending) }
     }
   }
 

@@ -11,12 +11,6 @@ import Testing
     #expect(zipped.completion == .finished)
   }
 
-  @Test func `combineLatest takes any number of publishers of different types`() {
-    let latest = combineLatest([1, 2].publisher, Just("a"), Just(0)).record()
-    #expect(latest.values.map(\.0) == [2])
-    #expect(latest.values.map(\.1) == ["a"])
-  }
-
   @Test func `what a subscription held is released when it is over`() {
     weak var held: Held?
     do {
