@@ -82,7 +82,8 @@ struct ManyUpstreamsTests {
     #expect(many.merge().pulled(.answering) == count)
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a hundred thousand live publishers end one by one and are cancelled together`() {
+  @Test(.timeLimit(.minutes(10))) func `a hundred thousand live publishers end one by one and are cancelled together`()
+  {
     let subjects = (0..<count).map { _ in PassthroughSubject<Int, Never>() }
     let merged = subjects.merge().recorded()
     let latest = subjects.combineLatest().recorded()
