@@ -58,25 +58,52 @@ extension Publishers {
   }
 
   /// See ``Publisher/first(where:)``.
-  public typealias FirstWhere<Upstream: Publisher> = PredicateReduction<
-    Upstream, FirstWhereRule<Upstream.Output>, NonThrowing<Upstream.Failure>
-  >
+  @frozen public struct FirstWhere<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) -> Bool
+
+    @inlinable public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.reduce(
+        by: FirstWhereRule<Upstream.Output>.self, NonThrowing<Upstream.Failure>.self, predicate, into: subscriber)
+    }
+  }
 
   /// See ``Publisher/tryFirst(where:)``.
-  public typealias TryFirstWhere<Upstream: Publisher> = PredicateReduction<
-    Upstream, FirstWhereRule<Upstream.Output>, Throwing<Upstream.Failure>
-  >
+  @frozen public struct TryFirstWhere<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = any Error
 
-  /// See ``PredicateRule``.
-  public enum FirstWhereRule<Input>: PredicateRule {
-    @inlinable public static var name: StaticString { "FirstWhere" }
-    /// The name that Combine shows.
-    @inlinable public static var plainName: StaticString { "TryFirst" }
-    @inlinable public static var initial: Input? { nil }
-    @inlinable public static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
-      if holds { result = value }
-      return holds
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) throws -> Bool
+
+    @inlinable public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
     }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.reduce(
+        by: FirstWhereRule<Upstream.Output>.self, Throwing<Upstream.Failure>.self, predicate, into: subscriber)
+    }
+  }
+}
+
+@usableFromInline enum FirstWhereRule<Input>: PredicateRule {
+  @inlinable static var name: StaticString { "FirstWhere" }
+  /// The name that Combine shows.
+  @inlinable static var plainName: StaticString { "TryFirst" }
+  @inlinable static var initial: Input? { nil }
+  @inlinable static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
+    if holds { result = value }
+    return holds
   }
 }
 

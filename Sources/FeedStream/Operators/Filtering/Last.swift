@@ -59,23 +59,50 @@ extension Publishers {
   }
 
   /// See ``Publisher/last(where:)``.
-  public typealias LastWhere<Upstream: Publisher> = PredicateReduction<
-    Upstream, LastWhereRule<Upstream.Output>, NonThrowing<Upstream.Failure>
-  >
+  @frozen public struct LastWhere<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) -> Bool
+
+    @inlinable public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.reduce(
+        by: LastWhereRule<Upstream.Output>.self, NonThrowing<Upstream.Failure>.self, predicate, into: subscriber)
+    }
+  }
 
   /// See ``Publisher/tryLast(where:)``.
-  public typealias TryLastWhere<Upstream: Publisher> = PredicateReduction<
-    Upstream, LastWhereRule<Upstream.Output>, Throwing<Upstream.Failure>
-  >
+  @frozen public struct TryLastWhere<Upstream: Publisher>: Publisher {
+    public typealias Output = Upstream.Output
+    public typealias Failure = any Error
 
-  /// See ``PredicateRule``.
-  public enum LastWhereRule<Input>: PredicateRule {
-    @inlinable public static var name: StaticString { "LastWhere" }
-    @inlinable public static var initial: Input? { nil }
-    @inlinable public static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
-      if holds { result = value }
-      return false
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) throws -> Bool
+
+    @inlinable public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
     }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.reduce(
+        by: LastWhereRule<Upstream.Output>.self, Throwing<Upstream.Failure>.self, predicate, into: subscriber)
+    }
+  }
+}
+
+@usableFromInline enum LastWhereRule<Input>: PredicateRule {
+  @inlinable static var name: StaticString { "LastWhere" }
+  @inlinable static var initial: Input? { nil }
+  @inlinable static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
+    if holds { result = value }
+    return false
   }
 }
 

@@ -28,22 +28,49 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/allSatisfy(_:)``.
-  public typealias AllSatisfy<Upstream: Publisher> = PredicateReduction<
-    Upstream, AllSatisfyRule<Upstream.Output>, NonThrowing<Upstream.Failure>
-  >
+  @frozen public struct AllSatisfy<Upstream: Publisher>: Publisher {
+    public typealias Output = Bool
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) -> Bool
+
+    @inlinable public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.reduce(
+        by: AllSatisfyRule<Upstream.Output>.self, NonThrowing<Upstream.Failure>.self, predicate, into: subscriber)
+    }
+  }
 
   /// See ``Publisher/tryAllSatisfy(_:)``.
-  public typealias TryAllSatisfy<Upstream: Publisher> = PredicateReduction<
-    Upstream, AllSatisfyRule<Upstream.Output>, Throwing<Upstream.Failure>
-  >
+  @frozen public struct TryAllSatisfy<Upstream: Publisher>: Publisher {
+    public typealias Output = Bool
+    public typealias Failure = any Error
 
-  /// See ``PredicateRule``.
-  public enum AllSatisfyRule<Input>: PredicateRule {
-    @inlinable public static var name: StaticString { "AllSatisfy" }
-    @inlinable public static var initial: Bool? { true }
-    @inlinable public static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
-      result = holds
-      return !holds
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) throws -> Bool
+
+    @inlinable public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
     }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.reduce(
+        by: AllSatisfyRule<Upstream.Output>.self, Throwing<Upstream.Failure>.self, predicate, into: subscriber)
+    }
+  }
+}
+
+@usableFromInline enum AllSatisfyRule<Input>: PredicateRule {
+  @inlinable static var name: StaticString { "AllSatisfy" }
+  @inlinable static var initial: Bool? { true }
+  @inlinable static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
+    result = holds
+    return !holds
   }
 }

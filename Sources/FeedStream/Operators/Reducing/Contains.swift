@@ -69,23 +69,50 @@ extension Publishers {
   }
 
   /// See ``Publisher/contains(where:)``.
-  public typealias ContainsWhere<Upstream: Publisher> = PredicateReduction<
-    Upstream, ContainsWhereRule<Upstream.Output>, NonThrowing<Upstream.Failure>
-  >
+  @frozen public struct ContainsWhere<Upstream: Publisher>: Publisher {
+    public typealias Output = Bool
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) -> Bool
+
+    @inlinable public init(upstream: Upstream, predicate: @escaping (Upstream.Output) -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.reduce(
+        by: ContainsWhereRule<Upstream.Output>.self, NonThrowing<Upstream.Failure>.self, predicate, into: subscriber)
+    }
+  }
 
   /// See ``Publisher/tryContains(where:)``.
-  public typealias TryContainsWhere<Upstream: Publisher> = PredicateReduction<
-    Upstream, ContainsWhereRule<Upstream.Output>, Throwing<Upstream.Failure>
-  >
+  @frozen public struct TryContainsWhere<Upstream: Publisher>: Publisher {
+    public typealias Output = Bool
+    public typealias Failure = any Error
 
-  /// See ``PredicateRule``.
-  public enum ContainsWhereRule<Input>: PredicateRule {
-    @inlinable public static var name: StaticString { "ContainsWhere" }
-    @inlinable public static var initial: Bool? { false }
-    @inlinable public static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
-      result = holds
-      return holds
+    public let upstream: Upstream
+    public let predicate: (Upstream.Output) throws -> Bool
+
+    @inlinable public init(upstream: Upstream, predicate: @escaping (Upstream.Output) throws -> Bool) {
+      self.upstream = upstream
+      self.predicate = predicate
     }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.reduce(
+        by: ContainsWhereRule<Upstream.Output>.self, Throwing<Upstream.Failure>.self, predicate, into: subscriber)
+    }
+  }
+}
+
+@usableFromInline enum ContainsWhereRule<Input>: PredicateRule {
+  @inlinable static var name: StaticString { "ContainsWhere" }
+  @inlinable static var initial: Bool? { false }
+  @inlinable static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
+    result = holds
+    return holds
   }
 }
 
