@@ -159,7 +159,8 @@ public final class PollingSimulation {
     let store: any FeedStore = saves && deletes ? disk : LyingStore(store: disk, saves: saves, deletes: deletes)
     let processClock = ProcessClock(wall: clock)
     self.processClock = processClock
-    let cache = FeedCache(store: store, on: time, now: { processClock.now })
+    let policy = FeedCachePolicy(maxAge: maxAge)
+    let cache = FeedCache(store: store, on: time, policy: policy, now: { processClock.now })
     var options = FeedLoader.Options()
     options.maxAge = sabotage == .showsExpired ? nil : maxAge
     // With the longer one, a load may outlast the minute.
@@ -174,7 +175,8 @@ public final class PollingSimulation {
       default: network
       }
     let loader = FeedLoader(Self.address, client: client, cache: cache, on: time, options: options)
-    let other = sabotage == .twoCaches ? FeedCache(store: disk, on: time, now: { processClock.now }) : cache
+    let other =
+      sabotage == .twoCaches ? FeedCache(store: disk, on: time, policy: policy, now: { processClock.now }) : cache
     // As an application does when it begins, in two places; both are asked for before the first poll.
     for cache in [cache, other] {
       cache.feed(at: Self.address).validate(maxAge: maxAge)

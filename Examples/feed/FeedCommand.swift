@@ -15,17 +15,24 @@ struct FeedCommand: ParsableCommand {
       for saves.
       """,
     version: "feed 0.1.0",
-    subcommands: [LoadCommand.self, WatchCommand.self, CacheCommand.self, DemoCommand.self])
+    subcommands: [
+      LoadCommand.self, WatchCommand.self, InspectCommand.self, CacheCommand.self, DemoCommand.self,
+    ])
 }
 
 extension FeedCommand {
   static func main() {
     do {
-      var command = try parseAsRoot()
+      var command = try parseAsRoot(completed(Array(CommandLine.arguments.dropFirst())))
       try command.run()
     } catch {
       end(with: error)
     }
+  }
+
+  /// `feed <url>` means `feed load <url>`.
+  static func completed(_ arguments: [String]) -> [String] {
+    arguments.first?.contains("://") == true ? ["load"] + arguments : arguments
   }
 
   /// As `exit(withError:)`, but that an argument which is quoted, a hostile address perhaps, is harmless to a terminal and

@@ -16,8 +16,8 @@ struct WatchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp("How long to wait between two loads, such as 30s or 15m.", valueName: "d"),
-    transform: DurationText.init(positive:))
-  var every: DurationText
+    transform: DurationArgument.init(positive:))
+  var every: DurationArgument
 
   @Option(help: ArgumentHelp("End after the feed was shown this many times.", valueName: "n"))
   var count: Int?

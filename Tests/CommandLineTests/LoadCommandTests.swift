@@ -55,10 +55,44 @@ import Testing
       #expect(run.status == 1)
       #expect(run.output == "")
       #expect(run.errors.contains("server: could not connect to 127.0.0.1:"))
-      #expect(run.errors.contains("has expired (--max-age 1ms) and is deleted"))
+      #expect(run.errors.contains("has expired (--max-age 1ms)\n"))
+      #expect(run.errors.contains("try:    a longer --max-age"))
+      // Nobody's only copy is lost to one command.
+      let again = try await FeedBinary.run(["load", url, "--cache", cache])
+      #expect(again.status == 0)
+      #expect(again.output.hasPrefix("8 images saved "))
+    }
+  }
+
+  @Test func `a feed of seven days is deleted, whatever the maximum age`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.stop()
+      try age(cache, by: 604_800)
+      let run = try await FeedBinary.run(["load", url, "--cache", cache, "--max-age", "1h"])
+      #expect(run.errors.contains("the feed saved 7 days ago has expired (--max-age 1h) and is deleted"))
       let again = try await FeedBinary.run(["load", url, "--cache", cache, "--max-age", "none"])
       #expect(again.status == 1)
       #expect(again.errors.contains("nothing is saved for this address"))
+    }
+  }
+
+  @Test func `an address alone is loaded`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { _, url, cache in
+      let run = try await FeedBinary.run([url, "--cache", cache])
+      #expect(run.status == 0)
+      #expect(run.output.hasPrefix("8 images from \(url)\n"))
+    }
+  }
+
+  @Test func `items without a picture are counted, and said so once`() async throws {
+    let items = [
+      "<item><title>Sea</title><enclosure url='http://a/s.png' type='image/png'/></item>", "<item/>", "<item/>",
+    ]
+    try await withOrigin(serving: Data("<rss><channel>\(items.joined())</channel></rss>".utf8)) { _, url, cache in
+      let run = try await FeedBinary.run(["load", url, "--cache", cache])
+      #expect(
+        run.output == "1 image from \(url)\n2 items have no picture and are not shown\n\n1. Sea\n   http://a/s.png\n")
     }
   }
 

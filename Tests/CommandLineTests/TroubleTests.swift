@@ -35,6 +35,7 @@ import Testing
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(status: 500, body: Data())
+      try age(cache, by: 604_800)
       let run = try await FeedBinary.shell(
         "ulimit -f 0; exec \"$FEED\" load '\(url)' --cache '\(cache)' --max-age 0s")
       #expect(run.status == 1)

@@ -4,7 +4,7 @@ import ImageFeed
 import PlainText
 
 /// A duration as it is written on the command line: `500ms`, `90s`, `15m`, `36h`, `7d`.
-struct DurationText: Equatable, CustomStringConvertible {
+struct DurationArgument: Equatable, CustomStringConvertible {
   let duration: Duration
   var description: String { duration.text }
 
@@ -37,7 +37,7 @@ struct MaxAge: Equatable, CustomStringConvertible {
       duration = nil
     } else {
       do {
-        duration = try DurationText.read(text)
+        duration = try DurationArgument.read(text)
       } catch let error as ValidationError {
         throw ValidationError("\(error.message) \"none\" accepts any age.")
       }

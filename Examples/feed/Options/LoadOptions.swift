@@ -12,8 +12,8 @@ struct LoadOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
-    transform: DurationText.init(positive:))
-  var timeout = DurationText(.seconds(30))
+    transform: DurationArgument.init(positive:))
+  var timeout = DurationArgument(.seconds(30))
 
   @Option(
     help: ArgumentHelp(

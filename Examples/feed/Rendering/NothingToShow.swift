@@ -56,6 +56,13 @@ extension NothingToShow {
   }
 
   private var advice: String {
+    if case .invalidData(.severalFeeds(let addresses)) = error.remote {
+      return addresses.prefix(10).map { "feed load \($0.printable)" }.joined(separator: "\n          ")
+    }
+    return adviceOnCache
+  }
+
+  private var adviceOnCache: String {
     switch error.cache {
     case .notAsked where savedAge == nil: "again when the server is well"
     case .notAsked: "--fallback any shows the saved feed"

@@ -21,6 +21,10 @@ struct FeedSource {
     choices.fallback = options.fallback
     choices.timeout = options.timeout.duration
     choices.report = { console.warn("\($0)") }
+    choices.onFeedFound = { link in
+      console.report(
+        "A web page; its feed is \(link.address.printable)\(link.title.map { " (\($0.printable))" } ?? "")")
+    }
     loader = FeedLoader(options.address, client: client, cache: cache, on: loop, options: choices)
   }
 

@@ -80,10 +80,10 @@ final class Session {
   }
 
   /// Runs until there is nothing left to do, then ends as the command has to.
-  func finish(closing store: SQLiteFeedStore) throws {
+  func finish(closing store: SQLiteFeedStore? = nil) throws {
     let reader = output.watchReader()
     loop.run()
-    store.close()
+    store?.close()
     // Not `exit`, at which libuv waits for its threads.
     if isOver { _exit(status) }
     reader?.close()

@@ -9,16 +9,21 @@ public final class FeedCache {
   let store: any FeedStore
   let worker: SerialWorker
   let now: @Sendable () -> Date
+  let policy: FeedCachePolicy
 
   /// - Parameters:
   ///   - store: where feeds are kept.
   ///   - scheduler: where results are delivered, and whose thread pool the store's calls run on.
+  ///   - policy: how old a feed must be before a load may delete it; seven days by default. A load that asks for a younger
+  ///     one does not show it, and leaves it for others.
   ///   - now: the wall clock that feeds are stamped with and their age is measured by.
   public init(
-    store: any FeedStore, on scheduler: any LoopScheduler, now: @escaping @Sendable () -> Date = { Date() }
+    store: any FeedStore, on scheduler: any LoopScheduler, policy: FeedCachePolicy = FeedCachePolicy(),
+    now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.store = store
     self.now = now
+    self.policy = policy
     worker = SerialWorker(on: scheduler)
   }
 
@@ -44,8 +49,8 @@ public struct LocalFeed {
 public enum CacheCleaning: Hashable, Sendable {
   /// Nothing: loading has no side effects.
   case nothing
-  /// A feed that has expired.
+  /// A feed that has expired, by the policy of its cache as well.
   case expired
-  /// A feed that has expired or that cannot be retrieved: the cache is left as validation would leave it.
+  /// The same, or a feed that cannot be retrieved: the cache is left as validation would leave it.
   case invalid
 }

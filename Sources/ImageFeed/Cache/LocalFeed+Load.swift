@@ -21,12 +21,13 @@ extension LocalFeed {
   ///
   /// - Parameters:
   ///   - maxAge: the age at which a feed has expired; `nil` for any age.
-  ///   - deleting: what to delete on the way; nothing by default.
+  ///   - deleting: what to delete on the way; nothing by default. A feed that only `maxAge` calls expired is kept: see
+  ///     ``FeedCache/init(store:on:policy:now:)``.
   public func load(
     maxAge: Duration? = FeedCachePolicy.defaultMaxAge, deleting: CacheCleaning = .nothing
   ) -> AnyPublisher<CachedFeed, CacheMiss> {
     let (address, store, now) = (address, cache.store, cache.now)
-    let policy = FeedCachePolicy(maxAge: maxAge)
+    let (policy, deletionPolicy) = (FeedCachePolicy(maxAge: maxAge), cache.policy)
     return cache.worker.publisher { () throws(CacheMiss) -> CachedFeed in
       let saved: CachedFeed?
       do throws(FeedStoreError) {
@@ -37,7 +38,8 @@ extension LocalFeed {
       guard let saved else { throw .empty }
       let present = now()
       guard policy.isValid(saved.timestamp, now: present) else {
-        let fate = deleting == .nothing ? .kept : store.deleteExpired(saved, at: address)
+        let isKept = deleting == .nothing || deletionPolicy.isValid(saved.timestamp, now: present)
+        let fate = isKept ? .kept : store.deleteExpired(saved, at: address)
         throw .expired(age: FeedCachePolicy.age(of: saved.timestamp, now: present), fate)
       }
       return saved

@@ -17,7 +17,7 @@ public enum CacheMiss: Error, Hashable, Sendable {
   public enum Fate: Hashable, Sendable {
     /// It was deleted, as ``CacheCleaning`` asked.
     case deleted
-    /// It is still there: nobody wanted it deleted, or a newer feed had taken its place.
+    /// It is still there: nobody wanted it deleted, it is too young for that, or a newer feed had taken its place.
     case kept
     /// It is still there: its deletion failed.
     case undeletable(FeedStoreError)

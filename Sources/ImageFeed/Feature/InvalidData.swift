@@ -9,6 +9,8 @@ public enum InvalidData: Error, Hashable, Sendable {
   case empty
   /// The body is a web page: often the login page of a public network in place of the feed.
   case webPage
+  /// The body is a web page that names several feeds: their addresses.
+  case severalFeeds([String])
   /// The body is not JSON.
   case notJSON(String)
   /// The body holds more values than are taken.
@@ -32,6 +34,9 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     case .webPage:
       "The server sent a web page where a feed was expected. If this network asks you to log in, open a browser first; "
         + "otherwise check the address."
+    case .severalFeeds(let addresses):
+      "The server sent a web page that names \(addresses.count) feeds. Choose one: "
+        + addresses.prefix(10).map { $0.printable(limit: 200) }.joined(separator: ", ") + "."
     case .notJSON(let detail): "The server's answer is not JSON (\(detail.printable(limit: 200)))."
     case .tooManyValues(let limit): "The server's answer holds more than the \(limit) values that a feed may have."
     case .notAFeed:

@@ -1,5 +1,5 @@
 public import FeedFormats
-import Foundation
+public import Foundation
 
 /// What the web's feeds are written in: RSS 0.90 to 2.0, Atom 0.3 and 1.0, JSON Feed 1 and 1.1, with Media RSS, iTunes and
 /// whatever else `FeedParser` reads.
@@ -14,10 +14,15 @@ public struct SyndicationFormat: FeedFormat {
   public func recognizes(_ document: WebDocument) -> Bool { true }
 
   public func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
+    FeedImages(try self.document(in: document, within: limits), at: document.url)
+  }
+
+  /// The feed in a document, with everything that its items say.
+  public func document(in document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedDocument {
     do throws(FeedFormatError) {
       var parser = FeedParser(address: document.url.absoluteString, charset: document.charset, limits: limits)
       try parser.feed([UInt8](document.body))
-      return FeedImages(try parser.finish(), at: document.url)
+      return try parser.finish()
     } catch {
       throw InvalidData(error)
     }
@@ -28,41 +33,32 @@ extension FeedImages {
   /// The images of the items that have one.
   init(_ document: FeedDocument, at url: URL) {
     var builder = Builder(count: document.items.count)
-    var names = ImageNames(feed: url, areUnique: document.format != .caseStudy)
-    for item in document.items {
+    for (item, id) in Swift.zip(document.items, document.imageIDs(in: url)) {
       guard let picture = item.image, let address = WebAddress(picture.address) else {
         builder.omittedItems += 1
         continue
       }
       let description = document.format == .caseStudy ? item.summary?.value : item.plainDescription
-      builder.append(
-        FeedImage(
-          id: names.id(of: item, picture: picture.address), description: description, location: item.location?.text,
-          address: address))
+      builder.append(FeedImage(id: id, description: description, location: item.location?.text, address: address))
     }
     self = builder.finish()
   }
 }
 
-/// Gives the images of one document their ids.
-struct ImageNames {
-  let feed: URL
-  /// False where images that repeat an id keep it.
-  let areUnique: Bool
-  private var counts: [UUID: UInt32] = [:]
-
-  init(feed: URL, areUnique: Bool) {
-    self.feed = feed
-    self.areUnique = areUnique
-  }
-
-  mutating func id(of item: FeedItem, picture: String?) -> FeedImage.ID {
-    let names = [item.guid, item.link, picture]
-    let id = FeedImage.ID(name: names.lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "", in: feed)
-    guard areUnique else { return id }
-    let number = counts[id.uuid, default: 0] + 1
-    counts[id.uuid] = number
-    return FeedImage.ID(id.uuid, number: number)
+extension FeedDocument {
+  /// The id of each item: made of its guid, or else its link, or else the address of its picture. Items that repeat one
+  /// are numbered, except in the case study's format, which keeps them.
+  ///
+  /// - Parameter feed: the document's final address.
+  public func imageIDs(in feed: URL) -> [FeedImage.ID] {
+    var counts: [UUID: UInt32] = [:]
+    return items.map { item in
+      let names = [item.guid, item.link, item.image?.address]
+      let id = FeedImage.ID(name: names.lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "", in: feed)
+      let number = counts[id.uuid, default: 0] + 1
+      counts[id.uuid] = number
+      return format == .caseStudy ? id : FeedImage.ID(id.uuid, number: number)
+    }
   }
 }
 

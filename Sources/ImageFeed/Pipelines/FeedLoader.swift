@@ -29,6 +29,9 @@ public struct FeedLoader {
     /// Told of a save that failed. Does nothing by default: the feed is shown all the same.
     public var report: (FeedStoreError) -> Void = { _ in }
 
+    /// Is given the feed that a web page at the address names, and that is loaded instead. Does nothing by default.
+    public var onFeedFound: (FeedLink) -> Void = { _ in }
+
     public init() {}
   }
 
@@ -53,21 +56,23 @@ public struct FeedLoader {
 
   /// The feed: the latest from the server, or else the saved one if it has not expired.
   ///
-  /// Each subscription makes one request, and none is made before. On success the saved feed is replaced; the ending waits
+  /// Each subscription makes one request, and none is made before; a second one when the first leads to a web page that
+  /// names a feed. On success the saved feed is replaced; the ending waits
   /// for that. When the saved feed is looked for and has expired or cannot be read, it is deleted. **Demand:** the feed is
   /// held until asked for. **Failure:** ``FeedError`` when there is nothing to show. **Cancellation:** closes the request
   /// at once; a save that was asked for is carried out.
   public func load() -> AnyPublisher<Feed, FeedError> {
     let saved = cache.feed(at: url)
-    return client.get(request)
+    return client.get(request(at: url))
       .asDocument()
+      .followingPages(on: scheduler, reportingTo: options.onFeedFound) { client.get(request(at: $0)).asDocument() }
       .mapFeed(options.formats, within: options.limits, on: scheduler)
       .caching(to: saved, reportingTo: options.report)
       .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
       .eraseToAnyPublisher()
   }
 
-  private var request: HTTPRequest {
+  private func request(at url: URL) -> HTTPRequest {
     HTTPRequest(url, timeout: .init(options.timeout), maxBodyBytes: options.maxBodyBytes)
   }
 }

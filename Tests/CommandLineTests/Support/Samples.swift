@@ -1,5 +1,6 @@
 import FeedStream
 import Foundation
+import GRDB
 import ImageFeed
 
 @testable import feed
@@ -57,4 +58,11 @@ func document(_ description: String) -> Data {
   let id = "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6"
   let item = ["id": id, "description": description, "image": "https://url-1.com"]
   return try! JSONEncoder().encode(["items": [item]])
+}
+
+/// Makes every feed of a cache file older.
+func age(_ cache: String, by seconds: Double) throws {
+  let file = try DatabaseQueue(path: cache)
+  try file.writeWithoutTransaction { try $0.execute(sql: "UPDATE feed SET timestamp = timestamp - \(seconds)") }
+  try file.close()
 }

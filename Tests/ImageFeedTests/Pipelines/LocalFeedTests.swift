@@ -83,6 +83,18 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
+  func `a feed that only the load calls expired is kept`(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(feed)
+    world.clock.now = noon.addingTimeInterval(604_799)
+
+    let outcome = world.outcome(of: world.saved.load(maxAge: .seconds(60), deleting: .invalid))
+
+    #expect(outcome.failure == .expired(age: .seconds(604_799), .kept))
+    #expect(try world.savedFeed() == feed)
+  }
+
+  @Test(arguments: WorldKind.allCases)
   func `a feed from the future is told its negative age`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)

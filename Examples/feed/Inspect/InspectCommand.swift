@@ -1,0 +1,81 @@
+import ArgumentParser
+import FeedFormats
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+
+/// `feed inspect`: shows what a feed says, item by item, and why a picture is shown or none.
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Show what a feed says: its format, its repairs, and every picture that an item names.",
+    discussion: "Of a web page it lists the feeds that the page names. Nothing is saved.")
+
+  @Argument(help: ArgumentHelp("The feed's address, http or https, or a file.", valueName: "url|file"))
+  var place: String
+
+  @Option(
+    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
+    transform: DurationArgument.init(positive:))
+  var timeout = DurationArgument(.seconds(30))
+
+  @Option(help: ArgumentHelp("How the answer is written: for people, or one line of JSON.", valueName: "text|json"))
+  var format = OutputFormat.text
+
+  @Flag(name: .shortAndLong, help: "Report each step on standard error.")
+  var verbose = false
+
+  func run() throws {
+    let address = place.contains("://") ? try FeedAddress.parse(place) : nil
+    let session = Session(verbose: verbose)
+    let worker = SerialWorker(on: session.loop)
+    let (format, style) = (format, session.outputStyle)
+    let answer = document(at: address, on: session, worker)
+      .flatMap { document in
+        worker.publisher { () throws(InspectionError) -> String in
+          let inspection = try Inspection(of: document)
+          return format == .json ? inspection.json : inspection.text(style)
+        }
+      }
+    session.run(answer) {
+      $0
+    } ended: { completion in
+      if case .failure(let error) = completion { session.fail("\(error)".printable) }
+    }
+    try session.finish()
+  }
+
+  private func document(
+    at address: URL?, on session: Session, _ worker: SerialWorker
+  ) -> AnyPublisher<WebDocument, InspectionError> {
+    if let address {
+      let client = ObservedClient(client: CurlHTTPClient(on: session.loop), observer: nil, log: session.log)
+      return client.get(HTTPRequest(address, timeout: .init(timeout.duration)))
+        .asDocument()
+        .mapError(InspectionError.remote)
+        .eraseToAnyPublisher()
+    }
+    let file = URL(fileURLWithPath: place)
+    return worker.publisher { () throws(InspectionError) in
+      do {
+        return WebDocument(body: try Data(contentsOf: file), url: file)
+      } catch {
+        throw .file(file.path, (error as NSError).localizedDescription)
+      }
+    }
+  }
+}
+
+/// Why there is nothing to inspect.
+enum InspectionError: Error, CustomStringConvertible {
+  case remote(RemoteFeedError)
+  case file(String, String)
+
+  var description: String {
+    switch self {
+    case .remote(let error): "\(error)"
+    case .file(let path, let reason): "\(path) cannot be read: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import FeedFormats
+import Foundation
+import ImageFeed
+import PlainText
+
+/// What a document says: a feed's items, or a web page's feeds.
+enum Inspection {
+  case feed(FeedDocument, ids: [String])
+  case page([FeedLink])
+
+  init(of document: WebDocument) throws(InspectionError) {
+    let links = document.isWebPage ? document.feedLinks : []
+    guard links.isEmpty else {
+      self = .page(links)
+      return
+    }
+    do throws(InvalidData) {
+      let feed = try SyndicationFormat().document(in: document, within: FeedLimits())
+      self = .feed(feed, ids: feed.imageIDs(in: document.url).map { "\($0)" })
+    } catch {
+      throw .remote(.invalidData(error))
+    }
+  }
+
+  /// One line of JSON, in which nothing can act upon a terminal.
+  var json: String {
+    switch self {
+    case .feed(let feed, let ids): Self.harmless(feed.inspection { _, index in ids[index] }) + "\n"
+    case .page(let links): "{\"format\":\"web page\",\"feeds\":[\(links.map(Self.object).joined(separator: ","))]}\n"
+    }
+  }
+
+  private static func object(_ link: FeedLink) -> String {
+    let title = link.title.map { ",\"title\":\(FeedJSON.quoted($0))" } ?? ""
+    return "{\"url\":\(FeedJSON.quoted(link.address))\(title),\"type\":\(FeedJSON.quoted(link.type))}"
+  }
+
+  /// What a terminal acts upon stands within strings here, where an escape means the same.
+  private static func harmless(_ json: String) -> String {
+    guard json.unicodeScalars.contains(where: \.isActedUpon) else { return json }
+    return json.unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar.isActedUpon {
+        text += FeedJSON.quoted(String(scalar)).dropFirst().dropLast()
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+  }
+}
+
+extension Inspection {
+  func text(_ style: Style) -> String {
+    switch self {
+    case .page(let links):
+      "A web page that names \(links.count == 1 ? "a feed" : "\(links.count) feeds"):\n"
+        + links.map { "  \($0.address.printable)\($0.title.map { "  \($0.printable)" } ?? "")  \($0.type.printable)\n" }
+        .joined()
+    case .feed(let feed, let ids):
+      head(of: feed, style)
+        + zip(feed.items, ids).enumerated().map { "\n" + entry($0 + 1, $1.0, $1.1, style) }.joined()
+    }
+  }
+
+  private func head(of feed: FeedDocument, _ style: Style) -> String {
+    let pictured = feed.items.count { $0.image != nil }
+    var text = "\(style.bold("\(feed.format.rawValue)")), \(feed.encoding.printable)\n"
+    if let title = feed.title?.plain { text += "title     \(title.printable)\n" }
+    if let link = feed.link { text += "link      \(link.printable)\n" }
+    for repair in feed.repairs { text += "\(style.warning("repaired"))  \(repair.printable)\n" }
+    return text + "items     \(feed.items.count), \(pictured) with a picture\n"
+  }
+
+  private func entry(_ number: Int, _ item: FeedItem, _ id: String, _ style: Style) -> String {
+    var text = "\(number). \(style.bold((item.plainDescription ?? "(no text)").printable(limit: 200)))\n"
+    func line(_ name: String, _ value: String?) {
+      guard let value, !value.isEmpty else { return }
+      text += "   \(name.padding(toLength: 10, withPad: " ", startingAt: 0))\(value.printable(limit: 300))\n"
+    }
+    line("id", id)
+    line("guid", item.guid)
+    line("link", item.link)
+    line("published", (item.published ?? item.updated)?.description)
+    line("place", item.location?.text)
+    if item.images.isEmpty { line("picture", "none: the item names no picture, and its text has none") }
+    for (index, image) in item.images.enumerated() {
+      let size = image.width.map { width in ", \(width)\(image.height.map { "×\($0)" } ?? "") pixels" } ?? ""
+      let type = image.type.map { ", \($0)" } ?? ""
+      let isShown = index == item.chosenImage
+      text += "   \(index == 0 ? "pictures" : "        ")  \(isShown ? style.good("shown") : "  not"): "
+      text +=
+        "\(image.address.printable(limit: 300)) (\(image.source.rawValue)\((size + type).printable(limit: 100)))\n"
+    }
+    return text
+  }
+}

@@ -1,0 +1,121 @@
+/// A feed that a web page names.
+public struct FeedLink: Hashable, Sendable {
+  /// An absolute http or https address.
+  public var address: String
+  public var title: String?
+  /// The media type, in small letters.
+  public var type: String
+
+  public init(address: String, title: String? = nil, type: String) {
+    self.address = address
+    self.title = title
+    self.type = type
+  }
+
+  /// The feeds that a page names with `<link rel="alternate">` in its first megabyte, in its order, each once.
+  ///
+  /// - Parameter address: the page's final address, against which others are resolved, unless a `<base>` says otherwise.
+  public static func links(inPage html: [UInt8], address: String?) -> [FeedLink] {
+    html.withUnsafeBufferPointer { html in
+      var links = PageLinks(html.part(0, min(html.count, 1 << 20)), address: address)
+      return links.all()
+    }
+  }
+}
+
+extension FeedLink {
+  /// True for bytes that are a web page's: its root comes before that of any feed.
+  public static func isPage(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBufferPointer { bytes in
+      let head = bytes.part(0, min(bytes.count, 4096))
+      let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+      guard head.first(where: { !$0.isSpace && !mark.contains($0) }) == UInt8(ascii: "<") else { return false }
+      var index = 0
+      while let start = head.firstIndex(of: UInt8(ascii: "<"), from: index, to: head.count) {
+        index = start + 1
+        if head.starts(with: "<!--", at: start) {
+          guard let end = head.part(start, head.count).firstRange(of: "-->") else { return false }
+          index = start + end + 3
+        } else if ["html", "head", "body", "!doctype html"].contains(where: {
+          head.startsIgnoringCase(with: $0, at: index)
+        }) {
+          return true
+        } else if index < head.count, head[index] != UInt8(ascii: "!"), head[index] != UInt8(ascii: "?") {
+          return false
+        }
+      }
+      return false
+    }
+  }
+}
+
+/// Reads the `<link>` elements of a page.
+private struct PageLinks {
+  private let html: Bytes
+  private var base: String?
+  private var tag: XMLTag
+  private var links: [FeedLink] = []
+
+  init(_ html: Bytes, address: String?) {
+    self.html = html
+    base = address
+    tag = XMLTag(bytes: html)
+  }
+
+  mutating func all() -> [FeedLink] {
+    var index = 0
+    while let start = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) {
+      index = start + 1
+      if let end = endOfOpaque(at: start) {
+        index = end
+      } else if begins("link", at: index) || begins("base", at: index) {
+        let isLink = begins("link", at: index)
+        var repairs: Repairs = []
+        let (end, problem) = tag.read(at: start, limits: (256, 1024), repairs: &repairs)
+        guard problem == nil else { continue }
+        index = end
+        if isLink { take() } else { base = address("href") ?? base }
+      }
+    }
+    return links
+  }
+
+  private mutating func take() {
+    guard let relation = tag.value("rel")?.lowercased().split(separator: " "), relation.contains("alternate"),
+      let type = tag.value("type")?.lowercased().split(separator: ";").first.map(String.init),
+      let address = address("href"), Self.isFeed(type, address), !links.contains(where: { $0.address == address })
+    else { return }
+    let title = tag.value("title").map(plainLine)
+    links.append(FeedLink(address: address, title: title?.isEmpty == true ? nil : title, type: type))
+  }
+
+  /// `application/json` is also what other things than feeds are.
+  private static func isFeed(_ type: String, _ address: String) -> Bool {
+    switch type {
+    case "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json": true
+    case "application/json": address.lowercased().contains("feed")
+    default: false
+    }
+  }
+
+  private func address(_ name: StaticString) -> String? {
+    tag.value(name)?.withBytes { absoluteAddress($0, base: base) }
+  }
+
+  private func begins(_ name: StaticString, at index: Int) -> Bool {
+    guard html.startsIgnoringCase(with: name, at: index), index + 4 < html.count else { return false }
+    return html[index + 4].isSpace || html[index + 4] == UInt8(ascii: "/")
+  }
+
+  /// The end of a comment, a script or a style, which hold no elements.
+  private func endOfOpaque(at start: Int) -> Int? {
+    let rest = html.part(start, html.count)
+    func end(_ text: StaticString) -> Int { rest.firstRange(of: text).map { start + $0 + 3 } ?? html.count }
+    if html.starts(with: "<!--", at: start) { return end("-->") }
+    for (opening, closing) in [("<script", "</script"), ("<style", "</style")] as [(StaticString, StaticString)]
+    where html.startsIgnoringCase(with: opening, at: start) {
+      return end(closing)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,37 @@
+import FeedFormats
+import TestSupport
+import Testing
+
+@Suite(.settled) struct FeedLinkTests {
+  private func links(_ html: String) -> [String] {
+    FeedLink.links(inPage: Array(html.utf8), address: "https://example.com/a/b").map(\.address)
+  }
+
+  @Test(arguments: [
+    ("<link rel=alternate type='application/rss+xml' href=c.xml>", ["https://example.com/a/c.xml"]),
+    (
+      "<LINK HREF='?a&amp;b' TYPE='Application/Atom+XML; charset=x' REL='home ALTERNATE'/>",
+      ["https://example.com/a/b?a&b"]
+    ),
+    ("<base href='http://cdn/x/'><link rel=alternate type=application/feed+json href=y>", ["http://cdn/x/y"]),
+    ("<link rel=alternate type=application/json href=/feed.json>", ["https://example.com/feed.json"]),
+    ("<link rel=alternate type=application/json href=/wp-json/1>", []),
+    ("<link rel=stylesheet type=application/rss+xml href=c>", []), ("<link rel=alternate type=text/html href=c>", []),
+    ("<link rel=alternate type=application/rss+xml href='javascript:x'>", []),
+    ("<!-- <link rel=alternate type=application/rss+xml href=c> -->", []),
+    ("<script>'<link rel=alternate type=application/rss+xml href=c>'</script>", []),
+    ("<linkage rel=alternate type=application/rss+xml href=c>", []), ("<link", []), ("", []),
+  ])
+  func `a feed is a link of a feed's type to a web address`(html: String, addresses: [String]) {
+    #expect(links(html) == addresses)
+  }
+
+  @Test(arguments: [
+    ("<!DOCTYPE HTML>", true), ("\u{FEFF}\n<!-- a --><html lang=en>", true), ("<?xml version='1.0'?><html>", true),
+    ("<body>", true), ("<rss>", false), ("<?xml version='1.0'?><!DOCTYPE rss><rss><html/>", false), ("<htmlx", true),
+    (#"{"a": "<html>"}"#, false), ("", false), ("words <html>", false),
+  ])
+  func `a page is known by its first element`(text: String, isPage: Bool) {
+    #expect(FeedLink.isPage(Array(text.utf8)) == isPage)
+  }
+}
