@@ -6,8 +6,8 @@ import Logging
 
 /// One run of a command: its loop, what it writes, and how it ends.
 ///
-/// An interrupt (Ctrl-C) or termination ends the stream at once; saves that were asked for are completed first. A second
-/// one does not wait for them.
+/// An interrupt (Ctrl-C) or termination ends the stream immediately; saves that were asked for are completed first. A
+/// second one does not wait for them.
 final class Session {
   let loop: EventLoop
   let console: Console
@@ -17,7 +17,7 @@ final class Session {
   /// What saves, if the session does: it is completed when the session is stopped.
   var cache: FeedCache?
   private var status: Int32 = 0
-  /// Whether it was stopped and nothing that matters is left to do.
+  /// True when it was stopped and nothing that matters is left to do.
   private var isOver = false
   private var running: [any Cancellable] = []
   private var watches: [any Cancellable] = []
