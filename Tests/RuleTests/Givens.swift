@@ -60,6 +60,12 @@ extension Given {
   /// The values in arrays of two. What is left over when upstream fails is in none.
   var pairs: [[Int]] { windows.filter { !fails || $0.count == 2 } }
 
+  /// Arrays of `count` values, one begun every `step`. When upstream fails, those that are full.
+  func arrays(of count: Int, every step: Int) -> [[Int]] {
+    stride(from: 0, to: values.count, by: step).map { Array(values[$0..<min($0 + count, values.count)]) }
+      .filter { !fails || $0.count == count }
+  }
+
   /// When upstream ends, in milliseconds.
   var end: Double { isTimed && !offered.isEmpty ? Double(offered.count + 1) : 0 }
 

@@ -19,6 +19,17 @@ let reducingRows = rows {
     $0.buffer(count: 2)
   }
   RuleRow(
+    "Operators/Reducing/CollectByStep", "collect(_:every:), overlapping",
+    expects: { .values($0.arrays(of: 2, every: 1)) }
+  ) {
+    $0.collect(2, every: 1)
+  }
+  RuleRow(
+    "Operators/Reducing/CollectByStep", "collect(_:every:), with gaps", expects: { .values($0.arrays(of: 1, every: 2)) }
+  ) {
+    $0.collect(1, every: 2)
+  }
+  RuleRow(
     "Operators/Reducing/Comparison", "max()", expects: { .values($0.fails ? [] : $0.values.suffix(1)) }
   ) {
     $0.max()
@@ -75,12 +86,25 @@ let reducingRows = rows {
   ) {
     $0.tryReduce(0) { try refusingTwo($1, $0 + $1) }
   }
+  RuleRow(
+    "Operators/Reducing/ReduceFromFirst", "reduce(_:)",
+    expects: { .values($0.values.isEmpty ? [] : $0.whenFinished($0.values.reduce(0, +))) }
+  ) {
+    $0.reduce(+)
+  }
+  RuleRow(
+    "Operators/Reducing/ReduceFromFirst", "tryReduce(_:)",
+    expects: { .unlessTwo($0, $0.values.isEmpty ? nil : $0.values.reduce(0, +)) }
+  ) {
+    $0.tryReduce { try refusingTwo($1, $0 + $1) }
+  }
 }
 
 extension Due {
-  /// `result` when upstream finishes; a failure when it fails, or when `refusingTwo` has thrown.
-  fileprivate static func unlessTwo(_ given: Given, _ result: Output) -> Due {
-    .values(given.values.contains(2) ? [] : given.whenFinished(result), then: given.endingAtTwo)
+  /// `result`, if there is one, when upstream finishes; a failure when it fails, or when `refusingTwo` has thrown.
+  fileprivate static func unlessTwo(_ given: Given, _ result: Output?) -> Due {
+    .values(
+      given.values.contains(2) ? [] : result.map { given.whenFinished($0) } ?? [], then: given.endingAtTwo)
   }
 
   /// As `unlessTwo`; one value alone is compared with nothing.

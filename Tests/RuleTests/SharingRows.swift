@@ -23,6 +23,12 @@ let sharingRows = rows {
     $0.share(replay: 2)
   }
   RuleRow(
+    "Operators/Sharing/ShareResetting", "share(resetOnError:resetOnComplete:resetOnRefCountZero:)", .dropsUnasked,
+    expects: { .values($0.values) }
+  ) {
+    $0.share(resetOnError: true, resetOnComplete: true)
+  }
+  RuleRow(
     "Subjects/PassthroughSubject", "PassthroughSubject", .dropsUnasked, expects: { .values($0.values) }
   ) {
     $0.multicast { PassthroughSubject() }.autoconnect()

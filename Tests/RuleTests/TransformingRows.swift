@@ -64,6 +64,15 @@ let transformingRows = rows {
   ) {
     $0.tryScan(0) { try refusingTwo($1, $0 + $1) }
   }
+  RuleRow("Operators/Transforming/ScanFromFirst", "scan(_:)", .passesStrays, expects: { .values($0.sums) }) {
+    $0.scan(+)
+  }
+  RuleRow(
+    "Operators/Transforming/ScanFromFirst", "tryScan(_:)", .passesStrays,
+    expects: { .values($0.beforeTwo, then: $0.endingAtTwo) }
+  ) {
+    $0.tryScan { try refusingTwo($1, $0 + $1) }
+  }
   RuleRow("Operators/Transforming/ScanInto", "scan(into:_:)", .passesStrays, expects: { .values($0.sums) }) {
     $0.scan(into: 0) { $0 += $1 }
   }

@@ -72,6 +72,17 @@ import Testing
     #expect(dropped == ["CollectByCount 3 terminated"])
   }
 
+  @Test func `what arrays that overlap had when upstream failed, each value once`() {
+    let subject = PassthroughSubject<Probe, Boom>()
+    let recorder = subject.collect(3, every: 1).record()
+    let dropped = drops {
+      for number in 1...4 { subject.send(Probe(number: number)) }
+      subject.send(completion: .failure(Boom()))
+    }
+    #expect(recorder.values.count == 2)
+    #expect(dropped == ["CollectByStep 3 terminated", "CollectByStep 4 terminated"])
+  }
+
   @Test func `what reduce made of the values is not among what is dropped`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorder = subject.reduce([]) { $0 + [$1] }.map(\.count).record()

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the number of values, when upstream finishes.
+  /// Delivers how many values there were, when upstream finishes.
   ///
   ///     upstream    --a--b--c--|
   ///     count()

@@ -1,0 +1,140 @@
+extension Publisher {
+  /// Delivers arrays of `count` values, of which one begins every `step` values.
+  ///
+  ///     upstream    --a--b-----c--d--|
+  ///     collect(2, every: 1)
+  ///     downstream  -----[a,b]-[b,c]-[c,d]-[d]|
+  ///
+  ///     upstream    --a--b-----c--d--|
+  ///     collect(2, every: 3)
+  ///     downstream  -----[a,b]-------[d]|
+  ///
+  /// Arrays overlap where `step` is less than `count`; where it is more, the values between them are left out. Those
+  /// that have begun and are not full when upstream finishes come then, each with what it has.
+  ///
+  /// **Demand:** an array asked for is `step` values asked of upstream, the first one `count`. **Failure:** passes
+  /// through; what is collected is dropped, and reported. **Cancellation:** passes through. Policy: buffers up to
+  /// `count`; what is left over at the ending waits until it is asked for.
+  ///
+  /// - Precondition: `count` and `step` are more than zero.
+  @inlinable public func collect(_ count: Int, every step: Int) -> Publishers.CollectByStep<Self> {
+    Publishers.CollectByStep(upstream: self, count: count, step: step)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/collect(_:every:)``.
+  @frozen public struct CollectByStep<Upstream: Publisher>: Publisher {
+    public typealias Output = [Upstream.Output]
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let count: Int
+    public let step: Int
+
+    @inlinable public init(upstream: Upstream, count: Int, step: Int) {
+      precondition(count > 0, "collect(\(count), every: \(step)): an array of no values never fills; use 1 or more")
+      precondition(step > 0, "collect(\(count), every: \(step)): no step leads on to no other array; use 1 or more")
+      self.upstream = upstream
+      self.count = count
+      self.step = step
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: CollectByStepStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count, step))
+    }
+  }
+}
+
+extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
+
+@usableFromInline final class CollectByStepStage<Input, Failure: Error>: Stage<[Input], Failure>, Subscriber {
+  private let count: Int
+  private let step: Int
+  /// What has arrived since the oldest array that is not full began.
+  @exclusivity(unchecked) private var collected: [Input] = []
+  /// How many values come before the next array begins.
+  @exclusivity(unchecked) private var gap = 0
+  /// Arrays that nobody has asked for: what is left over at the ending.
+  @exclusivity(unchecked) private var ready = FIFO<[Input]>()
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var hasAsked = false
+  @exclusivity(unchecked) private var isDelivering = false
+
+  @usableFromInline init(_ down: ErasedSubscriber<[Input], Failure>, _ count: Int, _ step: Int) {
+    self.count = count
+    self.step = step
+    super.init(down)
+  }
+
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    guard gap == 0 else {
+      gap -= 1
+      return .none
+    }
+    collected.append(input)
+    guard collected.count == count else { return .none }
+    completeArray()
+    return deliver()
+  }
+
+  /// Makes the oldest array ready, and moves on to the one that began after it.
+  private func completeArray() {
+    ready.append(collected)
+    gap = Swift.max(step - collected.count, 0)
+    collected.removeFirst(Swift.min(step, collected.count))
+  }
+
+  /// Delivers what is asked for, and then the ending if upstream has finished.
+  ///
+  /// - Returns: what to ask of upstream for the arrays that the subscriber asked for meanwhile.
+  private func deliver() -> Subscribers.Demand {
+    guard !isDelivering else { return .none }
+    isDelivering = true
+    var more = Subscribers.Demand.none
+    while phase != .ended, demand > .none, let array = ready.popFirst() {
+      demand.takeOne()
+      let asked = down.receive(array)
+      demand += asked
+      more += asked * step
+    }
+    isDelivering = false
+    if phase == .draining, ready.isEmpty {
+      phase = .ended
+      down.receive(completion: .finished)
+    }
+    return isLive ? more : .none
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive else { return }
+    switch completion {
+    case .finished:
+      phase = .draining
+      up = nil
+      while !collected.isEmpty { completeArray() }
+      _ = deliver()
+    case .failure:
+      while let array = ready.popFirst() { StreamDiagnostics.dropped(array, "CollectByStep", .noDemand) }
+      for input in collected.take() { StreamDiagnostics.dropped(input, "CollectByStep", .terminated) }
+      finish(completion)
+    }
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    guard phase == .live || phase == .draining else { return }
+    self.demand += demand
+    let asked = hasAsked ? demand * step : (demand - 1) * step + count
+    hasAsked = true
+    let more = deliver()
+    if isLive { up?.request(asked + more) }
+  }
+
+  override func cancelled() {
+    super.cancelled()
+    collected = []
+    ready.removeAll()
+  }
+}

@@ -1,0 +1,59 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct CollectByStepTests {
+  private func numbers(_ count: Int) -> AnyPublisher<Int, Never> { Array(1...count).publisher.eraseToAnyPublisher() }
+
+  @Test func `arrays overlap where the step is less than the count`() {
+    #expect(numbers(5).collect(3, every: 2).record().values == [[1, 2, 3], [3, 4, 5], [5]])
+    #expect(numbers(3).collect(3, every: 1).record().values == [[1, 2, 3], [2, 3], [3]])
+  }
+
+  @Test func `values between the arrays are left out where the step is more than the count`() {
+    #expect(numbers(7).collect(2, every: 3).record().values == [[1, 2], [4, 5], [7]])
+    #expect(numbers(6).collect(2, every: 3).record().values == [[1, 2], [4, 5]])
+  }
+
+  @Test func `a step as long as the count collects by count`() {
+    #expect(numbers(5).collect(2, every: 2).record().values == numbers(5).collect(2).record().values)
+  }
+
+  @Test func `an array comes with its last value, the rest with the ending`() {
+    withVirtualTime { time in
+      let arrays = time.hot("-a--b-c-|").collect(2, every: 1).map { $0.joined() }
+      expectMarbles(arrays, on: time, "----x-y-(z|)", values: ["x": "ab", "y": "bc", "z": "c"])
+    }
+  }
+
+  @Test(arguments: [(3, 2), (2, 3)]) func `an array is asked for by its step, the first by its count`(
+    _ count: Int, _ step: Int
+  ) {
+    var asked: [Subscribers.Demand] = []
+    let source = PassthroughSubject<Int, Never>()
+    let recorder = source.handleEvents(receiveRequest: { asked.append($0) }).collect(count, every: step)
+      .record(demand: .max(2))
+    recorder.request(.max(1))
+    #expect(asked == [.max(count + step), .max(step)])
+    recorder.request(.unlimited)
+    #expect(asked.last == .unlimited)
+    recorder.cancel()
+  }
+
+  @Test func `what is left over at the ending waits until it is asked for`() {
+    let recorder = numbers(3).collect(3, every: 1).record(demand: .max(1))
+    #expect(recorder.values == [[1, 2, 3]])
+    #expect(recorder.completion == nil)
+    recorder.request(.max(1))
+    #expect(recorder.values == [[1, 2, 3], [2, 3]])
+    recorder.request(.max(1))
+    #expect(recorder.values == [[1, 2, 3], [2, 3], [3]])
+    #expect(recorder.completion == .finished)
+  }
+
+  @Test func `an array of nothing, and a step that leads nowhere, trap`() async {
+    await #expect(processExitsWith: .failure) { _ = [1].publisher.collect(0, every: 1) }
+    await #expect(processExitsWith: .failure) { _ = [1].publisher.collect(1, every: 0) }
+  }
+}
