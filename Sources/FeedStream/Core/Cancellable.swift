@@ -5,12 +5,12 @@ public protocol Cancellable {
 }
 
 extension Cancellable {
-  /// Adds this to `collection`, which then keeps it alive.
+  /// Keeps this in `collection`, and with it whatever it keeps alive.
   public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {
     AnyCancellable(self).store(in: &collection)
   }
 
-  /// Adds this to `set`, which then keeps it alive.
+  /// Keeps this in `set`.
   public func store(in set: inout Set<AnyCancellable>) {
     AnyCancellable(self).store(in: &set)
   }

@@ -1,9 +1,9 @@
 extension Subscribers {
   /// How a stream ended.
   @frozen public enum Completion<Failure: Error> {
-    /// The stream has delivered all its values.
+    /// It has delivered everything.
     case finished
-    /// The stream failed with this error.
+    /// It cannot go on.
     case failure(Failure)
   }
 }

@@ -1,4 +1,4 @@
-/// An event of a stream as a value: one of its values, or its ending.
+/// What a stream delivers, as a value: one of its values, or its ending.
 @frozen public enum Signal<Output, Failure: Error> {
   case value(Output)
   case completion(Subscribers.Completion<Failure>)

@@ -1,16 +1,15 @@
 /// A publisher that code outside a stream can send values into.
 public protocol Subject<Output, Failure>: AnyObject, Publisher {
-  /// The result of `send(_:)`: ``Delivery`` for the subjects of this library, `Void` for a subject that does not report
-  /// it.
+  /// What `send(_:)` says of the value: ``Delivery`` for the subjects here, `Void` for one that does not say.
   associatedtype Receipt
 
   /// Sends a value to the subscribers.
   @discardableResult func send(_ value: Output) -> Receipt
 
-  /// Ends the subject: present and later subscribers receive `completion`.
+  /// Ends the subject: the subscribers it has, and those to come, receive `completion`.
   func send(completion: Subscribers.Completion<Failure>)
 
-  /// Gives the subject an upstream subscription, from which it requests values once a subscriber wants them.
+  /// Hands the subject a subscription upstream, to ask for values when somebody wants them.
   func send(subscription: any Subscription)
 }
 
@@ -19,13 +18,13 @@ extension Subject where Output == Void {
   @discardableResult public func send() -> Receipt { send(()) }
 }
 
-/// Says how many subscribers received a value that was sent.
+/// What became of a value that was sent.
 @frozen public struct Delivery: Equatable, Sendable {
   /// How many subscribers received it.
   public var delivered: Int
-  /// How many subscribers did not receive it, because they had not asked for it.
+  /// How many subscribers did not, because they had not asked for it.
   public var dropped: Int
-  /// True when the subject had already ended.
+  /// Whether the subject had already ended.
   public var isTerminated: Bool
 
   @inlinable public init(delivered: Int = 0, dropped: Int = 0, isTerminated: Bool = false) {
@@ -34,14 +33,14 @@ extension Subject where Output == Void {
     self.isTerminated = isTerminated
   }
 
-  /// True when no subscriber received it: there was none, none had asked, or the subject has ended.
+  /// Whether no subscriber received it: nobody is subscribed, nobody had asked, or the subject has ended.
   @inlinable public var isLost: Bool { delivered == 0 }
 }
 
-/// A publisher that starts only when `connect()` is called, so that several subscribers can attach first.
+/// A publisher that starts only when told to, so that several subscribers can attach first.
 public protocol ConnectablePublisher<Output, Failure>: Publisher {
   /// Starts delivering.
   ///
-  /// - Returns: a cancellable that stops the delivery to all subscribers.
+  /// - Returns: stops delivering, for all subscribers, when cancelled.
   func connect() -> any Cancellable
 }

@@ -1,8 +1,8 @@
-/// Connects a publisher and a subscriber: with it, the subscriber asks for values and cancels.
+/// The connection between a publisher and a subscriber: the subscriber's means to ask for values and to stop them.
 ///
 /// After `cancel()` returns, nothing is delivered through this subscription (`CONTRACT.md`, rule 6).
 public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
-  /// Allows the publisher to deliver `demand` more values. Demands add up.
+  /// Tells the publisher that it may deliver `demand` more values. Demands add up.
   ///
   /// - Precondition: `demand` is more than zero.
   func request(_ demand: Subscribers.Demand)
@@ -10,11 +10,11 @@ public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
 
 /// Ready-made subscriptions.
 public enum Subscriptions {
-  /// A subscription that delivers nothing: for publishers that only have an ending.
+  /// A subscription that delivers nothing: for publishers that have only an ending to give.
   public static var empty: any Subscription { EmptySubscription() }
 }
 
-/// A subscription that delivers only an ending, and not after a cancellation.
+/// A subscription that has nothing but an ending to give, which a subscriber can still refuse.
 @usableFromInline final class EmptySubscription: GuardedSubscription {
   @usableFromInline private(set) var isCancelled = false
 
@@ -26,7 +26,7 @@ public enum Subscriptions {
 }
 
 extension Subscriber {
-  /// Hands over a subscription that delivers nothing, and then the ending.
+  /// Hands over a subscription that has nothing to give, and then the ending.
   @inlinable func attach(ending completion: Subscribers.Completion<Failure>) {
     let subscription = EmptySubscription()
     receive(subscription: subscription)

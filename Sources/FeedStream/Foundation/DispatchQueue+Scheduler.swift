@@ -1,14 +1,14 @@
-// Combine, where it exists, brings types of these names itself.
+// Where there is Combine, it brings types of these names itself.
 #if !canImport(Combine)
   public import Dispatch
 
   /// A dispatch queue as a scheduler, so that code written for Combine runs unchanged.
   ///
-  /// Work runs on the queue, on whatever thread serves it. A stream is still for one thread at a time: use the main
-  /// queue or a serial one, and set up, request and cancel there too; nothing here takes a lock. Use an ``EventLoop``
-  /// in new code: the compiler and debug builds check that its streams stay on it.
+  /// What is scheduled runs on the queue, on whatever thread serves it. A stream still is for one thread at a time: use the main
+  /// queue or a serial one, and set up, request and cancel there too; nothing here takes a lock. New code has an
+  /// ``EventLoop``, which the compiler and debug builds hold streams to.
   extension DispatchQueue: Scheduler {
-    /// An instant of the queue's clock, which does not move on while the machine is suspended.
+    /// An instant of the queue's clock, which stands still while the machine is suspended.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
       public var dispatchTime: DispatchTime
 
@@ -37,7 +37,7 @@
       public typealias Stride = StreamInstant.Stride
     }
 
-    /// Says how a queue runs what is scheduled.
+    /// How a queue runs what is scheduled.
     public struct SchedulerOptions {
       public var qos: DispatchQoS
       public var flags: DispatchWorkItemFlags
@@ -70,7 +70,7 @@
 
     /// Runs `action` at `date` and then every `interval`.
     ///
-    /// - Returns: a cancellable that stops the repetition; dropping it does not.
+    /// - Returns: stops it; dropping it does not.
     public func schedule(
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
@@ -78,8 +78,7 @@
       let timer = DispatchSource.makeTimerSource(queue: self)
       let repetition = Repetition(timer)
       let action = Carried(uncheckedly: action)
-      // The handler retains the timer until it is cancelled, so the timer keeps running when the cancellable is
-      // dropped.
+      // The handler holds the timer, which goes when it is cancelled: so it runs on when the cancellable is dropped.
       timer.setEventHandler(qos: options?.qos ?? .unspecified, flags: options?.flags ?? []) {
         repetition.run(action.value)
       }
@@ -90,7 +89,7 @@
       return repetition
     }
 
-    // @unchecked: a source may be cancelled on any thread; everything else is set before it runs.
+    // @unchecked: a source may be cancelled on any thread; what else it is was set before it ran.
     private final class Repetition: Cancellable, @unchecked Sendable {
       private let timer: any DispatchSourceTimer
       init(_ timer: any DispatchSourceTimer) { self.timer = timer }
@@ -99,7 +98,7 @@
 
       func cancel() {
         timer.cancel()
-        // The handler retains this: without this line neither is released.
+        // The handler holds this: without it neither goes.
         timer.setEventHandler(handler: nil)
       }
     }

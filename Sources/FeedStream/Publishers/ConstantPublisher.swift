@@ -1,93 +1,92 @@
 /// A publisher of at most one value, which is known when the publisher is made: ``Just``, `Optional.Publisher` and
 /// `Result.Publisher`.
 ///
-/// An operator on such a publisher is applied immediately, when the chain is assembled, and returns a publisher of the
-/// same kind, as in Combine: `Just(2).map { $0 * 2 }` is `Just(4)`. The operators common to the three are here.
+/// An operator applied to one is applied at once, when the chain is assembled, and makes another of its kind, as in
+/// Combine: `Just(2).map { $0 * 2 }` is `Just(4)`. What is common to the three is here.
 public protocol ConstantPublisher<Output, Failure>: Publisher {
-  /// The value that it delivers, nothing, or its failure.
+  /// What it delivers: a value, nothing, or a failure.
   var constant: Result<Output?, Failure> { get }
 }
 
 // MARK: - Of one value: itself
 
 extension ConstantPublisher {
-  /// Like `first()` of any publisher, applied immediately.
+  /// As `first()` of any publisher, applied at once.
   @inlinable public func first() -> Self { self }
 
-  /// Like `last()` of any publisher, applied immediately.
+  /// As `last()` of any publisher, applied at once.
   @inlinable public func last() -> Self { self }
 
-  /// Like `min(by:)` of any publisher, applied immediately.
+  /// As `min(by:)` of any publisher, applied at once.
   @inlinable public func min(by areInIncreasingOrder: (Output, Output) -> Bool) -> Self { self }
 
-  /// Like `max(by:)` of any publisher, applied immediately.
+  /// As `max(by:)` of any publisher, applied at once.
   @inlinable public func max(by areInIncreasingOrder: (Output, Output) -> Bool) -> Self { self }
 
-  /// Like `removeDuplicates(by:)` of any publisher, applied immediately.
+  /// As `removeDuplicates(by:)` of any publisher, applied at once.
   @inlinable public func removeDuplicates(by predicate: (Output, Output) -> Bool) -> Self { self }
 
-  /// Like `retry(_:)` of any publisher, applied immediately: it would fail again in the same way.
+  /// As `retry(_:)` of any publisher, applied at once: it would fail again in the same way.
   @inlinable public func retry(_ retries: Int) -> Self { self }
 
-  /// Like `ignoreOutput()` of any publisher, applied immediately; but as in Combine, a failure is left out with the
-  /// value.
+  /// As `ignoreOutput()` of any publisher, applied at once; but as in Combine, a failure is left out with the value.
   @inlinable public func ignoreOutput() -> Empty<Output, Failure> { Empty() }
 }
 
 extension ConstantPublisher where Output: Comparable {
-  /// Like `min()` of any publisher, applied immediately.
+  /// As `min()` of any publisher, applied at once.
   @inlinable public func min() -> Self { self }
 
-  /// Like `max()` of any publisher, applied immediately.
+  /// As `max()` of any publisher, applied at once.
   @inlinable public func max() -> Self { self }
 }
 
 extension ConstantPublisher where Output: Equatable {
-  /// Like `removeDuplicates()` of any publisher, applied immediately.
+  /// As `removeDuplicates()` of any publisher, applied at once.
   @inlinable public func removeDuplicates() -> Self { self }
 }
 
 // MARK: - The value, or nothing
 
 extension ConstantPublisher where Failure == Never {
-  /// The value if `isKept` returns true for it.
+  /// The value if `isKept` says so.
   @inlinable
   func kept(if isKept: (Output) -> Bool) -> Optional<Output>.Publisher { compactMap { isKept($0) ? $0 : nil } }
 
-  /// Like `compactMap(_:)` of any publisher, applied immediately.
+  /// As `compactMap(_:)` of any publisher, applied at once.
   @inlinable public func compactMap<T>(_ transform: (Output) -> T?) -> Optional<T>.Publisher {
     Optional.Publisher(constant.get().flatMap(transform))
   }
 
-  /// Like `filter(_:)` of any publisher, applied immediately.
+  /// As `filter(_:)` of any publisher, applied at once.
   @inlinable public func filter(_ isIncluded: (Output) -> Bool) -> Optional<Output>.Publisher { kept(if: isIncluded) }
 
-  /// Like `first(where:)` of any publisher, applied immediately.
+  /// As `first(where:)` of any publisher, applied at once.
   @inlinable public func first(where predicate: (Output) -> Bool) -> Optional<Output>.Publisher { kept(if: predicate) }
 
-  /// Like `last(where:)` of any publisher, applied immediately.
+  /// As `last(where:)` of any publisher, applied at once.
   @inlinable public func last(where predicate: (Output) -> Bool) -> Optional<Output>.Publisher { kept(if: predicate) }
 
-  /// Like `prefix(while:)` of any publisher, applied immediately.
+  /// As `prefix(while:)` of any publisher, applied at once.
   @inlinable public func prefix(while predicate: (Output) -> Bool) -> Optional<Output>.Publisher { kept(if: predicate) }
 
-  /// Like `drop(while:)` of any publisher, applied immediately.
+  /// As `drop(while:)` of any publisher, applied at once.
   @inlinable
   public func drop(while predicate: (Output) -> Bool) -> Optional<Output>.Publisher { kept { !predicate($0) } }
 
-  /// Like `prefix(_:)` of any publisher, applied immediately.
+  /// As `prefix(_:)` of any publisher, applied at once.
   @inlinable public func prefix(_ maxLength: Int) -> Optional<Output>.Publisher {
     precondition(maxLength >= 0, "prefix(\(maxLength)): a number of values cannot be negative; use 0 or more")
     return kept { _ in maxLength > 0 }
   }
 
-  /// Like `dropFirst(_:)` of any publisher, applied immediately.
+  /// As `dropFirst(_:)` of any publisher, applied at once.
   @inlinable public func dropFirst(_ count: Int = 1) -> Optional<Output>.Publisher {
     precondition(count >= 0, "dropFirst(\(count)): a number of values cannot be negative; use 0 or more")
     return kept { _ in count == 0 }
   }
 
-  /// Like `output(at:)` of any publisher, applied immediately.
+  /// As `output(at:)` of any publisher, applied at once.
   @inlinable public func output(at index: Int) -> Optional<Output>.Publisher {
     precondition(index >= 0, "output(at: \(index)): a place in a stream cannot be negative; use 0 or more")
     return kept { _ in index == 0 }

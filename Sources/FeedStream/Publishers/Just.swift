@@ -2,7 +2,7 @@
 ///
 ///     Just(1)    1|
 ///
-/// **Demand:** the value waits for the first request. **Failure:** none. **Cancellation:** immediately. **Policy:**
+/// **Demand:** the value waits for the first request. **Failure:** none. **Cancellation:** at once. **Policy:**
 /// forwards.
 @frozen public struct Just<Output>: Publisher {
   public typealias Failure = Never
@@ -24,116 +24,115 @@
 
 extension Just: Equatable where Output: Equatable {}
 
-// MARK: - Operators, applied immediately
+// MARK: - Operators, applied at once
 
 extension Just: ConstantPublisher {
   @inlinable public var constant: Result<Output?, Never> { .success(output) }
 
-  /// Like `map(_:)` of any publisher, applied immediately.
+  /// As `map(_:)` of any publisher, applied at once.
   @inlinable public func map<T>(_ transform: (Output) -> T) -> Just<T> { Just<T>(transform(output)) }
 
-  /// Like `collect()` of any publisher, applied immediately.
+  /// As `collect()` of any publisher, applied at once.
   @inlinable public func collect() -> Just<[Output]> { Just<[Output]>([output]) }
 
-  /// Like `count()` of any publisher, applied immediately.
+  /// As `count()` of any publisher, applied at once.
   @inlinable public func count() -> Just<Int> { Just<Int>(1) }
 
-  /// Like `allSatisfy(_:)` of any publisher, applied immediately.
+  /// As `allSatisfy(_:)` of any publisher, applied at once.
   @inlinable public func allSatisfy(_ predicate: (Output) -> Bool) -> Just<Bool> { map(predicate) }
 
-  /// Like `contains(where:)` of any publisher, applied immediately.
+  /// As `contains(where:)` of any publisher, applied at once.
   @inlinable public func contains(where predicate: (Output) -> Bool) -> Just<Bool> { map(predicate) }
 
-  /// Like `contains(_:)` of any publisher, applied immediately.
+  /// As `contains(_:)` of any publisher, applied at once.
   @inlinable public func contains(_ output: Output) -> Just<Bool> where Output: Equatable { map { $0 == output } }
 
-  /// Like `replaceError(with:)` of any publisher, applied immediately.
+  /// As `replaceError(with:)` of any publisher, applied at once.
   @inlinable public func replaceError(with output: Output) -> Just<Output> { self }
 
-  /// Like `replaceEmpty(with:)` of any publisher, applied immediately.
+  /// As `replaceEmpty(with:)` of any publisher, applied at once.
   @inlinable public func replaceEmpty(with output: Output) -> Just<Output> { self }
 
-  /// Like `output(in:)` of any publisher, applied immediately; as in Combine, the range's upper bound is ignored.
+  /// As `output(in:)` of any publisher, applied at once; but as in Combine, the range's end is not looked at.
   @inlinable public func output<R: RangeExpression>(in range: R) -> Optional<Output>.Publisher where R.Bound == Int {
     Optional.Publisher(range.relative(to: 0..<Int.max).lowerBound == 0 ? output : nil)
   }
 
-  /// Like `prepend(_:)` of any publisher, applied immediately.
+  /// As `prepend(_:)` of any publisher, applied at once.
   @inlinable public func prepend(_ elements: Output...) -> Publishers.Sequence<[Output], Never> { prepend(elements) }
 
-  /// Like `prepend(_:)` of any publisher, applied immediately.
+  /// As `prepend(_:)` of any publisher, applied at once.
   @inlinable
   public func prepend<S: Sequence>(_ elements: S) -> Publishers.Sequence<[Output], Never> where S.Element == Output {
     Publishers.Sequence(sequence: elements + [output])
   }
 
-  /// Like `append(_:)` of any publisher, applied immediately.
+  /// As `append(_:)` of any publisher, applied at once.
   @inlinable public func append(_ elements: Output...) -> Publishers.Sequence<[Output], Never> { append(elements) }
 
-  /// Like `append(_:)` of any publisher, applied immediately.
+  /// As `append(_:)` of any publisher, applied at once.
   @inlinable
   public func append<S: Sequence>(_ elements: S) -> Publishers.Sequence<[Output], Never> where S.Element == Output {
     Publishers.Sequence(sequence: [output] + elements)
   }
 }
 
-// A form that may fail is a `Result`'s publisher.
+// What may fail is a `Result`'s business.
 extension Just {
   @inlinable var asResult: Result<Output, Never>.Publisher { Result.Publisher(output) }
 
-  /// Like `setFailureType(to:)` of any publisher, applied immediately.
+  /// As `setFailureType(to:)` of any publisher, applied at once.
   @inlinable public func setFailureType<E: Error>(to failureType: E.Type) -> Result<Output, E>.Publisher {
     asResult.setFailureType(to: failureType)
   }
 
-  /// Like `mapError(_:)` of any publisher, applied immediately.
+  /// As `mapError(_:)` of any publisher, applied at once.
   @inlinable public func mapError<E: Error>(_ transform: (Never) -> E) -> Result<Output, E>.Publisher {
     asResult.mapError(transform)
   }
 
-  /// Like `tryMap(_:)` of any publisher, applied immediately.
+  /// As `tryMap(_:)` of any publisher, applied at once.
   @inlinable public func tryMap<T>(_ transform: (Output) throws -> T) -> Result<T, any Error>.Publisher {
     asResult.tryMap(transform)
   }
 
-  /// Like `tryAllSatisfy(_:)` of any publisher, applied immediately.
+  /// As `tryAllSatisfy(_:)` of any publisher, applied at once.
   @inlinable public func tryAllSatisfy(_ predicate: (Output) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     asResult.tryMap(predicate)
   }
 
-  /// Like `tryContains(where:)` of any publisher, applied immediately.
+  /// As `tryContains(where:)` of any publisher, applied at once.
   @inlinable public func tryContains(where predicate: (Output) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     asResult.tryMap(predicate)
   }
 
-  /// Like `tryRemoveDuplicates(by:)` of any publisher, applied immediately; as in Combine, it compares the value with
-  /// itself.
+  /// As `tryRemoveDuplicates(by:)` of any publisher, applied at once; as in Combine, to the value and itself.
   @inlinable public func tryRemoveDuplicates(
     by predicate: (Output, Output) throws -> Bool
   ) -> Result<Output, any Error>.Publisher {
     asResult.tryRemoveDuplicates(by: predicate)
   }
 
-  /// Like `reduce(_:_:)` of any publisher, applied immediately.
+  /// As `reduce(_:_:)` of any publisher, applied at once.
   @inlinable
   public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Output) -> T) -> Result<T, Never>.Publisher {
     asResult.reduce(initialResult, nextPartialResult)
   }
 
-  /// Like `tryReduce(_:_:)` of any publisher, applied immediately.
+  /// As `tryReduce(_:_:)` of any publisher, applied at once.
   @inlinable public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: (T, Output) throws -> T
   ) -> Result<T, any Error>.Publisher {
     asResult.tryReduce(initialResult, nextPartialResult)
   }
 
-  /// Like `scan(_:_:)` of any publisher, applied immediately.
+  /// As `scan(_:_:)` of any publisher, applied at once.
   @inlinable
   public func scan<T>(_ initialResult: T, _ nextPartialResult: (T, Output) -> T) -> Result<T, Never>.Publisher {
     asResult.scan(initialResult, nextPartialResult)
   }
 
-  /// Like `tryScan(_:_:)` of any publisher, applied immediately.
+  /// As `tryScan(_:_:)` of any publisher, applied at once.
   @inlinable public func tryScan<T>(
     _ initialResult: T, _ nextPartialResult: (T, Output) throws -> T
   ) -> Result<T, any Error>.Publisher {

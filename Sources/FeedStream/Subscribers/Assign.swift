@@ -1,10 +1,9 @@
 extension Publisher where Failure == Never {
   /// Writes every value to a property of `object`.
   ///
-  /// **Demand:** unlimited, immediately. **Lifetime:** retains `object` until the ending or until cancelled.
+  /// **Demand:** unlimited, at once. **Lifetime:** keeps `object` until the ending or until cancelled.
   ///
-  /// - Returns: cancels the subscription when cancelled or released. Keep it, but not in `object`: that would be a
-  ///   reference cycle.
+  /// - Returns: cancels the subscription when cancelled or released; keep it, but not in `object`, or neither is freed.
   @inlinable public func assign<Root>(
     to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root
   ) -> AnyCancellable {
@@ -15,7 +14,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Subscribers {
-  /// Writes the values it receives to a property of an object, and releases the object at the ending.
+  /// Writes the values it receives to a property of an object, which it releases at the ending.
   public final class Assign<Root, Input>: Subscriber, Cancellable {
     public typealias Failure = Never
 
@@ -52,7 +51,7 @@ extension Subscribers {
 
     public func cancel() { end()?.cancel() }
 
-    /// Releases the object outside of any access to this one: releasing it may call back into this.
+    /// Lets the object go, outside of any access to this one: releasing it may come back here.
     @discardableResult private func end() -> (any Subscription)? {
       guard case .subscribed(let subscription) = status else { return nil }
       status = .ended

@@ -1,12 +1,12 @@
 import FeedStream
 
-/// Draws recordings as text, one under the other, so that events of one instant are in one column.
+/// Draws recordings as text, one under the other, so that what happens at one instant stands in one column.
 struct MarbleText {
-  /// A line of the drawing: its events as tokens, with their times.
+  /// A line of the drawing: what happens when, each event as its token.
   struct Lane {
     let title: String
     let events: [(time: StreamInstant.Stride, token: String)]
-    /// True when a line is drawn from event to event.
+    /// Whether a line is drawn from event to event.
     let isStream: Bool
     /// When the line begins.
     let start: StreamInstant.Stride
@@ -25,7 +25,7 @@ struct MarbleText {
       self.ending = ending ?? events.last { $0.token.hasPrefix("|") || $0.token.hasPrefix("#") }?.time
     }
 
-    /// True when the line is drawn at `instant`, where nothing happens.
+    /// Whether the line is drawn at `instant`, where nothing happens.
     fileprivate func passes(_ instant: StreamInstant.Stride) -> Bool {
       isStream && start <= instant && (ending.map { instant < $0 } ?? true)
     }
@@ -35,16 +35,16 @@ struct MarbleText {
 
   init(_ lanes: [Lane]) { self.lanes = lanes }
 
-  /// The maximum number of instants that are drawn of a long recording.
+  /// So many instants are drawn of a recording that is too long to be looked at.
   private static let most = 100
 
-  /// The maximum number of frames that are drawn as in a diagram; longer recordings are drawn by instants.
+  /// So many frames are drawn as a diagram has them; longer ones by their instants.
   private static let mostFrames: Int64 = 80
 
-  /// The drawing in frames, as in a diagram: a column for each, and no line of times. Narrow cells are filled with
-  /// spaces, which mean nothing in a diagram. `nil` when it is too long, or an event lies between frames.
+  /// The drawing in frames, as a diagram is written: a column for each, and no line of times. What a column lacks in width
+  /// is filled with spaces, which mean nothing in a diagram. `nil` for what is too long, or lies between frames.
   ///
-  /// - Parameter mark: the instant that is marked with `^`.
+  /// - Parameter mark: is marked with `^`.
   func draw(frame: StreamInstant.Stride, mark: StreamInstant.Stride?) -> String? {
     let instants = lanes.flatMap { $0.events.map(\.time) } + (mark.map { [$0] } ?? [])
     guard
@@ -75,8 +75,7 @@ struct MarbleText {
 
   /// The drawing in instants: a line of times, then the lanes, then a mark under `mark`.
   ///
-  /// Of more than a hundred instants, only those around `mark`, or else the first, are drawn; a last line says how many
-  /// are left out.
+  /// Of more than a hundred instants those around `mark`, or else the first, are drawn; a last line tells how many are not.
   func draw(mark: StreamInstant.Stride? = nil) -> String {
     let all = Set(lanes.flatMap { $0.events.map(\.time) } + [0] + (mark.map { [$0] } ?? [])).sorted()
     let middle = mark.flatMap { all.firstIndex(of: $0) } ?? 0
@@ -110,7 +109,7 @@ struct MarbleText {
     return lines.map { $0.trimmed }.joined(separator: "\n")
   }
 
-  /// The events of one instant.
+  /// What happens at one instant.
   private static func cell(_ tokens: [String]) -> String {
     guard tokens.count > most else { return tokens.count > 1 ? "(\(tokens.joined()))" : tokens.first ?? "" }
     return "(\(tokens.prefix(most / 5).joined())… \(tokens.count) in all …\(tokens.last!))"

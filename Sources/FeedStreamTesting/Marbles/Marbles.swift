@@ -9,16 +9,14 @@ import FeedStream
 /// | <code>\|</code> | the stream finishes |
 /// | `#` | the stream fails |
 /// | `(ab\|)` | these happen at one instant; a group takes one frame |
-/// | ` 100ms ` | between two characters, and set off by spaces: so much time lies between them instead of one frame.
-/// Units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` |
-/// | `^` | in a hot publisher: the test begins here; what is before it has happened already. A cold one has no such
-/// time |
+/// | ` 100ms ` | between two characters, and set off by spaces: so much time lies between them instead of one frame. Units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` |
+/// | `^` | in a hot publisher: the test begins here; what is before it has happened already. A cold one has no such time |
 /// | space, end of a line | nothing; for alignment |
 ///
-/// A frame is a millisecond by default. The notation is that of ReactiveX's test schedulers, with two changes: a group
-/// takes as long as a value, and `a 100ms b` puts `b` 100 ms after `a`.
+/// A frame is a millisecond unless said otherwise. The notation is that of ReactiveX's test schedulers, with two warts
+/// removed: a group is as long as a value, and `a 100ms b` puts `b` 100 ms after `a`.
 public struct Marbles: Equatable, Sendable {
-  /// The meaning of a character.
+  /// What a character stands for.
   public enum Symbol: Hashable, Sendable {
     case value(Character)
     case finished
@@ -41,7 +39,7 @@ public struct Marbles: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - text: the drawing.
-  ///  - frame: the duration of one character.
+  ///   - frame: how long one character takes.
   public init(_ text: String, frame: StreamInstant.Stride = .milliseconds(1)) throws(MarbleError) {
     var parser = MarbleParser(text, frame: frame)
     self.text = text
@@ -54,13 +52,13 @@ public struct Marbles: Equatable, Sendable {
   }
 }
 
-/// Says why a drawing cannot be read, and points at the character.
+/// Why a drawing cannot be read, pointing at the character.
 public struct MarbleError: Error, Equatable, CustomStringConvertible {
   /// The drawing.
   public var text: String
   /// The index of the offending character, from 0; the length of the text when something is missing at its end.
   public var offset: Int
-  /// The mistake, and what to write instead.
+  /// What is wrong with it and what to write instead.
   public var reason: String
 
   public var description: String {
@@ -68,7 +66,7 @@ public struct MarbleError: Error, Equatable, CustomStringConvertible {
     var start = 0
     for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       lines.append("  \(line)")
-      // The character is marked in its own line: a drawing may have several.
+      // The character in its own line: a drawing may take several.
       if start...(start + line.count) ~= offset {
         let indent = line.prefix(offset - start).map { $0 == "\t" ? "\t" : String(repeating: " ", count: $0.columns) }
         lines.append("  \(indent.joined())^ \(reason)")

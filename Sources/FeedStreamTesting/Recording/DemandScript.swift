@@ -1,16 +1,16 @@
 import FeedStream
 
-/// Says how a ``Recorder`` asks for values: at first, in answer to each value, and later.
+/// How a ``Recorder`` asks for values: at first, in answer to each value, and after a while.
 public struct DemandScript: Sendable, CustomStringConvertible {
-  /// The request on subscription; with `.none` nothing is requested.
+  /// What is requested on subscription; with `.none` nothing is requested.
   public var initial: Subscribers.Demand
-  /// The answers to the first value, the second and so on; the last answer is repeated for all that follow.
+  /// What the recorder answers to the first value, the second and so on; the last answer is given to all that follow.
   public var answers: [Subscribers.Demand]
-  /// The later requests, with times counted from the subscription.
+  /// What is requested later, counted from the subscription.
   public var later: [Later]
   private let name: String?
 
-  /// A later request.
+  /// A request to come.
   public struct Later: Sendable {
     public var after: StreamInstant.Stride
     public var demand: Subscribers.Demand
@@ -36,14 +36,14 @@ public struct DemandScript: Sendable, CustomStringConvertible {
     self.later = later
   }
 
-  /// Requests everything immediately.
+  /// Everything at once.
   public static let unlimited = DemandScript("unlimited", initial: .unlimited)
-  /// Requests nothing until the test calls ``Recorder/request(_:)``.
+  /// Nothing until the test calls ``Recorder/request(_:)``.
   public static let none = DemandScript("nothing", initial: .none)
-  /// Requests one value, and one more in answer to each.
+  /// One value, and one more in answer to each.
   public static let oneByOne = DemandScript("one at a time", initial: .max(1), answers: [.max(1)])
 
-  /// Requests this many values; for more, the test calls ``Recorder/request(_:)``.
+  /// So many values; more when the test calls ``Recorder/request(_:)``.
   public static func max(_ count: Int) -> DemandScript { DemandScript("\(count)", initial: .max(count)) }
 
   /// - Parameter index: 0 for the first value.

@@ -1,17 +1,16 @@
 extension Recorder {
-  /// Makes the end of `withVirtualTime` cancel this recorder if its stream is not over by then, instead of failing the
-  /// test.
+  /// Has the end of `withVirtualTime` cancel this recorder, if its stream is not over by then, which fails no test.
   ///
   ///     let recorder = ticks.record(on: time).cancelledAtEnd()
   ///
-  /// Unread events, and work that the cancellation leaves behind, still fail the test. Outside of `withVirtualTime` it
-  /// has no effect.
+  /// Events that nobody looked at, and work that its cancellation leaves behind, fail the test as ever. Outside of
+  /// `withVirtualTime` it has no effect.
   public func cancelledAtEnd() -> Self {
     isCancelledAtEnd = true
     return self
   }
 
-  /// Fails the test, unless this follows from an earlier failure.
+  /// Fails the test, unless that follows from what has failed already.
   func fail(_ message: String, _ site: CallSite) {
     isExcused = true
     time.fail(message, site)
@@ -25,7 +24,7 @@ extension Recorder: Auditable {
     return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
 
-  /// The events that nobody has read, as a message.
+  /// What nobody looked at.
   var unreadLeftover: String? {
     let unread = unreadEvents
     guard !unread.isEmpty else { return nil }

@@ -2,8 +2,8 @@ import FeedStream
 
 /// A subscriber that keeps everything it receives, with the virtual time, and an account of the demand.
 ///
-/// A value that was not asked for, or any other violation of the rules (`CONTRACT.md`), fails the test immediately,
-/// once for each rule, on the line where the recorder was made.
+/// A value that was not asked for, and anything else the rules forbid (`CONTRACT.md`), fails the test at once, on the line
+/// where the recorder was made, once for each rule.
 ///
 ///     let recorder = subject.map { $0 * 2 }.record(on: time, demand: .oneByOne)
 public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
@@ -15,35 +15,34 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   private var subscription: (any Subscription)?
   private var isCancelled = false
   private var received: [Timed<Event>] = []
-  /// Called with each value after it is recorded, until the stream is over: to send, request or cancel within a
-  /// delivery.
+  /// Called with each value once it is written down, until the stream is over: to send, request or cancel within a delivery.
   ///
   ///     recorder.onValue = { if $0 == 1 { subject.send(2) } }
   public var onValue: ((Input) -> Void)?
-  /// Called for each violation, with the rule's number.
+  /// Called for what the rules forbid, with the rule's number.
   var onViolation: ((_ rule: Int, _ message: String) -> Void)?
-  /// Called within each callback, after the event is recorded; the subscription is `nil` after the ending.
+  /// Called within each callback, once it is written down; the subscription is `nil` after the ending.
   var onCallback: (() -> Void)?
-  /// True when the recorder answers a value by calling `request` within the callback instead.
+  /// Whether an answer to a value is given by calling `request` within the callback instead.
   var answersByRequest = false
 
-  /// The account of demand: each request, each answer to a value, each value that used one.
+  /// The account of demand: each request, each answer to a value, each value that used some up.
   public private(set) var ledger = DemandLedger()
-  /// The time at which the subscription arrived.
+  /// When the subscription came.
   public private(set) var subscribedAt: StreamInstant?
-  /// The time at which ``cancel()`` was called.
+  /// When ``cancel()`` was called.
   public private(set) var cancelledAt: StreamInstant?
 
-  /// How many events the test has read; a test should read them all.
+  /// How many events a test has looked at; the rest is unread, and a test should not end like that.
   private(set) var readCount = 0
   private var auditEntry: Audit.Entry?
   /// The rules whose violation has been reported.
   private var reported: Set<Int> = []
-  /// True when an expectation has failed and has reported it.
+  /// Whether an expectation has failed, of which the test has had its message.
   var isExcused = false
-  /// True when the end of the test cancels it.
+  /// Whether the end of the test cancels it.
   var isCancelledAtEnd = false
-  /// The point from which times are counted, if it is not the subscription.
+  /// What times are counted from, if not from the subscription.
   var origin: StreamInstant?
 
   public init(
@@ -61,42 +60,42 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
 
   deinit { auditEntry?.bequeath(isExcused ? nil : unreadLeftover) }
 
-  // MARK: Received events
+  // MARK: What was received
 
-  /// Every event with its time. Reading them counts as reading all events.
+  /// Every event with its time. Reading them counts as looking at them all.
   public var events: [Timed<Event>] {
     readCount = received.count
     return received
   }
 
-  /// The values. Reading them counts as reading all events.
+  /// The values. Reading them counts as looking at all events.
   public var values: [Input] {
     events.compactMap { if case .value(let value) = $0.content { value } else { nil } }
   }
 
-  /// The ending, if there is one. Reading it counts as reading all events.
+  /// How the stream ended, if it has. Reading it counts as looking at all events.
   public var completion: Subscribers.Completion<Failure>? {
     for event in events { if case .completion(let completion) = event.content { return completion } }
     return nil
   }
 
-  /// The failure, if there is one. Reading it counts as reading all events.
+  /// What the stream failed with, if it did. Reading it counts as looking at all events.
   public var failure: Failure? { if case .failure(let error) = completion { error } else { nil } }
 
-  /// The first unread event.
+  /// The first event nobody has looked at.
   func readNext() -> Timed<Event>? {
     guard readCount < received.count else { return nil }
     defer { readCount += 1 }
     return received[readCount]
   }
 
-  /// The unread events; they stay unread.
+  /// The events, looked at without reading them.
   var unreadEvents: ArraySlice<Timed<Event>> { received[readCount...] }
   private(set) var hasEnded = false
-  /// The ending; it stays unread.
+  /// How the stream ended, looked at without reading it.
   var ending: Timed<Event>? { received.last { $0.content.isCompletion } }
 
-  // MARK: Actions
+  // MARK: What it does
 
   /// Asks for more values.
   public func request(_ demand: Subscribers.Demand) {
@@ -105,9 +104,9 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     subscription.request(demand)
   }
 
-  /// Cancels the subscription; any event after that is a violation.
+  /// Cancels the subscription; whatever comes after that is a violation.
   ///
-  /// To cancel only at the end of the test, use ``cancelledAtEnd()`` instead.
+  /// A recorder that is to be cancelled at the end of the test need not be: see ``cancelledAtEnd()``.
   public func cancel() {
     guard !isCancelled else { return }
     isCancelled = true
@@ -172,7 +171,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     self.subscription = nil
     guard let onCallback else { return }
     onCallback()
-    // A subscriber may notice late: neither call may have an effect.
+    // A subscriber may be slow to notice: neither of these may have an effect.
     subscription?.request(.max(1))
     subscription?.cancel()
   }

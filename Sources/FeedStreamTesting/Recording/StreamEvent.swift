@@ -1,6 +1,6 @@
 import FeedStream
 
-/// An event that a subscriber receives after its subscription.
+/// What a subscriber receives after its subscription.
 public enum StreamEvent<Value, Failure: Error> {
   case value(Value)
   case completion(Subscribers.Completion<Failure>)
@@ -18,13 +18,13 @@ extension StreamEvent: CustomStringConvertible {
     }
   }
 
-  /// True when it ends the stream.
+  /// Whether it ends the stream.
   public var isCompletion: Bool {
     if case .completion = self { true } else { false }
   }
 }
 
-/// An event with its time.
+/// Something that happened, and when.
 public struct Timed<Content>: CustomStringConvertible {
   public var time: StreamInstant
   public var content: Content

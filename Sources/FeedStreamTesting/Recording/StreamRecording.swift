@@ -1,26 +1,26 @@
 import FeedStream
 
-/// A stream that another stream has delivered, such as a window or a group, with its events.
+/// A stream that a stream has delivered, such as a window or a group, and what it delivered in its turn.
 public struct StreamRecording<Stream: Publisher> {
-  /// The stream, which has the key if it is a group.
+  /// The stream, for its key if it has one.
   public let stream: Stream
-  /// Its events since it arrived.
+  /// What it delivered since it came.
   public let recorder: Recorder<Stream.Output, Stream.Failure>
 }
 
 extension Publisher where Output: Publisher {
-  /// Subscribes a ``Recorder``, and another to each stream that is delivered, when it arrives.
+  /// Subscribes a ``Recorder``, and another to each stream that is delivered, as it comes.
   ///
   ///     let windows = source.window(2).recordStreams(on: time)
   ///     time.run()
   ///     windows.expect("x--y-|", streams: ["x": "a--(b|)", "y": "c-|"])
   ///
-  /// The end of `withVirtualTime` cancels the recorders of streams that are still live.
+  /// The recorders of streams that are live at the end of `withVirtualTime` are cancelled by it.
   ///
   /// - Parameters:
   ///   - time: the scheduler.
-  ///  - demand: how to ask for streams.
-  ///  - streamDemand: how to ask each stream for its values.
+  ///   - demand: how streams are asked for.
+  ///   - streamDemand: how each stream is asked for its values.
   public func recordStreams(
     on time: VirtualTimeScheduler = VirtualTimeScheduler(), demand: DemandScript = .unlimited,
     streamDemand: DemandScript = .unlimited, fileID: StaticString = #fileID, filePath: StaticString = #filePath,

@@ -1,10 +1,10 @@
-/// Checks what a test must have cleaned up by its end.
+/// What a test must have tidied up by its end.
 final class Audit {
-  /// An object that may leave something behind, and the line it came from.
+  /// Something a test can leave untidy, and the line it came from.
   final class Entry {
     fileprivate weak var subject: (any Auditable)?
     fileprivate let site: CallSite
-    /// What the subject left behind when it was deallocated.
+    /// What was left over when the subject went, if it has gone.
     fileprivate(set) var legacy: String?
 
     fileprivate init(_ subject: any Auditable, _ site: CallSite) {
@@ -12,15 +12,15 @@ final class Audit {
       self.site = site
     }
 
-    /// Keeps what the subject leaves behind when it is deallocated.
+    /// Keeps what the subject leaves behind as it goes.
     func bequeath(_ leftover: String?) { legacy = leftover }
   }
 
   private var entries: [Entry] = []
   private var sources: [(leftover: () -> String?, site: CallSite)] = []
-  /// True when an expectation has failed: work that is left over then follows from the same mistake.
+  /// Whether an expectation has failed: that work is left over then follows from the same mistake.
   private(set) var hasFailed = false
-  /// True when a diagram could not be read: other differences then follow from that.
+  /// Whether a diagram could not be read: whatever is not as expected then follows from that.
   private(set) var isUnreadable = false
 
   func add(_ subject: any Auditable, _ site: CallSite) -> Entry {
@@ -31,13 +31,13 @@ final class Audit {
 
   /// Watches a source that was made at `site`.
   ///
-  /// - Parameter leftover: a sentence that says what is left over, or `nil`.
+  /// - Parameter leftover: a sentence on what is left over, if anything is.
   func add(_ site: CallSite, leftover: @escaping () -> String?) { sources.append((leftover, site)) }
 
-  /// Notes a failed expectation, which has been reported.
+  /// An expectation has failed, as has been reported.
   func noteFailure() { hasFailed = true }
 
-  /// Notes an unreadable diagram, which has been reported.
+  /// A diagram cannot be read, as has been reported.
   func noteUnreadable() {
     hasFailed = true
     isUnreadable = true
@@ -45,10 +45,10 @@ final class Audit {
 
   /// Fails the test for everything that is left over, once for each line it came from.
   ///
-  /// - Parameter note: added to each message.
+  /// - Parameter note: is added to each message.
   func close(note: String) {
     var messages: [(site: CallSite, text: String)] = []
-    // The last first: a recorder of streams may end them when it is cancelled.
+    // The last first: who delivers streams may end them as it is cancelled.
     for entry in entries.reversed() { entry.subject?.settle() }
     for entry in entries {
       if let legacy = entry.legacy { messages.append((entry.site, legacy)) }
@@ -63,7 +63,7 @@ final class Audit {
             + "that is still pending."
         ))
     }
-    // Only now: cancelling the recorders above has cancelled their publishers too.
+    // Only now: what the recorders above were subscribed to has been cancelled with them.
     if !hasFailed {
       for source in sources { if let leftover = source.leftover() { messages.append((source.site, leftover)) } }
     }
@@ -81,14 +81,14 @@ final class Audit {
   }
 }
 
-/// An object that may leave something behind.
+/// Something a test can leave untidy.
 protocol Auditable: AnyObject {
-  /// What is left over, in one sentence or more; `nil` when nothing is.
+  /// What is left over, in a sentence or more; `nil` when nothing is.
   var leftover: String? { get }
-  /// True when what is left over follows from a failure that has been reported already.
+  /// Whether a failure has been reported already that what is left over follows from.
   var isExcused: Bool { get }
-  /// Ends everything that is to end with the test.
+  /// Ends what was to end with the test.
   func settle()
-  /// Breaks the cycles that keep it alive.
+  /// Breaks what keeps it alive.
   func discard()
 }

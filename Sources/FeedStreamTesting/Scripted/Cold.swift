@@ -1,17 +1,16 @@
 import FeedStream
 
 extension VirtualTimeScheduler {
-  /// A stream of strings that plays `marbles` to each subscriber from the beginning; a value waits until it is asked
-  /// for.
+  /// A stream of strings that plays `marbles` to each subscriber from the beginning; a value waits until it is asked for.
   ///
   ///     let answers = time.cold("--a-b|")
   ///
-  /// A diagram that cannot be read fails the test, pointing at the character, and gives a publisher that does nothing.
-  /// Differences that follow from that do not fail the test again.
+  /// A diagram that cannot be read fails the test, pointing at the character, and makes a publisher that does nothing; what
+  /// is not as expected because of that does not fail again.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``. Each character stands for itself, `#` for ``MarbleFailure``.
-  ///  - frame: the duration of one character.
+  ///   - frame: how long one character takes.
   public func cold(
     _ marbles: String, frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,
     filePath: StaticString = #filePath,
@@ -22,14 +21,13 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with values of another type, set by `values`, by the use of the publisher, or by `type`.
+  /// As above, with values of the type that `values` or the use of the publisher says, or `type`.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
-  ///  - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
-  ///    digits for `Int`.
-  ///  - frame: the duration of one character.
+  ///   - values: what characters stand for. Others stand for themselves, for `Character`, `String` and digits for `Int`.
+  ///   - frame: how long one character takes.
   public func cold<Output>(
     _ marbles: String, of type: Output.Type = Output.self, values: KeyValuePairs<Character, Output> = [:],
     frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
@@ -40,7 +38,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with names from a dictionary, so that tests can share them.
+  /// As above, with names that a dictionary gives, so that tests can share them.
   @_disfavoredOverload
   public func cold<Output>(
     _ marbles: String, values: [Character: Output], frame: StreamInstant.Stride = .milliseconds(1),
@@ -52,12 +50,12 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// A stream of strings with another failure type; `Failure` may be `Never`, as triggers require.
+  /// A stream of strings with a failure of another type, or none: `Failure` may be `Never`, as triggers demand.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
-  ///  - failure: the failure for `#`; a diagram without one needs none.
-  ///  - frame: the duration of one character.
+  ///   - failure: what `#` stands for; a diagram without one needs none.
+  ///   - frame: how long one character takes.
   public func cold<Failure: Error>(
     _ marbles: String, failure: Failure? = nil, frame: StreamInstant.Stride = .milliseconds(1),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath,
@@ -68,15 +66,14 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// A stream with another failure type; `Failure` may be `Never`, as triggers require.
+  /// A stream with a failure of another type, or none: `Failure` may be `Never`, as triggers demand.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
-  ///  - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
-  ///    digits for `Int`.
-  ///  - failure: the failure for `#`; a diagram without one needs none.
-  ///  - frame: the duration of one character.
+  ///   - values: what characters stand for. Others stand for themselves, for `Character`, `String` and digits for `Int`.
+  ///   - failure: what `#` stands for; a diagram without one needs none.
+  ///   - frame: how long one character takes.
   public func cold<Output, Failure: Error>(
     _ marbles: String, of type: Output.Type = Output.self, values: KeyValuePairs<Character, Output> = [:],
     failure: Failure? = nil, frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,
@@ -88,7 +85,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with names from a dictionary.
+  /// As above, with names that a dictionary gives.
   @_disfavoredOverload
   public func cold<Output, Failure: Error>(
     _ marbles: String, values: [Character: Output], failure: Failure? = nil,

@@ -1,7 +1,7 @@
 import FeedStream
 
 extension StepVerifier {
-  /// Expects the subscription; advances time until there is one.
+  /// The subscription has come, moving time on until it has.
   public func expectSubscription(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> Self {
@@ -14,7 +14,7 @@ extension StepVerifier {
     }
   }
 
-  /// Expects these values next.
+  /// The next events are these values.
   public func expectNext(
     _ values: Output..., fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column
@@ -28,7 +28,7 @@ extension StepVerifier {
     return expect(values, site)
   }
 
-  /// Expects the values of `values` next. It must be finite: an array, a range.
+  /// The next events are the values of `values`, which ends: an array, a range.
   public func expectNextSequence(
     _ values: some Sequence<Output>, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -47,7 +47,7 @@ extension StepVerifier {
     }
   }
 
-  /// Expects this many values next, whatever they are.
+  /// The next events are so many values, whatever they are.
   ///
   /// - Parameter count: 0 or more.
   public func expectNextCount(
@@ -65,7 +65,7 @@ extension StepVerifier {
     }
   }
 
-  /// Expects a value next that `isExpected` accepts.
+  /// The next event is a value that `isExpected` accepts.
   ///
   /// - Parameter what: names the value in the message.
   public func expectNext(
@@ -78,7 +78,7 @@ extension StepVerifier {
     }
   }
 
-  /// Expects the stream to finish next.
+  /// The stream finishes next.
   public func expectFinished(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> Self {
@@ -87,7 +87,7 @@ extension StepVerifier {
     }
   }
 
-  /// Expects the stream to fail next, with an error that `isExpected` accepts.
+  /// The stream fails next, with an error that `isExpected` accepts.
   public func expectFailure(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     where isExpected: @escaping (Failure) -> Bool = { _ in true }
@@ -97,7 +97,7 @@ extension StepVerifier {
     }
   }
 
-  /// Expects no event while time passes.
+  /// Time passes and nothing happens.
   public func expectNoEvent(
     for interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -112,7 +112,7 @@ extension StepVerifier {
     }
   }
 
-  /// Expects that `isExpected` accepts the values that the steps since ``recordWith(_:)`` have taken.
+  /// The values that the steps since ``recordWith(_:)`` have taken are as `isExpected` says.
   ///
   /// - Parameter what: names them in the message.
   public func expectRecorded(

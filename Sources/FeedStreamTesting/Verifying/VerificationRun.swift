@@ -1,10 +1,10 @@
 import FeedStream
 
-/// One verification in progress.
+/// One verification under way.
 final class VerificationRun<Output, Failure: Error> {
   let recorder: Recorder<Output, Failure>
   let time: VirtualTimeScheduler
-  /// The values taken since `recordWith`, if it was called.
+  /// The values taken since `recordWith`, if they are kept.
   private(set) var recorded: [Output]?
   private var keep: ((Output) -> Void)?
 
@@ -19,9 +19,9 @@ final class VerificationRun<Output, Failure: Error> {
     self.keep = keep
   }
 
-  /// Advances time until `isReached`, or until nothing is left to do.
+  /// Moves time on until `isReached`, or until nothing is left to do.
   ///
-  /// - Returns: a sentence when the work has no end; otherwise `nil`.
+  /// - Returns: why that did not come to an end, if it did not.
   func advance(_ site: CallSite, until isReached: () -> Bool) -> String? {
     var steps = 0
     while !isReached() {
@@ -39,12 +39,12 @@ final class VerificationRun<Output, Failure: Error> {
     return nil
   }
 
-  /// Advances time until there is an unread event.
+  /// Moves time on until there is an event that nobody has looked at.
   func advance(_ site: CallSite) -> String? { advance(site) { !recorder.unreadEvents.isEmpty } }
 
-  /// Takes the next event; advances time until there is one.
+  /// Takes the next event, moving time on until there is one.
   ///
-  /// - Parameter what: the expected event, in words for a sentence.
+  /// - Parameter what: what is expected, as a sentence has it.
   /// - Returns: the event, or a sentence that says why there is none.
   func take(_ what: String, _ site: CallSite) -> (event: Timed<StreamEvent<Output, Failure>>?, trouble: String) {
     if let trouble = advance(site) { return (nil, "expected \(what), but \(trouble)") }
@@ -58,7 +58,7 @@ final class VerificationRun<Output, Failure: Error> {
 }
 
 extension Timed {
-  /// In words for a sentence: `at 5ms there was ‹a›`, `the stream finished at 5ms`.
+  /// As a sentence has it: `at 5ms there was ‹a›`, `the stream finished at 5ms`.
   func inWords<Value, Failure>() -> String where Content == StreamEvent<Value, Failure> {
     let when = time.nanoseconds.asTime
     return switch content {
@@ -70,7 +70,7 @@ extension Timed {
 }
 
 extension Recorder {
-  /// Says why there is no event, as far as known.
+  /// Why there is no event, as far as can be told.
   fileprivate var silence: String {
     if subscribedAt == nil { return "there was no subscription" }
     if let ending { return ending.inWords() + " already" }

@@ -14,19 +14,19 @@ import Synchronization
 ///     }
 ///     time.advance(by: .seconds(5))
 ///
-/// Work that is due at one instant runs in the order in which it was scheduled. Work scheduled while time advances, at
-/// or before the target, runs in the same advance. Work scheduled for the past runs now, once.
+/// Work that is due at one instant runs in the order in which it was scheduled. Work scheduled while time advances, at or
+/// before the target, runs in the same advance. Work scheduled for the past runs now, once.
 ///
 /// **Thread:** streams on it belong to the thread that advances it. Tasks may resume on it from any thread; such a
 /// resumption takes its place in the order when it arrives.
-// Unchecked because the test that owns it sets the settable properties, before time moves or from work that runs in it.
-// A precondition stops a second thread that advances at the same time.
+// Unchecked because what is settable is set by the test that owns it, before time moves or from work that runs in it; a
+// second thread that advances at the same time is stopped by a precondition.
 public final class VirtualTimeScheduler: @unchecked Sendable {
-  /// The order of work that is due at one instant.
+  /// In which order work runs that is due at one instant.
   public enum Order: Sendable {
     /// In the order in which it was scheduled, as an event loop does.
     case scheduled
-    /// In an order that the seed determines. Work scheduled without a time still keeps its order, because every
+    /// In an order that the seed determines. Work scheduled without a time keeps its order even so, because every
     /// scheduler promises that.
     case seeded(UInt64)
 
@@ -35,19 +35,19 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     }
   }
 
-  /// The order of work due at one instant.
+  /// The order among work due at one instant.
   public let order: Order
 
-  /// How many pieces of work may run at one instant, or in one ``run(fileID:filePath:line:column:)``, before that
-  /// counts as endless; a million by default.
+  /// How many pieces of work may run at one instant, or in one ``run(fileID:filePath:line:column:)``, before that counts
+  /// as endless: a million, unless changed.
   @exclusivity(unchecked) public var workLimit = 1_000_000
 
-  /// How long ``offload(_:completion:)`` takes to deliver a result; zero by default.
+  /// How long ``offload(_:completion:)`` takes to hand back a result: nothing, unless changed.
   @exclusivity(unchecked) public var offloadLatency: StreamInstant.Stride = 0
 
-  /// True when pending work remembers the function that scheduled it. Off by default, since walking the stack takes
-  /// half a millisecond each time. Nothing is traced while files are mapped that others may change, as by SQLite:
-  /// reading the debug information then could end the process.
+  /// Whether pending work remembers which function scheduled it, by walking the stack: off unless changed, since that
+  /// takes half a millisecond each time. Where files are mapped that others may change, as SQLite does, nothing is traced
+  /// until they no longer are: reading the debugging information then could end the process.
   @exclusivity(unchecked) public var tracesOrigins = false
 
   let agenda: SharedAgenda
@@ -57,7 +57,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   private lazy var pass = CurrentDomain.Token(self)
 
   /// - Parameters:
-  ///  - start: the initial value of `now`.
+  ///   - start: what `now` is at first.
   ///   - order: the order among work due at one instant.
   public init(startingAt start: StreamInstant = StreamInstant(nanoseconds: 0), order: Order = .scheduled) {
     self.order = order
@@ -67,18 +67,18 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   public var now: StreamInstant { agenda.now }
 
-  /// The waiting work, in the order in which it is due; with ``Order/seeded(_:)``, work due later is listed in the
-  /// order in which it was scheduled.
+  /// The work that waits, in the order it is due; with ``Order/seeded(_:)``, work due later is listed in the order it was
+  /// scheduled.
   public var pending: [PendingWork] { agenda.pending }
 
-  /// The origin of the current call.
+  /// Where the call that is being served comes from.
   var callerOrigin: OriginNote { tracesOrigins ? OriginNote(StackTrace.caller()) : .untraced }
 
-  // MARK: Advancing time
+  // MARK: Moving time
 
-  /// Advances time to the next work and runs what is due then.
+  /// Moves time on to the next work there is and runs what is due then.
   ///
-  /// - Returns: true when there was work.
+  /// - Returns: whether there was any.
   @discardableResult public func advanceToNextWork(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> Bool {
@@ -92,19 +92,19 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     }
   }
 
-  /// The result of advancing time by one step.
+  /// What came of moving time on by one step.
   enum Step {
     /// There is no work.
     case nothing
     case moved
-    /// The work that was due did not come to an end; the text says which.
+    /// The work that was due did not come to an end, as is told.
     case endless(String)
   }
 
-  /// Says what to do about endless work.
+  /// What to do about endless work.
   static let advice = "\nStop it, advance by a time instead of running to the end, or raise workLimit."
 
-  /// Advances time to the next work and runs what is due then.
+  /// Moves time on to the next work there is and runs what is due then.
   func step(_ site: CallSite) -> Step {
     guard let next = agenda.nextInstant else { return .nothing }
     return move(to: next, site).map { .endless($0) } ?? .moved
@@ -117,7 +117,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     drive(to: now, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Advances time by `interval` and runs the work due on the way. A negative interval fails the test.
+  /// Moves time on by `interval`, running what is due on the way. A negative interval fails the test.
   public func advance(
     by interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -129,7 +129,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     drive(to: now.advanced(by: interval), site)
   }
 
-  /// Advances time to `instant` and runs the work due on the way. An instant in the past fails the test.
+  /// Moves time on to `instant`, running what is due on the way. An instant in the past fails the test.
   public func advance(
     to instant: StreamInstant, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column
@@ -144,18 +144,17 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     drive(to: instant, site)
   }
 
-  /// Runs all work and advances time as far as that takes. Work that waits forever stays pending.
+  /// Runs everything there is, moving time as far as that takes. What waits forever stays pending.
   ///
-  /// Work that keeps scheduling more of itself fails the test after ``workLimit`` pieces; the message names its
-  /// origins.
+  /// Work that keeps scheduling more of itself fails the test after ``workLimit`` pieces, with the names of what does.
   public func run(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
     drive(to: nil, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Advances time by `interval` without running anything, as when a thread is stalled: work due in it runs late, when
-  /// time is next advanced. A negative interval fails the test.
+  /// Lets `interval` pass in which nothing runs, as when a thread is stalled: what was due in it runs late, when time is moved
+  /// next. A negative interval fails the test.
   public func stall(
     for interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -167,28 +166,28 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     agenda.stall(to: now.advanced(by: interval))
   }
 
-  /// Runs the work due up to `target`, or all work.
+  /// Runs what is due up to `target`, or everything.
   private func drive(to target: StreamInstant?, _ site: CallSite) {
     if let finding = move(to: target, site) { report(finding, site) }
   }
 
-  /// Runs all work.
+  /// Runs everything there is.
   ///
-  /// - Returns: a message about endless work and what to do about it, or `nil`.
+  /// - Returns: what was noticed of work that does not come to an end, and what to do about it.
   func runNoticing(_ site: CallSite) -> String? { move(to: nil, site).map { $0 + Self.advice } }
 
   private func report(_ finding: String, _ site: CallSite) { fail(finding + Self.advice, site) }
 
-  /// Fails the test, unless a diagram could not be read: other failures then follow from that.
+  /// Fails the test, unless a diagram could not be read, from which everything else follows.
   func fail(_ message: String, _ site: CallSite) {
     guard !audit.isUnreadable else { return }
     audit.noteFailure()
     site.fail(message + seedNote)
   }
 
-  /// Runs the work due up to `target`, or all work.
+  /// Runs what is due up to `target`, or everything.
   ///
-  /// - Returns: a message about endless work, or `nil`.
+  /// - Returns: what was noticed of work that does not come to an end.
   private func move(to target: StreamInstant?, _ site: CallSite) -> String? {
     precondition(
       !isMoving.exchange(true, ordering: .acquiring),
@@ -215,7 +214,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     return nil
   }
 
-  /// Adds the seed to a failure, so that the order can be repeated.
+  /// What a failure says of the order, so that it can be had again.
   var seedNote: String {
     order.seed.map { "\nThe order was seeded with \($0): order: .seeded(\($0)) repeats it." } ?? ""
   }
@@ -232,13 +231,13 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 }
 
 extension VirtualTimeScheduler: StreamDomain {
-  /// True when called from work that runs in virtual time.
+  /// Whether work that runs in virtual time is what calls.
   var isCurrent: Bool { CurrentDomain.get() === self }
 
-  // While time is not being advanced, the test that has the scheduler may use its streams.
+  // While time stands still, whoever holds the test may touch its streams.
   package var isHere: Bool { isCurrent || !isMoving.load(ordering: .acquiring) }
 
-  /// This scheduler, so that tasks are part of virtual time.
+  /// This scheduler, so that what tasks do is part of virtual time.
   package var taskExecutor: (any TaskExecutor)? { self }
 
   package func execute(_ action: @escaping @Sendable () -> Void) { agenda.add(.action(action, callerOrigin)) }

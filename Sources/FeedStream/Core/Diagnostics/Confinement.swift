@@ -6,23 +6,22 @@
   import Darwin
 #endif
 
-/// A thread that streams live on: an event loop, or virtual time instead of one.
+/// A thread that streams live on: an event loop, or virtual time in its place.
 package protocol StreamDomain: AnyObject, Sendable {
-  /// True when the calling thread may use what lives here.
+  /// Whether the calling thread may touch what lives here.
   var isHere: Bool { get }
 
   /// Runs `action` here, later. Safe from any thread.
   func execute(_ action: @escaping @Sendable () -> Void)
 
-  /// The executor of the tasks that an operator starts; `nil` for the global pool.
+  /// Where the tasks run that an operator starts; `nil` for the global pool.
   var taskExecutor: (any TaskExecutor)? { get }
 
-  /// Keeps the thread's loop running until `stopWaiting()` has been called as often: a live stream waits for something.
-  /// Call it on this thread only.
+  /// Keeps the thread's loop running until as many calls of `stopWaiting()`: a live stream waits for something. Here only.
   func beginWaiting()
   func stopWaiting()
 
-  /// Runs `action` when the domain closes for good; `nil` removes the action. Call it on this thread only.
+  /// Has `action` run when the domain closes for good, or not any more. Here only.
   func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?)
 }
 
@@ -33,14 +32,13 @@ extension StreamDomain {
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) {}
 }
 
-/// Checks that a stream stays in the domain that first used it (`CONTRACT.md`, rule 1). Costs nothing in release
-/// builds.
+/// Holds a stream to the domain that first touched it (`CONTRACT.md`, rule 1). Costs nothing in release builds.
 ///
-/// A stream that is only used outside of a running domain is not checked: code that builds a chain without a loop is
-/// responsible for its threads.
+/// A stream that is only ever touched outside of a running domain is not held to anything: whoever builds a chain without
+/// a loop knows its threads.
 @usableFromInline struct Confinement {
   #if DEBUG
-    // Weak: a check must not keep the loop alive.
+    // Weak: whether something may be touched must not decide how long its loop lives.
     private weak var home: (any StreamDomain)?
 
     @usableFromInline init() { home = CurrentDomain.get() }
@@ -64,10 +62,10 @@ extension StreamDomain {
   #endif
 }
 
-/// Finds the domain that the calling thread is running.
+/// Which domain the calling thread is running.
 package enum CurrentDomain {
-  // Written once, by its initializer. The slot is reached through functions that the optimizer cannot look into: after
-  // a suspension a task may continue on another thread, where a cached address of a thread-local would be wrong.
+  // Written once, by its initializer. The slot is reached through functions the optimizer cannot look into: after a
+  // suspension a task may go on in another thread, where a remembered address of a thread-local would be wrong.
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     let code = pthread_key_create(&key, nil)
@@ -79,12 +77,12 @@ package enum CurrentDomain {
     pthread_getspecific(key).map { Unmanaged<Token>.fromOpaque($0).takeUnretainedValue().domain }
   }
 
-  /// Makes `domain` the one that the calling thread runs.
+  /// The calling thread runs `domain` from now on.
   ///
-  /// - Returns: the token for ``leave(_:)``, which restores what the thread ran before.
+  /// - Returns: what ``leave(_:)`` takes, to go back to what the thread ran before.
   package static func enter(_ domain: any StreamDomain) -> UnsafeMutableRawPointer? { enter(Token(domain)) }
 
-  /// The same, for a domain that enters so often that it keeps its token.
+  /// The same, for a domain that enters so often that it keeps its pass.
   package static func enter(_ pass: Token) -> UnsafeMutableRawPointer? {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, Unmanaged.passRetained(pass).toOpaque())
@@ -97,7 +95,7 @@ package enum CurrentDomain {
     inner.map { Unmanaged<Token>.fromOpaque($0).release() }
   }
 
-  /// Holds what a thread needs of the domain that it runs. Does not retain the domain, which lives as long as it runs.
+  /// What a thread has at hand of the domain that it runs. Does not keep the domain, which is there as long as it runs.
   package final class Token: Sendable {
     fileprivate unowned let domain: any StreamDomain
     package init(_ domain: any StreamDomain) { self.domain = domain }

@@ -1,10 +1,10 @@
-/// A stage that hands its subscriber the subscription before upstream accepts: until then it keeps a request or a
-/// cancellation.
+/// A stage whose subscriber is told of its subscription before upstream is: what it asks for, or that it cancels, is kept
+/// until upstream accepts.
 @usableFromInline class DeferredRequestStage<Output, Failure: Error>: Stage<Output, Failure> {
-  /// The demand to request from upstream once it accepts.
+  /// To be asked of upstream once it accepts.
   @exclusivity(unchecked) @usableFromInline final var pending = Subscribers.Demand.none
 
-  /// Hands the subscriber its subscription. Call it before subscribing to upstream.
+  /// Tells the subscriber. To be called before subscribing to upstream.
   @usableFromInline final func greet() { down.receive(subscription: self) }
 
   override func began() {

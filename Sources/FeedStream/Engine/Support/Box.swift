@@ -1,4 +1,4 @@
-/// A reference to state that is a value type.
+/// State of a stage that is itself a value.
 @usableFromInline final class Box<Value> {
   @exclusivity(unchecked) @usableFromInline var value: Value
 

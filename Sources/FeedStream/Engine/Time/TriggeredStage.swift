@@ -8,16 +8,16 @@
     super.init(down)
   }
 
-  // MARK: For subclasses
+  // MARK: What a subclass says
 
   @usableFromInline func triggered() {}
   @usableFromInline func triggerEnded() { stop(.finished) }
-  /// True as long as there is something to trigger.
+  /// Whether there is still something to trigger.
   @usableFromInline var needsTrigger: Bool { phase != .ended }
 
   // MARK: The trigger
 
-  /// Starts the trigger. Call it after subscribing to upstream, which may have ended already.
+  /// To be called when upstream has been subscribed, which may have ended by now.
   @inlinable final func start<P: Publisher>(_ publisher: P) where P.Failure == Never { newTrigger()?.start(publisher) }
 
   @usableFromInline final func newTrigger() -> Trigger<Never>? {

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Continues with another publisher when this one fails.
+  /// Goes on with another publisher when this one fails.
   ///
   ///     upstream    --a--b--#
   ///     catch { _ in fallback }      (fallback: --x--y--|)
@@ -7,26 +7,26 @@ extension Publisher {
   ///
   /// ![catch { _ in other }](marbles-catch.svg)
   ///
-  /// **Demand:** the outstanding demand is passed on to the other publisher. **Failure:** passes through from the other
-  /// publisher. **Cancellation:** cancels whichever is delivering. Policy: forwards.
+  /// **Demand:** what has been asked for and not delivered is asked of the other publisher. **Failure:** the other
+  /// publisher's. **Cancellation:** cancels whichever is delivering. Policy: forwards.
   ///
-  /// - Parameter handler: receives the error and returns the other publisher.
+  /// - Parameter handler: makes the other publisher of the error.
   @inlinable public func `catch`<P: Publisher>(
     _ handler: @escaping (Failure) -> P
   ) -> Publishers.Catch<Self, P> where P.Output == Output {
     Publishers.Catch(upstream: self, handler: handler)
   }
 
-  /// Continues with another publisher when this one fails, or fails with the error that `handler` throws.
+  /// Goes on with another publisher when this one fails, or fails with what making it throws.
   ///
   ///     upstream    --a--b--#
   ///     tryCatch { throw Worse($0) }
   ///     downstream  --a--b--#Worse
   ///
-  /// **Demand:** the outstanding demand is passed on to the other publisher. **Failure:** the other publisher's, or the
-  /// error thrown. **Cancellation:** cancels whichever is delivering. Policy: forwards.
+  /// **Demand:** what has been asked for and not delivered is asked of the other publisher. **Failure:** the other
+  /// publisher's, or the error thrown. **Cancellation:** cancels whichever is delivering. Policy: forwards.
   ///
-  /// - Parameter handler: receives the error and returns the other publisher, or throws.
+  /// - Parameter handler: makes the other publisher of the error, or throws.
   @inlinable public func tryCatch<P: Publisher>(
     _ handler: @escaping (Failure) throws -> P
   ) -> Publishers.TryCatch<Self, P> where P.Output == Output {
@@ -44,7 +44,7 @@ extension Publishers {
     Upstream, NewPublisher, Throwing<NewPublisher.Failure>
   > where Upstream.Output == NewPublisher.Output
 
-  /// The publisher behind ``Catch`` and ``TryCatch``.
+  /// ``Catch`` and ``TryCatch``.
   @frozen public struct Catching<Upstream: Publisher, NewPublisher: Publisher, Mode: FailureMode>: Publisher
   where Upstream.Output == NewPublisher.Output, Mode.UpstreamFailure == NewPublisher.Failure {
     public typealias Output = Upstream.Output
@@ -69,15 +69,15 @@ extension Publishers {
   }
 }
 
-/// Upstream's subscriber; the publisher that follows has ``Fallback`` as its subscriber.
+/// Upstream's subscriber; the publisher that follows it has ``Fallback``.
 @usableFromInline
 final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Stage<Input, Mode.Failure>, Subscriber {
   @usableFromInline typealias Recover = (Failure, CatchStage) throws(Mode.RuleError) -> Void
 
   @usableFromInline let recover: Recover
-  /// The demand requested and not yet served, as long as upstream delivers.
+  /// Asked for and not yet delivered, as long as upstream delivers.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// True when upstream has failed: from then on the fallback delivers.
+  /// Upstream has failed: from now on the fallback delivers.
   @exclusivity(unchecked) @usableFromInline var hasFailed = false
 
   /// - Parameter recover: subscribes a ``Fallback``; formed where the other publisher's type is known.
@@ -91,7 +91,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
     demand.takeOne(for: self)
     let more = down.receive(input)
     guard more > .none else { return .none }
-    // Upstream may have failed while the value was being delivered.
+    // It may have failed while the value was being delivered.
     guard !hasFailed else {
       requested(more)
       return .none
@@ -119,7 +119,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
   @inlinable override func requested(_ demand: Subscribers.Demand) {
     guard phase == .live else { return }
     guard let up else {
-      // No publisher is subscribed at the moment.
+      // Between the two publishers.
       self.demand += demand
       return
     }

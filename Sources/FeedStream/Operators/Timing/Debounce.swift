@@ -14,7 +14,7 @@ extension Publisher {
   /// - Parameters:
   ///   - dueTime: how long a value must stand, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
-  ///   - options: passed on to the scheduler.
+  ///   - options: the scheduler's own.
   @inlinable public func debounce<S: Scheduler>(
     for dueTime: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Debounce<Self, S> {

@@ -14,7 +14,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - scheduler: where to talk to upstream.
-  ///   - options: passed on to the scheduler.
+  ///   - options: the scheduler's own.
   @inlinable public func subscribe<S: Scheduler>(
     on scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.SubscribeOn<Self, S> {
