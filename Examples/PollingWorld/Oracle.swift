@@ -12,9 +12,10 @@ import ImageFeedTesting
 ///    `FeedCachePolicy.isSuperseded` for a clock that was set back.
 /// 3. What is shown from the cache had not expired when the load that shows it looked, and its age is told; a feed that
 ///    expires on the screen is gone after the next load.
-/// 4. A load that showed the server's feed does not end before that feed is saved or the failure is reported; the save is
-///    asked for at once, so that a crash takes a feed that was shown only if it comes within milliseconds; what was saved
-///    is there after a crash; nothing deletes it that had no reason to, and what is found expired or unreadable is deleted.
+/// 4. A load that showed the server's feed does not end before that feed is saved or the failure is reported; the save
+///    is asked for immediately, so that a crash takes a feed that was shown only if it comes within milliseconds; what
+///    was saved is there after a crash; nothing deletes it that had no reason to, and what is found expired or
+///    unreadable is deleted.
 /// 5. One load at a time, and one call of the store at a time, in the order asked.
 /// 6. A poll as a process begins and every minute after it, to the nanosecond, but for the minutes that a slow load
 ///    takes; after a crash nothing is delivered and nothing is left over.
@@ -27,7 +28,7 @@ final class Oracle {
     case error(Refusal, cache: CacheMiss)
   }
 
-  /// Why the server's feed cannot be had.
+  /// Why the server's feed is unavailable.
   enum Refusal {
     case noAnswer(HTTPError)
     case noFeed
@@ -94,7 +95,7 @@ final class Oracle {
     report.violation = .init(time: time.now, message: message())
   }
 
-  /// Whether a feed may be shown, by an arithmetic of our own.
+  /// True when a feed may be shown, by an arithmetic of our own.
   func isFresh(_ timestamp: Date, at now: Date) -> Bool {
     let age = ((now.timeIntervalSince1970 - timestamp.timeIntervalSince1970) * 1e6).rounded() / 1e6
     return age < maxAge && age >= -300
@@ -197,7 +198,7 @@ final class Oracle {
         feed.source.isRemote && feed.images == version.images,
         "\(describe(result)) was delivered; the newest is feed \(version.number)")
       shownAt = time.now
-      // The same images, but the very array of the version: to be compared with it a thousand times at once.
+      // The same images, but the very array of the version: to be compared with it a thousand times immediately.
       shown = .success(Feed(images: version.images, source: feed.source))
       return
     case (.success(let feed), .looked(.saved(let saved, let refusal))):

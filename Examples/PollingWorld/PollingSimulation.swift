@@ -6,8 +6,8 @@ import ImageFeedTesting
 
 /// An application that polls a feed every minute, in a world where everything goes wrong that can.
 ///
-/// The real pipeline, the real mapper on real bytes and the real cache policy run on a virtual network, a virtual disk and
-/// a virtual clock. Everything that happens is determined by the seed. See ``Oracle`` for what is checked.
+/// The real pipeline, the real mapper on real bytes and the real cache policy run on a virtual network, a virtual disk
+/// and a virtual clock. Everything that happens is determined by the seed. See ``Oracle`` for what is checked.
 public final class PollingSimulation {
   private static let address = URL(string: "https://example.com/feed")!
   /// How long work on the thread pool takes.

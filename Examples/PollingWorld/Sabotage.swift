@@ -41,7 +41,7 @@ struct CredulousClient: HTTPClient {
   }
 }
 
-/// Gives an answer a second time, in place of each twentieth.
+/// Gives an answer a second time, instead of each twentieth.
 final class ForgetfulClient: HTTPClient {
   private let client: any HTTPClient
   private var last: Data?

@@ -1,4 +1,4 @@
-// Loads two feeds at once and shows them together when both are there, or says which one is not.
+// Loads two feeds concurrently and shows them together when both have arrived, or reports which one failed.
 //
 //     swift run ZipTwoLoads http://127.0.0.1:8765/case-study.json http://127.0.0.1:8765/case-study.json
 
@@ -20,7 +20,7 @@ let loads = addresses.map { http.get($0).asDocument().mapFeed(on: loop).map(\.va
 let subscription = loads[0]
   .zip(loads[1]) { first, second in Array(first) + second }
   .sink { completion in
-    // One that fails ends both: the other's request is closed at once.
+    // One that fails ends both: the other's request is closed immediately.
     if case .failure(let error) = completion { print("not both: \(error)") }
   } receiveValue: { images in
     print("\(images.count) images, \(Set(images.map(\.id)).count) of them different")

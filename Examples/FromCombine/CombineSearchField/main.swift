@@ -29,8 +29,8 @@ let subscription = results.prefix(3).sink { _ in
   print("\(text): \(found.joined(separator: ", "))")
 }
 
-// A person types "ligh" in a hurry, "light" after a thought, "lights" and "light" again at once, and then "harbour" while
-// the search for "night" runs.
+// A person types "ligh" in a hurry, "light" after a thought, "lights" and "light" again immediately, and then "harbour"
+// while the search for "night" runs.
 let typing: [(text: String, seconds: Double)] = [
   ("l", 0), ("li", 0.05), ("lig", 0.1), ("ligh", 0.15),
   ("light", 1.2),

@@ -1,8 +1,8 @@
 import FeedStream
 
 extension Publisher where Output: Equatable {
-  /// The answers to what is typed: asked for once typing pauses, not again for the same text, and never shown once a newer
-  /// text has been asked for.
+  /// The answers to what is typed: asked for once typing pauses, not again for the same text, and never shown once a
+  /// newer text has been asked for.
   ///
   /// - Parameters:
   ///   - pause: how long typing must pause.

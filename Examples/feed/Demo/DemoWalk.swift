@@ -27,7 +27,7 @@ actor DemoWalk {
     report = DemoReport(style: style, write: write)
   }
 
-  /// - Returns: whether every scenario ended as specified.
+  /// - Returns: true when every scenario ended as specified.
   func run() async throws -> Bool {
     url = try await origin.start()
     let store = SQLiteFeedStore(path: path)

@@ -8,48 +8,77 @@ import PlainText
 /// terminal: what `printable` would make visible is written as `\u` escapes, which read back as the same text.
 enum FeedJSON {
   static func line(_ feed: Feed) -> String {
-    var members: [String]
+    // Some 150 bytes an image, and room to spare.
+    var json: [UInt8] = []
+    json.reserveCapacity(256 + feed.images.count * 192)
     switch feed.source {
-    case .remote:
-      members = [member("origin", "remote")]
+    case .remote: json.append("{\"origin\":\"remote\"")
     case .cache(let savedAt, _, let reason):
-      members = [
-        member("origin", "cache"), member("savedAt", savedAt.stamp), member("reason", "\(reason)".printable),
-      ]
+      json.append("{\"origin\":\"cache\",\"savedAt\":")
+      json.append(quoted: savedAt.stamp)
+      json.append(",\"reason\":")
+      json.append(quoted: "\(reason)".printable)
     }
-    members.append("\"feed\":[\(feed.images.map(object).joined(separator: ","))]")
-    return "{\(members.joined(separator: ","))}\n"
+    json.append(",\"feed\":[")
+    for (index, image) in feed.images.enumerated() {
+      if index > 0 { json.append(",") }
+      json.append(image)
+    }
+    json.append("]}\n")
+    return String(decoding: json, as: UTF8.self)
   }
-
-  private static func object(_ image: FeedImage) -> String {
-    var members = [member("id", "\(image.id)")]
-    if let description = image.description { members.append(member("description", description)) }
-    if let location = image.location { members.append(member("location", location)) }
-    members.append(member("url", image.url.absoluteString))
-    return "{\(members.joined(separator: ","))}"
-  }
-
-  private static func member(_ name: String, _ value: String) -> String { "\"\(name)\":\(quoted(value))" }
 
   /// A JSON string (RFC 8259, section 7).
   static func quoted(_ text: String) -> String {
-    var result = [UInt8(ascii: "\"")]
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\"".utf8
-      case "\\": result += "\\\\".utf8
-      case "\n": result += "\\n".utf8
-      case "\r": result += "\\r".utf8
-      case "\t": result += "\\t".utf8
-      case _ where !scalar.isActedUpon: result += UTF8.encode(scalar)!
-      default:
-        for unit in UTF16.encode(scalar)! {
-          result += "\\u".utf8
-          result.appendHexadecimal(UInt32(unit), digits: 4)
-        }
+    var json: [UInt8] = []
+    json.append(quoted: text)
+    return String(decoding: json, as: UTF8.self)
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(_ text: String) { append(contentsOf: text.utf8) }
+
+  fileprivate mutating func append(_ image: FeedImage) {
+    append("{\"id\":")
+    append(quoted: "\(image.id)")
+    if let description = image.description {
+      append(",\"description\":")
+      append(quoted: description)
+    }
+    if let location = image.location {
+      append(",\"location\":")
+      append(quoted: location)
+    }
+    append(",\"url\":")
+    append(quoted: image.addressText)
+    append("}")
+  }
+
+  fileprivate mutating func append(quoted text: String) {
+    append(UInt8(ascii: "\""))
+    // Nearly every text is plain: it is copied as it is.
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+      append(text)
+    } else {
+      for scalar in text.unicodeScalars { append(escaped: scalar) }
+    }
+    append(UInt8(ascii: "\""))
+  }
+
+  private mutating func append(escaped scalar: Unicode.Scalar) {
+    switch scalar {
+    case "\"": append("\\\"")
+    case "\\": append("\\\\")
+    case "\n": append("\\n")
+    case "\r": append("\\r")
+    case "\t": append("\\t")
+    case _ where !scalar.isActedUpon: append(contentsOf: UTF8.encode(scalar)!)
+    default:
+      for unit in UTF16.encode(scalar)! {
+        append("\\u")
+        appendHexadecimal(UInt32(unit), digits: 4)
       }
     }
-    result.append(UInt8(ascii: "\""))
-    return String(decoding: result, as: UTF8.self)
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import ImageFeed
 
 /// Feeds and failures in the form that the user asked for.
-struct FeedScreen {
+struct FeedScreen: Sendable {
   private let format: OutputFormat
   private let feedText: FeedText
   private let errorStyle: Style

@@ -3,7 +3,7 @@ import ImageFeed
 import PlainText
 
 /// A feed for people. Whatever came from outside is escaped.
-struct FeedText {
+struct FeedText: Sendable {
   let address: URL
   var style = Style.plain
 
@@ -39,7 +39,7 @@ struct FeedText {
       text += Self.visible(image.description).map(style.bold) ?? style.dim("(no description)")
       text += "\n"
       if let location = Self.visible(image.location) { text += "\(margin)\(location)\n" }
-      text += "\(margin)\(style.dim(image.url.absoluteString.printable))\n"
+      text += "\(margin)\(style.dim(image.addressText.printable))\n"
     }
     return text
   }

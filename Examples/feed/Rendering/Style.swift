@@ -1,6 +1,6 @@
 import Foundation
 
-/// Whether and how text is set off on the screen.
+/// True when and how text is set off on the screen.
 struct Style: Equatable {
   let hasColour: Bool
 
@@ -14,7 +14,7 @@ struct Style: Equatable {
     Style(hasColour: isScreen(descriptor, environment: environment) && environment["NO_COLOR", default: ""].isEmpty)
   }
 
-  /// Whether a descriptor is a terminal that understands more than text.
+  /// True when a descriptor is a terminal that understands more than text.
   static func isScreen(
     _ descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> Bool {

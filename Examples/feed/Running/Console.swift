@@ -4,7 +4,8 @@ import PlainText
 /// Standard error: messages, and on a terminal one line that shows the program is alive.
 final class Console {
   let style: Style
-  /// Whether a status line is shown at all: on a terminal, and not beside a pipe, whose reader may write to the same one.
+  /// True when a status line is shown at all: on a terminal, and not beside a pipe, whose reader may write to the same
+  /// one.
   let showsStatus: Bool
   private let columns: () -> Int?
   private let write: (String) -> Void

@@ -14,6 +14,9 @@ final class Output {
     case failed(Int32)
   }
 
+  /// So many writes of a page, half a mebibyte, and then the loop's other work.
+  private static let writesAtOnce = 128
+
   private let loop: EventLoop
   private let descriptor: Int32
   private let onEnd: (End) -> Void
@@ -29,10 +32,10 @@ final class Output {
   }
 
   /// Writes `text`, and calls `then` when all of it has been taken. One write at a time.
-  func write(_ text: String, then: @escaping () -> Void) {
+  func write(_ text: [UInt8], then: @escaping () -> Void) {
     precondition(whenWritten == nil, "Output.write: wait until what was written before is gone")
     guard !hasEnded else { return }
-    waiting = ArraySlice(text.utf8)
+    waiting = text[...]
     whenWritten = then
     drain()
   }
@@ -45,7 +48,14 @@ final class Output {
   }
 
   private func drain() {
+    var writes = 0
     while !hasEnded, !waiting.isEmpty {
+      // A reader that is fast does not keep the loop from turning.
+      writes += 1
+      guard writes <= Self.writesAtOnce else {
+        loop.schedule { [self] in drain() }
+        return
+      }
       var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       guard poll(&state, 1, 0) != 0 else {
         loop.schedule(after: loop.now.advanced(by: .milliseconds(10))) { [self] in drain() }

@@ -6,8 +6,8 @@ import Logging
 
 /// One run of a command: its loop, what it writes, and how it ends.
 ///
-/// An interrupt (Ctrl-C) or termination ends the stream at once; saves that were asked for are completed first. A second
-/// one does not wait for them.
+/// An interrupt (Ctrl-C) or termination ends the stream immediately; saves that were asked for are completed first. A
+/// second one does not wait for them.
 final class Session {
   let loop: EventLoop
   let console: Console
@@ -17,7 +17,7 @@ final class Session {
   /// What saves, if the session does: it is completed when the session is stopped.
   var cache: FeedCache?
   private var status: Int32 = 0
-  /// Whether it was stopped and nothing that matters is left to do.
+  /// True when it was stopped and nothing that matters is left to do.
   private var isOver = false
   private var running: [any Cancellable] = []
   private var watches: [any Cancellable] = []
@@ -45,24 +45,27 @@ final class Session {
   /// Subscribes standard output to `publisher`.
   ///
   /// - Parameters:
-  ///   - text: a value's text.
+  ///   - text: a value's text, made on the thread pool: that of 100,000 images takes time that the loop cannot spare.
   ///   - ended: told how the stream ended, unless the session was stopped.
   func run<P: Publisher>(
-    _ publisher: P, text: @escaping (P.Output) -> String,
+    _ publisher: P, text: @escaping @Sendable (P.Output) -> String,
     ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
-  ) {
-    let printer = Printer<P.Output, P.Failure> { [self] value, done in
-      print(text(value), then: done)
+  ) where P.Output: Sendable {
+    let printer = Printer<[UInt8], P.Failure> { [self] text, done in
+      print(text, then: done)
     } ended: { [self] completion in
       endHelpers()
       ended(completion)
     }
     running.append(printer)
-    publisher.subscribe(printer)
+    let worker = SerialWorker(on: loop)
+    publisher
+      .flatMap(maxPublishers: .max(1)) { value in worker.publisher { Array(text(value).utf8) } }
+      .subscribe(printer)
   }
 
   /// Writes to standard output.
-  func print(_ text: String, then: @escaping () -> Void = {}) {
+  func print(_ text: [UInt8], then: @escaping () -> Void = {}) {
     console.erase()
     output.write(text) { [console] in
       console.draw()

@@ -1,8 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Standard error, whose reader may have gone, or stand still: a message then waits for half a second and is dropped, with
-/// those that follow, so that a program that has to go on or to end does. Once there is room again it is said how many were.
+/// Standard error, whose reader may have gone, or stand still: a message then waits for half a second and is dropped,
+/// with those that follow, so that a program that has to go on or to end does. Once there is room again it is said how
+/// many were.
 final class StandardError: Sendable {
   static let shared = StandardError()
 
@@ -23,7 +24,7 @@ final class StandardError: Sendable {
     }
   }
 
-  /// - Returns: whether all of it was written.
+  /// - Returns: true when all of it was written.
   @discardableResult private func put(_ text: String) -> Bool {
     var rest = ArraySlice(text.utf8)
     while !rest.isEmpty {

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// Logs to standard error as `StreamLogHandler` does, which would wait for a reader that stands still.
+/// Logs to standard error as `StreamLogHandler` does, which would wait for a reader that does not move on.
 struct StandardErrorLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.info

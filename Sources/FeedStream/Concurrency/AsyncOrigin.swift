@@ -9,7 +9,7 @@ struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
     attach = { publisher.subscribe($0) }
   }
 
-  /// Subscribes, until the lease is let go.
+  /// Subscribes, until the lease is released.
   func subscribe() -> RelayLease<Output, Failure> {
     let relay = AsyncRelay<Output, Failure>(home)
     home.run { attach(relay) }

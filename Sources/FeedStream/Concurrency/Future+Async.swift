@@ -8,13 +8,14 @@ extension Future where Output: Sendable {
   ///       download(url) { promise($0) }     // on whatever thread it answers
   ///     }
   ///
-  /// The result is delivered where the future was made: on the loop that runs or belongs to that thread. While a subscriber
-  /// waits for a promise that somebody holds, the loop keeps running, unless ``Publisher/keepsLoopAlive(_:)`` says
-  /// otherwise. Made where there is no loop, it is fulfilled on the thread that calls the promise.
+  /// The result is delivered where the future was made: on the loop that runs or belongs to that thread. While a
+  /// subscriber waits for a promise that somebody holds, the loop keeps running, unless
+  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise. Made where there is no loop, it is fulfilled on the thread that
+  /// calls the promise.
   ///
-  /// **Bad input:** a second result is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, as is one whose loop is
-  /// closed. A promise that is released without being called leaves the subscribers waiting, as in Combine, and the loop
-  /// does not wait with them.
+  /// **Bad input:** a second result is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, as is one whose loop
+  /// is closed. A promise that is released without being called leaves the subscribers waiting, as in Combine, and the
+  /// loop does not wait with them.
   ///
   /// - Parameter attemptToFulfill: runs immediately; calls the promise it is given, now or later.
   public convenience init(_ attemptToFulfill: (@escaping SendablePromise) -> Void) {
@@ -32,10 +33,11 @@ extension Future {
   ///     let page = Future { try await session.page(at: url) }
   ///     let typed = Future { () async throws(Refusal) in try await ask() }
   ///
-  /// The result is delivered where the future was made, as with a promise. The loop keeps running until the task has ended,
-  /// unless ``Publisher/keepsLoopAlive(_:)`` said otherwise where the future was made.
+  /// The result is delivered where the future was made, as with a promise. The loop keeps running until the task has
+  /// ended, unless ``Publisher/keepsLoopAlive(_:)`` said otherwise where the future was made.
   ///
-  /// **Cancellation:** a subscriber's is its own; when nobody holds the future nor waits for it, its task is cancelled.
+  /// **Cancellation:** a subscriber cancels its own subscription only; when nobody holds the future nor waits for it,
+  /// its task is cancelled.
   public convenience init(_ work: @escaping @Sendable () async throws(Failure) -> sending Output) {
     let waits = OutsideWaits()
     self.init(waits)
@@ -63,7 +65,7 @@ private final class OutsideWaits: FutureWaits {
   let home = StreamHome.current
   /// The task that fulfils it; cancelled when the future is released.
   var task: Task<Void, Never>?
-  /// Whether there is a promise that may still be called, and whether a subscriber waits for it.
+  /// True when there is a promise that may still be called, and whether a subscriber waits for it.
   private var isHeld = false
   private var isAwaited = false
   private var isWaiting = false

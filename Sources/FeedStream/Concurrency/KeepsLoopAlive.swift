@@ -8,8 +8,8 @@ extension Publisher {
   ///     let changes = sockets.changes.publisher.keepsLoopAlive(false).sink { … }
   ///     loop.run()      // returns when everything else is done
   ///
-  /// By default it does: an asynchronous sequence that is awaited, the tasks of `mapAsync`, a future's task or promise, a
-  /// `Create`'s sender. Timers are the loop's own work and are not meant. Passes everything on.
+  /// By default it does: an asynchronous sequence that is awaited, the tasks of `mapAsync`, a future's task or promise,
+  /// a `Create`'s sender. Timers are the loop's own work and are not meant. Passes everything on.
   ///
   /// **Demand, failure, cancellation:** pass through. **Policy:** holds nothing.
   public func keepsLoopAlive(_ keeps: Bool) -> Publishers.KeepsLoopAlive<Self> {

@@ -7,15 +7,15 @@ public enum AsyncOrder: Hashable, Sendable {
 }
 
 extension Publisher where Output: Sendable {
-  /// Delivers what `transform` makes of each value in a task, several at a time.
+  /// Delivers the result of `transform` for each value in a task, several at a time.
   ///
   ///     upstream    --1--2--3-----|
   ///     mapAsync(limit: 2)
   ///     downstream  -----1---2--3-|
   ///
-  /// On an ``EventLoop``, or on a thread that has one which does not run yet, the results are delivered there, and the loop
-  /// keeps running while a task does, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise. Where there is no loop they
-  /// are delivered one at a time, on the threads on which the tasks end.
+  /// On an ``EventLoop``, or on a thread that has one which does not run yet, the results are delivered there, and the
+  /// loop keeps running while a task does, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise. Where there is no
+  /// loop they are delivered one at a time, on the threads on which the tasks end.
   ///
   /// **Demand:** upstream is asked for `limit` values, and for one more with each result delivered. **Failure:** passes
   /// through after the results of the values before it. **Cancellation:** cancels the tasks. **Policy:** a result waits
@@ -23,7 +23,7 @@ extension Publisher where Output: Sendable {
   ///
   /// - Parameters:
   ///   - limit: how many values to work on at a time; more than zero.
-  ///   - order: whether results keep their values' order or come as they are ready.
+  ///   - order: true when results keep their values' order or come as they are ready.
   ///   - transform: runs in a task of its own for each value.
   public func mapAsync<T>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async -> sending T
@@ -31,7 +31,7 @@ extension Publisher where Output: Sendable {
     Publishers.MapAsync(self, limit, order, transform)
   }
 
-  /// Delivers what `transform` makes of each value in a task, several at a time, and fails with the first error it
+  /// Delivers the result of `transform` for each value in a task, several at a time, and fails with the first error it
   /// throws.
   ///
   ///     upstream    --1--2--3-----|

@@ -1,17 +1,17 @@
 /// What has been sent to a stream and not yet reached it.
 ///
-/// Values gather under a mutex until the loop takes them all. Only who finds nothing scheduled wakes the loop; while it is
-/// busy with them nobody has to. Whatever is scheduled holds a ``Errand``, whose release without having run says that the
-/// loop is closed.
+/// Values gather under a mutex until the loop takes them all. Only who finds nothing scheduled wakes the loop; while it
+/// is busy with them nobody has to. Whatever is scheduled holds a ``Errand``, whose release without having run says
+/// that the loop is closed.
 // @unchecked: what several threads touch is under the mutex; the rest is touched at the stream's home only.
 @usableFromInline final class SenderInbox<Output: Sendable, Failure: Error>: @unchecked Sendable {
   // Under the mutex.
   @usableFromInline let mutex = SystemMutex()
   @exclusivity(unchecked) @usableFromInline var pending = ContiguousArray<Output>()
   @exclusivity(unchecked) @usableFromInline var isScheduled = false
-  /// Whether another value is taken: no ending has been sent, and the loop is not closed.
+  /// True when another value is taken: no ending has been sent, and the loop is not closed.
   @exclusivity(unchecked) @usableFromInline var isOpen = true
-  /// Whether there is nothing but values to deliver: none that waits, and no ending.
+  /// True when there is nothing but values to deliver: none that waits, and no ending.
   @exclusivity(unchecked) @usableFromInline var isPlain = true
   @exclusivity(unchecked) var isClosed = false
   @exclusivity(unchecked) var ending: Subscribers.Completion<Failure>?

@@ -18,9 +18,9 @@
 
 /// What a sender asks of its target.
 @usableFromInline struct SenderTargetState {
-  /// Whether a value sent now is wanted.
+  /// True when a value sent now is wanted.
   let isWanted: () -> Bool
-  /// Whether anybody is there to wait for values.
+  /// True when anybody is there to wait for values.
   let isAlive: () -> Bool
   let isEnded: () -> Bool
   /// Has a function called when any of these may have changed; none to have it called no more.

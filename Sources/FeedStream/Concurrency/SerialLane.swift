@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Stands in for a loop where there is none: runs what several threads bring one at a time, on whichever of them finds it
-/// free. Nobody waits; who finds it busy leaves the work to whoever keeps it busy.
+/// Stands in for a loop where there is none: runs what several threads bring one at a time, on whichever of them finds
+/// it free. Nobody waits; who finds it busy leaves the work to whoever keeps it busy.
 final class SerialLane: StreamDomain {
   private struct State {
     var work = FIFO<@Sendable () -> Void>()

@@ -1,8 +1,8 @@
-/// Where a stream lives: on the loop, or in the virtual time, that runs or belongs to the thread where it was made; made
-/// where there is neither, wherever its caller happens to be.
+/// Where a stream lives: on the loop, or in the virtual time, that runs or belongs to the thread where it was made;
+/// made where there is neither, wherever its caller happens to be.
 struct StreamHome: Sendable {
   let domain: (any StreamDomain)?
-  /// Whether what the stream waits for keeps its loop running.
+  /// True when what the stream waits for keeps its loop running.
   let keepsLoopAlive: Bool
 
   init(domain: (any StreamDomain)?) {
@@ -18,7 +18,7 @@ struct StreamHome: Sendable {
     StreamHome(domain: CurrentDomain.get() ?? ThreadLoops.current ?? SerialLane())
   }
 
-  /// Whether what is subscribed to now may keep its loop running; see ``Publisher/keepsLoopAlive(_:)``.
+  /// True when what is subscribed to now may keep its loop running; see ``Publisher/keepsLoopAlive(_:)``.
   @TaskLocal static var isKeeping = true
 
   /// Runs `work` where the stream lives: now if that is here, else when the domain comes to it.

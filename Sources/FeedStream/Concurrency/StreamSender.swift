@@ -7,16 +7,16 @@
 ///       sender.send(completion: .finished)
 ///     }
 ///
-/// The stream receives everything on its loop, on a later turn, what one thread sends by one sender in its order. A burst
-/// wakes the loop once.
+/// The stream receives everything on its loop, on a later turn, what one thread sends by one sender in its order. A
+/// burst wakes the loop once.
 ///
 /// **What becomes of a value:** `send(_:)` says whether the stream's loop will take it. On the loop it is sent to the
 /// subject, which says the rest: a value that reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``. In
 /// asynchronous code `await sender.send(_:)` waits until the value is wanted, and answers what became of it.
 ///
 /// **Keeping the loop running:** while the stream has a subscriber, a sender keeps ``EventLoop/run(_:)`` from returning
-/// until the ending is sent or the last copy of the sender is released, unless it was made with `keepsLoopAlive: false`. A
-/// value that waits until it is wanted keeps the loop running in any case.
+/// until the ending is sent or the last copy of the sender is released, unless it was made with `keepsLoopAlive:
+/// false`. A value that waits until it is wanted keeps the loop running in any case.
 public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
   @usableFromInline let inbox: SenderInbox<Output, Failure>
 
@@ -24,11 +24,11 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
 
   /// Sends `value`. Safe from any thread; never waits.
   ///
-  /// What arrives faster than the loop takes it waits in memory, without a bound: where that matters, send from a task, by
-  /// `await`.
+  /// What arrives faster than the loop takes it waits in memory, without a bound: where that matters, send from a task,
+  /// by `await`.
   ///
-  /// - Returns: whether the loop will take it. `false` when this sender has sent an ending or its loop is closed: then the
-  ///   value is dropped, and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// - Returns: true when the loop will take it. `false` when this sender has sent an ending or its loop is closed:
+  ///   then the value is dropped, and reported to ``StreamDiagnostics/onDrop(_:)``.
   @inlinable @discardableResult public func send(_ value: Output) -> Bool { inbox.post(value) }
 
   /// The same as `send(_:)` without `await`, for asynchronous code that does not want to wait.
@@ -36,7 +36,7 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
 
   /// Ends the stream, after what this sender has sent. Safe from any thread.
   ///
-  /// - Returns: whether the loop will take the ending: `false` when there has been one, or the loop is closed.
+  /// - Returns: true when the loop will take the ending: `false` when there has been one, or the loop is closed.
   @discardableResult public func send(completion: Subscribers.Completion<Failure>) -> Bool { inbox.post(completion) }
 
   /// Sends `value` when it is wanted: when there is a subscriber, and every subscriber has asked for a value.
@@ -76,7 +76,8 @@ extension Subject where Output: Sendable {
   ///
   /// - Parameters:
   ///   - loop: an ``EventLoop``, or virtual time.
-  ///   - keepsLoopAlive: whether ``EventLoop/run(_:)`` goes on while the subject has a subscriber and this sender may send.
+  ///   - keepsLoopAlive: true when ``EventLoop/run(_:)`` goes on while the subject has a subscriber and this sender may
+  ///     send.
   @inlinable public func sender(
     on loop: any LoopScheduler, keepsLoopAlive: Bool = true
   ) -> StreamSender<Output, Failure> {
@@ -94,7 +95,8 @@ extension Subject where Output: Sendable {
 }
 
 extension SenderTargetState {
-  /// What a sender asks of a subject; of one that is not the library's it knows nothing, and takes every value as wanted.
+  /// What a sender asks of a subject; of one that is not the library's it knows nothing, and takes every value as
+  /// wanted.
   @usableFromInline init(ofSubject subject: AnyObject) {
     guard let watched = subject as? any WatchedSubject else {
       self.init(isWanted: { true }, isAlive: { true }, isEnded: { false }, watch: { _, _ in })

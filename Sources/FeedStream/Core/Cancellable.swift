@@ -5,12 +5,12 @@ public protocol Cancellable {
 }
 
 extension Cancellable {
-  /// Keeps this in `collection`, and with it whatever it keeps alive.
+  /// Adds this to `collection`, which then keeps it alive.
   public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {
     AnyCancellable(self).store(in: &collection)
   }
 
-  /// Keeps this in `set`.
+  /// Adds this to `set`, which then keeps it alive.
   public func store(in set: inout Set<AnyCancellable>) {
     AnyCancellable(self).store(in: &set)
   }

@@ -4,7 +4,7 @@ import Synchronization
 public struct CombineIdentifier: Hashable, Sendable, CustomStringConvertible {
   private let rawValue: UInt64
 
-  /// An identifier that differs from every other made this way in this process.
+  /// Makes an identifier that is unique in this process.
   public init() {
     rawValue = CombineIdentifier.last.wrappingAdd(1, ordering: .relaxed).newValue
   }
@@ -19,7 +19,7 @@ public struct CombineIdentifier: Hashable, Sendable, CustomStringConvertible {
   private static let last = Atomic<UInt64>(0)
 }
 
-/// Something that can be told apart from others of its kind.
+/// A type whose values can be distinguished by an identifier.
 public protocol CustomCombineIdentifierConvertible {
   var combineIdentifier: CombineIdentifier { get }
 }

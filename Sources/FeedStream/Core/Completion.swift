@@ -1,9 +1,9 @@
 extension Subscribers {
   /// How a stream ended.
   @frozen public enum Completion<Failure: Error> {
-    /// It has delivered everything.
+    /// The stream has delivered all its values.
     case finished
-    /// It cannot go on.
+    /// The stream failed with this error.
     case failure(Failure)
   }
 }

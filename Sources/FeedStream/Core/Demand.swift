@@ -1,8 +1,8 @@
 extension Subscribers {
   /// How many values a subscriber asks for: a count, or ``unlimited``.
   ///
-  /// Demand is additive and saturating: what does not fit in an `Int` is unlimited, unlimited stays unlimited, and
-  /// nothing subtracts below zero.
+  /// Demands add up. A sum that does not fit in an `Int` is unlimited, unlimited stays unlimited, and a difference is
+  /// never below zero.
   ///
   /// ![map { $0.uppercased() }](marbles-demand.svg)
   @frozen public struct Demand: Equatable, Hashable, Sendable {
@@ -13,7 +13,7 @@ extension Subscribers {
     /// As many values as the publisher has.
     @inlinable public static var unlimited: Demand { Demand(rawValue: UInt(Int.max) + 1) }
 
-    /// No values. Meaningful as a subscriber's answer to a value; asking a subscription for none is an error.
+    /// No values. A subscriber may return it after a value; requesting none from a subscription is an error.
     @inlinable public static var none: Demand { Demand(rawValue: 0) }
 
     /// At most `value` values.
@@ -33,7 +33,7 @@ extension Subscribers {
 
 extension Subscribers.Demand {
   @inlinable public static func + (lhs: Self, rhs: Self) -> Self {
-    // Both are at most 2^63: the sum fits in a UInt or wraps to exactly zero when both are unlimited.
+    // Both are at most 2^63: the sum fits in a UInt, or wraps to exactly zero when both are unlimited.
     if lhs == .unlimited || rhs == .unlimited { return .unlimited }
     return Self(rawValue: lhs.rawValue &+ rhs.rawValue)
   }
@@ -70,9 +70,9 @@ extension Subscribers.Demand {
 }
 
 extension Subscribers.Demand {
-  /// Takes one off for a value that is delivered: a count above none goes down by one, unlimited stays unlimited.
+  /// Subtracts one for a value that is delivered: a count above zero decreases by one, unlimited stays unlimited.
   @inlinable @inline(__always) mutating func takeOne() {
-    // One comparison for both: none wraps around to the largest number.
+    // One comparison covers both cases: zero wraps around to the largest number.
     if rawValue &- 1 < UInt(Int.max) { rawValue &-= 1 }
   }
 
@@ -85,7 +85,7 @@ extension Subscribers.Demand {
     takeOne()
   }
 
-  /// Traps when a subscription is asked for nothing (`CONTRACT.md`, rule 3).
+  /// Traps when none is requested of a subscription (`CONTRACT.md`, rule 3).
   @inlinable func assertPositive(_ subscription: @autoclosure () -> some CustomStringConvertible) {
     precondition(
       rawValue > 0,
@@ -99,7 +99,7 @@ extension Subscribers.Demand: Comparable {
   @inlinable public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
-// A count on either side reads as well as a demand.
+// Lets a count stand on either side of a comparison.
 extension Subscribers.Demand {
   @inlinable public static func == (lhs: Self, rhs: Int) -> Bool { lhs != .unlimited && Int(lhs.rawValue) == rhs }
   @inlinable public static func == (lhs: Int, rhs: Self) -> Bool { rhs == lhs }

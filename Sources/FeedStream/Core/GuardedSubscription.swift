@@ -1,8 +1,8 @@
 /// The root of every subscription of this library: the one gate for requests and cancellation.
 ///
-/// `request(_:)` and `cancel()` are final. They check that the stream is touched on its own thread and that something is
-/// asked for (`CONTRACT.md`, rules 1 and 3), and no subclass can leave that out; it says what a request means and what
-/// there is to cancel.
+/// `request(_:)` and `cancel()` are final. They check that the stream is used on its own thread and that the demand is
+/// more than none (`CONTRACT.md`, rules 1 and 3), and no subclass can leave that out. A subclass implements what a
+/// request and a cancellation do.
 @usableFromInline
 class GuardedSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable
 {
@@ -10,16 +10,16 @@ class GuardedSubscription: Subscription, CustomStringConvertible, CustomPlaygrou
 
   @inlinable init() {}
 
-  // MARK: What a subclass says
+  // MARK: For subclasses
 
   /// The subscriber asks for this much more.
   @usableFromInline func requested(_ demand: Subscribers.Demand) {}
 
-  /// The subscriber wants nothing more.
+  /// The subscriber cancelled.
   @usableFromInline func cancelled() {}
 
-  /// True when a request for nothing does not trap: it is passed on to the publisher that serves it, or ignored, as in
-  /// Combine.
+  /// True when a request for none does not trap, as in Combine: it is passed on to the publisher that serves it, or
+  /// ignored.
   @usableFromInline var takesNone: Bool { false }
 
   // MARK: The subscriber's side
@@ -35,7 +35,7 @@ class GuardedSubscription: Subscription, CustomStringConvertible, CustomPlaygrou
     cancelled()
   }
 
-  // MARK: What a person sees
+  // MARK: Descriptions
 
   @usableFromInline var combineIdentifier: CombineIdentifier { CombineIdentifier(self) }
   @usableFromInline var description: String { operatorName(of: type(of: self)) }
@@ -43,7 +43,7 @@ class GuardedSubscription: Subscription, CustomStringConvertible, CustomPlaygrou
   @usableFromInline var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }
 
-/// The operator's name: "DropWhileStage<Int, Never>" is "DropWhile" to its readers.
+/// The operator's name for messages: "DropWhileStage<Int, Never>" becomes "DropWhile".
 @usableFromInline func operatorName(of type: Any.Type) -> String {
   let name = String(describing: type).prefix { $0 != "<" }
   return name.hasSuffix("Stage") ? String(name.dropLast(5)) : String(name)

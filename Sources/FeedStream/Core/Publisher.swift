@@ -1,27 +1,27 @@
 /// A type that can deliver a sequence of values over time, and then one ending.
 ///
-/// A publisher is a description: nothing happens until a ``Subscriber`` attaches, and every subscription starts afresh
-/// unless the publisher's documentation says otherwise. Publishers are not `Sendable`: a stream lives on one thread
-/// (`CONTRACT.md`, rule 1).
+/// A publisher is a description: nothing happens until a ``Subscriber`` attaches, and every subscription starts from
+/// the beginning unless the publisher's documentation says otherwise. Publishers are not `Sendable`: a stream lives on
+/// one thread (`CONTRACT.md`, rule 1).
 ///
 /// To write one, implement ``receive(subscriber:)``: hand the subscriber a subscription first, then at most as many
 /// values as it has asked for, then at most one completion. Mark the method `@inlinable` when the publisher is generic
-/// and used from other modules: that is what makes a chain of operators cost what its closures cost.
+/// and used from other modules: the compiler can then specialize a chain of operators down to its closures.
 public protocol Publisher<Output, Failure> {
   /// The values it delivers.
   associatedtype Output
   /// The errors it can end with; `Never` for one that cannot fail.
   associatedtype Failure: Error
 
-  /// Attaches a subscriber. Called by `subscribe(_:)`; call that instead.
+  /// Attaches a subscriber. Do not call it: `subscribe(_:)` does.
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure
 
-  /// Delivers everything and finishes without a subscription, which costs several allocations, or declines. An
-  /// implementation detail of `flatMap`, `switchToLatest` and their kin; leave the default, which declines, in your own
+  /// Delivers everything without a subscription, which would take several allocations, or declines. An implementation
+  /// detail of `flatMap`, `switchToLatest` and similar operators. Keep the default, which declines, in your own
   /// publishers.
   ///
-  /// - Parameter deliver: takes a value; returns whether it takes another.
-  /// - Returns: whether everything has been delivered, or as much as was taken; if not, nothing has happened.
+  /// - Parameter deliver: takes a value; returns true when it accepts another.
+  /// - Returns: true when all values have been delivered, or as many as were accepted; false when nothing has happened.
   func deliverAll(to deliver: (Output) -> Bool) -> Bool
 }
 
@@ -32,7 +32,7 @@ extension Publisher {
 extension Publisher {
   /// Attaches `subscriber` to this publisher.
   ///
-  /// **Demand:** what the subscriber asks of the subscription it receives; nothing is delivered before.
+  /// **Demand:** the subscriber's requests to the subscription it receives; nothing is delivered before.
   @inlinable public func subscribe<S: Subscriber>(_ subscriber: S) where S.Input == Output, S.Failure == Failure {
     if Introspection.isWatched { attachWatched(subscriber) } else { receive(subscriber: subscriber) }
   }

@@ -1,26 +1,26 @@
-/// How often to try again, and how long to wait before each time.
+/// Says how often to try again, and how long to wait before each retry.
 ///
 ///     .exponential(from: .seconds(1), cap: .seconds(60), jitter: 0.5, limit: 8)
 public struct RetryPolicy: Equatable, Hashable, Sendable {
-  /// How many times to try again after the first attempt; `nil` for without end.
+  /// The maximum number of retries after the first attempt; `nil` for no limit.
   public var limit: Int?
   /// The pause before the first retry.
   public var firstPause: Duration
-  /// By what each pause is longer than the one before.
+  /// The factor by which each pause is longer than the one before.
   public var factor: Double
   /// The longest pause.
   public var cap: Duration
-  /// The share of a pause that is left to chance, from 0 to 1: with 0.5 a pause of 8 s lasts between 4 and 8 s, with 1
-  /// ("full jitter") between 0 and 8 s. It keeps clients that failed together from coming back together.
+  /// The random share of a pause, from 0 to 1: with 0.5 a pause of 8 s lasts between 4 and 8 s, with 1 ("full jitter")
+  /// between 0 and 8 s. It prevents clients that failed together from retrying together.
   public var jitter: Double
 
   /// - Precondition: no number is negative, and `jitter` is at most 1.
   public init(limit: Int?, firstPause: Duration, factor: Double, cap: Duration, jitter: Double) {
-    precondition(limit ?? 0 >= 0, "RetryPolicy: a limit of \(limit ?? 0) retries cannot be; use 0 or more, or nil")
-    precondition(firstPause >= .zero, "RetryPolicy: a pause of \(firstPause) cannot be; use zero or more")
-    precondition(cap >= .zero, "RetryPolicy: a cap of \(cap) cannot be; use zero or more")
-    precondition(factor >= 0, "RetryPolicy: a factor of \(factor) cannot be; use 1 or more for pauses that grow")
-    precondition((0...1).contains(jitter), "RetryPolicy: a jitter of \(jitter) is no share; use 0 to 1")
+    precondition(limit ?? 0 >= 0, "RetryPolicy: limit is \(limit ?? 0); use 0 or more, or nil for no limit")
+    precondition(firstPause >= .zero, "RetryPolicy: firstPause is \(firstPause); use zero or more")
+    precondition(cap >= .zero, "RetryPolicy: cap is \(cap); use zero or more")
+    precondition(factor >= 0, "RetryPolicy: factor is \(factor); use 1 or more for pauses that grow")
+    precondition((0...1).contains(jitter), "RetryPolicy: jitter is \(jitter); use a share from 0 to 1")
     self.limit = limit
     self.firstPause = firstPause
     self.factor = factor
@@ -28,15 +28,15 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
     self.jitter = jitter
   }
 
-  /// Again at once.
+  /// Retries immediately.
   public static func immediate(limit: Int?) -> RetryPolicy { .constant(.zero, limit: limit) }
 
-  /// After a pause that is always the same.
+  /// Retries after a pause that is always the same.
   public static func constant(_ pause: Duration, jitter: Double = 0, limit: Int? = nil) -> RetryPolicy {
     RetryPolicy(limit: limit, firstPause: pause, factor: 1, cap: pause, jitter: jitter)
   }
 
-  /// After pauses that grow by `factor`, up to `cap`.
+  /// Retries after pauses that grow by `factor`, up to `cap`.
   ///
   /// Source: M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015.
   public static func exponential(
@@ -45,11 +45,11 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
     RetryPolicy(limit: limit, firstPause: firstPause, factor: factor, cap: cap, jitter: jitter)
   }
 
-  /// How long to wait before a retry.
+  /// The time to wait before a retry.
   ///
   /// - Parameters:
-  ///   - retry: which one, the first being 0.
-  ///   - generator: chooses within the jitter; not asked when there is none.
+  ///  - retry: the number of the retry; the first is 0.
+  ///  - generator: chooses within the jitter; not used when there is none.
   public func pause<G: RandomNumberGenerator>(before retry: Int, using generator: inout G) -> Duration {
     var seconds = min(firstPause.inSeconds, cap.inSeconds)
     if factor != 1 { seconds = min(seconds * exponent(retry), cap.inSeconds) }

@@ -1,29 +1,29 @@
 /// Decides when and where work runs.
 ///
-/// Production code takes a scheduler and reads no clock of its own, so that a test can put virtual time in its place.
+/// Production code takes a scheduler and reads no clock itself, so that a test can use virtual time instead.
 public protocol Scheduler<SchedulerTimeType> {
   /// An instant in this scheduler's time.
   associatedtype SchedulerTimeType: Strideable where SchedulerTimeType.Stride: SchedulerTimeIntervalConvertible
   /// Options of this scheduler; `Never` when there are none.
   associatedtype SchedulerOptions
 
-  /// The current instant.
+  /// The current time.
   var now: SchedulerTimeType { get }
 
-  /// The smallest tolerance this scheduler can honour.
+  /// The smallest tolerance that this scheduler supports.
   var minimumTolerance: SchedulerTimeType.Stride { get }
 
-  /// Runs `action` at the next opportunity, never before this call returns (``ImmediateScheduler`` excepted).
+  /// Runs `action` at the next opportunity, never before this call returns (except for ``ImmediateScheduler``).
   func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void)
 
-  /// Runs `action` at `date` or as soon after as possible.
+  /// Runs `action` at `date` or as soon as possible after it.
   func schedule(
     after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
     _ action: @escaping () -> Void)
 
   /// Runs `action` at `date` and then every `interval`.
   ///
-  /// - Returns: stops it.
+  /// - Returns: a cancellable that stops the repetition.
   func schedule(
     after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
     options: SchedulerOptions?, _ action: @escaping () -> Void

@@ -1,4 +1,4 @@
-/// What a stream delivers, as a value: one of its values, or its ending.
+/// An event of a stream as a value: one of its values, or its ending.
 @frozen public enum Signal<Output, Failure: Error> {
   case value(Output)
   case completion(Subscribers.Completion<Failure>)

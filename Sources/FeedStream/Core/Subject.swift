@@ -1,15 +1,16 @@
 /// A publisher that code outside a stream can send values into.
 public protocol Subject<Output, Failure>: AnyObject, Publisher {
-  /// What `send(_:)` says of the value: ``Delivery`` for the subjects here, `Void` for one that does not say.
+  /// The result of `send(_:)`: ``Delivery`` for the subjects of this library, `Void` for a subject that does not report
+  /// it.
   associatedtype Receipt
 
   /// Sends a value to the subscribers.
   @discardableResult func send(_ value: Output) -> Receipt
 
-  /// Ends the subject: the subscribers it has, and those to come, receive `completion`.
+  /// Ends the subject: present and later subscribers receive `completion`.
   func send(completion: Subscribers.Completion<Failure>)
 
-  /// Hands the subject a subscription upstream, to ask for values when somebody wants them.
+  /// Gives the subject an upstream subscription, from which it requests values once a subscriber wants them.
   func send(subscription: any Subscription)
 }
 
@@ -18,13 +19,13 @@ extension Subject where Output == Void {
   @discardableResult public func send() -> Receipt { send(()) }
 }
 
-/// What became of a value that was sent.
+/// Says how many subscribers received a value that was sent.
 @frozen public struct Delivery: Equatable, Sendable {
   /// How many subscribers received it.
   public var delivered: Int
-  /// How many subscribers did not, because they had not asked for it.
+  /// How many subscribers did not receive it, because they had not asked for it.
   public var dropped: Int
-  /// Whether the subject had already ended.
+  /// True when the subject had already ended.
   public var isTerminated: Bool
 
   @inlinable public init(delivered: Int = 0, dropped: Int = 0, isTerminated: Bool = false) {
@@ -33,14 +34,14 @@ extension Subject where Output == Void {
     self.isTerminated = isTerminated
   }
 
-  /// Whether no subscriber received it: nobody is subscribed, nobody had asked, or the subject has ended.
+  /// True when no subscriber received it: there was none, none had asked, or the subject has ended.
   @inlinable public var isLost: Bool { delivered == 0 }
 }
 
-/// A publisher that starts only when told to, so that several subscribers can attach first.
+/// A publisher that starts only when `connect()` is called, so that several subscribers can attach first.
 public protocol ConnectablePublisher<Output, Failure>: Publisher {
   /// Starts delivering.
   ///
-  /// - Returns: stops delivering, for all subscribers, when cancelled.
+  /// - Returns: a cancellable that stops the delivery to all subscribers.
   func connect() -> any Cancellable
 }

@@ -1,7 +1,7 @@
 /// A type that receives what a ``Publisher`` delivers.
 ///
-/// It is called in this order: one subscription, then values (never more than it has asked for), then at most one
-/// completion.
+/// Its methods are called in this order: one subscription, then values (never more than it has asked for), then at most
+/// one completion.
 public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
   /// The values it takes.
   associatedtype Input
@@ -13,14 +13,14 @@ public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
 
   /// A value arrived.
   ///
-  /// - Returns: how many more values this subscriber wants, added to what it has asked for and not yet received.
+  /// - Returns: how many more values this subscriber wants; the publisher adds this to the outstanding demand.
   func receive(_ input: Input) -> Subscribers.Demand
 
   /// The stream ended; nothing follows.
   func receive(completion: Subscribers.Completion<Failure>)
 
-  /// How many stateless operators are fused into this type. An implementation detail of the operators here, which stop
-  /// nesting types at ``Subscribers/fusionLimit``; leave the default of zero in your own subscribers.
+  /// How many stateless operators are fused into this type. An implementation detail of the library's operators, which
+  /// stop nesting types at ``Subscribers/fusionLimit``. Keep the default of zero in your own subscribers.
   static var fusedStages: Int { get }
 }
 
@@ -29,9 +29,9 @@ extension Subscriber {
 }
 
 extension Subscriber where Input == Void {
-  /// A signal arrived.
+  /// A signal without a value arrived.
   @inlinable public func receive() -> Subscribers.Demand { receive(()) }
 }
 
-/// The subscribers, and the vocabulary they share: ``Demand`` and ``Completion``.
+/// A namespace for the subscribers and for ``Demand`` and ``Completion``.
 public enum Subscribers {}

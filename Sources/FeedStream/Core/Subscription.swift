@@ -1,8 +1,8 @@
-/// The connection between a publisher and a subscriber: the subscriber's means to ask for values and to stop them.
+/// Connects a publisher and a subscriber: with it, the subscriber asks for values and cancels.
 ///
 /// After `cancel()` returns, nothing is delivered through this subscription (`CONTRACT.md`, rule 6).
 public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
-  /// Tells the publisher that it may deliver `demand` more values. Demands add up.
+  /// Allows the publisher to deliver `demand` more values. Demands add up.
   ///
   /// - Precondition: `demand` is more than zero.
   func request(_ demand: Subscribers.Demand)
@@ -10,11 +10,11 @@ public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
 
 /// Ready-made subscriptions.
 public enum Subscriptions {
-  /// A subscription that delivers nothing: for publishers that have only an ending to give.
+  /// A subscription that delivers nothing: for publishers that only have an ending.
   public static var empty: any Subscription { EmptySubscription() }
 }
 
-/// A subscription that has nothing but an ending to give, which a subscriber can still refuse.
+/// A subscription that delivers only an ending, and not after a cancellation.
 @usableFromInline final class EmptySubscription: GuardedSubscription {
   @usableFromInline private(set) var isCancelled = false
 
@@ -26,7 +26,7 @@ public enum Subscriptions {
 }
 
 extension Subscriber {
-  /// Hands over a subscription that has nothing to give, and then the ending.
+  /// Hands over a subscription that delivers nothing, and then the ending.
   @inlinable func attach(ending completion: Subscribers.Completion<Failure>) {
     let subscription = EmptySubscription()
     receive(subscription: subscription)

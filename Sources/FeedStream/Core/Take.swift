@@ -1,5 +1,5 @@
-// `take()` empties a place and returns what was there, as `Optional` has it: whatever a release or a call then leads to
-// finds the place empty.
+// `take()` empties a variable and returns its value, as `Optional` does. Whatever a release or a call then leads to
+// finds the variable empty.
 
 extension RangeReplaceableCollection {
   @inlinable mutating func take() -> Self {

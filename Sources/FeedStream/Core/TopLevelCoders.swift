@@ -1,6 +1,6 @@
 /// Turns a value into data; see ``Publisher/encode(encoder:)``.
 public protocol TopLevelEncoder<Output> {
-  /// What it makes of a value.
+  /// The type of the encoded data.
   associatedtype Output
   /// Encodes `value`.
   func encode<T: Encodable>(_ value: T) throws -> Output
@@ -8,7 +8,7 @@ public protocol TopLevelEncoder<Output> {
 
 /// Turns data into a value; see ``Publisher/decode(type:decoder:)``.
 public protocol TopLevelDecoder<Input> {
-  /// What it reads.
+  /// The type of the data it reads.
   associatedtype Input
   /// Decodes a value of type `type` from `input`.
   func decode<T: Decodable>(_ type: T.Type, from input: Input) throws -> T

@@ -3,10 +3,10 @@ internal import CLibUV
 extension EventLoop {
   /// Closes the loop and everything on it; what is scheduled is dropped unrun, except jobs of tasks and actors.
   ///
-  /// Jobs that are queued run first, with those that they enqueue, so that no task waits forever. Offloaded work that has
-  /// begun is waited for, its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of libuv's
-  /// remains; ``execute(_:)`` and ``schedule(options:_:)`` are ignored. A job that comes later still runs, on the thread
-  /// that brings it, one at a time. Releasing the loop closes it too. Idempotent.
+  /// Jobs that are queued run first, with those that they enqueue, so that no task waits forever. Offloaded work that
+  /// has begun is waited for, its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of
+  /// libuv's remains; ``execute(_:)`` and ``schedule(options:_:)`` are ignored. A job that comes later still runs, on
+  /// the thread that brings it, one at a time. Releasing the loop closes it too. Idempotent.
   ///
   /// - Precondition: called by the loop's owner, not from within ``run(_:)``.
   public func close() {

@@ -6,7 +6,8 @@
 ///     }
 ///
 /// Jobs run in the order they arrive; priorities are not looked at. The loop must run, in `.untilStopped` mode or on an
-/// ``EventLoopThread``, for as long as its actors are used: a waiting job does not keep a loop running before it arrives.
+/// ``EventLoopThread``, for as long as its actors are used: a waiting job does not keep a loop running before it
+/// arrives.
 extension EventLoop: SerialExecutor {
   /// Runs `job` on a turn of the loop. Safe from any thread.
   public func enqueue(_ job: consuming ExecutorJob) { post(UnownedJob(job)) }

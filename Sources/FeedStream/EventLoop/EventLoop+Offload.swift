@@ -1,10 +1,10 @@
 extension EventLoop {
   /// Runs blocking or heavy work on libuv's thread pool and hands its result back on the loop.
   ///
-  /// The pool is the process's, of four threads unless the environment variable `UV_THREADPOOL_SIZE` says otherwise when
-  /// it is first used; work that finds all of them busy waits its turn. When the system has no threads to give, the work
-  /// waits for some, at most half a second; then it runs on the loop, one piece a turn, which holds everything else up
-  /// but ends.
+  /// The pool is the process's, of four threads unless the environment variable `UV_THREADPOOL_SIZE` says otherwise
+  /// when it is first used; work that finds all of them busy waits its turn. When the system has no threads to give,
+  /// the work waits for some, at most half a second; then it runs on the loop, one piece a turn, which holds everything
+  /// else up but ends.
   ///
   /// The loop runs until the work has ended, even when it was cancelled. Dropping the result does not cancel.
   ///

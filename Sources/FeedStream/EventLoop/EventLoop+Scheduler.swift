@@ -28,8 +28,8 @@ extension EventLoop: LoopScheduler {
 
   /// Runs `action` at `date` and then every `interval` after that, without drift.
   ///
-  /// After a stall (a long callback, a suspended machine) it runs once and skips the ticks that were missed, keeping the
-  /// rhythm that `date` set.
+  /// After a stall (a long callback, a suspended machine) it runs once and skips the ticks that were missed, keeping
+  /// the rhythm that `date` set.
   ///
   /// - Precondition: `interval` is positive.
   public func schedule(
@@ -53,7 +53,7 @@ extension EventLoop {
     var jobs = TurnQueue<UnownedJob>()
     fileprivate var running = TurnQueue<Action>()
     fileprivate var runningJobs = TurnQueue<UnownedJob>()
-    /// Whether the idle handle is active, which makes the next turn come without waiting and keeps the loop alive.
+    /// True when the idle handle is active, which makes the next turn come without waiting and keeps the loop alive.
     fileprivate var isIdling = false
   }
 
@@ -67,7 +67,7 @@ extension EventLoop {
     ready.jobs.append(job)
   }
 
-  /// - Returns: whether there will be a next turn.
+  /// - Returns: true when there will be a next turn.
   @inline(never) private func beginIdling() -> Bool {
     guard !isClosed else { return false }
     ready.isIdling = true
@@ -98,13 +98,13 @@ extension EventLoop {
 extension EventLoop {
   /// The state of the one libuv timer that stands for the whole queue.
   struct Timing {
-    /// When timers will be looked at, in nanoseconds: a whole millisecond, for which libuv's timer is set; `.min` for the
-    /// next turn, `.max` for never.
+    /// When timers will be looked at, in nanoseconds: a whole millisecond, for which libuv's timer is set; `.min` for
+    /// the next turn, `.max` for never.
     var lookAt = Int64.max
     /// While timers fire: the time that they fire for.
     var firing: StreamInstant?
 
-    /// Whether timers are looked at on the next turn, whatever libuv's timer says.
+    /// True when timers are looked at on the next turn, whatever libuv's timer says.
     var isOverdue: Bool { lookAt == .min }
   }
 
@@ -129,8 +129,8 @@ extension EventLoop {
     timing.lookAt = .max
   }
 
-  /// Sees to it that timers are looked at when `date` comes: by libuv's timer, whose milliseconds are rounded up, or, when
-  /// it has come already, on the next turn. To wait for the end of its millisecond would be late.
+  /// Sees to it that timers are looked at when `date` comes: by libuv's timer, whose milliseconds are rounded up, or,
+  /// when it has come already, on the next turn. To wait for the end of its millisecond would be late.
   private func arm(for date: StreamInstant) {
     guard !isClosed else {
       timers.removeAll()
@@ -145,7 +145,8 @@ extension EventLoop {
     let (lookAt, overflow) = due.multipliedReportingOverflow(by: 1_000_000)
     guard overflow || lookAt < timing.lookAt else { return }
     timing.lookAt = overflow ? .max : lookAt
-    // libuv counts from the time it read when the turn began. A timer of none, set by a timer, would fire in the same turn.
+    // libuv counts from the time it read when the turn began. A timer of none, set by a timer, would fire in the same
+    // turn.
     let delay = max(due - Int64(bitPattern: uv_now(uv)), 1)
     uv_timer_start(clock, { EventLoop.of($0!.pointee.loop).fireTimers() }, UInt64(delay), 0)
   }

@@ -22,7 +22,8 @@ extension EventLoop {
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) { closers[key] = action }
 }
 
-/// Which open loops belong to which thread: a stream that is subscribed to before its thread's loop runs lives on that loop.
+/// Which open loops belong to which thread: a stream that is subscribed to before its thread's loop runs lives on that
+/// loop.
 enum ThreadLoops {
   private struct Entry {
     weak var loop: EventLoop?

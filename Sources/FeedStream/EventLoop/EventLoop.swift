@@ -7,16 +7,17 @@ import Synchronization
 ///     loop.schedule(after: loop.now.advanced(by: .seconds(1))) { print("a second later") }
 ///     loop.run()
 ///
-/// It is a ``Scheduler``, so that operators of time run on it, and a Swift `SerialExecutor`, so that an actor can live on
-/// it. Everything except ``execute(_:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent`` belongs to one thread, and
-/// traps on any other: the thread that created the loop until it runs, the thread that runs it from then on.
+/// It is a ``Scheduler``, so that operators of time run on it, and a Swift `SerialExecutor`, so that an actor can live
+/// on it. Everything except ``execute(_:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent`` belongs to one
+/// thread, and traps on any other: the thread that created the loop until it runs, the thread that runs it from then
+/// on.
 ///
-/// Each turn of the loop fires the timers that are due, runs the work that was scheduled before the turn began, and then
-/// waits for I/O. Work scheduled during a turn waits for the next one, so that I/O and timers never starve.
+/// Each turn of the loop fires the timers that are due, runs the work that was scheduled before the turn began, and
+/// then waits for I/O. Work scheduled during a turn waits for the next one, so that I/O and timers never starve.
 ///
 /// Time is monotonic: it neither jumps with the wall clock nor, on Linux, advances while the machine is suspended.
-// @unchecked: the mailbox, the atomics and `gate` are safe from any thread; everything else is touched by the owner only,
-// which `checkOwner` enforces.
+// @unchecked: the mailbox, the atomics and `gate` are safe from any thread; everything else is touched by the owner
+// only, which `checkOwner` enforces.
 public final class EventLoop: @unchecked Sendable {
   /// When ``run(_:)`` returns.
   public enum RunMode: Sendable {
@@ -29,7 +30,8 @@ public final class EventLoop: @unchecked Sendable {
     case oneTurn
   }
 
-  // libuv's structures are allocated, never moved, and freed in their close callbacks (the loop: after `uv_loop_close`).
+  // libuv's structures are allocated, never moved, and freed in their close callbacks (the loop: after
+  // `uv_loop_close`).
   let uv: UnsafeMutablePointer<uv_loop_t>
   let clock: UnsafeMutablePointer<uv_timer_t>
   let idle: UnsafeMutablePointer<uv_idle_t>
@@ -42,7 +44,7 @@ public final class EventLoop: @unchecked Sendable {
   let runner = Atomic<UInt>(0)
   private var isStopping = false
   var isClosed = false
-  /// Whether the run that is under way ends by `stop()` only.
+  /// True when the run that is under way ends by `stop()` only.
   var runsUntilStopped = false
   /// How much live streams wait for (`EventLoop+Waiting.swift`), and who must know that the loop closes.
   var waits = 0
@@ -54,7 +56,7 @@ public final class EventLoop: @unchecked Sendable {
   @exclusivity(unchecked) var timers = TimerQueue()
   @exclusivity(unchecked) var timing = Timing()
   var waitingForThreads = ContiguousArray<Offload>()
-  /// Whether threads were last waited for in vain.
+  /// True when threads were last waited for in vain.
   var hasDoneWithoutThreads = false
   let gate = OffloadGate()
 
@@ -108,7 +110,7 @@ public final class EventLoop: @unchecked Sendable {
 // MARK: - Running
 
 extension EventLoop: StreamDomain {
-  /// Whether the calling thread owns the loop, and may touch what lives on it.
+  /// True when the calling thread owns the loop, and may touch what lives on it.
   package var isHere: Bool { owner.load(ordering: .relaxed) == UInt(clibuv_thread_self()) }
 
   /// Runs the loop on the calling thread, which owns it from now on.
@@ -139,13 +141,14 @@ extension EventLoop: StreamDomain {
       uv_run(uv, UV_RUN_NOWAIT)
       return
     }
-    // The wake-up handle alone does not keep libuv's loop alive, so what was posted after its last look is looked for here.
+    // The wake-up handle alone does not keep libuv's loop alive, so what was posted after its last look is looked for
+    // here.
     repeat { uv_run(uv, UV_RUN_DEFAULT) } while !isStopping && collectMail()
   }
 
   /// Makes ``run(_:)`` return when the present turn is done. Safe from any thread.
   ///
-  /// A loop that is not running returns at once from its next ``run(_:)``. What is scheduled stays scheduled.
+  /// A loop that is not running returns immediately from its next ``run(_:)``. What is scheduled stays scheduled.
   public func stop() {
     if isCurrent {
       isStopping = true
@@ -155,7 +158,7 @@ extension EventLoop: StreamDomain {
     }
   }
 
-  /// Whether the calling thread is running this loop.
+  /// True when the calling thread is running this loop.
   public var isCurrent: Bool { runner.load(ordering: .relaxed) == UInt(clibuv_thread_self()) }
 
   /// The loop that the calling thread is running, the innermost if several.
@@ -190,7 +193,7 @@ extension EventLoop {
 
   /// Runs what other threads have posted.
   ///
-  /// - Returns: whether there was anything.
+  /// - Returns: true when there was anything.
   @discardableResult private func collectMail() -> Bool {
     // Empty: nobody but this function, which does not call itself, leaves anything in it.
     mailbox.collect(into: &received)

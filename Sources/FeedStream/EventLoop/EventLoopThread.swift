@@ -1,6 +1,7 @@
 internal import CLibUV
 
-/// A loop that runs on a thread of its own until it is shut down, for actors and for programs whose main thread is taken.
+/// A loop that runs on a thread of its own until it is shut down, for actors and for programs whose main thread is
+/// taken.
 ///
 ///     let thread = try EventLoopThread(name: "feeds")
 ///     thread.loop.execute { … }

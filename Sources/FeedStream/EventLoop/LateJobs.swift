@@ -12,7 +12,7 @@ final class LateJobs: Sendable {
 
   /// Adds a job.
   ///
-  /// - Returns: whether the caller holds the jobs now and must run them.
+  /// - Returns: true when the caller holds the jobs now and must run them.
   func add(_ job: UnownedJob) -> Bool {
     state.withLock { state in
       state.jobs.append(job)

@@ -28,8 +28,8 @@ internal import CLibUV
 
 /// A state that several threads share, touched by one at a time.
 ///
-/// Not the standard library's `Mutex`: the thread sanitizer does not see that one's operations on Linux and reports races
-/// where there are none, whereas it knows the system's mutex.
+/// Not the standard library's `Mutex`: the thread sanitizer does not see that one's operations on Linux and reports
+/// races where there are none, whereas it knows the system's mutex.
 // @unchecked: the state is reached only with the mutex held, and the initializer's caller gives it away.
 package final class Locked<State: ~Copyable>: @unchecked Sendable {
   @exclusivity(unchecked) private var state: State

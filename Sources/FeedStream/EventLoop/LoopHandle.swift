@@ -6,7 +6,7 @@ internal import CLibUV
 public class LoopHandle: Cancellable {
   /// The loop it is on.
   public let loop: EventLoop
-  /// Whether it is closed.
+  /// True when it is closed.
   public private(set) var isClosed = false
 
   // Points to a handle that lives until its close callback; used only while `isClosed` is false.
@@ -33,7 +33,7 @@ public class LoopHandle: Cancellable {
 
   deinit { close() }
 
-  /// Whether the loop runs on for as long as this handle is active. True by default.
+  /// True when the loop runs on for as long as this handle is active. True by default.
   public var keepsLoopAlive: Bool {
     get { !isClosed && uv_has_ref(handle) != 0 }
     set {
@@ -56,7 +56,7 @@ public class LoopHandle: Cancellable {
   /// The same as ``close()``.
   public func cancel() { close() }
 
-  /// Lets go of what the handler holds; each kind of handle has its own.
+  /// Releases what the handler holds; each kind of handle has its own.
   func releaseHandler() {}
 
   static func closeAndFree(_ handle: UnsafeMutablePointer<uv_handle_t>) {

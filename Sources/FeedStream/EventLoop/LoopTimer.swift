@@ -1,7 +1,7 @@
 /// A timer that can be set again and again: one handler, at most one deadline.
 ///
-/// Libraries that drive their own timeouts (libcurl) set it anew each time. It fires among the loop's other timers, in the
-/// order of deadlines, and closes when it is released.
+/// Libraries that drive their own timeouts (libcurl) set it anew each time. It fires among the loop's other timers, in
+/// the order of deadlines, and closes when it is released.
 public final class LoopTimer: Cancellable {
   /// The loop it is on.
   public let loop: EventLoop
@@ -16,10 +16,10 @@ public final class LoopTimer: Cancellable {
 
   deinit { work?.cancel() }
 
-  /// Whether it is set.
+  /// True when it is set.
   public var isActive: Bool { work?.action != nil }
 
-  /// Sets the timer, in place of the deadline it had. No delay means the next turn of the loop, not this one.
+  /// Sets the timer, instead of the deadline it had. No delay means the next turn of the loop, not this one.
   public func start(after delay: StreamInstant.Stride) {
     loop.checkOwner()
     work?.cancel()

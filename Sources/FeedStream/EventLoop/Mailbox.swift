@@ -27,7 +27,7 @@ final class Mailbox: Sendable {
 
   /// Adds something; `wake` runs when the loop must be woken for it.
   ///
-  /// - Returns: whether it was taken: a closed mailbox refuses.
+  /// - Returns: true when it was taken: a closed mailbox refuses.
   func post(_ add: (inout Mail) -> Void, wake: () -> Void) -> Bool {
     let receipt = state.withLock { state -> Receipt in
       if state.isClosed { return .closed }
@@ -54,7 +54,7 @@ final class Mailbox: Sendable {
     state.withLock { swap(&$0.mail, &mail) }
   }
 
-  /// Whether a stop was requested since the last call.
+  /// True when a stop was requested since the last call.
   func takeStopRequest() -> Bool {
     state.withLock { state in
       defer { state.mail.stopRequested = false }

@@ -20,11 +20,11 @@ import Synchronization
   @frozen @usableFromInline struct Steps {
     /// Runs the work. On a thread of the pool.
     @usableFromInline let perform: (Offload) -> Void
-    /// Lets go of everything and hands over the result. On the loop.
+    /// Releases everything and hands over the result. On the loop.
     @usableFromInline let complete: (Offload) -> Void
-    /// Lets go of the completion. On the loop, also while the work runs.
+    /// Releases the completion. On the loop, also while the work runs.
     @usableFromInline let dropCompletion: (Offload) -> Void
-    /// Lets go of the work and its result. On the loop, never while the work runs.
+    /// Releases the work and its result. On the loop, never while the work runs.
     @usableFromInline let dropWork: (Offload) -> Void
 
     @inlinable init<T>(of offload: OffloadOf<T>.Type) {
@@ -96,7 +96,8 @@ import Synchronization
 }
 
 /// The work with its types, specialized where it is asked for.
-// @unchecked: as `Offload`, whose owner, pool thread and libuv's locks between them are the same for what is added here.
+// @unchecked: as `Offload`, whose owner, pool thread and libuv's locks between them are the same for what is added
+// here.
 @usableFromInline final class OffloadOf<T: Sendable>: Offload, @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline var work: (@Sendable () -> T)?
   @exclusivity(unchecked) @usableFromInline var completion: ((T) -> Void)?
@@ -111,7 +112,7 @@ import Synchronization
 
   @inlinable func perform() {
     result = work.map { Box($0()) }
-    // What only the work still holds (a large body) is let go of here: on the loop that would take the loop's time.
+    // What only the work still holds (a large body) is released here: on the loop that would take the loop's time.
     work = nil
   }
 
@@ -128,7 +129,7 @@ import Synchronization
   }
 }
 
-/// Tells threads of the pool that their loop is closing, so that queued work ends at once.
+/// Tells threads of the pool that their loop is closing, so that queued work ends immediately.
 final class OffloadGate: Sendable {
   private let closed = Atomic<Bool>(false)
   var isClosed: Bool { closed.load(ordering: .acquiring) }

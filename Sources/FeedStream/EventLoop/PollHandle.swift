@@ -2,8 +2,8 @@ internal import CLibUV
 
 /// Watches a socket, a pipe or another descriptor that can be polled.
 ///
-/// The descriptor stays its caller's: stop or close the watch before closing it. A descriptor can have one watch on a loop
-/// at a time, and is made non-blocking by it. Being told is a hint: a read can still find nothing.
+/// The descriptor stays its caller's: stop or close the watch before closing it. A descriptor can have one watch on a
+/// loop at a time, and is made non-blocking by it. Being told is a hint: a read can still find nothing.
 public final class PollHandle: LoopHandle {
   /// What a descriptor is watched for, and what it is ready for.
   public struct Events: OptionSet, Hashable, Sendable {
@@ -35,7 +35,7 @@ public final class PollHandle: LoopHandle {
     try super.init(on: loop, as: .watchDescriptor, uv_poll_t.self) { uv_poll_init($0, $1, fileDescriptor) }
   }
 
-  /// Watches for `events`, in place of those watched for before.
+  /// Watches for `events`, instead of those watched for before.
   ///
   /// - Precondition: the handle is open.
   public func start(_ events: Events, _ handler: @escaping Handler) throws(EventLoopError) {

@@ -30,7 +30,7 @@ extension EventLoop {
   ///
   /// - Parameters:
   ///   - number: such as `SIGINT`.
-  ///   - keepsLoopAlive: whether the loop runs on only to wait for the signal.
+  ///   - keepsLoopAlive: true when the loop runs on only to wait for the signal.
   ///   - handler: runs on the loop.
   /// - Returns: ends the watch when cancelled or released.
   /// - Throws: when the signal cannot be caught (`SIGKILL`, `SIGSTOP`) or does not exist.

@@ -5,7 +5,7 @@ import Synchronization
 enum ThreadPool {
   private static let hasStarted = Atomic<Bool>(false)
 
-  /// Whether the pool has its threads, or the system has enough for it to start them now.
+  /// True when the pool has its threads, or the system has enough for it to start them now.
   ///
   /// Tried once, by starting and ending as many threads as the pool will have. Between that and libuv's own start the
   /// threads could be lost again to somebody else; libuv offers nothing better.

@@ -1,7 +1,7 @@
 /// What waits for the next turn, in order. It only grows until a turn takes everything.
 ///
-/// Elements are moved in and out, which an array would not do, and sit in blocks, so that a burst copies nothing and its
-/// memory goes when it has run.
+/// Elements are moved in and out, which an array would not do, and sit in blocks, so that a burst copies nothing and
+/// its memory goes when it has run.
 struct TurnQueue<Element>: ~Copyable {
   private typealias Block = UnsafeMutablePointer<Element>
   private static var blockSize: Int { @inline(__always) get { 256 } }

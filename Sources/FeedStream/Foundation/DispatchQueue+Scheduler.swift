@@ -1,14 +1,14 @@
-// Where there is Combine, it brings types of these names itself.
+// Combine, where it exists, brings types of these names itself.
 #if !canImport(Combine)
   public import Dispatch
 
   /// A dispatch queue as a scheduler, so that code written for Combine runs unchanged.
   ///
-  /// What is scheduled runs on the queue, on whatever thread serves it. A stream still is for one thread at a time: use the main
-  /// queue or a serial one, and set up, request and cancel there too; nothing here takes a lock. New code has an
-  /// ``EventLoop``, which the compiler and debug builds hold streams to.
+  /// Work runs on the queue, on whatever thread serves it. A stream is still for one thread at a time: use the main
+  /// queue or a serial one, and set up, request and cancel there too; nothing here takes a lock. Use an ``EventLoop``
+  /// in new code: the compiler and debug builds check that its streams stay on it.
   extension DispatchQueue: Scheduler {
-    /// An instant of the queue's clock, which stands still while the machine is suspended.
+    /// An instant of the queue's clock, which does not move on while the machine is suspended.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
       public var dispatchTime: DispatchTime
 
@@ -37,7 +37,7 @@
       public typealias Stride = StreamInstant.Stride
     }
 
-    /// How a queue runs what is scheduled.
+    /// Says how a queue runs what is scheduled.
     public struct SchedulerOptions {
       public var qos: DispatchQoS
       public var flags: DispatchWorkItemFlags
@@ -70,7 +70,7 @@
 
     /// Runs `action` at `date` and then every `interval`.
     ///
-    /// - Returns: stops it; dropping it does not.
+    /// - Returns: a cancellable that stops the repetition; dropping it does not.
     public func schedule(
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
@@ -78,7 +78,8 @@
       let timer = DispatchSource.makeTimerSource(queue: self)
       let repetition = Repetition(timer)
       let action = Carried(uncheckedly: action)
-      // The handler holds the timer, which goes when it is cancelled: so it runs on when the cancellable is dropped.
+      // The handler retains the timer until it is cancelled, so the timer keeps running when the cancellable is
+      // dropped.
       timer.setEventHandler(qos: options?.qos ?? .unspecified, flags: options?.flags ?? []) {
         repetition.run(action.value)
       }
@@ -89,7 +90,7 @@
       return repetition
     }
 
-    // @unchecked: a source may be cancelled on any thread; what else it is was set before it ran.
+    // @unchecked: a source may be cancelled on any thread; everything else is set before it runs.
     private final class Repetition: Cancellable, @unchecked Sendable {
       private let timer: any DispatchSourceTimer
       init(_ timer: any DispatchSourceTimer) { self.timer = timer }
@@ -98,7 +99,7 @@
 
       func cancel() {
         timer.cancel()
-        // The handler holds this: without it neither goes.
+        // The handler retains this: without this line neither is released.
         timer.setEventHandler(handler: nil)
       }
     }

@@ -1,4 +1,4 @@
-// Where there is Combine, Foundation brings types of these names itself.
+// Where Combine exists, Foundation brings types of these names itself.
 #if !canImport(Combine)
   public import Foundation
 
@@ -9,7 +9,7 @@
   extension OperationQueue: Scheduler {
     public typealias SchedulerTimeType = RunLoop.SchedulerTimeType
 
-    /// An operation queue has none.
+    /// An operation queue has no options.
     public struct SchedulerOptions: Sendable {
       public init() {}
     }
@@ -34,7 +34,7 @@
 
     /// Runs `action` at `date` and then every `interval`.
     ///
-    /// - Returns: stops it; dropping it does not.
+    /// - Returns: a cancellable that stops the repetition; dropping it does not.
     public func schedule(
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
@@ -59,7 +59,7 @@
       }
     }
 
-    /// Where operation queues wait for their time.
+    /// The queue that runs the timers of operation queues.
     private static let timers = DispatchQueue(label: "FeedStream.OperationQueue")
   }
 #endif

@@ -1,11 +1,11 @@
-// Where there is Combine, Foundation brings types of these names itself.
+// Where Combine exists, Foundation brings types of these names itself.
 #if !canImport(Combine)
   public import Foundation
 
   /// A run loop as a scheduler, so that code written for Combine runs unchanged on a thread that runs one.
   ///
-  /// New code has an ``EventLoop``, which is exact and an executor as well. A run loop is for its own thread only, as a
-  /// stream is: to schedule on the run loop of another thread traps.
+  /// Use an ``EventLoop`` in new code: it is exact and an executor as well. A run loop is for its own thread only, as a
+  /// stream is: scheduling on the run loop of another thread traps.
   extension RunLoop: Scheduler {
     /// An instant of the wall clock, as run loops count time.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
@@ -17,9 +17,9 @@
       public func advanced(by n: Stride) -> SchedulerTimeType { SchedulerTimeType(date + n.timeInterval) }
     }
 
-    /// Where a run loop runs what is scheduled.
+    /// Says where a run loop runs what is scheduled.
     public struct SchedulerOptions: Sendable {
-      /// The mode in which the loop must run; `.default` where there are no options.
+      /// The mode in which the loop must run; `.default` without options.
       public var mode: RunLoop.Mode
 
       public init(mode: RunLoop.Mode = .default) { self.mode = mode }
@@ -44,7 +44,7 @@
 
     /// Runs `action` at `date` and then every `interval`.
     ///
-    /// - Returns: stops it; dropping it does not.
+    /// - Returns: a cancellable that stops the repetition; dropping it does not.
     public func schedule(
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
@@ -68,11 +68,11 @@
       return Work(action)
     }
 
-    /// An action on its way through a run loop, whose closures must be sendable. Unchecked, and right: the loop runs it
-    /// on its own thread, which is the one that schedules it.
+    /// An action on its way through a run loop, whose closures must be sendable. Unchecked, and correct: the loop runs
+    /// it on its own thread, which is the one that schedules it.
     ///
-    /// On Linux Foundation never releases a timer nor its closure. What the action holds is let go here, so that no
-    /// more than the timer itself is lost.
+    /// On Linux Foundation never releases a timer or its closure. What the action holds is released here, so that only
+    /// the timer itself leaks.
     private final class Work: @unchecked Sendable {
       private var action: (() -> Void)?
       init(_ action: @escaping () -> Void) { self.action = action }

@@ -1,4 +1,4 @@
-// This folder alone knows of Foundation: its coders take part in `encode` and `decode`.
+// Only this folder depends on Foundation: here its coders adopt the protocols of `encode` and `decode`.
 import Foundation
 
 extension JSONEncoder: TopLevelEncoder {}

@@ -1,5 +1,5 @@
 extension Publishers {
-  /// Delivers what a closure sends, whenever and from whatever callback it sends it.
+  /// Delivers what a closure sends, at any time and from any callback.
   ///
   ///     Publishers.Create<Event, Never>(size: 16, whenFull: .dropOldest) { emitter in
   ///       let handle = device.listen { emitter.send($0) }
@@ -10,23 +10,23 @@ extension Publishers {
   ///     demand      1--------2---
   ///     downstream  --a------bc|
   ///
-  /// The closure runs once per subscriber, when it subscribes, after the subscriber has its subscription. What it throws
-  /// ends the stream. A source that can wait sends only what is asked for: see ``Emitter/onRequest(_:)``. Callbacks on other
-  /// threads send by ``Emitter/sender``.
+  /// The closure runs once per subscriber, when it subscribes, after the subscriber has its subscription. An error that
+  /// it throws ends the stream. A source that can wait sends only what is asked for: see ``Emitter/onRequest(_:)``.
+  /// Callbacks on other threads send through ``Emitter/sender``.
   ///
-  /// **Demand:** what is sent before it is asked for is held; the ending follows it, and waits for no request of its
-  /// own. **Policy:** of what does not fit in `size`, 256 values by default, `whenFull` decides, by default that the newest
-  /// is dropped; what is dropped is reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's, immediately
-  /// when what is held has not been asked for; `whenFull`'s, with the next request, after the values which that asks for.
-  /// What is still held then is dropped, and reported. **Cancellation:** runs what the closure gave to
-  /// ``Emitter/onCancel(_:)``, and discards what is held.
+  /// **Demand:** a value sent before it is asked for is held. The ending follows the values held, and needs no request.
+  /// **Policy:** holds up to `size` values, 256 by default; when they do not fit, `whenFull` decides, and by default
+  /// the newest is dropped. Drops are reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's passes
+  /// immediately when the values held have not been asked for; `whenFull`'s passes with the next request, after the
+  /// values that this asks for. The values still held then are dropped, and reported. **Cancellation:** runs the
+  /// clean-up given to ``Emitter/onCancel(_:)``, and discards the values held.
   public struct Create<Output, Failure: Error>: Publisher {
     private let size: Int
     private let whenFull: BufferingStrategy<Failure>
     private let body: (Emitter) throws(Failure) -> Void
 
     /// - Parameters:
-    ///   - size: how many values to hold that are not asked for yet; more than zero, `.max` for everything.
+    ///  - size: how many values that are not asked for yet to hold; more than zero, `.max` for no limit.
     ///   - whenFull: what to do with a value for which there is no room.
     ///   - body: sends values and the ending, now or later; throws to end the stream.
     public init(
@@ -53,7 +53,7 @@ extension Publishers {
       }
     }
 
-    /// Where the closure of a ``Publishers/Create`` sends its values.
+    /// Receives the values that the closure of a ``Publishers/Create`` sends.
     public final class Emitter {
       private var buffer: BufferStage<Output, Failure>?
       private var cleanUps: [() -> Void] = []
@@ -65,18 +65,18 @@ extension Publishers {
 
       init(_ buffer: BufferStage<Output, Failure>) { self.buffer = buffer }
 
-      /// Whether what is sent can still arrive.
+      /// True when a value sent now can still arrive.
       public var isActive: Bool { buffer != nil }
 
-      /// How many values the subscriber has asked for and not received: so many can be sent without being held.
+      /// The outstanding demand of the subscriber: this many values can be sent without being held.
       public var demand: Subscribers.Demand { buffer?.demand ?? .none }
 
-      /// Delivers `value`, or holds it until it is asked for. Dropped, and reported, once not active.
+      /// Delivers `value`, or holds it until it is asked for. When not active, drops and reports it.
       public func send(_ value: Output) {
         guard let buffer else { return StreamDiagnostics.dropped(value, "Create", .terminated) }
         let standing = buffer.demand
         _ = buffer.receive(value)
-        // Taking one off, the subscriber's answer leaves as many or more.
+        // Sending subtracts one; the subscriber's answer leaves as many or more.
         if buffer.demand > .none, standing != .unlimited, buffer.demand >= standing { requested() }
       }
 
@@ -87,16 +87,17 @@ extension Publishers {
         buffer?.receive(completion: completion)
       }
 
-      /// Runs `produce` whenever the subscriber has asked for values, immediately if it has already, with the demand that
-      /// stands.
+      /// Runs `produce` whenever the subscriber asks for values, immediately if it already has, with the outstanding
+      /// demand.
       ///
-      /// A source that sends as many values as that and then waits is never held nor dropped:
+      /// When a source sends that many values and then waits, none is held or dropped:
       ///
       ///     emitter.onRequest { _ in
       ///       while emitter.demand > .none, let line = readLine() { emitter.send(line) }
       ///     }
       ///
-      /// What is asked for while `produce` runs is told when it has returned. A second call replaces the first's closure.
+      /// Values requested while `produce` runs are reported when it has returned. A second call replaces the first
+      /// closure.
       public func onRequest(_ produce: @escaping (Subscribers.Demand) -> Void) {
         guard isActive else { return }
         asks = produce

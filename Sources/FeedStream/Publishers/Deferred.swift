@@ -1,10 +1,10 @@
-/// Makes a publisher anew for every subscriber.
+/// Makes a new publisher for every subscriber.
 ///
 ///     Deferred { [count()].publisher }
 ///     first subscriber    -1-|
 ///     second subscriber   -2-|
 ///
-/// **Demand, failure, cancellation, policy:** those of the publisher made.
+/// **Demand, failure, cancellation, policy:** as in the publisher made.
 @frozen public struct Deferred<DeferredPublisher: Publisher>: Publisher {
   public typealias Output = DeferredPublisher.Output
   public typealias Failure = DeferredPublisher.Failure

@@ -1,12 +1,12 @@
-/// Delivers no values, and finishes at once or never.
+/// Delivers no values, and finishes immediately or never.
 ///
 ///     Empty()                            |
 ///     Empty(completeImmediately: false)  ----
 ///
-/// **Demand:** its ending waits for none. **Failure:** none. **Cancellation:** as it is subscribed, keeps the ending
-/// away. **Policy:** has nothing to deliver.
+/// **Demand:** the ending needs none. **Failure:** none. **Cancellation:** prevents the ending when it comes within the
+/// subscription. **Policy:** has nothing to deliver.
 @frozen public struct Empty<Output, Failure: Error>: Publisher, Equatable {
-  /// Whether it finishes at once; if not, it never does.
+  /// True when it finishes immediately; otherwise it never finishes.
   public let completeImmediately: Bool
 
   @inlinable public init(completeImmediately: Bool = true) { self.completeImmediately = completeImmediately }

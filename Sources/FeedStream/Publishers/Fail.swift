@@ -1,9 +1,9 @@
-/// Fails at once.
+/// Fails immediately.
 ///
 ///     Fail(error: e)    #
 ///
-/// **Demand:** the failure waits for none. **Failure:** that is all it does. **Cancellation:** as it is subscribed,
-/// keeps the failure away. **Policy:** has nothing to deliver.
+/// **Demand:** the failure needs none. **Failure:** immediately, always. **Cancellation:** prevents the failure when it
+/// comes within the subscription. **Policy:** has nothing to deliver.
 @frozen public struct Fail<Output, Failure: Error>: Publisher {
   public let error: Failure
 

@@ -1,29 +1,29 @@
-/// Delivers the one result of work that begins at once, to every subscriber, whenever it subscribes.
+/// Starts work immediately and delivers its one result to every subscriber, early or late.
 ///
 ///     promise(.success(1))    ----1|
 ///
 /// The work starts when the future is made, not when somebody subscribes (wrap it in ``Deferred`` for that), and its
-/// result is kept. The first call of the promise counts, later ones are dropped, and reported.
+/// result is kept. The first call of the promise counts; later ones are dropped, and reported.
 ///
-/// **Demand:** a value waits for the first request; a failure waits for nothing. **Failure:** that with which the
-/// promise is called. **Cancellation:** the subscriber's own; the work goes on. **Policy:** keeps its one result.
-/// **Confinement:** not `Sendable`; keep the promise on the stream's thread.
+/// **Demand:** a value waits for the first request; a failure needs none. **Failure:** the failure given to the
+/// promise. **Cancellation:** a subscriber cancels its own subscription only; the work continues. **Policy:** keeps its
+/// one result. **Confinement:** not `Sendable`; keep the promise on the stream's thread.
 public final class Future<Output, Failure: Error>: Publisher {
   /// Fulfils the future.
   public typealias Promise = (Result<Output, Failure>) -> Void
 
   @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
-  /// The subscribers that the result has not reached, in the order in which they subscribed.
+  /// The subscribers that have not received the result, in the order in which they subscribed.
   @exclusivity(unchecked) @usableFromInline var waiting: [FutureSubscription<Output, Failure>] = []
-  /// What must know whether anybody waits, when the result comes from elsewhere.
+  /// Notified when subscribers wait, for a result that comes from outside the stream.
   @exclusivity(unchecked) @usableFromInline var waits: FutureWaits?
 
-  /// - Parameter attemptToFulfill: runs immediately; calls the promise it is given, now or later.
+  /// - Parameter attemptToFulfill: runs immediately; calls the promise it receives, now or later.
   @_disfavoredOverload @inlinable public init(_ attemptToFulfill: @escaping (@escaping Promise) -> Void) {
     attemptToFulfill { [self] in fulfill($0) }
   }
 
-  /// A future that is fulfilled from elsewhere.
+  /// A future whose result comes from outside the stream.
   init(_ waits: FutureWaits) { self.waits = waits }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
@@ -49,15 +49,15 @@ public final class Future<Output, Failure: Error>: Publisher {
   }
 }
 
-/// Whoever must know whether anybody waits for a future, because its result comes from elsewhere.
+/// Notified when subscribers wait for a future whose result comes from outside the stream.
 @usableFromInline class FutureWaits {
   @usableFromInline func awaited(_ isAwaited: Bool) {}
 }
 
 extension Future where Output: Sendable, Failure == Never {
-  /// The value, once there is one.
+  /// Waits for the value.
   ///
-  /// Runs where its caller does. **Cancellation:** waiting goes on until the future is fulfilled.
+  /// Runs where its caller runs. **Cancellation:** has no effect; waiting continues until the future is fulfilled.
   public nonisolated(nonsending) var value: Output {
     get async {
       await withUnsafeContinuation { continuation in
@@ -68,11 +68,11 @@ extension Future where Output: Sendable, Failure == Never {
 }
 
 extension Future where Output: Sendable {
-  /// The value, once there is one.
+  /// Waits for the value.
   ///
-  /// Runs where its caller does. **Cancellation:** waiting goes on until the future is fulfilled.
+  /// Runs where its caller runs. **Cancellation:** has no effect; waiting continues until the future is fulfilled.
   ///
-  /// - Throws: the failure with which the future was fulfilled.
+  /// - Throws: the failure of the future.
   public nonisolated(nonsending) var value: Output {
     get async throws {
       try await withUnsafeThrowingContinuation { continuation in
@@ -108,8 +108,8 @@ extension Future where Output: Sendable {
     super.init(name, down, result, serve: serve)
   }
 
-  /// The promise was kept. The mirror goes on showing the future, as Combine's does, where the result cannot be delivered
-  /// yet.
+  /// Called when the promise is fulfilled. While the result cannot be delivered yet, the mirror still shows the future,
+  /// as in Combine.
   @usableFromInline func fulfill(_ result: Result<Output, Failure>) {
     settle(result)
     if down == nil { future = nil }

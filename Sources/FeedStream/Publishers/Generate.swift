@@ -1,5 +1,5 @@
 extension Publishers {
-  /// Delivers values computed one from the other, each when it is asked for.
+  /// Delivers computed values, each computed from the state that the one before left, when it is asked for.
   ///
   ///     Publishers.Generate(state: 1) { state in
   ///       defer { state *= 2 }
@@ -9,10 +9,11 @@ extension Publishers {
   ///     demand      1-2---unlimited
   ///     downstream  1-24--8…512|
   ///
-  /// Unlike `sequence(state:next:).publisher`, operators on it are applied as values pass, so that it may be endless.
+  /// Unlike on `sequence(state:next:).publisher`, operators on it are applied as values pass, so that it may be
+  /// endless.
   ///
   /// **Demand:** as many as asked for, in the call that asks; one is computed ahead. **Failure:** none.
-  /// **Cancellation:** at once. **Policy:** computes what is asked for, and that one; nothing is dropped.
+  /// **Cancellation:** immediately. **Policy:** computes the values asked for and one more; drops nothing.
   @frozen public struct Generate<State, Output>: Publisher {
     public typealias Failure = Never
 
@@ -20,8 +21,8 @@ extension Publishers {
     public let next: (inout State) -> Output?
 
     /// - Parameters:
-    ///   - state: where every subscription starts.
-    ///   - next: moves the state on and gives the next value; `nil` finishes.
+    ///  - state: the initial state of every subscription.
+    ///  - next: changes the state and returns the next value; `nil` finishes.
     @inlinable public init(state: State, next: @escaping (inout State) -> Output?) {
       self.state = state
       self.next = next

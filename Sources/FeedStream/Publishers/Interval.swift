@@ -4,12 +4,12 @@ extension Publishers {
   ///     Interval(every: 3)
   ///     downstream  ---0--1--2--3…
   ///
-  /// Cold: every subscription counts its own. There is no burst after a stall: ticks that a busy scheduler missed are
-  /// skipped, and not counted.
+  /// Cold: every subscription has its own count. There is no burst after a stall: ticks that a busy scheduler missed
+  /// are skipped, and not counted.
   ///
-  /// **Demand:** each tick takes one of what is asked for. **Policy:** a tick for which nothing is asked is dropped,
-  /// reported, and counted, so that a gap in the numbers shows it: a poll that takes longer than the interval is
-  /// followed by the next regular tick, not by those it missed. **Failure:** none. **Cancellation:** at once.
+  /// **Demand:** each tick takes one of the values asked for. **Policy:** a tick that nobody has asked for is dropped,
+  /// reported, and counted, so that the numbers show a gap. A poll that takes longer than the interval is therefore
+  /// followed by the next regular tick, not by those it missed. **Failure:** none. **Cancellation:** immediately.
   public struct Interval<Context: Scheduler>: Publisher {
     public typealias Output = Int
     public typealias Failure = Never
@@ -21,12 +21,12 @@ extension Publishers {
     public let options: Context.SchedulerOptions?
 
     /// - Parameters:
-    ///   - delay: when the first tick comes, from the subscription; by default after `interval`, `.zero` for at the
-    ///     scheduler's next opportunity.
-    ///   - interval: the time between ticks, in `scheduler`'s time.
+    ///  - delay: the time from the subscription to the first tick; by default `interval`, and `.zero` for the
+    ///    scheduler's next opportunity.
+    ///  - interval: the time between ticks, on `scheduler`.
     ///   - tolerance: how late a tick may be; by default the scheduler's minimum.
     ///   - scheduler: measures the time, and delivers.
-    ///   - options: the scheduler's own.
+    ///  - options: passed on to `scheduler`.
     /// - Precondition: `interval` is more than zero.
     public init(
       after delay: Context.SchedulerTimeType.Stride? = nil, every interval: Context.SchedulerTimeType.Stride,

@@ -7,8 +7,8 @@ extension Optional {
   ///     Optional(1).publisher          1|
   ///     Optional<Int>.none.publisher   |
   ///
-  /// **Demand:** the value waits for the first request; the ending of an empty one waits for nothing. **Failure:**
-  /// none. **Cancellation:** at once. **Policy:** forwards.
+  /// **Demand:** the value waits for the first request; the ending of an empty one needs none. **Failure:** none.
+  /// **Cancellation:** immediately. **Policy:** forwards.
   @frozen public struct Publisher: ConstantPublisher {
     public typealias Output = Wrapped
     public typealias Failure = Never
@@ -28,7 +28,7 @@ extension Optional {
     }
   }
 
-  /// OpenCombine's name for what Combine puts into `Optional` itself.
+  /// OpenCombine's name for what Combine adds to `Optional` itself.
   public enum OCombine {
     public typealias Publisher = Optional<Wrapped>.Publisher
   }
@@ -36,52 +36,52 @@ extension Optional {
 
 extension Optional.Publisher: Equatable where Wrapped: Equatable {}
 
-// MARK: - Operators, applied at once
+// MARK: - Operators, applied immediately
 
 extension Optional.Publisher {
   @inlinable public var constant: Result<Wrapped?, Never> { .success(output) }
 
-  /// As `map(_:)` of any publisher, applied at once.
+  /// Like `map(_:)` of any publisher, applied immediately.
   @inlinable public func map<T>(_ transform: (Wrapped) -> T) -> Optional<T>.Publisher {
     Optional<T>.Publisher(output.map(transform))
   }
 
-  /// As `collect()` of any publisher, applied at once.
+  /// Like `collect()` of any publisher, applied immediately.
   @inlinable public func collect() -> Optional<[Wrapped]>.Publisher {
     Optional<[Wrapped]>.Publisher(output.map { [$0] } ?? [])
   }
 
-  /// As `count()` of any publisher, applied at once. As in Combine, nothing when there is no value.
+  /// Like `count()` of any publisher, applied immediately. As in Combine, nothing when there is no value.
   @inlinable public func count() -> Optional<Int>.Publisher { map { _ in 1 } }
 
-  /// As `allSatisfy(_:)` of any publisher, applied at once. As in Combine, nothing when there is no value.
+  /// Like `allSatisfy(_:)` of any publisher, applied immediately. As in Combine, nothing when there is no value.
   @inlinable public func allSatisfy(_ predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
-  /// As `contains(where:)` of any publisher, applied at once. As in Combine, nothing when there is no value.
+  /// Like `contains(where:)` of any publisher, applied immediately. As in Combine, nothing when there is no value.
   @inlinable public func contains(where predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
-  /// As `contains(_:)` of any publisher, applied at once. As in Combine, nothing when there is no value.
+  /// Like `contains(_:)` of any publisher, applied immediately. As in Combine, nothing when there is no value.
   @inlinable
   public func contains(_ output: Wrapped) -> Optional<Bool>.Publisher where Wrapped: Equatable { map { $0 == output } }
 
-  /// As `reduce(_:_:)` of any publisher, applied at once. As in Combine, nothing when there is no value.
+  /// Like `reduce(_:_:)` of any publisher, applied immediately. As in Combine, nothing when there is no value.
   @inlinable
   public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
 
-  /// As `scan(_:_:)` of any publisher, applied at once.
+  /// Like `scan(_:_:)` of any publisher, applied immediately.
   @inlinable public func scan<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
 
-  /// As `replaceError(with:)` of any publisher, applied at once.
+  /// Like `replaceError(with:)` of any publisher, applied immediately.
   @inlinable public func replaceError(with output: Wrapped) -> Self { self }
 
-  /// As `replaceEmpty(with:)` of any publisher, applied at once.
+  /// Like `replaceEmpty(with:)` of any publisher, applied immediately.
   @inlinable public func replaceEmpty(with output: Wrapped) -> Just<Wrapped> { Just(self.output ?? output) }
 
-  /// As `output(in:)` of any publisher, applied at once.
+  /// Like `output(in:)` of any publisher, applied immediately.
   @inlinable public func output<R: RangeExpression>(in range: R) -> Self where R.Bound == Int {
     let range = range.relative(to: 0..<Int.max)
     precondition(range.lowerBound >= 0, "output(in: \(range)): a place in a stream cannot be negative; use 0 or more")

@@ -2,13 +2,13 @@
 ///
 ///     Record(output: [1, 2], completion: .finished)    12|
 ///
-/// **Demand:** as many as asked for, in the call that asks. **Failure:** the recorded one, with the last value; at once
-/// if there are no values. **Cancellation:** at once. **Policy:** forwards.
+/// **Demand:** as many as asked for, in the call that asks. **Failure:** the recorded one, with the last value, or
+/// immediately if there are no values. **Cancellation:** immediately. **Policy:** forwards.
 public struct Record<Output, Failure: Error>: Publisher {
-  /// What it delivers.
+  /// The recorded values and ending.
   public let recording: Recording
 
-  /// Records what `record` puts into the recording it is given; a recording left without an ending finishes.
+  /// Makes a recording with `record`; if that adds no ending, the recording finishes.
   public init(record: (inout Recording) -> Void) {
     var recording = Recording()
     record(&recording)
@@ -31,13 +31,13 @@ public struct Record<Output, Failure: Error>: Publisher {
     public typealias Input = Output
 
     public private(set) var output: [Output] = []
-    /// The ending; finished as long as none was received.
+    /// The ending; `.finished` as long as none was received.
     public private(set) var completion: Subscribers.Completion<Failure> = .finished
     private var hasEnded = false
 
     public init() {}
 
-    /// A recording that has ended.
+    /// Makes a recording that has ended.
     public init(output: [Output], completion: Subscribers.Completion<Failure> = .finished) {
       self.output = output
       self.completion = completion
@@ -91,12 +91,12 @@ extension Record.Recording: Encodable where Output: Encodable, Failure: Encodabl
     try container.encode(completion, forKey: .completion)
   }
 
-  /// The same as ``encode(to:)``; Combine has both.
+  /// The same as ``encode(to:)``; Combine has both names.
   public func encode(into encoder: any Encoder) throws { try encode(to: encoder) }
 }
 
 extension Record.Recording: Decodable where Output: Decodable, Failure: Decodable {
-  /// A decoded recording has ended.
+  /// Decodes a recording, which has ended.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: RecordingKeys.self)
     self.init(

@@ -7,12 +7,12 @@ extension Result {
   ///     Result.success(1).publisher    1|
   ///     Result.failure(e).publisher    #
   ///
-  /// **Demand:** the value waits for the first request; a failure waits for nothing. **Failure:** the result's.
-  /// **Cancellation:** at once. **Policy:** forwards.
+  /// **Demand:** the value waits for the first request; a failure needs none. **Failure:** the result's.
+  /// **Cancellation:** immediately. **Policy:** forwards.
   @frozen public struct Publisher: ConstantPublisher {
     public typealias Output = Success
 
-    /// What it delivers.
+    /// The result that it delivers.
     public let result: Result<Success, Failure>
 
     @inlinable public init(_ result: Result<Success, Failure>) { self.result = result }
@@ -33,7 +33,7 @@ extension Result {
     }
   }
 
-  /// OpenCombine's name for what Combine puts into `Result` itself.
+  /// OpenCombine's name for what Combine adds to `Result` itself.
   public enum OCombine {
     public typealias Publisher = Result<Success, Failure>.Publisher
   }
@@ -41,93 +41,93 @@ extension Result {
 
 extension Result.Publisher: Equatable where Success: Equatable, Failure: Equatable {}
 
-// MARK: - Operators, applied at once
+// MARK: - Operators, applied immediately
 
 extension Result.Publisher {
   @inlinable public var constant: Result<Success?, Failure> { result.map { $0 } }
 
-  /// As `map(_:)` of any publisher, applied at once.
+  /// Like `map(_:)` of any publisher, applied immediately.
   @inlinable public func map<T>(_ transform: (Success) -> T) -> Result<T, Failure>.Publisher {
     Result<T, Failure>.Publisher(result.map(transform))
   }
 
-  /// As `collect()` of any publisher, applied at once.
+  /// Like `collect()` of any publisher, applied immediately.
   @inlinable public func collect() -> Result<[Success], Failure>.Publisher { map { [$0] } }
 
-  /// As `count()` of any publisher, applied at once.
+  /// Like `count()` of any publisher, applied immediately.
   @inlinable public func count() -> Result<Int, Failure>.Publisher { map { _ in 1 } }
 
-  /// As `allSatisfy(_:)` of any publisher, applied at once.
+  /// Like `allSatisfy(_:)` of any publisher, applied immediately.
   @inlinable
   public func allSatisfy(_ predicate: (Success) -> Bool) -> Result<Bool, Failure>.Publisher { map(predicate) }
 
-  /// As `contains(where:)` of any publisher, applied at once.
+  /// Like `contains(where:)` of any publisher, applied immediately.
   @inlinable
   public func contains(where predicate: (Success) -> Bool) -> Result<Bool, Failure>.Publisher { map(predicate) }
 
-  /// As `contains(_:)` of any publisher, applied at once.
+  /// Like `contains(_:)` of any publisher, applied immediately.
   @inlinable public func contains(_ output: Success) -> Result<Bool, Failure>.Publisher where Success: Equatable {
     map { $0 == output }
   }
 
-  /// As `reduce(_:_:)` of any publisher, applied at once.
+  /// Like `reduce(_:_:)` of any publisher, applied immediately.
   @inlinable
   public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Success) -> T) -> Result<T, Failure>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
 
-  /// As `scan(_:_:)` of any publisher, applied at once.
+  /// Like `scan(_:_:)` of any publisher, applied immediately.
   @inlinable
   public func scan<T>(_ initialResult: T, _ nextPartialResult: (T, Success) -> T) -> Result<T, Failure>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
 
-  /// As `replaceEmpty(with:)` of any publisher, applied at once.
+  /// Like `replaceEmpty(with:)` of any publisher, applied immediately.
   @inlinable public func replaceEmpty(with output: Success) -> Self { self }
 
-  /// As `replaceError(with:)` of any publisher, applied at once.
+  /// Like `replaceError(with:)` of any publisher, applied immediately.
   @inlinable public func replaceError(with output: Success) -> Result<Success, Never>.Publisher {
     Result<Success, Never>.Publisher(result.getOr(output))
   }
 
-  /// As `mapError(_:)` of any publisher, applied at once.
+  /// Like `mapError(_:)` of any publisher, applied immediately.
   @inlinable public func mapError<E: Error>(_ transform: (Failure) -> E) -> Result<Success, E>.Publisher {
     Result<Success, E>.Publisher(result.mapError(transform))
   }
 
-  /// As `setFailureType(to:)` of any publisher, applied at once.
+  /// Like `setFailureType(to:)` of any publisher, applied immediately.
   @inlinable
   public func setFailureType<E: Error>(to failureType: E.Type) -> Result<Success, E>.Publisher where Failure == Never {
     Result<Success, E>.Publisher(result.get())
   }
 }
 
-// As in Combine, the `try` forms of what compares two values call their closure with the one value twice, so that what it
-// throws is known.
+// As in Combine, the `try` forms of operators that compare two values call their closure with the one value twice, so
+// that an error it throws is delivered.
 extension Result.Publisher {
-  /// As `tryMap(_:)` of any publisher, applied at once.
+  /// Like `tryMap(_:)` of any publisher, applied immediately.
   @inlinable public func tryMap<T>(_ transform: (Success) throws -> T) -> Result<T, any Error>.Publisher {
     Result<T, any Error>.Publisher(Result<T, any Error> { try transform(result.get()) })
   }
 
-  /// As `tryAllSatisfy(_:)` of any publisher, applied at once.
+  /// Like `tryAllSatisfy(_:)` of any publisher, applied immediately.
   @inlinable public func tryAllSatisfy(_ predicate: (Success) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     tryMap(predicate)
   }
 
-  /// As `tryContains(where:)` of any publisher, applied at once.
+  /// Like `tryContains(where:)` of any publisher, applied immediately.
   @inlinable public func tryContains(where predicate: (Success) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     tryMap(predicate)
   }
 
-  /// As `tryReduce(_:_:)` of any publisher, applied at once.
+  /// Like `tryReduce(_:_:)` of any publisher, applied immediately.
   @inlinable public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: (T, Success) throws -> T
   ) -> Result<T, any Error>.Publisher {
     tryMap { try nextPartialResult(initialResult, $0) }
   }
 
-  /// As `tryScan(_:_:)` of any publisher, applied at once.
+  /// Like `tryScan(_:_:)` of any publisher, applied immediately.
   @inlinable public func tryScan<T>(
     _ initialResult: T, _ nextPartialResult: (T, Success) throws -> T
   ) -> Result<T, any Error>.Publisher {
@@ -140,21 +140,22 @@ extension Result.Publisher {
     }
   }
 
-  /// As `tryRemoveDuplicates(by:)` of any publisher, applied at once; as in Combine, to the value and itself.
+  /// Like `tryRemoveDuplicates(by:)` of any publisher, applied immediately; as in Combine, it compares the value with
+  /// itself.
   @inlinable public func tryRemoveDuplicates(
     by predicate: (Success, Success) throws -> Bool
   ) -> Result<Success, any Error>.Publisher {
     tryComparing(predicate)
   }
 
-  /// As `tryMin(by:)` of any publisher, applied at once; as in Combine, to the value and itself.
+  /// Like `tryMin(by:)` of any publisher, applied immediately; as in Combine, it compares the value with itself.
   @inlinable public func tryMin(
     by areInIncreasingOrder: (Success, Success) throws -> Bool
   ) -> Result<Success, any Error>.Publisher {
     tryComparing(areInIncreasingOrder)
   }
 
-  /// As `tryMax(by:)` of any publisher, applied at once; as in Combine, to the value and itself.
+  /// Like `tryMax(by:)` of any publisher, applied immediately; as in Combine, it compares the value with itself.
   @inlinable public func tryMax(
     by areInIncreasingOrder: (Success, Success) throws -> Bool
   ) -> Result<Success, any Error>.Publisher {

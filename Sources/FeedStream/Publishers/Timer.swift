@@ -6,7 +6,7 @@ extension Scheduler {
   /// - Parameters:
   ///   - interval: the time between ticks.
   ///   - tolerance: how late a tick may be; by default this scheduler's minimum.
-  ///   - options: this scheduler's own.
+  ///  - options: passed on to this scheduler.
   /// - Precondition: `interval` is more than zero.
   public func timer(
     every interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride? = nil,
@@ -23,12 +23,12 @@ extension Publishers {
   ///     timer(every: 3)
   ///     downstream  ---3--6--9…
   ///
-  /// Hot, as Combine's `Timer.TimerPublisher` is; ``Interval`` is its cold sibling. There is no burst after a stall:
-  /// ticks that a busy scheduler missed are skipped.
+  /// Hot, as Combine's `Timer.TimerPublisher`; ``Interval`` is the cold form. There is no burst after a stall: ticks
+  /// that a busy scheduler missed are skipped.
   ///
-  /// **Demand:** each tick takes one of what a subscriber has asked for. **Policy:** a subscriber that has not asked
-  /// for a tick does not get it, which is reported. **Failure:** none. **Cancellation:** of a subscription: at once.
-  /// The timer runs until every connection has been cancelled.
+  /// **Demand:** each tick takes one of the values that a subscriber has asked for. **Policy:** a subscriber that has
+  /// not asked for a tick misses it, which is reported. **Failure:** none. **Cancellation:** ends a subscription
+  /// immediately; the timer runs until every connection has been cancelled.
   public final class Timer<Context: Scheduler>: ConnectablePublisher {
     public typealias Output = Context.SchedulerTimeType
     public typealias Failure = Never
@@ -58,9 +58,9 @@ extension Publishers {
       ticks.receive(subscriber: subscriber)
     }
 
-    /// Starts the timer, or shares in it when it runs.
+    /// Starts the timer, or joins it when it runs.
     ///
-    /// - Returns: stops the timer when it is the last connection to be cancelled; dropping it does not.
+    /// - Returns: a cancellable; the last one to be cancelled stops the timer. Dropping it does not.
     public func connect() -> any Cancellable {
       connections += 1
       if ticker == nil {

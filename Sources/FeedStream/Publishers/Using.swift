@@ -7,13 +7,13 @@ extension Publishers {
   ///     publisher   ----a--b--|
   ///     downstream  ----a--b--|       (closed before the ending is delivered)
   ///
-  /// **Demand, failure:** those of the publisher made. **Cancellation:** disposes of the resource, then passes through.
+  /// **Demand, failure:** as in the publisher made. **Cancellation:** disposes of the resource, then passes through.
   /// **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - resource: makes the resource, once per subscriber, when it subscribes.
   ///   - dispose: runs once, before the ending is delivered or when the subscriber cancels.
-  ///   - publisher: makes what is subscribed to.
+  ///  - publisher: makes the publisher to subscribe to.
   public static func using<Resource, P: Publisher>(
     _ resource: @escaping () -> Resource, dispose: @escaping (Resource) -> Void,
     publisher: @escaping (Resource) -> P
@@ -32,7 +32,7 @@ extension Publishers {
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let resource = resource()
-      // Once, whatever disposing does to the stream.
+      // Disposes only once, even if that ends the stream.
       let lease = AnyCancellable { [dispose] in dispose(resource) }
       publisher(resource).subscribe(
         TapStage("Using", ErasedSubscriber(subscriber), reportsAfterEnd: false, onValue: nil) { event in

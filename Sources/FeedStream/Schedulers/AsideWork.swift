@@ -1,7 +1,7 @@
-/// Work that runs aside when somebody subscribes: what ``SerialWorker/publisher(_:)`` makes.
+/// The publisher of ``SerialWorker/publisher(_:)``: runs work off the loop when somebody subscribes.
 ///
-/// One object per subscription, where a deferred future whose cancellation is tapped would be six: an application that
-/// polls makes two of these each time.
+/// It takes one object per subscription. A deferred future with a tapped cancellation would take six, and an
+/// application that polls makes two of these each time.
 @frozen @usableFromInline struct AsideWork<Output: Sendable, Failure: Error>: Publisher {
   @usableFromInline let worker: SerialWorker
   @usableFromInline let work: @Sendable () throws(Failure) -> Output

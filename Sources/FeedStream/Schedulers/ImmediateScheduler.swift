@@ -1,11 +1,11 @@
-/// A scheduler that runs work at once, in the call that schedules it, whatever the time asked for.
+/// A scheduler that runs work immediately, in the call that schedules it, whatever time is asked for.
 ///
-/// For code that takes a scheduler and needs none. Time stands still here: an operator that measures time traps on it, and
-/// repeating work runs once.
+/// For code that requires a scheduler and does not need one. Its time does not advance: an operator that measures time
+/// traps on it, and repeating work runs once.
 public struct ImmediateScheduler: Scheduler, Sendable {
   public typealias SchedulerOptions = Never
 
-  /// The one there is.
+  /// The only instance.
   public static let shared = ImmediateScheduler()
 
   private init() {}
@@ -32,7 +32,7 @@ public struct ImmediateScheduler: Scheduler, Sendable {
 }
 
 extension ImmediateScheduler {
-  /// The only instant there is.
+  /// The only instant of this scheduler.
   public struct SchedulerTimeType: Strideable, Sendable {
     public func distance(to other: SchedulerTimeType) -> Stride { 0 }
     public func advanced(by n: Stride) -> SchedulerTimeType { self }

@@ -1,18 +1,19 @@
 /// A scheduler on which a whole application can live: an ``EventLoop``, or the virtual time scheduler of
-/// `FeedStreamTesting` in its place.
+/// `FeedStreamTesting` instead.
 ///
-/// Beside time it offers what an application needs from outside its thread, so that everything asynchronous goes through
-/// something a test can replace.
+/// Beside time it offers what an application needs from outside its thread, so that a test can replace everything
+/// asynchronous.
 public protocol LoopScheduler: Scheduler, AnyObject
 where SchedulerTimeType == StreamInstant, SchedulerOptions == Never {
-  /// Runs blocking or heavy work aside and hands its result back on this scheduler.
+  /// Runs blocking or heavy work off the loop and delivers its result on this scheduler.
   ///
   /// Work started by several calls runs concurrently and finishes in any order; chain calls for serial work.
   ///
   /// - Parameters:
-  ///   - work: runs away from the loop: on libuv's thread pool, or, under virtual time, at a virtual instant.
-  ///   - completion: runs on the scheduler afterwards, unless the returned cancellable was cancelled before.
-  /// - Returns: prevents `completion`, and `work` too if it has not begun. Dropping it does not cancel.
+  ///  - work: runs off the loop: on libuv's thread pool, or, under virtual time, at a virtual instant.
+  ///  - completion: runs on the scheduler afterwards, unless the returned cancellable is cancelled before.
+  /// - Returns: a cancellable that prevents `completion`, and `work` too if it has not begun. Dropping it does not
+  ///   cancel.
   @discardableResult func offload<T: Sendable>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable

@@ -1,4 +1,4 @@
-/// Runs blocking work aside, one piece at a time, in the order in which it was asked for.
+/// Runs blocking work off the loop, one piece at a time, in the order in which it was asked for.
 ///
 ///     let disk = SerialWorker(on: loop)
 ///     disk.publisher { try store.read() }      // runs on the thread pool when somebody subscribes
@@ -14,26 +14,28 @@ public final class SerialWorker {
   ///   time in a test.
   public init(on scheduler: any LoopScheduler) { self.scheduler = scheduler }
 
-  /// A publisher that asks for `work` when it is subscribed to, delivers its result and finishes.
+  /// A publisher that requests `work` when somebody subscribes, delivers its result and finishes.
   ///
-  /// **Demand:** the work is asked for at the subscription; its result is held until asked for. **Failure:** what `work`
-  /// throws. **Cancellation:** work that has not begun is not begun; work that has begun ends unheard.
+  /// **Demand:** the work is requested at the subscription; its result is held until asked for. **Failure:** the error
+  /// that `work` throws. **Cancellation:** work that has not begun never runs; the result of work that has begun is
+  /// discarded.
   @inlinable public func publisher<T: Sendable, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T
   ) -> AnyPublisher<T, E> {
     AsideWork(self, work).eraseToAnyPublisher()
   }
 
-  /// Asks for `work` at once.
+  /// Requests `work` immediately.
   ///
   /// - Parameters:
-  ///   - work: runs aside, after all work asked for before.
+  ///  - work: runs off the loop, after all work requested before.
   ///   - completion: receives the result on the scheduler.
-  /// - Returns: prevents `completion`, and `work` too if it has not begun. Dropping it does not cancel.
+  /// - Returns: a cancellable that prevents `completion`, and `work` too if it has not begun. Dropping it does not
+  ///   cancel.
   @inlinable @discardableResult public func perform<T: Sendable, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T, completion: @escaping (Result<T, E>) -> Void
   ) -> any Cancellable {
-    // Unsafe but right: it is written by the work alone, and read only after the scheduler has handed the end back.
+    // Unsafe but correct: only the work writes it, and it is read only after the scheduler has reported the end.
     nonisolated(unsafe) var outcome: Result<T, E>?
     let job = AsideJob {
       outcome = Result(catching: work)
@@ -62,8 +64,8 @@ public final class SerialWorker {
   }
 }
 
-/// One piece of a ``SerialWorker``'s work. Not generic: the closures are formed where the types are known, and what passes
-/// the scheduler, which is known as `any LoopScheduler` only, has none to look up.
+/// One piece of a ``SerialWorker``'s work. Not generic: the closures are formed where the types are known, so nothing
+/// has to look up types when it passes the scheduler, which is only known as `any LoopScheduler`.
 @usableFromInline final class AsideJob: Cancellable {
   @exclusivity(unchecked) private var work: (@Sendable () -> Void)?
   @exclusivity(unchecked) private var finish: (() -> Void)?

@@ -1,7 +1,7 @@
-/// An instant of a stream's time: nanoseconds on a monotonic clock whose start means nothing.
+/// An instant of a stream's time: nanoseconds on a monotonic clock with an arbitrary start.
 ///
-/// ``EventLoop`` and the virtual time scheduler of `FeedStreamTesting` share it, so that what runs on one runs on the
-/// other unchanged.
+/// ``EventLoop`` and the virtual time scheduler of `FeedStreamTesting` share it, so that code for one runs on the other
+/// unchanged.
 @frozen public struct StreamInstant: Strideable, Hashable, Sendable, Codable, InstantProtocol {
   /// Nanoseconds since the clock's start.
   public var nanoseconds: Int64
@@ -13,7 +13,7 @@
     Stride(nanoseconds: other.nanoseconds) - Stride(nanoseconds: nanoseconds)
   }
 
-  /// The instant `n` later; saturates, so that a very long wait is a wait forever.
+  /// The instant `n` later; saturates, so that a very long wait never ends.
   @inlinable public func advanced(by n: Stride) -> StreamInstant {
     let (sum, overflow) = nanoseconds.addingReportingOverflow(n.nanoseconds)
     return StreamInstant(nanoseconds: overflow ? (n.nanoseconds < 0 ? .min : .max) : sum)
@@ -29,7 +29,7 @@
 
 extension StreamInstant {
   /// A length of stream time. An integer or floating-point literal counts seconds. Sums and differences saturate at 292
-  /// years, which is forever.
+  /// years.
   @frozen
   public struct Stride: SchedulerTimeIntervalConvertible, Comparable, Hashable, Sendable, Codable, SignedNumeric {
     /// The length in nanoseconds.

@@ -1,16 +1,16 @@
-/// Work waiting for its time, earliest first; equal deadlines in the order they were added.
+/// A queue of waiting work, earliest first; work with equal deadlines keeps the order in which it was added.
 ///
-/// A heap of four branches: adding and taking cost O(log n). Cancelled work stays in the heap until it surfaces or until
-/// half of the heap is cancelled, when it is swept, so cancelling costs O(1) amortized. ``EventLoop`` and the virtual time
-/// scheduler share it, and with it their order.
+/// A heap with four branches: adding and taking cost O(log n). Cancelled work stays in the heap until it reaches the
+/// top, or until half of the heap is cancelled and is swept; so cancelling costs O(1) amortized. ``EventLoop`` and the
+/// virtual time scheduler share it, and so they run work in the same order.
 package struct TimerQueue {
-  /// One piece of waiting work; cancelling it releases its action at once.
+  /// One piece of waiting work; cancelling it releases its action immediately.
   package final class Work: Cancellable {
     @exclusivity(unchecked) package fileprivate(set) var deadline: StreamInstant
     /// Nanoseconds from one run to the next; 0 for work that runs once.
     fileprivate let interval: Int64
     @exclusivity(unchecked) package private(set) var action: (() -> Void)?
-    /// For the use of whoever added it.
+    /// Free for whoever added the work.
     @exclusivity(unchecked) package var note: AnyObject?
     private let onCancel: (Work) -> Void
 
@@ -30,13 +30,13 @@ package struct TimerQueue {
       onCancel(self)
     }
 
-    /// Hands the action over, once.
+    /// Returns the action, once.
     package func take() -> (() -> Void)? {
       defer { action = nil }
       return action
     }
 
-    /// Runs the action; work that runs once lets go of it.
+    /// Runs the action; work that runs once releases it.
     package func perform() {
       if interval == 0 { take()?() } else { action?() }
     }
@@ -76,13 +76,13 @@ package struct TimerQueue {
     return work
   }
 
-  /// Keeps a place among equal deadlines for work that may be added later.
+  /// Reserves a place among equal deadlines for work that may be added later.
   package mutating func takePlace() -> UInt64 {
     counter += 1
     return counter
   }
 
-  /// Adds work, at a place that was kept.
+  /// Adds work at a reserved place.
   package mutating func add(_ work: Work, in place: UInt64) {
     heap.append(Entry(deadline: work.deadline.nanoseconds, order: place, work: work))
     siftUp(heap.count - 1)
@@ -110,8 +110,8 @@ package struct TimerQueue {
 
   /// Takes the earliest work that is due at `instant`.
   ///
-  /// Work that repeats stays in the queue for its next run, which comes a whole number of intervals after this one and
-  /// after `now`: what was missed meanwhile is skipped.
+  /// Repeating work stays in the queue for its next run, which is a whole number of intervals after this one and after
+  /// `now`: runs missed meanwhile are skipped.
   package mutating func takeDue(at instant: StreamInstant, now: @autoclosure () -> StreamInstant) -> Work? {
     guard let deadline = nextDeadline, deadline <= instant else { return nil }
     let work = heap[0].work
@@ -132,7 +132,7 @@ package struct TimerQueue {
   /// The waiting work, earliest first.
   package var pending: [Work] { heap.filter { $0.work.action != nil }.sorted(by: <).map(\.work) }
 
-  /// Drops all work and its actions unrun; cancelling it afterwards does nothing.
+  /// Drops all work without running it; cancelling it afterwards does nothing.
   ///
   /// - Returns: the actions, for a caller that must choose when what they hold is released.
   @discardableResult package mutating func removeAll() -> [() -> Void] {

@@ -1,20 +1,20 @@
-/// One subscriber's account with a subject.
+/// The state that a subject keeps for one subscriber.
 @usableFromInline class AnySubjectEntry {
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline final var isActive = true
-  /// Whether a value has passed the subscriber by since it last received one; true to begin with.
+  /// True when the subscriber has missed a value since it last received one, and at the beginning.
   @exclusivity(unchecked) @usableFromInline final var isBehind = true
-  /// How far it is in what the subject keeps, when it keeps what has been sent.
+  /// Its position among the values that the subject keeps, for a subject that keeps what has been sent.
   @exclusivity(unchecked) @usableFromInline final var position = 0
-  /// Whether it is being served from what the subject keeps.
+  /// True while it is being served from the values that the subject keeps.
   @exclusivity(unchecked) @usableFromInline final var isBeingServed = false
-  /// The place in the subject's list.
+  /// Its index in the subject's list.
   @exclusivity(unchecked) @usableFromInline final var index: Int
-  /// The subscription that the subscriber has, while it has it. Unsafe but right: a conduit clears it when it lets go of
+  /// The subscriber's subscription, as long as there is one. Unsafe but correct: a conduit clears it when it releases
   /// this or is released, and a weak reference would cost every subscription an allocation.
   @exclusivity(unchecked) @usableFromInline final unowned(unsafe) var conduit: Conduit?
 
-  /// The list. Unsafe but right: it is the subject's, which a conduit keeps until it lets go of this.
+  /// The list. Unsafe but correct: it belongs to the subject, which a conduit keeps until it releases this.
   @usableFromInline final unowned(unsafe) let list: AnySubscriberList
 
   @inlinable init(on list: AnySubscriberList) {
@@ -22,14 +22,14 @@
     index = list.outlets.count
   }
 
-  /// Takes a value off what has been asked for, unless that is nothing: then the value passes the subscriber by.
+  /// Subtracts a value from the demand. Returns false when there is no demand: then the subscriber misses the value.
   @inlinable final func spend() -> Bool {
     guard demand > .none else {
       isBehind = true
       return false
     }
     demand.takeOne()
-    // Before the call: what is sent within it may pass this subscriber by.
+    // Before the call: the subscriber may miss what is sent within it.
     isBehind = false
     return true
   }

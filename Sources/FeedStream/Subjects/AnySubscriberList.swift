@@ -1,24 +1,24 @@
 /// The subscribers of a subject, in the order in which they subscribed.
 ///
-/// A value is sent to those subscribed when the sending began, less those cancelled since. Adding and cancelling cost O(1)
-/// amortized: a cancelled outlet leaves a vacancy, and the list is closed up when most are vacant and nothing
-/// is being sent.
+/// A value is sent to those subscribed when the sending began, except those cancelled since. Adding and cancelling cost
+/// O(1) amortized: a cancelled entry leaves a vacancy, and the list is compacted when most are vacant and nothing is
+/// being sent.
 ///
-/// The list holds its outlets unmanaged, because retaining what a value passes through costs three times the delivery
-/// (14 against 4 ns to one subscriber). That is right because an outlet taken off the list while a value is being sent is
-/// kept in `retired` until the sending ends.
+/// The list holds its entries unmanaged, because retaining them for each value would take three times as long as the
+/// delivery (14 instead of 4 ns to one subscriber). That is safe because an entry taken off the list while a value is
+/// being sent is kept in `retired` until the sending ends.
 @usableFromInline class AnySubscriberList {
   /// `nil` is a vacancy.
   @exclusivity(unchecked) @usableFromInline final var outlets: ContiguousArray<Unmanaged<AnySubjectEntry>?> = []
   @exclusivity(unchecked) @usableFromInline final var vacancies = 0
-  /// How many sendings are under way, one within the other.
+  /// How many sends are in progress, one nested in the other.
   @exclusivity(unchecked) @usableFromInline final var sendings = 0
   @exclusivity(unchecked) @usableFromInline final var retired: ContiguousArray<AnySubjectEntry> = []
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @usableFromInline final let upstreams = UpstreamDemand()
   @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
 
-  /// Called when a subscriber comes, asks for values or leaves, and when the subject ends. None for most subjects.
+  /// Called when a subscriber attaches, asks for values or leaves, and when the subject ends. None for most subjects.
   @exclusivity(unchecked) @usableFromInline final var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
   @exclusivity(unchecked) private var isAbandoned = false
@@ -30,8 +30,8 @@
 
   deinit { empty() }
 
-  /// The subject is gone: cancels what feeds it, and lets go of subscribers that have let their subscriptions go, once they
-  /// have what is being sent. Who feeds the subject may keep this list.
+  /// The subject is deallocated: cancels what feeds it, and releases subscribers that have released their
+  /// subscriptions, once they have received what is being sent. Whatever feeds the subject may keep this list.
   @usableFromInline final func abandon() {
     upstreams.cancel()
     guard sendings > 0 else { return empty() }
@@ -44,12 +44,12 @@
     for outlet in outlets { outlet?.release() }
   }
 
-  /// Calls the watchers, who may only take note.
+  /// Calls the watchers, which may only take note.
   @usableFromInline final func tellWatchers() {
     for watcher in watchers { watcher.changed() }
   }
 
-  /// Whether there is a subscriber and none that has not asked for a value.
+  /// True when there is a subscriber and each has asked for a value.
   final var isWanted: Bool {
     var isWanted = false
     for case .some(let outlet) in outlets {
@@ -80,7 +80,7 @@
     for index in outlets.indices { outlets[index]?._withUnsafeGuaranteedRef { $0.index = index } }
   }
 
-  /// Lets go of what was cancelled while sending.
+  /// Releases the entries that were cancelled during the sending.
   @usableFromInline final func release() {
     let retired = self.retired.take()
     withExtendedLifetime(retired) { if isAbandoned { empty() } else { closeUp() } }

@@ -2,7 +2,7 @@
 @usableFromInline final class Conduit: GuardedSubscription {
   private let name: StaticString
   @exclusivity(unchecked) private var ledger: AnySubjectEntry?
-  // Kept until the ending: whoever is subscribed keeps the subject alive, and its list.
+  // Kept until the ending: a subscriber keeps the subject alive, and its list.
   @exclusivity(unchecked) private var subject: AnyObject?
   @exclusivity(unchecked) private var onRequest: ((AnySubjectEntry) -> Void)?
   @exclusivity(unchecked) private var demandAtEnd = Subscribers.Demand.none
@@ -25,11 +25,11 @@
     guard let ledger else { return }
     ledger.demand += demand
     if !ledger.list.upstreams.isWanted {
-      // What upstream delivers at once may end this subscription, and with it the subject.
+      // A value that upstream delivers immediately may end this subscription, and release the subject.
       withExtendedLifetime(subject) { ledger.list.upstreams.want() }
     }
     onRequest?(ledger)
-    // What was served may have ended this subscription, and with it the subject.
+    // A value that was served may have ended this subscription, and released the subject.
     if let ledger = self.ledger, !ledger.list.watchers.isEmpty { ledger.list.tellWatchers() }
   }
 
@@ -38,9 +38,9 @@
     withExtendedLifetime(subject) { ledger.list.remove(ledger) }
   }
 
-  /// Lets the subject and the subscriber go: nothing is delivered through this conduit any more.
+  /// Releases the subject and the subscriber: nothing is delivered through this conduit any more.
   ///
-  /// - Returns: what it has let go of, unless that has happened before.
+  /// - Returns: what it released, or nil when that has happened before.
   @usableFromInline @discardableResult func release() -> (AnySubjectEntry, AnyObject?)? {
     guard let ledger = ledger.take() else { return nil }
     demandAtEnd = ledger.demand
@@ -63,22 +63,23 @@
 }
 
 extension Conduit {
-  /// The subscriber it serves, while it does.
+  /// The subscriber it serves, as long as it does.
   @usableFromInline var subscriber: Any { ledger?.subscriber ?? () }
 }
 
-/// What a subject asks of the publishers it is fed from: everything, once anybody asks the subject for anything.
+/// Requests values from the publishers that feed a subject: unlimited, once a subscriber asks the subject for anything.
 @usableFromInline final class UpstreamDemand {
   private var upstreams: [any Subscription] = []
   fileprivate var isWanted = false
-  /// When to look for upstreams that are over, so that connecting again and again costs no memory.
+  /// How many upstreams to reach before finished ones are removed, so that connecting again and again does not leak
+  /// memory.
   private var sweepCount = 32
 
   @usableFromInline init() {}
 
   deinit { cancel() }
 
-  /// Before the subject goes: what it is fed through reaches it until then.
+  /// Called before the subject is deallocated: what feeds it can reach it until then.
   @usableFromInline func cancel() {
     for upstream in upstreams.take() { upstream.cancel() }
   }
@@ -99,7 +100,7 @@ extension Conduit {
   }
 }
 
-/// A subscription that knows when nothing more can come through it.
+/// A subscription that knows when nothing more can arrive through it.
 @usableFromInline protocol FiniteSubscription: Subscription {
   var isOver: Bool { get }
 }

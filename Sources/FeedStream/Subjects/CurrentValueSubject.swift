@@ -1,26 +1,26 @@
-/// A subject that has a value, and hands it and every one that follows to whoever is subscribed.
+/// A subject that has a current value, and delivers it and every later one to its subscribers.
 ///
 ///     value       0---1---2--|
 ///     subscriber     0-1---2--|
 ///
-/// **Demand, policy:** the present value is delivered on the first request. A value sent to a subscriber that has not
-/// asked for one waits for its request; `send(_:)` counts it as dropped, and when a newer one takes its place, or the
-/// ending comes first, it is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the subject is asked
-/// for everything at once. **Failure:** the ending sent goes to every subscriber at once, asked for or not, and to
-/// those who come later, without a value. **Cancellation:** a subscriber's is its own. **Re-entrancy:** a value sent
-/// while another is being delivered is delivered at once, before the rest of the subscribers have seen the first.
-/// **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
+/// **Demand, policy:** the current value is delivered on the first request. A value sent to a subscriber that has not
+/// asked for one waits for its request; `send(_:)` counts it as dropped. When a newer value replaces it, or the ending
+/// comes first, it is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the subject is asked for
+/// everything immediately. **Failure:** the ending goes to every subscriber immediately, requested or not, and to later
+/// subscribers, without a value. **Cancellation:** a subscriber cancels its own subscription only. **Re-entrancy:** a
+/// value sent while another is being delivered is delivered immediately, before the rest of the subscribers have
+/// received the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
   @usableFromInline let conduits = SubscriberList<Output, Failure>("CurrentValueSubject")
   @exclusivity(unchecked) @usableFromInline var current: Output
-  /// Whether the present value has passed a subscriber by.
+  /// True when a subscriber has missed the current value.
   @exclusivity(unchecked) @usableFromInline var isMissed = false
-  /// Whether that was so of one sent while another was being delivered, in the answer to which it may be asked for.
+  /// True when a subscriber missed a value sent during a delivery; it may ask for it when that delivery returns.
   @exclusivity(unchecked) @usableFromInline var isMissedWithin = false
 
-  /// The present value; setting it is sending it. It can be set after the subject has ended, to nobody's notice.
+  /// The current value; setting it sends it. After the subject has ended it can still be set, but nobody is notified.
   @inlinable public var value: Output {
     get { current }
     set { if conduits.isOpen { _ = deliver(newValue) } else { current = newValue } }
@@ -28,7 +28,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
   @inlinable public init(_ value: Output) {
     current = value
-    // Somebody who looks at `value` may want it at any time.
+    // A caller may read `value` at any time.
     conduits.upstreams.want()
   }
 
@@ -38,8 +38,8 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     conduits.add(subscriber, to: self) { [self] in catchUp($0) }
   }
 
-  /// Delivers the present value to one who has not seen it, and what is sent meanwhile: a request made within that is
-  /// served by the loop that is running, and the stack stays flat.
+  /// Delivers the current value to a subscriber that has not received it, and then what is sent meanwhile. The running
+  /// loop serves requests made within it, so the stack stays flat.
   @inlinable func catchUp(_ ledger: AnySubjectEntry) {
     guard ledger.isBehind, !ledger.isBeingServed else { return }
     ledger.isBeingServed = true
@@ -47,12 +47,12 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     ledger.isBeingServed = false
   }
 
-  /// How many are subscribed: who has neither cancelled nor been sent the ending.
+  /// How many are subscribed: those that have neither cancelled nor received the ending.
   @inlinable public var subscriberCount: Int { conduits.count }
 
-  /// Makes `value` the present one and delivers it to the subscribers that have asked for one.
+  /// Sets the current value and delivers it to the subscribers that have asked for one.
   ///
-  /// - Returns: to how many it was delivered, and how many it passed by.
+  /// - Returns: how many subscribers received it and how many missed it.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
     guard conduits.isOpen else {
       let delivery = Delivery(isTerminated: true)
@@ -75,7 +75,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     return delivery
   }
 
-  /// Delivers the present value to those who have asked for it in the answer to the one before.
+  /// Delivers the current value to subscribers that asked for it in their answer to the one before.
   @inline(never) @usableFromInline func serveMissed() {
     while isMissedWithin {
       isMissedWithin = false
@@ -83,7 +83,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     }
   }
 
-  /// Reports the present value, unless everybody whom it passed by has caught up or left.
+  /// Reports the current value as dropped, unless every subscriber that missed it has caught up or left.
   @inline(never) @usableFromInline func reportMissed(_ reason: DroppedValue.Reason) {
     isMissed = false
     guard StreamDiagnostics.isWatched else { return }
@@ -101,13 +101,13 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 }
 
 extension CurrentValueSubject {
-  /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  /// A form of `send(_:)` without a result, for `sink(receiveValue: subject.send)`.
   @_disfavoredOverload
   @inlinable public func send(_ value: Output) {
     let _: Delivery = send(value)
   }
 
-  /// `send()` for where a function without a result is wanted.
+  /// A form of `send()` without a result.
   @_disfavoredOverload
   @inlinable public func send() where Output == Void {
     let _: Delivery = send(())

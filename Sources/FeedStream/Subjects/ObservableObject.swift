@@ -1,4 +1,4 @@
-/// A class that says when it is about to change.
+/// A class that signals before it changes.
 ///
 /// A class with ``Published`` properties need not do anything: its ``objectWillChange`` signals before any of them is
 /// set.
@@ -33,7 +33,7 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
 ///     subscriber  --x--x--
 ///
 /// **Demand, policy:** a subscriber that has not asked for a signal misses it. **Failure:** none. **Cancellation:** a
-/// subscriber's is its own.
+/// subscriber cancels its own subscription only.
 public final class ObservableObjectPublisher: Publisher {
   public typealias Output = Void
   public typealias Failure = Never

@@ -1,14 +1,15 @@
-/// A subject that hands each value sent to whoever is subscribed at that moment.
+/// A subject that delivers each value to those who are subscribed when it is sent.
 ///
 ///     sent          --a--b--c--|
 ///     subscriber      x--b--c--|
 ///
-/// **Demand, policy:** a subscriber that has not asked for a value does not get it; `send(_:)` counts it as dropped,
-/// and what is dropped or reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the
-/// subject is asked for everything once a subscriber asks for anything. **Failure:** the ending sent goes to every
-/// subscriber at once, asked for or not, and to those who come later. **Cancellation:** a subscriber's is its own.
-/// **Re-entrancy:** a value sent while another is being delivered is delivered at once, before the rest of the
-/// subscribers have seen the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
+/// **Demand, policy:** a subscriber that has not asked for a value does not receive it; `send(_:)` counts it as
+/// dropped. A value that is dropped or has no subscriber is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher
+/// that feeds the subject is asked for everything once a subscriber asks for anything. **Failure:** the ending goes to
+/// every subscriber immediately, requested or not, and to later subscribers. **Cancellation:** a subscriber cancels its
+/// own subscription only. **Re-entrancy:** a value sent while another is being delivered is delivered immediately,
+/// before the rest of the subscribers have received the first. **Confinement:** not `Sendable`; send to it on the
+/// thread its subscribers live on.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -16,7 +17,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 
   @inlinable public init() { conduits = SubscriberList("PassthroughSubject") }
 
-  /// A subject that is part of an operator, under whose name its drops are reported.
+  /// Makes a subject that is part of an operator; drops are reported under the operator's name.
   @inlinable init(of name: StaticString) { conduits = SubscriberList(name) }
 
   deinit {
@@ -28,12 +29,12 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
     conduits.add(subscriber, to: self)
   }
 
-  /// How many are subscribed: who has neither cancelled nor been sent the ending.
+  /// How many are subscribed: those that have neither cancelled nor received the ending.
   @inlinable public var subscriberCount: Int { conduits.count }
 
   /// Delivers `value` to the subscribers that have asked for one.
   ///
-  /// - Returns: to how many it was delivered, and how many it passed by.
+  /// - Returns: how many subscribers received it and how many missed it.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery { conduits.pass(value) }
 
   public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }
@@ -42,13 +43,13 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 }
 
 extension PassthroughSubject {
-  /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  /// A form of `send(_:)` without a result, for `sink(receiveValue: subject.send)`.
   @_disfavoredOverload
   @inlinable public func send(_ value: Output) {
     let _: Delivery = send(value)
   }
 
-  /// `send()` for where a function without a result is wanted.
+  /// A form of `send()` without a result.
   @_disfavoredOverload
   @inlinable public func send() where Output == Void {
     let _: Delivery = send(())

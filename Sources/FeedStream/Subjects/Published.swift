@@ -5,8 +5,8 @@
 ///     }
 ///     search.$text.sink { print($0) }     // "", then every new text
 ///
-/// The publisher delivers a new value when it is about to be set: whoever looks at the property then sees the old one.
-/// **Demand, policy:** those of ``CurrentValueSubject``. **Confinement:** not `Sendable`, and neither is the class.
+/// The publisher delivers a new value just before it is set: code that reads the property then still sees the old one.
+/// **Demand, policy:** as in ``CurrentValueSubject``. **Confinement:** not `Sendable`, and neither is the class.
 @propertyWrapper
 public struct Published<Value> {
   let state: PublishedState<Value>
@@ -17,7 +17,7 @@ public struct Published<Value> {
   /// The property's publisher.
   public var projectedValue: Publisher {
     get { Publisher(state: state) }
-    // `assign(to: &$property)` ends with an assignment, of the publisher that is there.
+    // `assign(to: &$property)` ends with an assignment of the publisher that is already there.
     nonmutating set { _ = newValue }
   }
 
@@ -36,12 +36,13 @@ public struct Published<Value> {
     set { owner[keyPath: storage].state.set(newValue) }
   }
 
-  /// Delivers a published property's value, and every new one when it is about to be set. It never ends.
+  /// Delivers a published property's value, and every new one just before it is set. It never ends.
   ///
   ///     property    a---b---c--
   ///     subscriber    a-b---c--
   ///
-  /// **Demand, policy:** as in ``CurrentValueSubject``. **Failure:** none. **Cancellation:** a subscriber's is its own.
+  /// **Demand, policy:** as in ``CurrentValueSubject``. **Failure:** none. **Cancellation:** a subscriber cancels its
+  /// own subscription only.
   public struct Publisher: FeedStream.Publisher {
     public typealias Output = Value
     public typealias Failure = Never
@@ -62,19 +63,19 @@ extension Publisher where Failure == Never {
   ///     upstream    --a--b--|
   ///     property    --a--b----
   ///
-  /// **Demand:** unlimited, at once. **Failure:** none. **Cancellation:** when the property's owner is released;
-  /// nothing to keep. **Policy:** a value that finds the owner gone reaches nobody.
+  /// **Demand:** unlimited, immediately. **Failure:** none. **Cancellation:** when the property's owner is released;
+  /// there is nothing to keep. **Policy:** values that arrive after that are not delivered.
   public func assign(to published: inout Published<Output>.Publisher) {
     subscribe(PublishedSubscriber(published.state))
   }
 }
 
-/// What a published property and its publisher share.
+/// The state that a published property and its publisher share.
 final class PublishedState<Value> {
   let subject: CurrentValueSubject<Value, Never>
   private(set) var value: Value
   private var changes = 0
-  /// The owner's, once somebody has asked for it.
+  /// The owner's publisher, once somebody has asked for it.
   var objectWillChange: ObservableObjectPublisher?
 
   init(_ value: Value) {
@@ -87,12 +88,12 @@ final class PublishedState<Value> {
     let change = changes
     objectWillChange?.send()
     subject.send(newValue)
-    // A newer value may have been set by somebody who was told of this one.
+    // A subscriber may have set a newer value when it received this one.
     if changes == change { value = newValue }
   }
 }
 
-/// Sets a published property, which keeps the subscription and so ends it with its own life.
+/// Sets a published property. The property keeps the subscription, which ends with it.
 private final class PublishedSubscriber<Input>: Subscriber {
   typealias Failure = Never
 

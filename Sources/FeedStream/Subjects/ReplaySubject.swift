@@ -1,19 +1,19 @@
-/// A subject that keeps what was sent, and gives a new subscriber what it has kept first.
+/// A subject that keeps the values sent, and delivers the kept ones first to a new subscriber.
 ///
 ///     sent                        1--2--3--4--|
 ///     subscriber of count: 2            23-4--|
 ///
-/// **Demand, policy:** every subscriber is served from what is kept, at its own pace and in order; it misses what has
-/// been given up before it asked, which is reported to ``StreamDiagnostics/onDrop(_:)``. The ending follows the last
-/// value kept. **Failure:** follows the last value kept, as finishing does. **Cancellation:** a subscriber's is its
-/// own. **Re-entrancy:** a value sent while another is being delivered comes after it, for every subscriber.
-/// **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
+/// **Demand, policy:** every subscriber is served from the kept values, at its own pace and in order. It misses values
+/// that were discarded before it asked for them, which is reported to ``StreamDiagnostics/onDrop(_:)``. The ending
+/// follows the last value kept. **Failure:** follows the last value kept, as finishing does. **Cancellation:** a
+/// subscriber cancels its own subscription only. **Re-entrancy:** a value sent while another is being delivered comes
+/// after it, for every subscriber. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
 public final class ReplaySubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
   @usableFromInline struct Kept {
     @usableFromInline let value: Output
-    /// Whether it is too old to be kept.
+    /// True when the value is too old to be kept.
     @usableFromInline let isExpired: (() -> Bool)?
 
     @inlinable init(value: Output, isExpired: (() -> Bool)?) {
@@ -26,11 +26,11 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   @usableFromInline let limit: Int
   @usableFromInline let startAgeing: (() -> () -> Bool)?
   @exclusivity(unchecked) @usableFromInline var kept = FIFO<Kept>()
-  /// The position, among everything ever sent, of the first value kept.
+  /// The position of the first value kept, among all values ever sent.
   @exclusivity(unchecked) @usableFromInline var origin = 0
   /// The position of the next value to be sent.
   @inlinable var end: Int { origin + kept.count }
-  /// How many deliveries are under way; while any is, nothing is given up, so that a value sent in the middle of one
+  /// How many deliveries are in progress. Nothing is discarded during a delivery, so that a value sent within one
   /// reaches everybody who has asked for it.
   @exclusivity(unchecked) @usableFromInline var servings = 0
   @exclusivity(unchecked) @usableFromInline var completion: Subscribers.Completion<Failure>?
@@ -43,9 +43,9 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   /// Keeps what was sent less than `maxAge` ago, and at most the last `count` values.
   ///
   /// - Parameters:
-  ///   - maxAge: a value this old is given up.
+  ///  - maxAge: a value this old is discarded.
   ///   - count: 0 or more; `Int.max` keeps everything that is young enough.
-  ///   - scheduler: tells the time; nothing is scheduled on it.
+  ///  - scheduler: the clock; nothing is scheduled on it.
   @inlinable public convenience init<S: Scheduler>(
     maxAge: S.SchedulerTimeType.Stride, count: Int = .max, scheduler: S
   ) {
@@ -69,16 +69,16 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     conduits.add(subscriber, to: self, from: start) { [self] ledger in
       serve(conduits.outlet(ledger))
     }
-    // Nothing kept and ended: the ending waits for no request.
+    // Nothing is kept and the subject has ended: the ending needs no request.
     if completion != nil { conduits.visit(serve) }
   }
 
-  /// How many are subscribed: who has neither cancelled nor been sent the ending.
+  /// How many are subscribed: those that have neither cancelled nor received the ending.
   @inlinable public var subscriberCount: Int { conduits.count }
 
   /// Keeps `value` and delivers it to the subscribers that have asked for it.
   ///
-  /// - Returns: to how many it was delivered, and how many have yet to ask for it.
+  /// - Returns: how many subscribers received it, and how many have not asked for it yet.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
     guard completion == nil else {
       let delivery = Delivery(isTerminated: true)
@@ -108,9 +108,9 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 
   // MARK: Keeping
 
-  /// Delivers what `outlet` has asked for, then the ending if it has everything.
+  /// Delivers what the subscriber of `outlet` has asked for, then the ending if it has received everything.
   @inlinable func serve(_ outlet: SubjectEntry<Output, Failure>) {
-    // A request made while it is being served is served by the loop that is running: the stack stays flat.
+    // The running loop serves a request made while it delivers: the stack stays flat.
     guard !outlet.isBeingServed else { return }
     giveUp()
     outlet.isBeingServed = true
@@ -127,7 +127,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     if let completion, outlet.isActive, kept.isEmpty || outlet.position >= end { conduits.finish(outlet, completion) }
   }
 
-  /// Gives up what is too old or too much.
+  /// Discards what is too old or too much.
   @inlinable func giveUp() {
     guard servings == 0 else { return }
     while kept.count > limit || (!kept.isEmpty && kept[0].isExpired?() ?? false) {
@@ -145,13 +145,13 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 }
 
 extension ReplaySubject {
-  /// `send(_:)` for where a function without a result is wanted: `sink(receiveValue: subject.send)`.
+  /// A form of `send(_:)` without a result, for `sink(receiveValue: subject.send)`.
   @_disfavoredOverload
   @inlinable public func send(_ value: Output) {
     let _: Delivery = send(value)
   }
 
-  /// `send()` for where a function without a result is wanted.
+  /// A form of `send()` without a result.
   @_disfavoredOverload
   @inlinable public func send() where Output == Void {
     let _: Delivery = send(())

@@ -1,8 +1,8 @@
-/// A subscriber in a subject's list. Its methods are constants, which a call need not retain; the list and the conduit let
-/// the outlet go at the ending, and the subscriber with it.
+/// A subscriber in a subject's list. Its methods are constants, which a call need not retain. At the ending the list
+/// and the conduit release the entry, and the subscriber with it.
 @usableFromInline class SubjectEntry<Output, Failure: Error>: AnySubjectEntry {
   @usableFromInline final let methods: SubscriberMethods<Output, Failure>
-  /// What the methods take: the subscriber or what holds it, this or kept by this.
+  /// The object that the methods take: the subscriber or its holder, which is this entry or is kept by it.
   @exclusivity(unchecked) @usableFromInline final var holder: Unmanaged<AnyObject>
 
   @inlinable init(_ methods: SubscriberMethods<Output, Failure>, _ holder: AnyObject?, on list: AnySubscriberList) {
@@ -12,7 +12,7 @@
     if holder == nil { self.holder = .passUnretained(self) }
   }
 
-  /// Delivers a value that has been taken off what was asked for.
+  /// Delivers a value that has been subtracted from the demand.
   @inlinable @inline(__always) final func deliver(_ input: Output) {
     let more = holder._withUnsafeGuaranteedRef { methods.next($0, input) }
     if more > .none, isActive { demand += more }
@@ -23,7 +23,7 @@
   }
 }
 
-/// An outlet with its subscriber, which so needs no object of its own.
+/// An entry that contains its subscriber, which so needs no object of its own.
 @usableFromInline final class SubjectEntryHolding<S: Subscriber>: SubjectEntry<S.Input, S.Failure>, SubscriberHolding {
   @usableFromInline let target: S
 

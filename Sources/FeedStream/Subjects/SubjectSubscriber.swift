@@ -13,37 +13,38 @@ extension Publisher {
 }
 
 extension AnySubscriber {
-  /// Sends what arrives into `subject`.
+  /// Makes a subscriber that sends what arrives into `subject`.
   public init<S: Subject>(_ subject: S) where S.Output == Input, S.Failure == Failure {
     self.init(SubjectSubscriber(subject))
   }
 }
 
-/// A subject that cancels what feeds it when it goes, and so can be reached without a weak reference: loading one costs
-/// 50 ns a value.
+/// A subject that cancels its upstreams when it is deallocated, and so can be reached without a weak reference: loading
+/// one takes 50 ns a value.
 @usableFromInline protocol UpstreamCancelling: Subject {}
 
 extension PassthroughSubject: UpstreamCancelling {}
 extension CurrentValueSubject: UpstreamCancelling {}
 extension ReplaySubject: UpstreamCancelling {}
 
-/// Feeds a subject from a publisher; both the subscriber and, for the subject, the subscription. The subject is held until
-/// it is fed, and not then.
+/// Feeds a subject from a publisher. It is the subscriber and, for the subject, the subscription. Holds the subject
+/// until the subscription arrives, and not after that.
 @usableFromInline
 final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber, FiniteSubscription {
   @usableFromInline typealias Input = Target.Output
   @usableFromInline typealias Failure = Target.Failure
 
-  /// The subject, before it is fed.
+  /// The subject, until the subscription arrives.
   private var waiting: Target?
-  /// The subject, there as long as this is live if it is `UpstreamCancelling`.
+  /// The subject. If it is `UpstreamCancelling`, it exists as long as this is live.
   @usableFromInline let fed: Unmanaged<Target>
-  /// The list of a subject that does nothing but pass values on. It is kept, so that it outlives a value whose delivery
-  /// makes the subject go, and need not be retained for each (10 of 19 ns in `share`); the subject, going, empties it.
+  /// The list of a subject that only passes values on. It is retained here, so that it outlives a value whose delivery
+  /// releases the subject, and need not be retained for each value (10 of 19 ns in `share`). The subject empties it
+  /// when it is deallocated.
   @usableFromInline let passage: Unmanaged<SubscriberList<Target.Output, Target.Failure>>?
   /// Any other subject.
   @exclusivity(unchecked) @usableFromInline weak var other: Target?
-  /// Whether the subscription has come, and neither its ending nor a cancellation.
+  /// True from the arrival of the subscription until its ending or a cancellation.
   @exclusivity(unchecked) @usableFromInline var isLive = false
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
 

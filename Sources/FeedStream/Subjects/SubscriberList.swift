@@ -1,8 +1,8 @@
-/// The list of a subject's subscribers, with the types of what is sent to them.
+/// The list of a subject's subscribers, with its output and failure types.
 @usableFromInline final class SubscriberList<Output, Failure: Error>: AnySubscriberList {
   /// How the subject ended, once it has.
   @exclusivity(unchecked) @usableFromInline var completion: Subscribers.Completion<Failure>?
-  /// What the subject's subscriptions go by, and what its drops are reported under.
+  /// The name of the subject's subscriptions, under which its drops are reported.
   @usableFromInline let name: StaticString
 
   @inlinable init(_ name: StaticString) {
@@ -10,11 +10,11 @@
     super.init()
   }
 
-  /// Adds a subscriber, or tells it at once that the subject has ended.
+  /// Adds a subscriber, or delivers the ending to it immediately when the subject has ended.
   ///
   /// - Parameters:
-  ///   - position: where it begins in what the subject keeps.
-  ///   - onRequest: what the subject does when the subscriber asks for values, beyond the ledger.
+  ///  - position: where it begins among the values that the subject keeps.
+  ///  - onRequest: called when the subscriber asks for values, after the demand is noted.
   @inlinable func add<S: Subscriber>(
     _ subscriber: S, to subject: AnyObject, from position: Int = 0, onRequest: ((AnySubjectEntry) -> Void)? = nil
   ) where S.Input == Output, S.Failure == Failure {
@@ -37,7 +37,7 @@
     unsafeDowncast(ledger, to: SubjectEntry<Output, Failure>.self)
   }
 
-  /// Delivers `input` to every subscriber that has asked for a value, and reports it if it reaches less than everybody.
+  /// Delivers `input` to every subscriber that has asked for a value, and reports it unless everybody receives it.
   @inlinable func pass(_ input: Output) -> Delivery {
     let delivery = send(input)
     if delivery.isLost || delivery.dropped > 0 { report(input, delivery) }
@@ -52,7 +52,7 @@
     sendings &+= 1
     var index = 0
     let count = outlets.count
-    // Ended or closed up on the way, the list is shorter.
+    // The list is shorter when it was ended or compacted on the way.
     while index < count, index < outlets.count {
       outlets[index]?._withUnsafeGuaranteedRef {
         if $0.spend() {
@@ -77,12 +77,12 @@
     let ended = outlets.compactMap { $0?.takeRetainedValue() }
     outlets = []
     if sendings > 0 { retired.append(contentsOf: ended) }
-    // One that is cancelled by another's ending is not told of it.
+    // A subscriber that is cancelled by another's ending does not receive it.
     for ledger in ended where ledger.isActive { end(outlet(ledger), completion) }
     if !watchers.isEmpty { tellWatchers() }
   }
 
-  /// Lets a subscriber's subscription go and tells it how the subject ended.
+  /// Releases a subscriber's subscription and delivers the ending to it.
   @usableFromInline func end(_ outlet: SubjectEntry<Output, Failure>, _ completion: Subscribers.Completion<Failure>) {
     outlet.conduit?.release()
     outlet.isActive = false
@@ -93,7 +93,7 @@
 // MARK: - For subjects that serve each subscriber at its own pace
 
 extension SubscriberList {
-  /// Visits the subscribers, less those cancelled since and with those added since.
+  /// Visits the subscribers, without those cancelled meanwhile and with those added meanwhile.
   @inlinable func visit(_ body: (SubjectEntry<Output, Failure>) -> Void) {
     sendings &+= 1
     var index = 0
@@ -112,7 +112,7 @@ extension SubscriberList {
     end(outlet, completion)
   }
 
-  /// Tells who watches that `value` reached less than everybody.
+  /// Reports `value` as dropped, because not every subscriber received it.
   @inline(never) @usableFromInline func report(_ value: Output, _ delivery: Delivery) {
     let reason: DroppedValue.Reason =
       delivery.isTerminated ? .terminated : delivery.dropped > 0 ? .noDemand : .noSubscriber

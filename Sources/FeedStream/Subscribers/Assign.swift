@@ -1,9 +1,10 @@
 extension Publisher where Failure == Never {
   /// Writes every value to a property of `object`.
   ///
-  /// **Demand:** unlimited, at once. **Lifetime:** keeps `object` until the ending or until cancelled.
+  /// **Demand:** unlimited, immediately. **Lifetime:** retains `object` until the ending or until cancelled.
   ///
-  /// - Returns: cancels the subscription when cancelled or released; keep it, but not in `object`, or neither is freed.
+  /// - Returns: cancels the subscription when cancelled or released. Keep it, but not in `object`: that would be a
+  ///   reference cycle.
   @inlinable public func assign<Root>(
     to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root
   ) -> AnyCancellable {
@@ -14,7 +15,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Subscribers {
-  /// Writes the values it receives to a property of an object, which it releases at the ending.
+  /// Writes the values it receives to a property of an object, and releases the object at the ending.
   public final class Assign<Root, Input>: Subscriber, Cancellable {
     public typealias Failure = Never
 
@@ -51,7 +52,7 @@ extension Subscribers {
 
     public func cancel() { end()?.cancel() }
 
-    /// Lets the object go, outside of any access to this one: releasing it may come back here.
+    /// Releases the object outside of any access to this one: releasing it may call back into this.
     @discardableResult private func end() -> (any Subscription)? {
       guard case .subscribed(let subscription) = status else { return nil }
       status = .ended

@@ -1,7 +1,7 @@
 extension Publisher {
   /// Subscribes closures to this publisher.
   ///
-  /// **Demand:** unlimited, at once.
+  /// **Demand:** unlimited, immediately.
   ///
   /// - Returns: cancels the subscription when cancelled or released; keep it.
   @inlinable public func sink(
@@ -17,7 +17,7 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// Subscribes a closure to this publisher, which cannot fail.
   ///
-  /// **Demand:** unlimited, at once.
+  /// **Demand:** unlimited, immediately.
   ///
   /// - Returns: cancels the subscription when cancelled or released; keep it.
   @inlinable public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
@@ -26,15 +26,15 @@ extension Publisher where Failure == Never {
 }
 
 extension Subscribers {
-  /// Hands what it receives to closures, which it releases at the ending.
+  /// Hands what it receives to closures, and releases them at the ending.
   public final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
-    // Optional, so that letting go of them forms no closures: in code that is not specialized that is an allocation each.
+    // Optional, so that releasing them forms no closures: in code that is not specialized, each would be an allocation.
     @exclusivity(unchecked) private var onValue: ((Input) -> Void)?
     @exclusivity(unchecked) private var onCompletion: ((Subscribers.Completion<Failure>) -> Void)?
 
-    /// What values are handed to; after the ending, a closure that does nothing.
+    /// The closure that receives values; after the ending, a closure that does nothing.
     public var receiveValue: (Input) -> Void { onValue ?? { _ in } }
-    /// What the ending is handed to; after it, a closure that does nothing.
+    /// The closure that receives the ending; after the ending, a closure that does nothing.
     public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void { onCompletion ?? { _ in } }
 
     @exclusivity(unchecked) private var subscription: (any Subscription)?
@@ -65,7 +65,7 @@ extension Subscribers {
     public func receive(completion: Subscribers.Completion<Failure>) {
       subscription = nil
       guard isOpen else { return }
-      // Let go before the call and released after it, as releasing them may come back here.
+      // Taken out before the call and released after it, as releasing them may call back into this.
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
       close()
       onCompletion?(completion)
@@ -73,7 +73,7 @@ extension Subscribers {
     }
 
     public func cancel() {
-      // It may still be on its way, as with `subscribe(on:)`: it will be refused.
+      // The subscription may still be on its way, as with `subscribe(on:)`: it will be refused.
       isOpen = false
       guard let subscription = subscription.take() else { return }
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
@@ -96,7 +96,8 @@ extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPl
   public var playgroundDescription: Any { description }
 }
 
-/// What `sink` attaches: the closure for values as a constant, which a call need not retain as it must a variable.
+/// The subscriber that `sink` attaches: it holds the value closure as a constant, which a call need not retain, unlike
+/// a variable.
 @frozen @usableFromInline struct SinkLink<Input, Failure: Error>: Subscriber, CustomStringConvertible {
   @usableFromInline let sink: Subscribers.Sink<Input, Failure>
   @usableFromInline let receiveValue: (Input) -> Void

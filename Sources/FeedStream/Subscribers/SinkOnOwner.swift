@@ -3,14 +3,14 @@ extension Publisher {
   ///
   ///     feed.sink(on: self) { list, images in list.show(images) }.store(in: &cancellables)
   ///
-  /// **Demand:** unlimited, at once. **Lifetime:** `owner` is held weakly, so it may keep what this returns; a value or
-  /// an ending that finds it gone cancels the subscription and reaches nobody. **Failure:** without `receiveCompletion` a
-  /// failure goes to ``StreamDiagnostics/onUnhandledFailure(_:)``.
+  /// **Demand:** unlimited, immediately. **Lifetime:** `owner` is held weakly, so it may keep the returned cancellable.
+  /// When a value or an ending arrives and the owner is gone, the subscription is cancelled and nothing is delivered.
+  /// **Failure:** without `receiveCompletion` a failure goes to ``StreamDiagnostics/onUnhandledFailure(_:)``.
   ///
   /// - Parameters:
   ///   - owner: handed to the closures, so that they need not capture it.
-  ///   - receiveCompletion: told of the ending.
-  ///   - receiveValue: told of each value.
+  ///  - receiveCompletion: receives the ending.
+  ///  - receiveValue: receives each value.
   /// - Returns: cancels the subscription when cancelled or released; keep it.
   @inlinable public func sink<Owner: AnyObject>(
     on owner: Owner, receiveCompletion: ((Owner, Subscribers.Completion<Failure>) -> Void)? = nil,
@@ -34,10 +34,10 @@ extension Publisher {
   }
 }
 
-/// What the closures of a weak-owner sink capture.
+/// Holds what the closures of a weak-owner sink capture.
 @usableFromInline final class OwnerHandle<Owner: AnyObject> {
   @usableFromInline private(set) weak var owner: Owner?
-  /// Weak, for the sink keeps the closures, and they keep this.
+  /// Weak, because the sink keeps the closures, and they keep this.
   @usableFromInline weak var sink: (any AnyObject & Cancellable)?
 
   @usableFromInline init(_ owner: Owner) { self.owner = owner }

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// A marble diagram: what goes into an operator, the operator, and what comes out, as text or as a picture.
+/// A marble diagram: the inputs of an operator, the operator, and its output, as text or as a picture.
 ///
 ///     let recorder = typing.debounce(for: 2, scheduler: time).record(on: time)
 ///     time.run()
@@ -8,17 +8,17 @@ import FeedStream
 ///     print(diagram.text)
 ///     try Data(diagram.svg.utf8).write(to: file)
 ///
-/// Both are the same to the byte for the same recording, on every machine.
+/// The same recording gives the same bytes for both on every machine.
 public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
-  /// What is written in the box; without it there is no box.
+  /// The text in the box; without it there is no box.
   public var caption: String
-  /// What goes in, from top to bottom.
+  /// The inputs, from top to bottom.
   public var inputs: [Lane]
-  /// What comes out.
+  /// The output.
   public var output: Lane
-  /// What was asked for, under the output; see ``Recorder/demandLane(_:)``.
+  /// The demand, drawn under the output; see ``Recorder/demandLane(_:)``.
   public var demand: Lane?
-  /// Whether the picture says when each event happens. The text always does.
+  /// True when the picture shows the time of each event. The text always does.
   public var showsTimes: Bool
 
   public init(
@@ -45,9 +45,10 @@ public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// The diagram as a picture: a whole SVG document without a background, in colours that read on light and dark.
+  /// The diagram as a picture: a complete SVG document without a background, in colours that can be read on light and
+  /// dark.
   ///
-  /// Time runs from left to right. Distances are to scale, but for long waits, which are shortened and dotted. A value has
+  /// Time runs from left to right. Distances are to scale, except that long waits are shortened and dotted. A value has
   /// the same colour wherever it appears.
   public var svg: String { MarbleDrawing(self).svg }
 
@@ -57,9 +58,9 @@ public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
 extension MarbleDiagram {
   /// One line of a diagram.
   public struct Lane: Equatable, Sendable {
-    /// Stands to the left.
+    /// The text to the left of the line.
     public var title: String
-    /// What happens on it, in order.
+    /// The events on it, in order.
     public var marks: [Mark]
 
     public init(_ title: String = "", _ marks: [Mark]) {
@@ -67,7 +68,7 @@ extension MarbleDiagram {
       self.marks = marks
     }
 
-    /// What `marbles` show; what is before `^` is left out.
+    /// The events of `marbles`; those before `^` are left out.
     public init(_ title: String = "", _ marbles: Marbles) {
       self.init(
         title,
@@ -81,15 +82,15 @@ extension MarbleDiagram {
     }
   }
 
-  /// Something on a lane.
+  /// An event on a lane.
   public struct Mark: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
-      /// A value, as it is written in its marble.
+      /// A value, with the text in its marble.
       case value(String)
       case finished
-      /// A failure, with what is written beside it.
+      /// A failure, with the text beside it.
       case failed(String)
-      /// A request, as it is written: `1`, `∞`.
+      /// A request, as text: `1`, `∞`.
       case requested(String)
 
       fileprivate var token: String {
@@ -103,7 +104,7 @@ extension MarbleDiagram {
     }
 
     public var kind: Kind
-    /// Counted from the beginning of the diagram.
+    /// The time from the beginning of the diagram.
     public var time: StreamInstant.Stride
 
     public init(_ kind: Kind, at time: StreamInstant.Stride) {
@@ -114,7 +115,7 @@ extension MarbleDiagram {
 }
 
 extension Recorder {
-  /// The recording as a lane, its time counted from the subscription. All events count as looked at.
+  /// The recording as a lane, its time counted from the subscription. All events count as read.
   public func lane(_ title: String = "") -> MarbleDiagram.Lane {
     let start = subscribedAt ?? time.now
     return MarbleDiagram.Lane(
@@ -130,7 +131,7 @@ extension Recorder {
       })
   }
 
-  /// What was asked for, and when: requests and answers to values, those of one instant added up.
+  /// The demand over time: requests and answers to values, added up for each instant.
   public func demandLane(_ title: String = "demand") -> MarbleDiagram.Lane {
     let start = subscribedAt ?? time.now
     var sums: [(time: StreamInstant.Stride, demand: Subscribers.Demand)] = []
@@ -148,13 +149,13 @@ extension Recorder {
       sums.map { MarbleDiagram.Mark(.requested($0.demand.max.map(String.init) ?? "∞"), at: $0.time) })
   }
 
-  /// The recording under the operator it came from.
+  /// The recording, drawn under the operator it came from.
   ///
   /// - Parameters:
-  ///   - caption: what is written in the box, the operator as it is called; without it there is no box.
-  ///   - inputs: what went in.
-  ///   - showsDemand: whether what was asked for is shown too.
-  ///   - showsTimes: whether the picture says when each event happens.
+  ///  - caption: the text in the box, which is the operator's call; without it there is no box.
+  ///  - inputs: the operator's inputs.
+  ///  - showsDemand: true to show the demand too.
+  ///  - showsTimes: true when the picture shows the time of each event.
   public func diagram(
     _ caption: String = "", inputs: [MarbleDiagram.Lane] = [], showsDemand: Bool = false, showsTimes: Bool = false
   ) -> MarbleDiagram {

@@ -2,13 +2,14 @@ import FeedStream
 
 /// Draws a diagram as SVG.
 ///
-/// Attributes only, no style sheet: a document that is put into a page must not change the page, nor be changed by it.
+/// It uses attributes and no style sheet: a document that is embedded in a page must not change the page, or be changed
+/// by it.
 struct MarbleDrawing {
-  /// Grey enough to be read on white and on black.
+  /// A grey that can be read on white and on black.
   private static let ink = "#768390"
   private static let red = "#d1344b"
   private static let box = "#475063"
-  /// Each reads under white text, and on white and black.
+  /// Each colour can be read under white text, and on white and black.
   private static let palette = [
     "#3b6fd4", "#b8541f", "#2c7f57", "#8f4bb0", "#b93a63", "#1f7a8c", "#86691d", "#5f6673",
   ]
@@ -87,7 +88,7 @@ struct MarbleDrawing {
 
   // MARK: Parts
 
-  /// Faint lines that lead from what goes in to the box, and from the box to what comes out.
+  /// Faint lines that lead from the inputs to the box, and from the box to the output.
   private mutating func drawGuides(boxTop: Double, outputTop: Double) {
     guard !diagram.caption.isEmpty else { return }
     var guides: [(x: Double, from: Double, to: Double)] = []
@@ -117,7 +118,7 @@ struct MarbleDrawing {
     }
   }
 
-  /// Lies behind values of one instant.
+  /// Drawn behind the values of one instant.
   private mutating func drawBand(_ kinds: [MarbleDiagram.Mark.Kind], _ offsets: [Double], x: Double, y: Double) {
     let left = x - MarbleLayout.width(kinds[0]) / 2 - 4
     let right = x + offsets[kinds.count - 1] + MarbleLayout.width(kinds.last!) / 2 + 4
@@ -173,7 +174,7 @@ struct MarbleDrawing {
     }
   }
 
-  /// Requests point up, to the operator they are sent to.
+  /// Requests point up, to the operator that receives them.
   private mutating func drawDemand(_ lane: MarbleDiagram.Lane, at y: Double, to width: Double) {
     drawTitle(lane.title, at: y + 8)
     for mark in lane.marks { draw(mark.kind, x: x(mark.time), y: y + 6) }
@@ -196,7 +197,7 @@ struct MarbleDrawing {
   private mutating func addText(
     _ text: String, x: Double, y: Double, size: Int, fill: String, anchor: String = "middle"
   ) {
-    // A third of the size below the middle is where letters of that size are centred.
+    // Letters are centred a third of their size below the middle.
     add(
       """
       <text x="\(n(x))" y="\(n(y + Double(size) * 0.35))" font-size="\(size)" fill="\(fill)" text-anchor="\(anchor)" \

@@ -1,26 +1,26 @@
 import FeedStream
 
-/// Where the instants of a diagram lie from left to right, so that nothing overlaps and distances tell time.
+/// Places the instants of a diagram from left to right, so that nothing overlaps and distances show time.
 struct MarbleLayout {
   typealias Kind = MarbleDiagram.Mark.Kind
 
-  /// How wide the shortest distance in time is, at least.
+  /// The minimum width of the shortest distance in time.
   static let step = 42.0
-  /// A wait is not drawn longer than so many of the shortest.
+  /// A wait is drawn at most this many times as long as the shortest.
   static let longest = 5.0
   static let marble = 30.0
   private static let gap = 8.0
 
   /// The instants at which something happens, in order.
   let instants: [StreamInstant.Stride]
-  /// Where each lies, counted from the beginning of the lanes.
+  /// The position of each, counted from the beginning of the lanes.
   private(set) var positions: [Double] = []
-  /// The places of waits that are drawn shorter than they are.
+  /// The positions of waits that are shortened.
   private(set) var breaks: [Double] = []
-  /// How long the lanes are.
+  /// The length of the lanes.
   private(set) var width = 0.0
 
-  /// - Parameter least: how long the lanes are to be at least; what is missing is added to the waits.
+  /// - Parameter least: the minimum length of the lanes; waits are stretched to reach it.
   init(lanes: [MarbleDiagram.Lane], showsTimes: Bool, least: Double) {
     instants = Set(lanes.flatMap { $0.marks.map(\.time) } + [0]).sorted()
     let extents = instants.map { instant in
@@ -66,7 +66,7 @@ struct MarbleLayout {
     positions[instants.firstIndex(of: instant)!]
   }
 
-  /// How far the marks that share an instant lie from it: the first on it, the others beside one another.
+  /// The distances of marks that share an instant from it: the first is on it, the others follow side by side.
   static func offsets(_ kinds: [Kind]) -> [Double] {
     var offsets = [0.0]
     for (left, right) in Swift.zip(kinds, kinds.dropFirst()) {
@@ -84,6 +84,6 @@ struct MarbleLayout {
     }
   }
 
-  /// Monospaced fonts are 0.6 of their size wide, near enough.
+  /// In monospaced fonts a character is about 0.6 of the size wide.
   static func textWidth(_ text: String, size: Double) -> Double { Double(text.onOneLine.columns) * size * 0.6 }
 }

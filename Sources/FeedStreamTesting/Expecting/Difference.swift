@@ -1,6 +1,6 @@
 import FeedStream
 
-/// When two streams first differ; events that happen at one instant are compared in their order.
+/// The time at which two streams first differ; events of one instant are compared in their order.
 ///
 /// - Returns: `nil` when they are the same.
 func firstDifference<Value, Failure>(

@@ -1,10 +1,11 @@
 import FeedStream
 
 extension Recorder {
-  /// Fails the test unless the recording is what `marbles` shows, its time counted from the subscription.
+  /// Fails the test unless the recording matches `marbles`, its time counted from the subscription.
   ///
-  /// The message draws what was expected and what happened one under the other, a column for each frame (or each instant,
-  /// when that would be long), and has what happened as a diagram to paste. All events count as looked at.
+  /// The message draws the expected and the actual events one under the other, with a column for each frame (or each
+  /// instant, when that would be long). It also gives the actual events as a diagram to paste. All events count as
+  /// read.
   ///
   ///     The stream differs from the diagram at 2ms:
   ///     expected  a-c-(xy)-|
@@ -12,13 +13,14 @@ extension Recorder {
   ///                 ^
   ///     To paste: "a-b-(xy)|"
   ///
-  /// The time of a recorder with a diagram of its subscription, `record(on:during:)`, is counted from the beginning of that.
+  /// A recorder made by `record(on:during:)` counts its time from the beginning of its subscription diagram.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
-  ///   - values: what characters stand for. Others stand for themselves, for `Character`, `String` and digits for `Int`.
-  ///   - failure: what `#` stands for; by default ``MarbleFailure``.
-  ///   - frame: how long one character takes.
+  ///  - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
+  ///    digits for `Int`.
+  ///  - failure: the failure for `#`; by default ``MarbleFailure``.
+  ///  - frame: the duration of one character.
   public func expect(
     _ marbles: String, values: KeyValuePairs<Character, Input> = [:], failure: Failure? = nil,
     frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
@@ -28,7 +30,7 @@ extension Recorder {
     compare(with: marbles, MarbleKey(values: values, failure: failure), frame, site)
   }
 
-  /// As above, with names that a dictionary gives, so that tests can share them.
+  /// The same with names from a dictionary, so that tests can share them.
   @_disfavoredOverload
   public func expect(
     _ marbles: String, values: [Character: Input], failure: Failure? = nil,
@@ -39,12 +41,12 @@ extension Recorder {
     compare(with: marbles, MarbleKey(sorting: values, failure: failure), frame, site)
   }
 
-  /// - Parameter endless: what was noticed of work without an end, of which the message speaks too.
+  /// - Parameter endless: a finding about endless work, which the message includes.
   func compare(
     with marbles: String, _ key: MarbleKey<Input, Failure>, _ frame: StreamInstant.Stride, _ site: CallSite,
     endless: String? = nil
   ) {
-    // Looked at, even if there is nothing to compare it with.
+    // Read it, even if there is nothing to compare it with.
     let actual = timeline
     let expected: [(time: StreamInstant.Stride, event: Event)]
     do throws(MarbleError) {
@@ -73,16 +75,16 @@ extension Recorder {
     _ events: [(time: StreamInstant.Stride, event: Event)], _ key: MarbleKey<Input, Failure>,
     _ frame: StreamInstant.Stride
   ) -> String {
-    // Nobody pastes a recording that is too long to be looked at.
+    // Nobody pastes a recording that is too long to read.
     guard events.count <= 100 else { return "" }
     var names = MarbleNames(key, for: events.map(\.event))
     let text = names.text(of: events, frame: frame)
     return "\nTo paste: \(text.quoted)\(names.arguments())"
   }
 
-  /// Why events may be missing.
+  /// Explains why events may be missing.
   ///
-  /// - Parameter isMissing: whether they are missing at the end.
+  /// - Parameter isMissing: true when they are missing at the end.
   func hint(isMissing: Bool) -> String {
     if subscribedAt == nil { return "\nThere was no subscription." }
     guard isMissing, !isOver, let next = time.pending.first else { return "" }
@@ -101,14 +103,14 @@ extension Recorder {
     return MarbleText([MarbleText.Lane(title: "", events: timeline.map { ($0.time, key.token(for: $0.event)) })]).draw()
   }
 
-  /// The recording as a diagram, as ``Marbles`` reads it; values without a character of their own are given letters.
-  /// All events count as looked at.
+  /// The recording as a diagram that ``Marbles`` reads; values without a character get letters. All events count as
+  /// read.
   ///
   ///     #expect(recorder.marbles(frame: 1) == "a-b--(c|)")
   ///
   /// - Parameters:
-  ///   - frame: how long one character takes.
-  ///   - values: what characters stand for.
+  ///  - frame: the duration of one character.
+  ///  - values: the values of the characters.
   public func marbles(frame: StreamInstant.Stride, values: KeyValuePairs<Character, Input> = [:]) -> String {
     let events = timeline
     var names = MarbleNames(MarbleKey<Input, Failure>(values: values, failure: nil), for: events.map(\.event))
@@ -116,17 +118,18 @@ extension Recorder {
   }
 }
 
-/// Subscribes to `publisher` now, runs to the end, and fails the test unless it delivers what `marbles` shows.
+/// Subscribes to `publisher` now, runs to the end, and fails the test unless its events match `marbles`.
 ///
 /// - Parameters:
-///   - publisher: what to test; what it waits for is on `time`.
-///   - time: moves until nothing is left to do.
-///   - subscription: when to subscribe and to cancel, as a diagram, `"--^---!"`; times count from its beginning. See
-///     ``SubscriptionMarbles``.
+///  - publisher: the publisher to test; everything it waits for is on `time`.
+///  - time: advances until nothing is left to do.
+///  - subscription: when to subscribe and to cancel, as a diagram, `"--^---!"`; times count from its beginning. See
+///    ``SubscriptionMarbles``.
 ///   - marbles: see ``Marbles``.
-///   - values: what characters stand for. Others stand for themselves, for `Character`, `String` and digits for `Int`.
-///   - failure: what `#` stands for; by default ``MarbleFailure``.
-///   - frame: how long one character takes, in both diagrams.
+///  - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and digits
+///    for `Int`.
+///  - failure: the failure for `#`; by default ``MarbleFailure``.
+///  - frame: the duration of one character, in both diagrams.
 public func expectMarbles<P: Publisher>(
   _ publisher: P, on time: VirtualTimeScheduler, during subscription: String = "^", _ marbles: String,
   values: KeyValuePairs<Character, P.Output> = [:], failure: P.Failure? = nil,
@@ -137,7 +140,7 @@ public func expectMarbles<P: Publisher>(
   expectMarbles(publisher, time, subscription, marbles, MarbleKey(values: values, failure: failure), frame, site)
 }
 
-/// As above, with names that a dictionary gives, so that tests can share them.
+/// The same with names from a dictionary, so that tests can share them.
 @_disfavoredOverload
 public func expectMarbles<P: Publisher>(
   _ publisher: P, on time: VirtualTimeScheduler, during subscription: String = "^", _ marbles: String,

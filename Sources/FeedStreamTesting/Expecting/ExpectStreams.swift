@@ -1,20 +1,20 @@
 import FeedStream
 
 extension Recorder {
-  /// Fails the test unless the recording of a stream of streams, such as windows and groups, is what the diagrams show.
+  /// Fails the test unless the recording of a stream of streams, such as windows and groups, matches the diagrams.
   ///
   ///     windows.expect("x--y-|", streams: ["x": "a--(b|)", "y": "c-|"])
   ///
-  /// The time of each stream counts from when it came. All events count as looked at, those of the streams too.
+  /// The time of each stream counts from its arrival. All events count as read, also those of the streams.
   ///
   /// - Parameters:
-  ///   - marbles: when which stream comes; see ``Marbles``.
+  ///  - marbles: when each stream arrives; see ``Marbles``.
   ///   - streams: the diagram of each.
-  ///   - values: what characters in those stand for. Others stand for themselves, for `Character`, `String` and digits for
-  ///     `Int`.
-  ///   - failure: what `#` in `marbles` stands for; by default ``MarbleFailure``.
-  ///   - streamFailure: what `#` in `streams` stands for; by default ``MarbleFailure``.
-  ///   - frame: how long one character takes.
+  ///  - values: the values of the characters in those. Other characters stand for themselves, for `Character`, `String`
+  ///    and digits for `Int`.
+  ///  - failure: the failure for `#` in `marbles`; by default ``MarbleFailure``.
+  ///  - streamFailure: the failure for `#` in `streams`; by default ``MarbleFailure``.
+  ///  - frame: the duration of one character.
   public func expect<Stream: Publisher>(
     _ marbles: String, streams: KeyValuePairs<Character, String>,
     values: KeyValuePairs<Character, Stream.Output> = [:], failure: Failure? = nil,
@@ -61,7 +61,7 @@ extension Recorder {
 }
 
 extension StreamsTimeline {
-  /// What diagrams show.
+  /// The events that diagrams show.
   fileprivate init(
     _ marbles: String, _ streams: KeyValuePairs<Character, String>, _ key: MarbleKey<Value, StreamFailure>,
     _ outer: MarbleKey<Never, Failure>, _ frame: StreamInstant.Stride
@@ -81,20 +81,20 @@ extension StreamsTimeline {
   }
 }
 
-/// Subscribes to `publisher`, a stream of streams, and to each stream as it comes, runs to the end, and fails the test
-/// unless they deliver what the diagrams show.
+/// Subscribes to `publisher`, a stream of streams, and to each stream as it arrives, runs to the end, and fails the
+/// test unless their events match the diagrams.
 ///
 ///     expectMarbles(time.hot("ab--c|").window(2), on: time, "x-…", streams: ["x": "ab|", …])
 ///
 /// - Parameters:
-///   - publisher: what to test; what it waits for is on `time`.
-///   - time: moves until nothing is left to do.
-///   - marbles: when which stream comes; see ``Marbles``.
-///   - streams: the diagram of each, its time counted from when it came.
-///   - values: what characters in those stand for.
-///   - failure: what `#` in `marbles` stands for; by default ``MarbleFailure``.
-///   - streamFailure: what `#` in `streams` stands for; by default ``MarbleFailure``.
-///   - frame: how long one character takes.
+///  - publisher: the publisher to test; everything it waits for is on `time`.
+///  - time: advances until nothing is left to do.
+///  - marbles: when each stream arrives; see ``Marbles``.
+///  - streams: the diagram of each, its time counted from its arrival.
+///  - values: the values of the characters in those.
+///  - failure: the failure for `#` in `marbles`; by default ``MarbleFailure``.
+///  - streamFailure: the failure for `#` in `streams`; by default ``MarbleFailure``.
+///  - frame: the duration of one character.
 public func expectMarbles<P: Publisher>(
   _ publisher: P, on time: VirtualTimeScheduler, _ marbles: String, streams: KeyValuePairs<Character, String>,
   values: KeyValuePairs<Character, P.Output.Output> = [:], failure: P.Failure? = nil,

@@ -1,17 +1,17 @@
 import FeedStream
 
 extension ScriptedPublisher {
-  /// Fails the test unless the publisher's subscriptions, in the order in which they came, are what `diagrams` show.
+  /// Fails the test unless the publisher's subscriptions match `diagrams`, in the order in which they were made.
   ///
   ///     source.expectSubscriptions("^---!", "--^--!")
   ///     unused.expectSubscriptions()
   ///
-  /// Time counts from when the publisher was made. `!` is where a subscription was cancelled, or where its ending was
-  /// delivered; without `!` it is still live.
+  /// Time counts from when the publisher was made. `!` marks a cancellation or the delivery of the ending; without `!`
+  /// the subscription is still live.
   ///
   /// - Parameters:
-  ///   - diagrams: see ``SubscriptionMarbles``; none where nobody is to subscribe.
-  ///   - frame: how long one character takes.
+  ///  - diagrams: see ``SubscriptionMarbles``; none when nobody may subscribe.
+  ///  - frame: the duration of one character.
   public func expectSubscriptions(
     _ diagrams: String..., frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column

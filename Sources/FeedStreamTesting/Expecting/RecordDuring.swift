@@ -1,7 +1,7 @@
 import FeedStream
 
 extension Publisher {
-  /// Subscribes a ``Recorder`` when a diagram says so, and cancels it when the diagram says so.
+  /// Subscribes a ``Recorder``, and cancels it, at the times that a diagram shows.
   ///
   ///     let source = time.hot("--a--b--c--d--|")
   ///     let recorder = source.record(on: time, during: "---^------!")
@@ -9,14 +9,15 @@ extension Publisher {
   ///     recorder.expect(       "-----b--c")
   ///     source.expectSubscriptions("---^------!")
   ///
-  /// The recorder's time counts from the beginning of the diagram, so that the lines can stand under each other. What `^`
-  /// and `!` say is done before anything else that is due then, in the scheduled order; in a seeded one, in any.
+  /// The recorder's time counts from the beginning of the diagram, so that the lines can stand under each other. In the
+  /// scheduled order, `^` and `!` come before everything else that is due at their instant; in a seeded order, at any
+  /// place.
   ///
   /// - Parameters:
   ///   - time: the scheduler; the diagram begins now.
   ///   - demand: how the recorder asks for values, from its subscription on.
   ///   - subscription: see ``SubscriptionMarbles``; `"---!"` subscribes now, `"---^"` never cancels.
-  ///   - frame: how long one character takes.
+  ///  - frame: the duration of one character.
   public func record(
     on time: VirtualTimeScheduler, demand: DemandScript = .unlimited, during subscription: String,
     frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
@@ -31,11 +32,11 @@ extension Publisher {
 }
 
 extension Recorder {
-  /// Subscribes to `publisher`, and cancels, when a diagram says so.
+  /// Subscribes to `publisher`, and cancels, at the times that a diagram shows.
   func subscribe<P: Publisher>(
     to publisher: P, during subscription: String, _ frame: StreamInstant.Stride, _ site: CallSite
   ) where P.Output == Input, P.Failure == Failure {
-    // The usual case, in which time counts from the subscription, though that may come late.
+    // The usual case: time counts from the subscription, which may come late.
     if subscription == "^" { return publisher.subscribe(self) }
     let diagram: SubscriptionMarbles
     do throws(MarbleError) {

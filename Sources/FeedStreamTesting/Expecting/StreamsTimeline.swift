@@ -1,6 +1,6 @@
 import FeedStream
 
-/// A stream of streams: when each came, and what it delivered.
+/// The events of a stream of streams: when each stream arrived, and its events.
 struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
   typealias Events = [(time: StreamInstant.Stride, event: StreamEvent<Value, StreamFailure>)]
 
@@ -11,15 +11,15 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
     /// Their time counts from `start`.
     let events: Events
 
-    /// Their time counts as that of `start` does.
+    /// Their time counts from the same point as that of `start`.
     var absolute: Events { events.map { (start + $0.time, $0.event) } }
   }
 
   var streams: [Member] = []
-  /// The ending of the stream of streams, if it has come.
+  /// The ending of the stream of streams, if there is one.
   var ending: [(time: StreamInstant.Stride, event: StreamEvent<Never, Failure>)] = []
 
-  /// When the two first differ, by whatever stream.
+  /// The time at which the two first differ, in any stream.
   func firstDifference(from other: Self) -> StreamInstant.Stride? {
     var marks: [StreamInstant.Stride] = []
     for (mine, theirs) in zip(streams, other.streams) {
@@ -32,7 +32,7 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
     return marks.min()
   }
 
-  /// Gives each stream the name of an equal one in `other`, or else that of the one in its place, or else a letter, so that
+  /// Names each stream after an equal one in `other`, or else after the one in its place, or else by a letter, so that
   /// streams that differ have different names.
   mutating func takeNames(from other: Self) {
     var named: [(name: Character, events: Events)] = []
@@ -51,7 +51,7 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
     }
   }
 
-  /// The lanes of a drawing: the stream of streams, and under it each stream where it begins.
+  /// The lanes of a drawing: the stream of streams, and under it each stream from its beginning.
   func lanes(
     _ title: String, _ key: MarbleKey<Value, StreamFailure>, _ outer: MarbleKey<Never, Failure>
   ) -> [MarbleText.Lane] {
@@ -64,7 +64,7 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
       }
   }
 
-  /// What to write in a test to expect this: `"x--y|", streams: ["x": "ab|", "y": "-c|"]`.
+  /// The arguments of a test that expects this: `"x--y|", streams: ["x": "ab|", "y": "-c|"]`.
   func source(
     _ key: MarbleKey<Value, StreamFailure>, _ outer: MarbleKey<Never, Failure>, frame: StreamInstant.Stride
   ) -> String {

@@ -1,6 +1,6 @@
 extension Character {
-  /// How many columns a terminal takes for it: two for the scripts of East Asia and for emoji, as Unicode's annex 11 has
-  /// it, near enough.
+  /// The number of terminal columns it takes: two for the scripts of East Asia and for emoji, approximately as in
+  /// Unicode's annex 11.
   var columns: Int {
     guard let scalar = unicodeScalars.first else { return 0 }
     if scalar.properties.isEmojiPresentation { return 2 }
@@ -14,10 +14,11 @@ extension Character {
 }
 
 extension String {
-  /// How many columns a terminal takes for it, on one line.
+  /// The number of terminal columns it takes, on one line.
   var columns: Int { reduce(0) { $0 + $1.columns } }
 
-  /// With what would break the line, or cannot be drawn, written as in Swift's source: `two\nlines`.
+  /// The text on one line: characters that would break it, or cannot be drawn, are escaped as in Swift's source:
+  /// `two\nlines`.
   var onOneLine: String {
     guard unicodeScalars.contains(where: \.isUndrawable) else { return self }
     var line = ""
@@ -45,7 +46,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether it is a control character or ends a line; the noncharacters are no XML.
+  /// True when it is a control character or ends a line; noncharacters are not allowed in XML.
   fileprivate var isUndrawable: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true

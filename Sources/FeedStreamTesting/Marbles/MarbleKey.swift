@@ -1,6 +1,6 @@
 import FeedStream
 
-/// What the characters of a diagram stand for.
+/// Maps the characters of a diagram to events.
 struct MarbleKey<Value, Failure: Error> {
   let values: [(key: Character, value: Value)]
   let failure: Failure?
@@ -10,13 +10,13 @@ struct MarbleKey<Value, Failure: Error> {
     self.failure = failure
   }
 
-  /// From names without an order; of two for one value, the first in the alphabet is drawn.
+  /// Makes a key from names without an order; of two names for one value, the first in the alphabet is drawn.
   init(sorting values: [Character: Value], failure: Failure?) {
     self.values = values.sorted { $0.key < $1.key }
     self.failure = failure
   }
 
-  /// The events in a diagram; the first character that stands for nothing is an error.
+  /// The events in a diagram; throws at the first character without a meaning.
   func events(in marbles: Marbles) throws(MarbleError) -> [(
     time: StreamInstant.Stride, event: StreamEvent<Value, Failure>
   )] {
@@ -60,13 +60,13 @@ struct MarbleKey<Value, Failure: Error> {
     }
   }
 
-  /// What a character stands for by itself, if it does.
+  /// The value that a character stands for by itself, or `nil`.
   static func meaning(of character: Character) -> Value? {
     guard let type = Value.self as? any MarbleValue.Type else { return nil }
     return type.init(marble: character) as? Value
   }
 
-  /// What the characters among `tokens` stand for, in lines of their own, as far as a test has said so.
+  /// The meanings of the characters in `tokens`, as far as the test has given them, on separate lines.
   func legend(for tokens: [String]) -> String {
     values.filter { tokens.contains(String($0.key)) && String($0.key) != "\($0.value)" }
       .map { "\n\($0.key) is \("\($0.value)".onOneLine)" }.joined() + failureLegend(for: tokens)
@@ -77,7 +77,7 @@ struct MarbleKey<Value, Failure: Error> {
     return "\n# is \("\(failure)".onOneLine)"
   }
 
-  /// How an event is drawn: as its character if it has one.
+  /// The text that is drawn for an event: its character, if it has one.
   func token(for event: StreamEvent<Value, Failure>) -> String {
     switch event {
     case .completion(.finished): return "|"
@@ -87,7 +87,7 @@ struct MarbleKey<Value, Failure: Error> {
     case .value(let value):
       if let key = values.first(where: { isSame($0.value, value) })?.key { return String(key) }
       let text = "\(value)".onOneLine
-      // A character that means something else in this diagram would be read as that.
+      // A character with another meaning in this diagram would be misread.
       guard text.count == 1, let character = text.first, !character.isNotation,
         !values.contains(where: { $0.key == character })
       else { return "‹\(text)›" }
@@ -97,11 +97,11 @@ struct MarbleKey<Value, Failure: Error> {
 }
 
 extension Character {
-  /// Whether it says something of its own in a diagram.
+  /// True when it has a meaning in the notation.
   var isNotation: Bool { isWhitespace || "-()^|#".contains(self) }
 }
 
-/// Whether two values are equal, or, when they cannot be compared, look the same.
+/// True when two values are equal, or, when they cannot be compared, have the same description.
 func isSame<T>(_ first: T, _ second: T) -> Bool {
   func compare<E: Equatable>(_ first: E) -> Bool { first == (second as? E) }
   if let first = first as? any Equatable { return compare(first) }

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Names for values that a test has not named, so that what happened can be pasted into it.
+/// Names values that a test has not named, so that the actual events can be pasted into it.
 struct MarbleNames<Value, Failure: Error> {
   private static var letters: String { "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" }
 
@@ -9,7 +9,7 @@ struct MarbleNames<Value, Failure: Error> {
   private var added: [(key: Character, value: Value)] = []
   private var failure: Failure?
 
-  /// - Parameter events: everything that is to be named.
+  /// - Parameter events: all events to be named.
   init(_ key: MarbleKey<Value, Failure>, for events: [StreamEvent<Value, Failure>]) {
     self.key = key
     let tokens = events.map { key.token(for: $0) }
@@ -40,16 +40,16 @@ struct MarbleNames<Value, Failure: Error> {
         return character
       }
       if let name = added.first(where: { isSame($0.value, value) })?.key { return name }
-      // More values than letters: nobody pastes that.
+      // There are more values than letters: nobody pastes that.
       let name = free.isEmpty ? "?" : free.removeFirst()
       added.append((name, value))
       return name
     }
   }
 
-  /// What a test must say beside the diagram: `, values: ["A": 13]`.
+  /// The arguments that a test needs beside the diagram: `, values: ["A": 13]`.
   ///
-  /// - Parameter label: what the argument for a failure is called.
+  /// - Parameter label: the label of the argument for a failure.
   func arguments(failure label: String = "failure") -> String {
     let values = added.map { "\"\($0.key)\": \(String(reflecting: $0.value))" }.joined(separator: ", ")
     return (added.isEmpty ? "" : ", \(key.values.isEmpty ? "values:" : "and in values:") [\(values)]")

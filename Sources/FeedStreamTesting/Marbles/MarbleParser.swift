@@ -6,9 +6,9 @@ struct MarbleParser {
   private let characters: [Character]
   private let frame: StreamInstant.Stride
   private var index = 0
-  /// When the next character happens.
+  /// The time of the next character.
   private var now: StreamInstant.Stride = 0
-  /// When the last one did; a literal counts from it.
+  /// The time of the last one; a literal counts from it.
   private var last: StreamInstant.Stride?
   private var group: (start: Int, isEmpty: Bool)?
   private var ending: Int?
@@ -16,7 +16,7 @@ struct MarbleParser {
   private var marbles: [Marbles.Marble] = []
 
   init(_ text: String, frame: StreamInstant.Stride) {
-    precondition(frame.nanoseconds > 0, "Marbles: a frame of \(frame) cannot be; use more than zero")
+    precondition(frame.nanoseconds > 0, "Marbles: frame is \(frame); use more than zero")
     self.text = text
     characters = Array(text)
     self.frame = frame
@@ -95,7 +95,7 @@ struct MarbleParser {
     return unit.isEmpty || !unit.allSatisfy(\.isLetter) || word.count < 2 ? nil : word.count
   }
 
-  /// A time with a minus would be read as a frame, digits and letters.
+  /// A negative time would be read as a frame, digits and letters.
   private func refuseNegativeLiteral() throws(MarbleError) {
     guard characters[index] == "-", index == 0 || characters[index - 1].isWhitespace else { return }
     let word = characters[(index + 1)...].prefix { !$0.isWhitespace }
@@ -120,7 +120,7 @@ struct MarbleParser {
       throw error(at: index, "virtual time does not last that long; use less than 100000d in all")
     }
     now = start + .seconds(value * scale)
-    // What follows another literal comes after both.
+    // A literal that follows another counts from the end of both.
     last = now
     index += length
   }

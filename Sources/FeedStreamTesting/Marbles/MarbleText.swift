@@ -1,12 +1,12 @@
 import FeedStream
 
-/// Draws recordings as text, one under the other, so that what happens at one instant stands in one column.
+/// Draws recordings as text, one under the other, so that events of one instant are in one column.
 struct MarbleText {
-  /// A line of the drawing: what happens when, each event as its token.
+  /// A line of the drawing: its events as tokens, with their times.
   struct Lane {
     let title: String
     let events: [(time: StreamInstant.Stride, token: String)]
-    /// Whether a line is drawn from event to event.
+    /// True when a line is drawn from event to event.
     let isStream: Bool
     /// When the line begins.
     let start: StreamInstant.Stride
@@ -25,7 +25,7 @@ struct MarbleText {
       self.ending = ending ?? events.last { $0.token.hasPrefix("|") || $0.token.hasPrefix("#") }?.time
     }
 
-    /// Whether the line is drawn at `instant`, where nothing happens.
+    /// True when the line is drawn at `instant`, where nothing happens.
     fileprivate func passes(_ instant: StreamInstant.Stride) -> Bool {
       isStream && start <= instant && (ending.map { instant < $0 } ?? true)
     }
@@ -35,16 +35,16 @@ struct MarbleText {
 
   init(_ lanes: [Lane]) { self.lanes = lanes }
 
-  /// So many instants are drawn of a recording that is too long to be looked at.
+  /// The maximum number of instants that are drawn of a long recording.
   private static let most = 100
 
-  /// So many frames are drawn as a diagram has them; longer ones by their instants.
+  /// The maximum number of frames that are drawn as in a diagram; longer recordings are drawn by instants.
   private static let mostFrames: Int64 = 80
 
-  /// The drawing in frames, as a diagram is written: a column for each, and no line of times. What a column lacks in width
-  /// is filled with spaces, which mean nothing in a diagram. `nil` for what is too long, or lies between frames.
+  /// The drawing in frames, as in a diagram: a column for each, and no line of times. Narrow cells are filled with
+  /// spaces, which mean nothing in a diagram. `nil` when it is too long, or an event lies between frames.
   ///
-  /// - Parameter mark: is marked with `^`.
+  /// - Parameter mark: the instant that is marked with `^`.
   func draw(frame: StreamInstant.Stride, mark: StreamInstant.Stride?) -> String? {
     let instants = lanes.flatMap { $0.events.map(\.time) } + (mark.map { [$0] } ?? [])
     guard
@@ -75,7 +75,8 @@ struct MarbleText {
 
   /// The drawing in instants: a line of times, then the lanes, then a mark under `mark`.
   ///
-  /// Of more than a hundred instants those around `mark`, or else the first, are drawn; a last line tells how many are not.
+  /// Of more than a hundred instants, only those around `mark`, or else the first, are drawn; a last line says how many
+  /// are left out.
   func draw(mark: StreamInstant.Stride? = nil) -> String {
     let all = Set(lanes.flatMap { $0.events.map(\.time) } + [0] + (mark.map { [$0] } ?? [])).sorted()
     let middle = mark.flatMap { all.firstIndex(of: $0) } ?? 0
@@ -109,7 +110,7 @@ struct MarbleText {
     return lines.map { $0.trimmed }.joined(separator: "\n")
   }
 
-  /// What happens at one instant.
+  /// The events of one instant.
   private static func cell(_ tokens: [String]) -> String {
     guard tokens.count > most else { return tokens.count > 1 ? "(\(tokens.joined()))" : tokens.first ?? "" }
     return "(\(tokens.prefix(most / 5).joined())… \(tokens.count) in all …\(tokens.last!))"

@@ -1,6 +1,6 @@
 /// A value that a character in a marble diagram can stand for by itself.
 public protocol MarbleValue {
-  /// The value that `marble` stands for; `nil` when it stands for none.
+  /// Makes the value that `marble` stands for; `nil` when it stands for none.
   init?(marble: Character)
 }
 
@@ -20,7 +20,7 @@ extension Int: MarbleValue {
   }
 }
 
-/// The failure that `#` stands for when a test names no other.
+/// The failure for `#` when a test names no other.
 public struct MarbleFailure: Error, Equatable, CustomStringConvertible {
   public init() {}
   public var description: String { "#" }

@@ -1,16 +1,16 @@
 import FeedStream
 
-/// Writes events down in the notation that ``Marbles`` reads.
+/// Writes events in the notation that ``Marbles`` reads.
 struct MarbleWriter {
   let frame: StreamInstant.Stride
 
   /// A wait of more frames than this is written as a time.
   private static let mostFrames: Int64 = 12
 
-  /// The diagram of `events`, each with the character that stands for it.
+  /// The diagram of `events`, each given with its character.
   func text(_ events: [(time: StreamInstant.Stride, character: Character)]) -> String {
     let text = write(events, guarding: false)
-    // A digit at the beginning of a word may read as a time: `5s`. In parentheses it does not.
+    // A digit at the beginning of a word may be read as a time: `5s`. In parentheses it is not.
     let times = (try? Marbles(text, frame: frame))?.marbles.map(\.time)
     return times == events.map(\.time) ? text : write(events, guarding: true)
   }
@@ -18,9 +18,9 @@ struct MarbleWriter {
   private func write(_ events: [(time: StreamInstant.Stride, character: Character)], guarding: Bool) -> String {
     guard !events.isEmpty else { return "-" }
     var text = ""
-    /// When the last events happened; a time counts from it.
+    /// The time of the last events; a time literal counts from it.
     var last: StreamInstant.Stride = 0
-    /// When the next character happens.
+    /// The time of the next character.
     var next: StreamInstant.Stride = 0
     var rest = events[...]
     while let time = rest.first?.time {

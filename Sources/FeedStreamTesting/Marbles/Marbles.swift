@@ -9,14 +9,16 @@ import FeedStream
 /// | <code>\|</code> | the stream finishes |
 /// | `#` | the stream fails |
 /// | `(ab\|)` | these happen at one instant; a group takes one frame |
-/// | ` 100ms ` | between two characters, and set off by spaces: so much time lies between them instead of one frame. Units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` |
-/// | `^` | in a hot publisher: the test begins here; what is before it has happened already. A cold one has no such time |
+/// | ` 100ms ` | between two characters, and set off by spaces: so much time lies between them instead of one frame.
+/// Units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` |
+/// | `^` | in a hot publisher: the test begins here; what is before it has happened already. A cold one has no such
+/// time |
 /// | space, end of a line | nothing; for alignment |
 ///
-/// A frame is a millisecond unless said otherwise. The notation is that of ReactiveX's test schedulers, with two warts
-/// removed: a group is as long as a value, and `a 100ms b` puts `b` 100 ms after `a`.
+/// A frame is a millisecond by default. The notation is that of ReactiveX's test schedulers, with two changes: a group
+/// takes as long as a value, and `a 100ms b` puts `b` 100 ms after `a`.
 public struct Marbles: Equatable, Sendable {
-  /// What a character stands for.
+  /// The meaning of a character.
   public enum Symbol: Hashable, Sendable {
     case value(Character)
     case finished
@@ -39,7 +41,7 @@ public struct Marbles: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - text: the drawing.
-  ///   - frame: how long one character takes.
+  ///  - frame: the duration of one character.
   public init(_ text: String, frame: StreamInstant.Stride = .milliseconds(1)) throws(MarbleError) {
     var parser = MarbleParser(text, frame: frame)
     self.text = text
@@ -52,13 +54,13 @@ public struct Marbles: Equatable, Sendable {
   }
 }
 
-/// Why a drawing cannot be read, pointing at the character.
+/// Says why a drawing cannot be read, and points at the character.
 public struct MarbleError: Error, Equatable, CustomStringConvertible {
   /// The drawing.
   public var text: String
   /// The index of the offending character, from 0; the length of the text when something is missing at its end.
   public var offset: Int
-  /// What is wrong with it and what to write instead.
+  /// The mistake, and what to write instead.
   public var reason: String
 
   public var description: String {
@@ -66,7 +68,7 @@ public struct MarbleError: Error, Equatable, CustomStringConvertible {
     var start = 0
     for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       lines.append("  \(line)")
-      // The character in its own line: a drawing may take several.
+      // The character is marked in its own line: a drawing may have several.
       if start...(start + line.count) ~= offset {
         let indent = line.prefix(offset - start).map { $0 == "\t" ? "\t" : String(repeating: " ", count: $0.columns) }
         lines.append("  \(indent.joined())^ \(reason)")

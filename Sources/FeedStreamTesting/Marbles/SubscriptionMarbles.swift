@@ -1,6 +1,6 @@
 import FeedStream
 
-/// When a subscription begins and ends, drawn as text.
+/// The beginning and the end of a subscription, drawn as text.
 ///
 ///     source        --a--b--c--d--|
 ///     subscription  ---^------!
@@ -14,8 +14,8 @@ import FeedStream
 /// | ` 100ms ` | as in ``Marbles`` |
 /// | space, end of a line | nothing; for alignment |
 ///
-/// Without `!` the subscription goes on. Where a diagram says what a test does, `^` may be left out: then it subscribes
-/// immediately. The notation is that of ReactiveX's test schedulers.
+/// Without `!` the subscription continues. In a diagram for `record(on:during:)`, `^` may be left out: then it
+/// subscribes immediately. The notation is that of ReactiveX's test schedulers.
 public struct SubscriptionMarbles: Equatable, Sendable {
   /// When the subscription begins; `nil` without `^`.
   public var subscribed: StreamInstant.Stride?
@@ -31,9 +31,9 @@ public struct SubscriptionMarbles: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - text: the drawing.
-  ///   - frame: how long one character takes.
+  ///  - frame: the duration of one character.
   public init(_ text: String, frame: StreamInstant.Stride = .milliseconds(1)) throws(MarbleError) {
-    // To the reader of marbles these are values. It counts time from ^, which here takes one frame like the rest.
+    // The reader of marbles takes these for values. It counts time from ^, which here takes one frame like the others.
     let begin = Self.stand(for: text)
     var parser = MarbleParser(String(text.map { $0 == "^" ? begin : $0 }), frame: frame)
     let marbles: [Marbles.Marble]

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// An account of demand: what was asked for, and what was used.
+/// An account of demand: how much was requested, and how much was used.
 public struct DemandLedger: CustomStringConvertible {
   /// A line in the account.
   public enum Entry: Equatable, Sendable {
@@ -20,7 +20,7 @@ public struct DemandLedger: CustomStringConvertible {
   /// How many values arrived.
   public private(set) var used = 0
 
-  /// What may still be delivered.
+  /// The demand that has not been used.
   public var balance: Subscribers.Demand { asked == .unlimited ? .unlimited : asked - used }
 
   mutating func ask(_ demand: Subscribers.Demand, at time: StreamInstant) {
@@ -33,7 +33,7 @@ public struct DemandLedger: CustomStringConvertible {
     entries.append(Timed(.answered(demand), at: time))
   }
 
-  /// - Returns: whether the value had been asked for.
+  /// - Returns: true when the value had been asked for.
   mutating func use(at time: StreamInstant) -> Bool {
     used += 1
     let isCovered = asked == .unlimited || asked >= used
@@ -45,6 +45,6 @@ public struct DemandLedger: CustomStringConvertible {
 }
 
 extension Subscribers.Demand {
-  /// As a sentence has it: `3` or `unlimited`.
+  /// As words for a sentence: `3` or `unlimited`.
   var inWords: String { max.map(String.init) ?? "unlimited" }
 }

@@ -1,16 +1,16 @@
 import FeedStream
 
-/// How a ``Recorder`` asks for values: at first, in answer to each value, and after a while.
+/// Says how a ``Recorder`` asks for values: at first, in answer to each value, and later.
 public struct DemandScript: Sendable, CustomStringConvertible {
-  /// What is requested on subscription; with `.none` nothing is requested.
+  /// The request on subscription; with `.none` nothing is requested.
   public var initial: Subscribers.Demand
-  /// What the recorder answers to the first value, the second and so on; the last answer is given to all that follow.
+  /// The answers to the first value, the second and so on; the last answer is repeated for all that follow.
   public var answers: [Subscribers.Demand]
-  /// What is requested later, counted from the subscription.
+  /// The later requests, with times counted from the subscription.
   public var later: [Later]
   private let name: String?
 
-  /// A request to come.
+  /// A later request.
   public struct Later: Sendable {
     public var after: StreamInstant.Stride
     public var demand: Subscribers.Demand
@@ -36,14 +36,14 @@ public struct DemandScript: Sendable, CustomStringConvertible {
     self.later = later
   }
 
-  /// Everything at once.
+  /// Requests everything immediately.
   public static let unlimited = DemandScript("unlimited", initial: .unlimited)
-  /// Nothing until the test calls ``Recorder/request(_:)``.
+  /// Requests nothing until the test calls ``Recorder/request(_:)``.
   public static let none = DemandScript("nothing", initial: .none)
-  /// One value, and one more in answer to each.
+  /// Requests one value, and one more in answer to each.
   public static let oneByOne = DemandScript("one at a time", initial: .max(1), answers: [.max(1)])
 
-  /// So many values; more when the test calls ``Recorder/request(_:)``.
+  /// Requests this many values; for more, the test calls ``Recorder/request(_:)``.
   public static func max(_ count: Int) -> DemandScript { DemandScript("\(count)", initial: .max(count)) }
 
   /// - Parameter index: 0 for the first value.

@@ -1,16 +1,17 @@
 extension Recorder {
-  /// Has the end of `withVirtualTime` cancel this recorder, if its stream is not over by then, which fails no test.
+  /// Makes the end of `withVirtualTime` cancel this recorder if its stream is not over by then, instead of failing the
+  /// test.
   ///
   ///     let recorder = ticks.record(on: time).cancelledAtEnd()
   ///
-  /// Events that nobody looked at, and work that its cancellation leaves behind, fail the test as ever. Outside of
-  /// `withVirtualTime` it has no effect.
+  /// Unread events, and work that the cancellation leaves behind, still fail the test. Outside of `withVirtualTime` it
+  /// has no effect.
   public func cancelledAtEnd() -> Self {
     isCancelledAtEnd = true
     return self
   }
 
-  /// Fails the test, unless that follows from what has failed already.
+  /// Fails the test, unless this follows from an earlier failure.
   func fail(_ message: String, _ site: CallSite) {
     isExcused = true
     time.fail(message, site)
@@ -24,7 +25,7 @@ extension Recorder: Auditable {
     return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
 
-  /// What nobody looked at.
+  /// The events that nobody has read, as a message.
   var unreadLeftover: String? {
     let unread = unreadEvents
     guard !unread.isEmpty else { return nil }

@@ -2,8 +2,8 @@ import FeedStream
 
 /// A subscriber that keeps everything it receives, with the virtual time, and an account of the demand.
 ///
-/// A value that was not asked for, and anything else the rules forbid (`CONTRACT.md`), fails the test at once, on the line
-/// where the recorder was made, once for each rule.
+/// A value that was not asked for, or any other violation of the rules (`CONTRACT.md`), fails the test immediately,
+/// once for each rule, on the line where the recorder was made.
 ///
 ///     let recorder = subject.map { $0 * 2 }.record(on: time, demand: .oneByOne)
 public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
@@ -15,34 +15,35 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   private var subscription: (any Subscription)?
   private var isCancelled = false
   private var received: [Timed<Event>] = []
-  /// Called with each value once it is written down, until the stream is over: to send, request or cancel within a delivery.
+  /// Called with each value after it is recorded, until the stream is over: to send, request or cancel within a
+  /// delivery.
   ///
   ///     recorder.onValue = { if $0 == 1 { subject.send(2) } }
   public var onValue: ((Input) -> Void)?
-  /// Called for what the rules forbid, with the rule's number.
+  /// Called for each violation, with the rule's number.
   var onViolation: ((_ rule: Int, _ message: String) -> Void)?
-  /// Called within each callback, once it is written down; the subscription is `nil` after the ending.
+  /// Called within each callback, after the event is recorded; the subscription is `nil` after the ending.
   var onCallback: (() -> Void)?
-  /// Whether an answer to a value is given by calling `request` within the callback instead.
+  /// True when the recorder answers a value by calling `request` within the callback instead.
   var answersByRequest = false
 
-  /// The account of demand: each request, each answer to a value, each value that used some up.
+  /// The account of demand: each request, each answer to a value, each value that used one.
   public private(set) var ledger = DemandLedger()
-  /// When the subscription came.
+  /// The time at which the subscription arrived.
   public private(set) var subscribedAt: StreamInstant?
-  /// When ``cancel()`` was called.
+  /// The time at which ``cancel()`` was called.
   public private(set) var cancelledAt: StreamInstant?
 
-  /// How many events a test has looked at; the rest is unread, and a test should not end like that.
+  /// How many events the test has read; a test should read them all.
   private(set) var readCount = 0
   private var auditEntry: Audit.Entry?
   /// The rules whose violation has been reported.
   private var reported: Set<Int> = []
-  /// Whether an expectation has failed, of which the test has had its message.
+  /// True when an expectation has failed and has reported it.
   var isExcused = false
-  /// Whether the end of the test cancels it.
+  /// True when the end of the test cancels it.
   var isCancelledAtEnd = false
-  /// What times are counted from, if not from the subscription.
+  /// The point from which times are counted, if it is not the subscription.
   var origin: StreamInstant?
 
   public init(
@@ -60,42 +61,42 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
 
   deinit { auditEntry?.bequeath(isExcused ? nil : unreadLeftover) }
 
-  // MARK: What was received
+  // MARK: Received events
 
-  /// Every event with its time. Reading them counts as looking at them all.
+  /// Every event with its time. Reading them counts as reading all events.
   public var events: [Timed<Event>] {
     readCount = received.count
     return received
   }
 
-  /// The values. Reading them counts as looking at all events.
+  /// The values. Reading them counts as reading all events.
   public var values: [Input] {
     events.compactMap { if case .value(let value) = $0.content { value } else { nil } }
   }
 
-  /// How the stream ended, if it has. Reading it counts as looking at all events.
+  /// The ending, if there is one. Reading it counts as reading all events.
   public var completion: Subscribers.Completion<Failure>? {
     for event in events { if case .completion(let completion) = event.content { return completion } }
     return nil
   }
 
-  /// What the stream failed with, if it did. Reading it counts as looking at all events.
+  /// The failure, if there is one. Reading it counts as reading all events.
   public var failure: Failure? { if case .failure(let error) = completion { error } else { nil } }
 
-  /// The first event nobody has looked at.
+  /// The first unread event.
   func readNext() -> Timed<Event>? {
     guard readCount < received.count else { return nil }
     defer { readCount += 1 }
     return received[readCount]
   }
 
-  /// The events, looked at without reading them.
+  /// The unread events; they stay unread.
   var unreadEvents: ArraySlice<Timed<Event>> { received[readCount...] }
   private(set) var hasEnded = false
-  /// How the stream ended, looked at without reading it.
+  /// The ending; it stays unread.
   var ending: Timed<Event>? { received.last { $0.content.isCompletion } }
 
-  // MARK: What it does
+  // MARK: Actions
 
   /// Asks for more values.
   public func request(_ demand: Subscribers.Demand) {
@@ -104,9 +105,9 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     subscription.request(demand)
   }
 
-  /// Cancels the subscription; whatever comes after that is a violation.
+  /// Cancels the subscription; any event after that is a violation.
   ///
-  /// A recorder that is to be cancelled at the end of the test need not be: see ``cancelledAtEnd()``.
+  /// To cancel only at the end of the test, use ``cancelledAtEnd()`` instead.
   public func cancel() {
     guard !isCancelled else { return }
     isCancelled = true
@@ -171,7 +172,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     self.subscription = nil
     guard let onCallback else { return }
     onCallback()
-    // A subscriber may be slow to notice: neither of these may have an effect.
+    // A subscriber may notice late: neither call may have an effect.
     subscription?.request(.max(1))
     subscription?.cancel()
   }

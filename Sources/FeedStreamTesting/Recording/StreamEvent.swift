@@ -1,6 +1,6 @@
 import FeedStream
 
-/// What a subscriber receives after its subscription.
+/// An event that a subscriber receives after its subscription.
 public enum StreamEvent<Value, Failure: Error> {
   case value(Value)
   case completion(Subscribers.Completion<Failure>)
@@ -18,13 +18,13 @@ extension StreamEvent: CustomStringConvertible {
     }
   }
 
-  /// Whether it ends the stream.
+  /// True when it ends the stream.
   public var isCompletion: Bool {
     if case .completion = self { true } else { false }
   }
 }
 
-/// Something that happened, and when.
+/// An event with its time.
 public struct Timed<Content>: CustomStringConvertible {
   public var time: StreamInstant
   public var content: Content

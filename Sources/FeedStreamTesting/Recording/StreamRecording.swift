@@ -1,26 +1,26 @@
 import FeedStream
 
-/// A stream that a stream has delivered, such as a window or a group, and what it delivered in its turn.
+/// A stream that another stream has delivered, such as a window or a group, with its events.
 public struct StreamRecording<Stream: Publisher> {
-  /// The stream, for its key if it has one.
+  /// The stream, which has the key if it is a group.
   public let stream: Stream
-  /// What it delivered since it came.
+  /// Its events since it arrived.
   public let recorder: Recorder<Stream.Output, Stream.Failure>
 }
 
 extension Publisher where Output: Publisher {
-  /// Subscribes a ``Recorder``, and another to each stream that is delivered, as it comes.
+  /// Subscribes a ``Recorder``, and another to each stream that is delivered, when it arrives.
   ///
   ///     let windows = source.window(2).recordStreams(on: time)
   ///     time.run()
   ///     windows.expect("x--y-|", streams: ["x": "a--(b|)", "y": "c-|"])
   ///
-  /// The recorders of streams that are live at the end of `withVirtualTime` are cancelled by it.
+  /// The end of `withVirtualTime` cancels the recorders of streams that are still live.
   ///
   /// - Parameters:
   ///   - time: the scheduler.
-  ///   - demand: how streams are asked for.
-  ///   - streamDemand: how each stream is asked for its values.
+  ///  - demand: how to ask for streams.
+  ///  - streamDemand: how to ask each stream for its values.
   public func recordStreams(
     on time: VirtualTimeScheduler = VirtualTimeScheduler(), demand: DemandScript = .unlimited,
     streamDemand: DemandScript = .unlimited, fileID: StaticString = #fileID, filePath: StaticString = #filePath,

@@ -1,10 +1,10 @@
-/// What a test must have tidied up by its end.
+/// Checks what a test must have cleaned up by its end.
 final class Audit {
-  /// Something a test can leave untidy, and the line it came from.
+  /// An object that may leave something behind, and the line it came from.
   final class Entry {
     fileprivate weak var subject: (any Auditable)?
     fileprivate let site: CallSite
-    /// What was left over when the subject went, if it has gone.
+    /// What the subject left behind when it was deallocated.
     fileprivate(set) var legacy: String?
 
     fileprivate init(_ subject: any Auditable, _ site: CallSite) {
@@ -12,15 +12,15 @@ final class Audit {
       self.site = site
     }
 
-    /// Keeps what the subject leaves behind as it goes.
+    /// Keeps what the subject leaves behind when it is deallocated.
     func bequeath(_ leftover: String?) { legacy = leftover }
   }
 
   private var entries: [Entry] = []
   private var sources: [(leftover: () -> String?, site: CallSite)] = []
-  /// Whether an expectation has failed: that work is left over then follows from the same mistake.
+  /// True when an expectation has failed: work that is left over then follows from the same mistake.
   private(set) var hasFailed = false
-  /// Whether a diagram could not be read: whatever is not as expected then follows from that.
+  /// True when a diagram could not be read: other differences then follow from that.
   private(set) var isUnreadable = false
 
   func add(_ subject: any Auditable, _ site: CallSite) -> Entry {
@@ -31,13 +31,13 @@ final class Audit {
 
   /// Watches a source that was made at `site`.
   ///
-  /// - Parameter leftover: a sentence on what is left over, if anything is.
+  /// - Parameter leftover: a sentence that says what is left over, or `nil`.
   func add(_ site: CallSite, leftover: @escaping () -> String?) { sources.append((leftover, site)) }
 
-  /// An expectation has failed, as has been reported.
+  /// Notes a failed expectation, which has been reported.
   func noteFailure() { hasFailed = true }
 
-  /// A diagram cannot be read, as has been reported.
+  /// Notes an unreadable diagram, which has been reported.
   func noteUnreadable() {
     hasFailed = true
     isUnreadable = true
@@ -45,10 +45,10 @@ final class Audit {
 
   /// Fails the test for everything that is left over, once for each line it came from.
   ///
-  /// - Parameter note: is added to each message.
+  /// - Parameter note: added to each message.
   func close(note: String) {
     var messages: [(site: CallSite, text: String)] = []
-    // The last first: who delivers streams may end them as it is cancelled.
+    // The last first: a recorder of streams may end them when it is cancelled.
     for entry in entries.reversed() { entry.subject?.settle() }
     for entry in entries {
       if let legacy = entry.legacy { messages.append((entry.site, legacy)) }
@@ -63,7 +63,7 @@ final class Audit {
             + "that is still pending."
         ))
     }
-    // Only now: what the recorders above were subscribed to has been cancelled with them.
+    // Only now: cancelling the recorders above has cancelled their publishers too.
     if !hasFailed {
       for source in sources { if let leftover = source.leftover() { messages.append((source.site, leftover)) } }
     }
@@ -81,14 +81,14 @@ final class Audit {
   }
 }
 
-/// Something a test can leave untidy.
+/// An object that may leave something behind.
 protocol Auditable: AnyObject {
-  /// What is left over, in a sentence or more; `nil` when nothing is.
+  /// What is left over, in one sentence or more; `nil` when nothing is.
   var leftover: String? { get }
-  /// Whether a failure has been reported already that what is left over follows from.
+  /// True when what is left over follows from a failure that has been reported already.
   var isExcused: Bool { get }
-  /// Ends what was to end with the test.
+  /// Ends everything that is to end with the test.
   func settle()
-  /// Breaks what keeps it alive.
+  /// Breaks the cycles that keep it alive.
   func discard()
 }

@@ -1,7 +1,7 @@
 import IssueReporting
 import IssueReportingTestSupport
 
-/// A place in a test's source: where a failure is to be shown.
+/// A place in a test's source, where a failure is shown.
 public struct CallSite: Sendable, CustomStringConvertible {
   public var fileID: StaticString
   public var filePath: StaticString
@@ -23,11 +23,11 @@ public struct CallSite: Sendable, CustomStringConvertible {
 
   /// Fails the running test at this place, in Swift Testing and XCTest alike.
   ///
-  /// Outside of a test the message goes where the reporters of `IssueReporting` send it: to standard error.
+  /// Outside of a test, `IssueReporting` writes the message to standard error.
   func fail(_ message: String) {
     #if !canImport(ObjectiveC)
-      // What reports to XCTest cannot see on Linux that a test is running, and would add six lines to each message that
-      // warn of an app hosting the tests.
+      // On Linux the reporter to XCTest cannot see that a test is running, and would add six lines to each message with
+      // a warning about an app that hosts the tests.
       if case .xcTest? = TestContext.current, IssueReporters.current.contains(where: { $0 is _DefaultReporter }),
         let fail = _XCTFail() as? @Sendable (String, StaticString, UInt) -> Void
       {

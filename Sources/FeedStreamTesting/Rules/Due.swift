@@ -1,6 +1,6 @@
 import FeedStream
 
-/// What upstream gave to an operator in one run of ``StreamRules``.
+/// The values and the ending that upstream gave to an operator in one run of ``StreamRules``.
 public struct Given: Sendable {
   /// How a stream ends.
   public enum Ending: Sendable {
@@ -9,20 +9,20 @@ public struct Given: Sendable {
     case either
   }
 
-  /// What upstream gives to whoever asks for everything from the start: 0, 1, 2 …
+  /// The values that upstream gives when everything is requested from the start: 0, 1, 2 …
   public let offered: [Int]
-  /// What each subscription was given, where that depends on what it asked for.
+  /// The values of each subscription, where they depend on its demand.
   let runs: [[Int]]?
-  /// Whether upstream fails after its values, or finishes.
+  /// True when upstream fails after its values; otherwise it finishes.
   public let fails: Bool
-  /// Whether value n arrives n + 1 milliseconds after the start and the ending a millisecond after the last value (at once
-  /// when there is none); otherwise everything arrives in one instant.
+  /// True when value n arrives n + 1 milliseconds after the start and the ending a millisecond after the last value
+  /// (immediately when there is none); otherwise everything arrives in one instant.
   public let isTimed: Bool
 
-  /// What the first subscription was given: everything, but for a subject, which drops what was not asked for.
+  /// The values of the first subscription: all of them, except from a subject, which drops those not asked for.
   public var values: [Int] { values(of: 0) }
 
-  /// What a subscription was given, as ``values``.
+  /// The values of one subscription, like ``values``.
   ///
   /// - Parameter run: 0 for the first subscription.
   public func values(of run: Int) -> [Int] {
@@ -31,18 +31,18 @@ public struct Given: Sendable {
   }
 }
 
-/// What an operator must deliver of what it was given: a statement that is not the operator itself.
+/// Says what an operator must deliver for given values, without using the operator itself.
 ///
 ///     StreamRules.verify("merge", expects: { .interleaved([$0.values, [7, 8, 9]]) }) { $0.merge(with: other($1)) }
 ///
-/// It holds under unlimited demand to the letter. Under less, what is delivered is the beginning of it (of each lane, when
-/// values are interleaved), and all of it when an ordinary ending is delivered or everything was asked for; what an operator
-/// with a trait for it may leave out, and when, its trait says.
+/// With unlimited demand it holds exactly. With less demand, the beginning of it is delivered (of each lane, when
+/// values are interleaved), and all of it when it ends normally or everything was requested. An operator's trait says
+/// which values it may leave out, and when.
 public struct Due<Output> {
   let lanes: [[Output]]
-  /// `nil` for upstream's.
+  /// The ending; `nil` for upstream's.
   let ending: Given.Ending?
-  /// Whether a failure may come before values that stand here.
+  /// True when a failure may come before values that are listed here.
   let mayBeCutShort: Bool
 
   /// These values, in this order.
@@ -52,7 +52,7 @@ public struct Due<Output> {
     Due(lanes: [Array(values)], ending: ending, mayBeCutShort: false)
   }
 
-  /// The values of each lane in their order, the lanes mixed somehow; a failure may come before the rest of any.
+  /// The values of each lane in order, the lanes mixed in any way; a failure may come before the rest of any.
   ///
   /// - Parameter ending: `nil` for upstream's.
   public static func interleaved(_ lanes: [[Output]], then ending: Given.Ending? = nil) -> Due {
@@ -64,14 +64,14 @@ public struct Due<Output> {
 
   var count: Int { lanes.reduce(0) { $0 + $1.count } }
 
-  /// How many of `values` can be accounted for, each lane being taken in order.
+  /// How many of `values` can be explained, each lane being taken in order.
   ///
-  /// - Parameter skipping: whether a lane may leave values out.
+  /// - Parameter skipping: true when a lane may leave values out.
   func accounted(for values: [Output], skipping: Bool) -> Int {
     if let lane = lanes.first, lanes.count == 1, !skipping {
       return zip(lane, values).prefix { isSame($0, $1) }.count
     }
-    // Lanes may hold equal values: every way of taking the values so far is followed.
+    // Lanes may hold equal values: every way to explain the values so far is followed.
     var ways: Set<[Int]> = [lanes.map { _ in 0 }]
     for (index, value) in values.enumerated() {
       var next: Set<[Int]> = []

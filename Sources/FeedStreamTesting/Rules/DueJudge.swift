@@ -1,11 +1,11 @@
 import FeedStream
 
-/// Compares what was delivered in one run with what the operator must deliver.
+/// Compares the events of one run with what the operator must deliver.
 struct DueJudge<Output, Failure: Error> {
   let due: Due<Output>
   let traits: StreamRules.Traits
   let script: RuleScript
-  /// Whether the run was broken off, being a long one.
+  /// True when the run was stopped because it was long.
   let isCutShort: Bool
   let values: [Output]
   let ending: Subscribers.Completion<Failure>?
@@ -15,9 +15,9 @@ struct DueJudge<Output, Failure: Error> {
       ?? loss.map { (.nothingLostInSilence, $0) }
   }
 
-  /// Whether the values are compared at all.
+  /// True when the values are compared at all.
   private var isJudged: Bool { script.demand.isUnlimited || !traits.contains(.dependsOnDemand) }
-  /// Whether values may be left out.
+  /// True when values may be left out.
   private var maySkip: Bool { !script.demand.isUnlimited && traits.contains(.dropsUnasked) }
 
   private var surplus: String? {
@@ -50,7 +50,7 @@ struct DueJudge<Output, Failure: Error> {
     return "the stream ended after \(values), where \(due.inWords) was due"
   }
 
-  /// Whether the demand covers all that is due, and with a value to spare, so that no ending waits for demand.
+  /// True when the demand covers all values due and one more, so that no ending waits for demand.
   private var isEverythingAsked: Bool {
     if traits.contains(.spendsDemand) { return script.demand.isUnlimited }
     return script.demand.isComplete || due.count < 5

@@ -1,16 +1,16 @@
 import FeedStream
 
-/// Sees to it that an operator leaves no scheduled work behind (rule 9).
+/// Checks that an operator leaves no scheduled work behind (rule 9).
 ///
-/// What the kit's own sources have scheduled does not count.
+/// Work that the kit's own sources have scheduled does not count.
 struct LeftoverWatch {
-  /// Whether what was scheduled before the stream was over may stay until it is due: work without a repetition, which a
-  /// scheduler cannot take back. Nothing may be scheduled after that.
+  /// True when work scheduled before the stream was over may stay until it is due: single work that a scheduler cannot
+  /// cancel. Nothing may be scheduled after that.
   let mayLeaveWork: Bool
-  /// When the last of what was left over is due.
+  /// The time at which the last of the work left over is due.
   private var limit: StreamInstant?
   private var isSettled = false
-  /// What is wrong.
+  /// The violation found, if any.
   private(set) var finding: String?
 
   init(mayLeaveWork: Bool) { self.mayLeaveWork = mayLeaveWork }
@@ -18,7 +18,7 @@ struct LeftoverWatch {
   mutating func look(at time: VirtualTimeScheduler, isOver: Bool) {
     guard isOver, !isSettled else { return }
     let left = time.pending.filter { !$0.origin.isScript }
-    // What is due now is as good as done.
+    // Work that is due now does not count.
     guard let first = left.first(where: { $0.when > time.now }) else {
       isSettled = left.isEmpty
       return
@@ -32,7 +32,7 @@ struct LeftoverWatch {
 }
 
 extension WorkOrigin {
-  /// Whether it was scheduled by a line of the kit.
+  /// True when the kit itself scheduled it.
   fileprivate var isScript: Bool {
     guard case .line(let site) = self else { return false }
     return "\(site.fileID)".hasPrefix("FeedStreamTesting/")

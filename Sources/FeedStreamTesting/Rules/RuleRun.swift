@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Runs an operator through one script and says which rules it broke.
+/// Runs an operator through one script and reports the rules it broke.
 struct RuleRun<P: Publisher> {
   typealias Build = (AnyPublisher<Int, MarbleFailure>, VirtualTimeScheduler) -> P
 
@@ -9,18 +9,18 @@ struct RuleRun<P: Publisher> {
     let message: String
   }
 
-  /// What one run shows.
+  /// The result of one run.
   struct Result {
     var breaches: [Breach] = []
     var events: [Timed<StreamEvent<P.Output, P.Failure>>] = []
     var callbacks = 0
     var steps = 0
     var ledger = DemandLedger()
-    /// What became of each subscription to upstream, in words, if that was asked for.
+    /// What happened to each subscription to upstream, in words, when requested.
     var upstream: [String] = []
-    /// What each subscription to upstream was given, as far as that is known.
+    /// The values that each subscription to upstream was given, as far as known.
     var given: [[Int]] = []
-    /// Whether it would have gone on.
+    /// True when it would have continued.
     var isCutShort = false
 
     mutating func breach(_ rule: StreamRule, _ message: String) {
@@ -28,23 +28,23 @@ struct RuleRun<P: Publisher> {
     }
   }
 
-  /// How often time is moved before a stream counts as one that goes on by itself.
+  /// How many times time is advanced before a stream counts as endless.
   private var stepLimit: Int { traits.contains(.isEndless) ? 8 : 200 }
 
-  /// How many pieces of work count as endless: scripts have a handful of values.
+  /// How many pieces of work count as endless: scripts have only a few values.
   private var workLimit: Int { 5000 }
 
   let build: Build
   let traits: StreamRules.Traits
 
-  /// - Parameter describes: whether the result is to be shown to a person.
+  /// - Parameter describes: true when the result is shown to a person.
   func run(_ script: RuleScript, describes: Bool = false) -> Result {
     var result = Result()
     weak var leaked: Recorder<P.Output, P.Failure>?
     do {
       let time = VirtualTimeScheduler(order: script.order)
       time.workLimit = workLimit
-      // Streams find their home here, and their tasks run in virtual time.
+      // Streams find their domain here, and their tasks run in virtual time.
       let outer = CurrentDomain.enter(time)
       defer { CurrentDomain.leave(outer) }
       let (upstream, records, second) = source(script, time)
@@ -62,7 +62,7 @@ struct RuleRun<P: Publisher> {
       result.given = records().map { $0.deliveredPositions.filter { $0 < script.count } }
       judge(recorder, records(), second(), script, time, &result)
       withExtendedLifetime((publisher, upstream)) {}
-      // Ended here, so that what is left live does not pass for a leak.
+      // Ended here, so that what is still live does not look like a leak.
       recorder.onCallback = nil
       if !recorder.hasEnded, recorder.cancelledAt == nil {
         recorder.cancel()
@@ -77,7 +77,7 @@ struct RuleRun<P: Publisher> {
     var result = Result()
   }
 
-  /// Upstream, with what it keeps of its subscriptions, and whether it has handed out a second one that lives.
+  /// Makes upstream, with a record of its subscriptions and a flag for a second one that lives.
   private func source(
     _ script: RuleScript, _ time: VirtualTimeScheduler
   ) -> (AnyPublisher<Int, MarbleFailure>, () -> [SubscriptionRecord], () -> Bool) {
@@ -106,7 +106,7 @@ struct RuleRun<P: Publisher> {
   private func prepare(_ recorder: Recorder<P.Output, P.Failure>, _ script: RuleScript, _ log: Log) {
     recorder.answersByRequest = script.demand.byRequest
     recorder.onViolation = { rule, message in
-      // An operator is not asked to hide that its source gave too much; only to survive it.
+      // An operator need not hide that its source gave too much; it only must survive it.
       if rule == StreamRule.neverMoreThanAsked.number, script.source == .misbehaving(.emitsBeyondDemand) { return }
       log.result.breach(StreamRule(rawValue: rule)!, message)
     }
@@ -116,7 +116,7 @@ struct RuleRun<P: Publisher> {
     }
   }
 
-  /// Moves time until nothing happens any more, cancelling where the script says so.
+  /// Advances time until nothing happens any more, and cancels at the point that the script sets.
   private func drive(
     _ recorder: Recorder<P.Output, P.Failure>, _ script: RuleScript, _ log: Log, _ time: VirtualTimeScheduler
   ) {
@@ -146,7 +146,7 @@ struct RuleRun<P: Publisher> {
     for _ in 0..<stepLimit { guard case .moved = time.step(CallSite()) else { return } }
   }
 
-  /// Whether upstream was let go only later, perhaps by its own end.
+  /// True when upstream was released later, perhaps by its own end.
   private func wentOn(_ records: [SubscriptionRecord], after cancelledAt: StreamInstant?) -> Bool {
     guard let cancelledAt else { return false }
     return records.contains { ($0.cancelledAt ?? $0.endedAt ?? cancelledAt) > cancelledAt }

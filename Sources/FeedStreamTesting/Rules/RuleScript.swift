@@ -1,33 +1,33 @@
 import FeedStream
 
-/// One way to use an operator: what comes from above, how it is asked for, and when it is cancelled.
+/// One way to use an operator: the kind of source, the demand, and the cancellation.
 struct RuleScript: CustomStringConvertible {
   enum Source: Hashable {
-    /// Delivers in the call that asks.
+    /// Delivers in the call that requests.
     case synchronous
-    /// Delivers at its own times, and drops what was not asked for.
+    /// Delivers at its own times, and drops values that were not asked for.
     case subject
-    /// Delivers at its own times, and waits until asked.
+    /// Delivers at its own times, and waits for demand.
     case scheduled
     case misbehaving(Misbehaviour)
   }
 
   enum Cancellation: Equatable {
     case never
-    /// Within the callback with this number: 0 is the subscription.
+    /// Within the callback with this number; 0 is the subscription.
     case within(callback: Int)
-    /// From outside, after time has been moved this often.
+    /// From outside, after time has been advanced this many times.
     case after(steps: Int)
   }
 
   struct Demand {
     let script: DemandScript
-    /// Whether the answer to a value is a call of `request`.
+    /// True when the answer to a value is a call of `request`.
     var byRequest = false
-    /// What is requested once nothing moves any more.
+    /// The request made once nothing moves any more.
     var late: Subscribers.Demand = .none
 
-    /// Whether everything is asked for in the end.
+    /// True when everything has been requested in the end.
     var isComplete: Bool {
       late == .unlimited || script.initial == .unlimited || (script.answers.last ?? .none) > .none
     }
@@ -51,16 +51,16 @@ struct RuleScript: CustomStringConvertible {
   let fails: Bool
   let demand: Demand
   var cancellation = Cancellation.never
-  /// In which order things happen that are due at one instant.
+  /// The order of events that are due at one instant.
   var order = VirtualTimeScheduler.Order.scheduled
 
-  /// The values from above.
+  /// The values from upstream.
   var values: [Int] { Array(0..<count) }
 
   var description: String {
     let kind =
       switch source {
-      case .synchronous: count == 0 ? "a source that ends at once" : "a synchronous source"
+      case .synchronous: count == 0 ? "a source that ends immediately" : "a synchronous source"
       case .subject: "a subject"
       case .scheduled: "a scheduled source"
       case .misbehaving(let misbehaviour): "a source that \(misbehaviour)"
@@ -78,8 +78,8 @@ struct RuleScript: CustomStringConvertible {
       + "demand: \(demand.script); \(cancel)\(seed)"
   }
 
-  /// Every script without cancellation in which a rule-abiding source gives `count` values. Those that differ in demand
-  /// alone follow one another, unlimited first.
+  /// Every script without cancellation in which a correct source gives `count` values. Scripts that differ in demand
+  /// only follow one another, unlimited demand first.
   static func plain(count: Int) -> [RuleScript] {
     [false, true].flatMap { fails in
       [Source.synchronous, .scheduled, .subject].flatMap { source in
@@ -88,13 +88,13 @@ struct RuleScript: CustomStringConvertible {
     }
   }
 
-  /// What demand does to a fourth value it does to an earlier one, but where it comes in threes.
+  /// Demand affects a fourth value as it does an earlier one, except when it comes in threes.
   private static func demands(count: Int) -> [Demand] {
     count < 4 ? Demand.all : Demand.all.filter { $0.isUnlimited || $0.script.initial == .max(3) }
   }
 
-  /// Scripts in which what is due at one instant happens in other orders than it was scheduled in: a source that delivers
-  /// at its own times, among what the operator schedules. Each count has seeds of its own.
+  /// Scripts that change the order of events due at one instant, with a source that delivers at its own times among the
+  /// work that the operator schedules. Each count has its own seeds.
   static func shuffled(count: Int) -> [RuleScript] {
     (2 * UInt64(count)...2 * UInt64(count) + 1).flatMap { seed in
       [false, true].flatMap { fails in

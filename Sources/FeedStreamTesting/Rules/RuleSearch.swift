@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Looks for the shortest script that breaks a rule.
+/// Searches for the shortest script that breaks a rule.
 struct RuleSearch<P: Publisher> {
   let run: RuleRun<P>
   let traits: StreamRules.Traits
@@ -26,7 +26,7 @@ struct RuleSearch<P: Publisher> {
         if let found = breach(in: result, of: script, reference) { return found }
         runs.append((script, result, reference))
       }
-      // Only now, so that a script without cancellation counts as the shorter one.
+      // Last, so that a script without cancellation counts as the shorter one.
       for run in runs {
         if let found = cancelledBreach(of: run.script, like: run.result, run.reference) { return found }
       }
@@ -41,7 +41,7 @@ struct RuleSearch<P: Publisher> {
     return "breaks rule \(breach.rule.number), \(breach.rule.title.lowercased()): \(breach.message)."
   }
 
-  /// Runs a script cancelled at every point that its plain run has.
+  /// Runs a script and cancels at every point of its plain run.
   private mutating func cancelledBreach(
     of script: RuleScript, like plain: RuleRun<P>.Result, _ reference: RuleRun<P>.Result
   ) -> String? {
@@ -56,7 +56,7 @@ struct RuleSearch<P: Publisher> {
     return nil
   }
 
-  /// Runs what happens at one instant in other orders. Which values arrive may depend on the order, so that they are not
+  /// Runs the events of one instant in other orders. The order may decide which values arrive, so they are not
   /// compared.
   private mutating func shuffledBreach(count: Int) -> String? {
     for script in RuleScript.shuffled(count: count) {
@@ -91,7 +91,7 @@ struct RuleSearch<P: Publisher> {
     !(traits.contains(.sharesUpstream) && breach.message.contains("upstream"))
   }
 
-  /// How a run's events differ from what was stated.
+  /// Describes how a run's events differ from the expectation.
   private func deviation(of result: RuleRun<P>.Result, _ script: RuleScript) -> RuleRun<P>.Breach? {
     guard let expects else { return nil }
     return DueJudge(
@@ -103,19 +103,19 @@ struct RuleSearch<P: Publisher> {
     ).breach.map { RuleRun<P>.Breach(rule: $0.rule, message: $0.message) }
   }
 
-  /// A subject gives what was asked for when its time came; the others give everything in the end.
+  /// A subject gives the values that were requested in time; the others give everything in the end.
   private func given(_ result: RuleRun<P>.Result, _ script: RuleScript) -> Given {
     Given(
       offered: script.values, runs: script.source == .subject ? result.given : nil, fails: script.fails,
       isTimed: script.source != .synchronous)
   }
 
-  /// How a run's events differ from those of the run with unlimited demand: less demand may only mean fewer or later. For
-  /// an operator of which nothing is stated.
+  /// Describes how a run's events differ from those of the run with unlimited demand: with less demand, there may only
+  /// be fewer or later ones. For an operator without an expectation.
   private func difference(
     of result: RuleRun<P>.Result, from reference: RuleRun<P>.Result, _ script: RuleScript
   ) -> RuleRun<P>.Breach? {
-    // A subject drops what is not asked for.
+    // A subject drops values that are not asked for.
     guard expects == nil, !traits.contains(.dependsOnDemand), script.source != .subject else { return nil }
     guard !traits.contains(.failsAtOnce) || !script.fails else { return nil }
     let expected = reference.events.map(\.content)

@@ -1,13 +1,13 @@
 import FeedStream
 
-/// Measures whether the stack grows with the number of values.
+/// Measures if the stack grows with the number of values.
 struct StackProbe<P: Publisher> {
   let build: RuleRun<P>.Build
 
-  /// Enough values that a stack that grows with them cannot be missed, few enough that it does not overflow.
+  /// Enough values that a growing stack is detected, few enough that it does not overflow.
   private static var count: Int { 1000 }
-  /// What may lie between two deliveries that come by different ways: frames that a sanitizer has made larger, of seven
-  /// operators in each other. A stack that grows takes several frames for each value, more than twice this in all.
+  /// The permitted distance between two deliveries that take different ways: frames of seven nested operators, enlarged
+  /// by a sanitizer. A growing stack takes several frames for each value, more than twice this in total.
   private static var tolerance: UInt { 96_000 }
 
   var breach: RuleRun<P>.Breach? {
@@ -41,12 +41,12 @@ struct StackProbe<P: Publisher> {
     return RuleRun<P>.Breach(rule: .flatStack, message: "the stack grew by \(depth / 1000) kB \(occasion)")
   }
 
-  /// What a subscriber sends upstream.
+  /// The object through which a subscriber sends upstream.
   private final class Feedback {
     var send: ((Int) -> Void)?
     var sent = 0
 
-    /// Sends one value more, if there is a way and not enough has been sent.
+    /// Sends one more value, if there is a way and not enough have been sent.
     func go() {
       guard let send, sent < StackProbe.count else { return }
       sent += 1
@@ -54,7 +54,7 @@ struct StackProbe<P: Publisher> {
     }
   }
 
-  /// How far apart in the stack the deliveries were.
+  /// The distance in the stack between the deliveries.
   private func depth(
     _ demand: DemandScript, byRequest: Bool,
     _ source: (VirtualTimeScheduler, Feedback) -> AnyPublisher<Int, MarbleFailure>
@@ -78,7 +78,7 @@ struct StackProbe<P: Publisher> {
     let upstream = source(time, feedback)
     build(upstream, time).subscribe(recorder)
     for _ in 0..<Self.count {
-      // What holds nothing back drops what is sent within a delivery: the next comes from outside.
+      // An operator without a buffer drops values that are sent within a delivery: the next comes from outside.
       feedback.go()
       if case .moved = time.step(recorder.site) { continue }
       guard feedback.send != nil, feedback.sent < Self.count else { break }

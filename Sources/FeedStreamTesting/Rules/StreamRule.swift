@@ -1,4 +1,4 @@
-/// The rules of a stream, as `CONTRACT.md` numbers them.
+/// The rules of a stream, numbered as in `CONTRACT.md`.
 public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
   case oneThread = 1
   case oneSubscription
@@ -56,7 +56,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// What happens when the rule is broken.
+  /// The effect of breaking the rule.
   public var violation: String {
     switch self {
     case .oneThread: "Debug builds trap; sending a stream to another thread does not compile."
@@ -71,7 +71,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The rules as a table in Markdown, as it stands in `CONTRACT.md`.
+  /// The rules as a table in Markdown, as in `CONTRACT.md`.
   public static var table: String {
     (["| # | Rule | In full | When it is broken |", "| --- | --- | --- | --- |"]
       + allCases.map { "| \($0.number) | \($0.title) | \($0.text) | \($0.violation) |" }).joined(separator: "\n")

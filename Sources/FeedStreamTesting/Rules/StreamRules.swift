@@ -1,69 +1,76 @@
 import FeedStream
 
-/// Runs an operator through the rules of a stream (`CONTRACT.md`).
+/// Checks an operator against the rules of a stream (`CONTRACT.md`).
 ///
 ///     @Test func myOperatorKeepsTheRules() {
 ///       StreamRules.verify { upstream in upstream.myOperator() }
 ///     }
 ///
-/// The operator is run with each kind of source (one that delivers at once, one that waits for its time, a subject;
-/// each finishing and failing, after none to three values, or four where demand comes in threes), under each kind of demand (nothing at first, one at a time,
-/// 1 or 2 and later the rest, 3 then 2, 1 then unlimited, unlimited), and cancelled at every point; with what is due at one instant in other orders, that seeds determine; then with
-/// sources that break the rules. What it delivers is compared with what `expects` states, and with what it delivers
-/// under unlimited demand. The shortest script that breaks a rule fails the test, with the rule's number.
+/// The operator is run in many ways:
+///
+/// - with each kind of source: one that delivers immediately, one that waits for its time, and a subject; each finishes
+///   and fails, after none to three values, or four where demand comes in threes;
+/// - under each kind of demand: nothing at first, one at a time, 1 or 2 and later the rest, 3 then 2, 1 then unlimited,
+///   unlimited;
+/// - cancelled at every point;
+/// - with the events of one instant in other orders, which seeds determine;
+/// - with sources that break the rules.
+///
+/// Its output is compared with `expects`, and with its output under unlimited demand. The shortest script that breaks a
+/// rule fails the test, with the rule's number.
 public enum StreamRules {
-  /// What an operator does that a plain one does not.
+  /// Ways in which an operator differs from a plain one.
   public struct Traits: OptionSet, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// What is delivered depends on when it is asked for: it samples or collects by time, as documented. Deliveries under
-    /// less than unlimited demand are then compared neither with others nor with the expectation, but for the ending.
+    /// Its output depends on when it is asked for: it samples or collects by time, as documented. With less than
+    /// unlimited demand only the endings are compared, with others and with the expectation.
     public static let dependsOnDemand = Traits(rawValue: 1 << 0)
     /// It keeps its upstream when its subscriber cancels, because others share it.
     public static let sharesUpstream = Traits(rawValue: 1 << 1)
-    /// It does not deliver thousands of values: the stack is not measured.
+    /// It does not deliver thousands of values, so the stack is not measured.
     public static let isShort = Traits(rawValue: 1 << 2)
-    /// It keeps nothing back: what a source sends against the rules passes through it. Such sources are tried, but what
-    /// comes of them is not judged.
+    /// It has no buffer: events that a source sends against the rules pass through it. Such sources are tried, but the
+    /// results are not judged.
     public static let passesStrays = Traits(rawValue: 1 << 3)
-    /// A failure overtakes the values that wait for demand, as documented. Deliveries before a failure are then not
-    /// compared under different demand.
+    /// A failure overtakes values that wait for demand, as documented. Values before a failure are then not compared
+    /// under different demand.
     public static let failsAtOnce = Traits(rawValue: 1 << 4)
-    /// It drops what was not asked for when it arrived, as documented. Under less than unlimited demand the rest is then
-    /// delivered, in order.
+    /// It drops values that were not asked for when they arrived, as documented. With less than unlimited demand it
+    /// then delivers the rest, in order.
     public static let dropsUnasked = Traits(rawValue: 1 << 5)
-    /// Work that it has given to the scheduler, and that a scheduler cannot take back, is left over when it is cancelled,
-    /// without effect.
+    /// Work that it has scheduled, and that a scheduler cannot cancel, is left over after a cancellation, without
+    /// effect.
     public static let leavesWork = Traits(rawValue: 1 << 6)
-    /// What it drops counts as delivered, as documented: it may need more demand to go on.
+    /// A dropped value counts as delivered, as documented: it may need more demand to continue.
     public static let spendsDemand = Traits(rawValue: 1 << 8)
-    /// It never ends by itself: time is moved a few times only.
+    /// It never ends by itself: time is advanced a few times only.
     public static let isEndless = Traits(rawValue: 1 << 7)
   }
 
-  /// What was checked.
+  /// Summarizes the check.
   public struct Summary: Sendable {
-    /// How many scripts were run.
+    /// How many scripts have run.
     public var scripts = 0
-    /// The rule that was broken, if one was.
+    /// The rule that was broken, if any.
     public var broken: StreamRule?
   }
 
-  /// The misbehaviours that an operator with any state of its own survives.
+  /// The misbehaviours that an operator with state survives.
   public static let usualMisbehaviours: Set<Misbehaviour> = [
     .emitsAfterEnding, .completesTwice, .ignoresCancel, .subscribesTwice,
   ]
 
-  /// Runs `build` through the rules and fails the test with the shortest script that breaks one.
+  /// Checks the operator that `build` applies and fails the test with the shortest script that breaks a rule.
   ///
   /// - Parameters:
-  ///   - name: names the operator in the message.
-  ///   - traits: what the operator does that a plain one does not.
+  ///  - name: the operator's name for the message.
+  ///  - traits: the ways in which the operator differs from a plain one.
   ///   - survives: the misbehaviours of a source from which the operator protects its subscriber.
-  ///   - expects: what the operator must deliver of what it was given, stated apart from the operator.
+  ///  - expects: what the operator must deliver for the given values, stated without using it.
   ///   - build: applies the operator.
-  /// - Returns: what was checked.
+  /// - Returns: a summary of the check.
   @discardableResult public static func verify<P: Publisher>(
     _ name: String = "The operator", traits: Traits = [], survives: Set<Misbehaviour> = usualMisbehaviours,
     expects: ((Given) -> Due<P.Output>)? = nil,
@@ -76,7 +83,7 @@ public enum StreamRules {
     ) { upstream, _ in build(upstream) }
   }
 
-  /// Runs `build` through the rules; for an operator that uses time.
+  /// Checks the operator that `build` applies; for an operator that uses time.
   @discardableResult public static func verify<P: Publisher>(
     _ name: String = "The operator", traits: Traits = [], survives: Set<Misbehaviour> = usualMisbehaviours,
     expects: ((Given) -> Due<P.Output>)? = nil,

@@ -1,16 +1,16 @@
 import FeedStream
 
-/// A scheduler that runs everything immediately, in the call that schedules it, whatever the time asked for.
+/// A scheduler that runs everything immediately, in the call that schedules it, at any time asked for.
 ///
 ///     results.debounce(for: 0.3, scheduler: .immediate)
 ///
-/// For a test that is not about time: delays pass in no time, what repeats runs once, and offloaded work is done on the
-/// spot. It fits wherever a ``VirtualTimeScheduler`` or an event loop does. An operator that measures how much time has
-/// passed finds that none has; where order or time matters, use virtual time.
+/// For a test that is not about time: delays take no time, repeating work runs once, and offloaded work runs in the
+/// call. It fits wherever a ``VirtualTimeScheduler`` or an event loop does. An operator that measures time measures
+/// zero; where order or time matters, use virtual time.
 public final class ImmediateTimeScheduler: LoopScheduler, Sendable {
   public let now: StreamInstant
 
-  /// - Parameter now: the only instant there is.
+  /// - Parameter now: the only instant.
   public init(now: StreamInstant = StreamInstant(nanoseconds: 0)) { self.now = now }
 
   public var minimumTolerance: StreamInstant.Stride { 0 }

@@ -5,13 +5,13 @@ import Synchronization
 ///
 ///     let model = SearchModel(scheduler: .unimplemented("the search"))
 ///
-/// For a test of what needs no time, to prove that it needs none. What is scheduled is not run.
+/// Use it in a test that needs no time, to prove that. Scheduled work does not run.
 public final class UnimplementedScheduler: LoopScheduler, Sendable {
   private let name: String
   private let site: CallSite
   private let hasFailed = Atomic(false)
 
-  /// - Parameter name: names it in the message.
+  /// - Parameter name: its name in the message.
   public init(
     _ name: String = "", fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column

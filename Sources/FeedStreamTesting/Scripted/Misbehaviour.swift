@@ -15,8 +15,8 @@ public enum Misbehaviour: String, CaseIterable, Hashable, Sendable, CustomString
 
 /// A publisher that breaks one rule on purpose, by name, to prove that operators survive it.
 ///
-/// What a case does not name it does properly: values on request, one ending. Values that ``Misbehaviour/ignoresCancel``
-/// emits come a millisecond apart, and one that was not asked for is left out.
+/// Otherwise it is correct: values on request, one ending. The values of ``Misbehaviour/ignoresCancel`` come a
+/// millisecond apart; one that was not asked for is left out.
 public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let misbehaviour: Misbehaviour
   private let values: [Output]
@@ -24,7 +24,7 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let time: VirtualTimeScheduler
   private let site: CallSite
 
-  /// Whether each subscription handed out was cancelled, in order.
+  /// For each subscription handed out, in order: true when it was cancelled.
   public var cancellations: [Bool] { subscriptions.map(\.isCancelled) }
   private var subscriptions: [MisbehavingSubscription] = []
 
@@ -33,7 +33,7 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
     on time: VirtualTimeScheduler, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
   ) {
-    precondition(!values.isEmpty, "MisbehavingPublisher: it misbehaves with values; give it one or more")
+    precondition(!values.isEmpty, "MisbehavingPublisher: it needs values to misbehave with; give it one or more")
     self.misbehaviour = misbehaviour
     self.values = values
     self.ending = ending
@@ -104,7 +104,7 @@ private final class MisbehavingSubscription: Subscription {
   private(set) var isCancelled = false
 
   func request(_ demand: Subscribers.Demand) {
-    // Held while it runs: the ending lets it go.
+    // Held while it runs: the ending releases it.
     let serve = onRequest
     serve?(demand)
   }

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// A publisher that does what a script says and keeps a log of its subscribers.
+/// A publisher that follows a script and keeps a record of its subscribers.
 ///
 /// Make one with `cold` or `hot` of a ``VirtualTimeScheduler``:
 ///
@@ -11,27 +11,27 @@ import FeedStream
 public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   public typealias Event = StreamEvent<Output, Failure>
 
-  /// When the events of the script happen, and what becomes of a value that was not asked for.
+  /// Says when the events of the script happen, and what becomes of a value that was not asked for.
   public enum Kind: Sendable {
-    /// For each subscriber afresh, counted from its subscription; a value waits until it is asked for.
+    /// Separately for each subscriber, counted from its subscription; a value waits until it is asked for.
     case cold
-    /// Once, counted from when the publisher was made; a subscriber that has not asked for a value misses it, and one that
-    /// comes after the ending is told the ending at once.
+    /// Once, counted from when the publisher was made. A subscriber that has not asked for a value misses it, and one
+    /// that subscribes after the ending receives it immediately.
     case hot
-    /// For each subscriber afresh, in the call that asks for them; the times in the script mean nothing.
+    /// Separately for each subscriber, in the call that requests them; the times in the script have no effect.
     case synchronous
   }
 
   public let kind: Kind
   let time: VirtualTimeScheduler
-  /// When the publisher was made.
+  /// The time at which the publisher was made.
   let start: StreamInstant
   private let site: CallSite
   private let script: [(time: StreamInstant.Stride, event: Event)]
   private var hotOutlets: [(subscription: ScriptedSubscription, step: (Event, Int) -> ScriptedSubscription.Step)] = []
   private var hotEnding: Event?
 
-  /// One record for each subscription, in the order in which they came.
+  /// One record for each subscription, in the order in which they were made.
   public private(set) var subscriptions: [SubscriptionRecord] = []
 
   /// - Parameter script: events with their times, in order.
@@ -61,7 +61,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     self.script = script
     guard kind == .hot else { return }
     for (position, (offset, event)) in script.enumerated() where offset.nanoseconds >= 0 {
-      // Strong: what is hot goes on without being held, as long as anything is to come.
+      // Strong: a hot publisher continues without being retained, as long as events are left.
       _ = time.agenda.add(at: time.now.advanced(by: offset), .line(site)) { self.happen(event, position) }
     }
     hotEnding = script.last { $0.time.nanoseconds < 0 && $0.event.isCompletion }?.event

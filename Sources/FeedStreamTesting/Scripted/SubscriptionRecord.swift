@@ -1,31 +1,31 @@
 import FeedStream
 
-/// What happened to one subscription of a ``ScriptedPublisher``, with times.
+/// The record of one subscription to a ``ScriptedPublisher``, with times.
 public final class SubscriptionRecord: CustomStringConvertible {
-  /// When the subscriber came.
+  /// The time of the subscription.
   public let subscribedAt: StreamInstant
   /// Each request.
   public internal(set) var requests: [Timed<Subscribers.Demand>] = []
-  /// What the subscriber asked for in its answers to values.
+  /// The demand that the subscriber returned after values.
   public internal(set) var answered = Subscribers.Demand.none
-  /// When the subscriber first cancelled, if it did.
+  /// The time of the first cancellation, if any.
   public internal(set) var cancelledAt: StreamInstant?
-  /// When the ending was delivered, if it was.
+  /// The time at which the ending was delivered, if it was.
   public internal(set) var endedAt: StreamInstant?
   /// How many values were delivered.
   public internal(set) var delivered = 0
-  /// How many values passed the subscriber by because it had not asked for them.
+  /// How many values the subscriber missed because it had not asked for them.
   public internal(set) var dropped = 0
-  /// Which events of the script were delivered.
+  /// The indices of the script's events that were delivered.
   var deliveredPositions: [Int] = []
   weak var subscription: ScriptedSubscription?
 
   init(subscribedAt: StreamInstant) { self.subscribedAt = subscribedAt }
 
-  /// Whether the subscriber neither cancelled nor was told the ending.
+  /// True when the subscriber has neither cancelled nor received the ending.
   public var isLive: Bool { cancelledAt == nil && endedAt == nil }
 
-  /// Everything the subscriber asked for, by request and in answers.
+  /// The total demand of the subscriber, by requests and in answers.
   public var demand: Subscribers.Demand { requests.reduce(answered) { $0 + $1.content } }
 
   public var description: String {
@@ -40,19 +40,19 @@ public final class SubscriptionRecord: CustomStringConvertible {
   }
 }
 
-/// The subscription a ``ScriptedPublisher`` hands out.
+/// The subscription that a ``ScriptedPublisher`` hands out.
 final class ScriptedSubscription: Subscription, CustomStringConvertible {
   let record: SubscriptionRecord
   private let time: VirtualTimeScheduler
   private var demand = Subscribers.Demand.none
-  /// What has come up and waits for demand; the ending is the last.
+  /// The events that wait for demand; the ending is the last.
   private var waiting: ArraySlice<Step> = []
   private var isDelivering = false
   private var isOver = false
   private var timers: [TimerQueue.Work] = []
   var onOver: (() -> Void)?
 
-  /// Delivers one event; a value returns the subscriber's answer.
+  /// Delivers one event; for a value, returns the subscriber's answer.
   enum Step {
     case value(position: Int, () -> Subscribers.Demand)
     case ending(() -> Void)
@@ -65,13 +65,13 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   }
 
   func after(_ interval: StreamInstant.Stride, _ site: CallSite, _ step: Step) {
-    // Cancelled as it was subscribed, it has nothing to come.
+    // Cancelled within the subscription: nothing is left to deliver.
     guard !isOver else { return }
     timers.append(
       time.agenda.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
   }
 
-  /// Holds all there is until it is asked for.
+  /// Holds all events until they are asked for.
   func load(_ steps: [Step]) { waiting = steps[...] }
 
   /// Delivers `step` as soon as it has been asked for.
@@ -91,7 +91,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     }
   }
 
-  /// Delivers what waits, as far as it has been asked for; the ending comes with the last value.
+  /// Delivers the waiting events, as far as they have been asked for; the ending comes with the last value.
   func drain() {
     guard !isDelivering else { return }
     isDelivering = true

@@ -13,7 +13,7 @@ extension StepVerifier {
     }
   }
 
-  /// Moves time on, whatever happens then.
+  /// Advances time, whatever happens in it.
   public func thenAdvance(
     by interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -26,12 +26,12 @@ extension StepVerifier {
     }
   }
 
-  /// Takes values as long as `isTaken` accepts them, moving time on until one is not accepted, the stream ends, or nothing is
-  /// left to do.
+  /// Takes values as long as `isTaken` accepts them. Advances time until a value is not accepted, the stream ends, or
+  /// nothing is left to do.
   ///
   /// - Parameters:
-  ///   - isTaken: says whether a value is taken; the first that is not is left to the next step.
-  ///   - consume: is given each value taken.
+  ///  - isTaken: returns true to take a value; the first other value is left to the next step.
+  ///   - consume: receives each value taken.
   public func thenConsumeWhile(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ isTaken: @escaping (Output) -> Bool, consume: @escaping (Output) -> Void = { _ in }
@@ -47,9 +47,9 @@ extension StepVerifier {
     }
   }
 
-  /// Keeps the values that the steps from here on take, for ``expectRecorded(_:fileID:filePath:line:column:where:)``.
+  /// Keeps the values that the following steps take, for ``expectRecorded(_:fileID:filePath:line:column:where:)``.
   ///
-  /// - Parameter keep: is given each, too.
+  /// - Parameter keep: also receives each of them.
   public func recordWith(_ keep: @escaping (Output) -> Void = { _ in }) -> Self {
     adding { run in
       run.record(keep)
@@ -57,7 +57,7 @@ extension StepVerifier {
     }
   }
 
-  /// Does something: sends a value, changes what is behind the stream.
+  /// Runs an action, for example sends a value.
   public func then(_ action: @escaping () -> Void) -> Self {
     adding { _ in
       action()

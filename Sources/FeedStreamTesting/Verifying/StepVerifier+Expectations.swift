@@ -1,7 +1,7 @@
 import FeedStream
 
 extension StepVerifier {
-  /// The subscription has come, moving time on until it has.
+  /// Expects the subscription; advances time until there is one.
   public func expectSubscription(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> Self {
@@ -14,7 +14,7 @@ extension StepVerifier {
     }
   }
 
-  /// The next events are these values.
+  /// Expects these values next.
   public func expectNext(
     _ values: Output..., fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column
@@ -28,7 +28,7 @@ extension StepVerifier {
     return expect(values, site)
   }
 
-  /// The next events are the values of `values`, which ends: an array, a range.
+  /// Expects the values of `values` next. It must be finite: an array, a range.
   public func expectNextSequence(
     _ values: some Sequence<Output>, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -47,7 +47,7 @@ extension StepVerifier {
     }
   }
 
-  /// The next events are so many values, whatever they are.
+  /// Expects this many values next, whatever they are.
   ///
   /// - Parameter count: 0 or more.
   public func expectNextCount(
@@ -65,7 +65,7 @@ extension StepVerifier {
     }
   }
 
-  /// The next event is a value that `isExpected` accepts.
+  /// Expects a value next that `isExpected` accepts.
   ///
   /// - Parameter what: names the value in the message.
   public func expectNext(
@@ -78,7 +78,7 @@ extension StepVerifier {
     }
   }
 
-  /// The stream finishes next.
+  /// Expects the stream to finish next.
   public func expectFinished(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> Self {
@@ -87,7 +87,7 @@ extension StepVerifier {
     }
   }
 
-  /// The stream fails next, with an error that `isExpected` accepts.
+  /// Expects the stream to fail next, with an error that `isExpected` accepts.
   public func expectFailure(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     where isExpected: @escaping (Failure) -> Bool = { _ in true }
@@ -97,7 +97,7 @@ extension StepVerifier {
     }
   }
 
-  /// Time passes and nothing happens.
+  /// Expects no event while time passes.
   public func expectNoEvent(
     for interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -112,7 +112,7 @@ extension StepVerifier {
     }
   }
 
-  /// The values that the steps since ``recordWith(_:)`` have taken are as `isExpected` says.
+  /// Expects that `isExpected` accepts the values that the steps since ``recordWith(_:)`` have taken.
   ///
   /// - Parameter what: names them in the message.
   public func expectRecorded(

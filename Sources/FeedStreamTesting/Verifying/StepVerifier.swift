@@ -9,13 +9,13 @@ import FeedStream
 ///       .thenCancel()
 ///       .verify()
 ///
-/// Nothing happens before ``verify()``: it subscribes and takes the steps in order. A step that expects an event moves time
-/// on until there is one. The first step that is not met fails the test on the step's own line, says which of how many it
-/// is, and ends the verification:
+/// Nothing happens before ``verify()``: it subscribes and takes the steps in order. A step that expects an event
+/// advances time until there is one. The first step that fails ends the verification and fails the test on the step's
+/// own line, with its number:
 ///
 ///     Step 3 of 4 (“the answer”): expected the value ‹swift›, but at 300ms there was ‹swif›.
 ///
-/// At the end, events nobody expected and a subscription that is still live fail the test too. The vocabulary is that of
+/// At the end, unexpected events and a subscription that is still live fail the test too. The vocabulary is that of
 /// Reactor's `StepVerifier`.
 public struct StepVerifier<Output, Failure: Error> {
   typealias Run = VerificationRun<Output, Failure>
@@ -23,11 +23,11 @@ public struct StepVerifier<Output, Failure: Error> {
   /// A call of one of the methods below.
   private struct Step {
     let site: CallSite
-    /// What ``StepVerifier/as(_:)`` calls it.
+    /// The name given by ``StepVerifier/as(_:)``.
     var name: String?
-    /// Does what it says.
+    /// Takes the step.
     ///
-    /// Returns what is not as expected, in a sentence that begins in lower case.
+    /// Returns what differs from the expectation, in a sentence that begins in lower case, or `nil`.
     let run: (Run) -> String?
   }
 
@@ -46,11 +46,11 @@ public struct StepVerifier<Output, Failure: Error> {
     subscribe = { publisher.subscribe($0) }
   }
 
-  /// With one more step.
+  /// Returns a verifier with one more step.
   ///
   /// - Parameters:
-  ///   - site: the line of the call; by default that of `verify(on:)`, for what cannot fail.
-  ///   - run: what is not as expected, in a sentence that begins in lower case.
+  ///  - site: the line of the call; by default that of `verify(on:)`, for steps that cannot fail.
+  ///  - run: returns what differs from the expectation, in a sentence that begins in lower case, or `nil`.
   func adding(_ site: CallSite? = nil, _ run: @escaping (Run) -> String?) -> Self {
     var copy = self
     copy.steps.append(Step(site: site ?? self.site, run: run))

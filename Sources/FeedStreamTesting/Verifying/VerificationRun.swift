@@ -1,10 +1,10 @@
 import FeedStream
 
-/// One verification under way.
+/// One verification in progress.
 final class VerificationRun<Output, Failure: Error> {
   let recorder: Recorder<Output, Failure>
   let time: VirtualTimeScheduler
-  /// The values taken since `recordWith`, if they are kept.
+  /// The values taken since `recordWith`, if it was called.
   private(set) var recorded: [Output]?
   private var keep: ((Output) -> Void)?
 
@@ -19,9 +19,9 @@ final class VerificationRun<Output, Failure: Error> {
     self.keep = keep
   }
 
-  /// Moves time on until `isReached`, or until nothing is left to do.
+  /// Advances time until `isReached`, or until nothing is left to do.
   ///
-  /// - Returns: why that did not come to an end, if it did not.
+  /// - Returns: a sentence when the work has no end; otherwise `nil`.
   func advance(_ site: CallSite, until isReached: () -> Bool) -> String? {
     var steps = 0
     while !isReached() {
@@ -39,12 +39,12 @@ final class VerificationRun<Output, Failure: Error> {
     return nil
   }
 
-  /// Moves time on until there is an event that nobody has looked at.
+  /// Advances time until there is an unread event.
   func advance(_ site: CallSite) -> String? { advance(site) { !recorder.unreadEvents.isEmpty } }
 
-  /// Takes the next event, moving time on until there is one.
+  /// Takes the next event; advances time until there is one.
   ///
-  /// - Parameter what: what is expected, as a sentence has it.
+  /// - Parameter what: the expected event, in words for a sentence.
   /// - Returns: the event, or a sentence that says why there is none.
   func take(_ what: String, _ site: CallSite) -> (event: Timed<StreamEvent<Output, Failure>>?, trouble: String) {
     if let trouble = advance(site) { return (nil, "expected \(what), but \(trouble)") }
@@ -58,7 +58,7 @@ final class VerificationRun<Output, Failure: Error> {
 }
 
 extension Timed {
-  /// As a sentence has it: `at 5ms there was ‹a›`, `the stream finished at 5ms`.
+  /// In words for a sentence: `at 5ms there was ‹a›`, `the stream finished at 5ms`.
   func inWords<Value, Failure>() -> String where Content == StreamEvent<Value, Failure> {
     let when = time.nanoseconds.asTime
     return switch content {
@@ -70,7 +70,7 @@ extension Timed {
 }
 
 extension Recorder {
-  /// Why there is no event, as far as can be told.
+  /// Says why there is no event, as far as known.
   fileprivate var silence: String {
     if subscribedAt == nil { return "there was no subscription" }
     if let ending { return ending.inWords() + " already" }

@@ -1,11 +1,11 @@
 import FeedStream
 
-/// What is to be done in virtual time: the work that is due, in order, and the work that waits for its time.
+/// The work to be done in virtual time: the work that is due, in order, and the work that waits for its time.
 ///
-/// Work is due in the order it was scheduled; or, shuffled, in an order that a seed determines, with one promise kept:
-/// what was scheduled without a time keeps its order, since every scheduler keeps it.
+/// Work is due in the order in which it was scheduled, or, when shuffled, in an order that a seed determines. Either
+/// way work scheduled without a time keeps its order, because every scheduler keeps it.
 struct Agenda {
-  /// One thing to do. Small, since it is moved about for each event of a simulation of years.
+  /// One piece of work. Small, because simulations of years move one for each event.
   enum Item {
     case work(TimerQueue.Work)
     case action(() -> Void, OriginNote)
@@ -20,7 +20,7 @@ struct Agenda {
       }
     }
 
-    /// Whether it is still to be done.
+    /// True when it is still to be done.
     var isPending: Bool {
       if case .work(let work) = self { work.action != nil } else { true }
     }
@@ -28,14 +28,14 @@ struct Agenda {
 
   private(set) var now: StreamInstant
   private var generator: SeededGenerator?
-  /// Due now; `first` is the index of the next one.
+  /// The work that is due now; `first` is the index of the next piece.
   private var due: ContiguousArray<Item?> = []
   private var first = 0
-  /// One past the last item in `due` that was scheduled without a time.
+  /// One past the index of the last item in `due` that was scheduled without a time.
   private var floor = 0
-  /// Whether what is added now is the rest of the work that runs, and goes on in its place.
+  /// True when work added now continues the running work, in its place.
   var isWaking = false
-  /// Due after now, without exception: a piece of work that was taken out of here is due or done.
+  /// The work that is due later, without exception: work taken out of here is due or done.
   private var later = TimerQueue()
 
   init(now: StreamInstant, seed: UInt64?) {
@@ -45,16 +45,16 @@ struct Agenda {
 
   // MARK: Adding
 
-  /// Adds work without a time: due now, after everything added this way before; or next, while somebody is being woken.
+  /// Adds work without a time: due now, after everything added this way before; or next, while a task is being woken.
   mutating func add(_ item: Item) {
     guard isWaking else { return insert(item, from: Swift.max(floor, first)) }
     due.insert(item, at: first)
     floor = Swift.max(floor, first) + 1
   }
 
-  /// Adds work with a time; a time in the past is now.
+  /// Adds work with a time; a time in the past means now.
   ///
-  /// - Parameter place: a place among what is due at that time that was kept, if any.
+  /// - Parameter place: a reserved place among the work that is due at that time, if any.
   mutating func add(
     at instant: StreamInstant, in place: UInt64? = nil, _ note: OriginNote, _ action: @escaping () -> Void
   ) -> TimerQueue.Work {
@@ -68,7 +68,7 @@ struct Agenda {
     return work
   }
 
-  /// Keeps a place among what is due at one time.
+  /// Reserves a place among the work that is due at one time.
   mutating func takePlace() -> UInt64 { later.takePlace() }
 
   private mutating func insert(_ item: Item, from lowest: Int, isTimed: Bool = false) {
@@ -88,7 +88,7 @@ struct Agenda {
 
   // MARK: Taking
 
-  /// The next thing to do at or before `target`, moving time to it; `nil` when there is none.
+  /// Takes the next piece of work at or before `target` and sets the time to it; `nil` when there is none.
   mutating func next(upTo target: StreamInstant) -> Item? {
     while true {
       while first < due.count {
@@ -102,7 +102,7 @@ struct Agenda {
         first = 0
         floor = 0
       }
-      // A deadline that saturated is a wait forever.
+      // A deadline that saturated never comes.
       guard let deadline = later.nextDeadline, deadline <= target, deadline.nanoseconds < .max else { return nil }
       now = deadline
       while let work = later.takeDue(at: deadline) { due.append(.work(work)) }
@@ -110,7 +110,7 @@ struct Agenda {
     }
   }
 
-  /// When there is something to do next; `nil` when there is nothing, or only waits forever.
+  /// The time of the next piece of work; `nil` when there is none, or only endless waits.
   var nextInstant: StreamInstant? {
     mutating get {
       if first < due.count, due[first...].contains(where: { $0?.isPending ?? false }) { return now }
@@ -120,22 +120,22 @@ struct Agenda {
 
   mutating func move(to instant: StreamInstant) { now = Swift.max(now, instant) }
 
-  /// Moves time on without doing anything: what was due on the way is due now, in the order of its time.
+  /// Advances time without running anything: work due on the way is due now, in the order of its time.
   mutating func stall(to instant: StreamInstant) {
     while let work = later.takeDue(at: instant) { due.append(.work(work)) }
     move(to: instant)
   }
 
-  /// Takes cancelled work off.
+  /// Removes cancelled work.
   ///
-  /// - Returns: what it held, to be released where releasing it may come back here.
+  /// - Returns: the closure it held. Release it where a call back into this is safe.
   mutating func cancel(_ work: TimerQueue.Work) -> (() -> Void)? {
     guard let action = work.take() else { return nil }
     if work.deadline > now { later.workWasCancelled() }
     return action
   }
 
-  /// What waits, in the order it is due.
+  /// The waiting work, in the order in which it is due.
   var pending: [PendingWork] {
     due[first...].compactMap { $0 }.filter(\.isPending).map { PendingWork(when: now, origin: $0.origin) }
       + later.pending.map { PendingWork(when: $0.deadline, origin: $0.origin) }

@@ -1,10 +1,10 @@
 import FeedStream
 
-/// Notices work that never ends, and who makes it.
+/// Detects endless work and its origin.
 struct Patience {
   enum Answer { case no, nearly, yes }
 
-  /// How many pieces of work are watched, past the limit, to name those who make them.
+  /// How many pieces of work past the limit are examined to name their origins.
   private static let watched = 16
 
   private let limit: Int
@@ -14,7 +14,7 @@ struct Patience {
 
   init(limit: Int) { self.limit = limit }
 
-  /// - Parameter instant: the instant at which work counts; all work counts when `nil`.
+  /// - Parameter instant: only work at this instant counts; with `nil`, all work counts.
   mutating func isOver(after item: Agenda.Item, at instant: StreamInstant?) -> Answer {
     if instant != self.instant {
       self.instant = instant
@@ -28,7 +28,7 @@ struct Patience {
     return count >= limit + 2 * Patience.watched ? .yes : .nearly
   }
 
-  /// What was noticed.
+  /// The finding in words.
   var finding: String {
     let names = makers.sorted { $0.value > $1.value }.prefix(3).map { "  \($0.key)" }.joined(separator: "\n")
     let place = instant.map { "at \($0.nanoseconds.asTime)" } ?? "in one run()"

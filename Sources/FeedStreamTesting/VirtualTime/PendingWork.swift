@@ -2,15 +2,15 @@ import FeedStream
 
 /// Work that waits in virtual time.
 public struct PendingWork: Sendable, CustomStringConvertible {
-  /// When it is due.
+  /// The time at which it is due.
   public var when: StreamInstant
-  /// Where it comes from, as far as is known.
+  /// Its origin, as far as known.
   public var origin: WorkOrigin
 
   public var description: String { "\(when.nanoseconds.asTime): \(origin)" }
 }
 
-/// Where a piece of work comes from.
+/// The origin of a piece of work.
 public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
   /// A call of the scheduler itself on this line.
   case line(CallSite)
@@ -19,11 +19,11 @@ public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
   case function(String)
   /// A task or an actor that runs on the scheduler.
   case task
-  /// A task that sleeps, the scheduler being its clock.
+  /// A sleeping task, whose clock is the scheduler.
   case sleep
   /// Work given to ``VirtualTimeScheduler/offload(_:completion:)``, or its result.
   case offload
-  /// A call through the `Scheduler` protocol, as operators make it, while origins were not traced.
+  /// A call through the `Scheduler` protocol, as operators make it, when origins are not traced.
   case untraced
 
   public var description: String {
@@ -38,13 +38,13 @@ public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A ``WorkOrigin`` that is passed around in one word.
+/// A ``WorkOrigin`` in one word of memory.
 package final class OriginNote: Sendable {
   let origin: WorkOrigin
 
   init(_ origin: WorkOrigin) { self.origin = origin }
 
-  /// Something in the world that a test made up, named in words.
+  /// An event that a test has invented, named in words.
   package init(named name: String) { origin = .function(name) }
 
   static let offload = OriginNote(.offload)
@@ -55,12 +55,12 @@ package final class OriginNote: Sendable {
 }
 
 extension TimerQueue.Work {
-  /// Where it comes from, in virtual time.
+  /// Its origin in virtual time.
   var origin: WorkOrigin { (note as? OriginNote)?.origin ?? .untraced }
 }
 
 extension Int64 {
-  /// Nanoseconds as a person writes them: `1.5s`, `20ms`, `0s`.
+  /// Nanoseconds as people write them: `1.5s`, `20ms`, `0s`.
   var asTime: String {
     guard self != 0 else { return "0s" }
     guard self != .max, self != .min else { return self > 0 ? "forever" : "-forever" }

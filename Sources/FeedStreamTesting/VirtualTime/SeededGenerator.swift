@@ -1,4 +1,4 @@
-/// Random numbers that a seed determines: the same seed gives the same numbers on every machine.
+/// A random number generator with a seed: the same seed gives the same numbers on every machine.
 ///
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {

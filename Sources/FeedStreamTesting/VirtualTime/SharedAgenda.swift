@@ -2,12 +2,12 @@ import FeedStream
 import Synchronization
 
 /// An agenda that any thread may add to.
-// Unchecked because `agenda` is guarded by `lock`, and the closures in it, which need not be sendable, are run by one
-// thread at a time: the one that moves time.
+// Unchecked because `lock` guards `agenda`, and one thread at a time, the one that advances time, runs its closures,
+// which need not be sendable.
 final class SharedAgenda: @unchecked Sendable {
   private let lock = Mutex(())
   @exclusivity(unchecked) private var agenda: Agenda
-  /// The agenda's time, to be read without its lock.
+  /// The agenda's time, which can be read without its lock.
   private let nanoseconds: Atomic<Int64>
 
   init(_ agenda: Agenda) {
@@ -23,30 +23,30 @@ final class SharedAgenda: @unchecked Sendable {
 
   func add(_ item: Agenda.Item) { locked { $0.add(item) } }
 
-  /// - Parameter place: one that ``takePlace()`` kept.
-  /// - Returns: takes the work off, see ``cancel(_:)``.
+  /// - Parameter place: a place that ``takePlace()`` reserved.
+  /// - Returns: the work, for ``cancel(_:)``.
   func add(
     at instant: StreamInstant, in place: UInt64? = nil, _ note: OriginNote, _ action: @escaping () -> Void
   ) -> TimerQueue.Work {
     locked { $0.add(at: instant, in: place, note, action) }
   }
 
-  /// Keeps a place among what is due at one instant, for work that may not come to be.
+  /// Reserves a place among the work of one instant, for work that may never be added.
   func takePlace() -> UInt64 { locked { $0.takePlace() } }
 
   func cancel(_ work: TimerQueue.Work) {
-    // Released outside of the lock: what the closure holds may come back here when it goes.
+    // Released outside of the lock: what the closure holds may call back into this when it is released.
     withExtendedLifetime(locked { $0.cancel(work) }) {}
   }
 
-  /// Has what `wake` adds, the task's next step, take the place of the work that calls this.
+  /// Gives the work that `wake` adds, the task's next step, the place of the work that calls this.
   func waking(_ wake: () -> Void) {
     locked { $0.isWaking = true }
     wake()
     locked { $0.isWaking = false }
   }
 
-  /// Takes the next thing to do at or before `target`, moving time to it.
+  /// Takes the next piece of work at or before `target` and sets the time to it.
   func next(upTo target: StreamInstant) -> Agenda.Item? {
     locked {
       let item = $0.next(upTo: target)
@@ -62,7 +62,7 @@ final class SharedAgenda: @unchecked Sendable {
     }
   }
 
-  /// Moves time on without doing what is due on the way: it is due afterwards.
+  /// Advances time without running the work due on the way: it is due afterwards.
   func stall(to instant: StreamInstant) {
     locked {
       $0.stall(to: instant)

@@ -5,8 +5,8 @@
   import Synchronization
 #endif
 
-/// Finds out who called, for messages. Walking the stack costs a fraction of a millisecond, reading the debugging
-/// information for a stack not met before a tenth of a second.
+/// Finds the caller, for messages. Walking the stack takes a fraction of a millisecond; reading the debug information
+/// for a new stack takes a tenth of a second.
 enum StackTrace {
   #if canImport(Runtime)
     private static let reader = Mutex(Reader())
@@ -21,8 +21,9 @@ enum StackTrace {
 
     private struct Reader {
       private var known: [[String]: WorkOrigin] = [:]
-      /// What is loaded. Looked up once, because that reads the beginning of every file that the process has mapped, and
-      /// kills the process when one is unmapped or cut short meanwhile, as a database in another test's thread does.
+      /// The loaded images. Looked up once, because that reads the beginning of every file that the process has mapped.
+      /// It would kill the process if one were unmapped or truncated meanwhile, as a database in another test's thread
+      /// may be.
       private var images: ImageMap?
 
       mutating func loaded() -> ImageMap? {
@@ -38,10 +39,10 @@ enum StackTrace {
         return origin
       }
 
-      /// Whether there are files mapped that others may change: a database's, and no program's. True when that cannot be
-      /// found out.
+      /// True when files are mapped that others may change, such as a database but not a program. Also true when that
+      /// is unknown.
       private static var sharesFiles: Bool {
-        // Not through Foundation, which takes the first piece that the kernel hands out, 4 KiB, for all of it.
+        // Not through Foundation, which takes the first 4 KiB that the kernel returns for the whole file.
         guard let maps = fopen("/proc/self/maps", "re") else { return true }
         defer { fclose(maps) }
         // Owned: `getline` allocates it and makes it longer.
@@ -49,7 +50,7 @@ enum StackTrace {
         defer { free(line) }
         var room = 0
         while getline(&line, &room, maps) > 0, let text = line {
-          // "7f1c…-7f1d… rw-s 00000000 08:01 1234  /a/file": the fourth letter is `s` for what is shared.
+          // "7f1c…-7f1d… rw-s 00000000 08:01 1234  /a/file": the fourth letter is `s` for shared mappings.
           let fields = String(cString: text).split(separator: " ", maxSplits: 5)
           if fields.count == 6, fields[1].hasSuffix("s") { return true }
         }

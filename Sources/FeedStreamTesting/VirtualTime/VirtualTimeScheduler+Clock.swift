@@ -6,7 +6,7 @@ extension VirtualTimeScheduler: Clock {
 
   /// Suspends the task until `deadline`.
   ///
-  /// Among what is due then, a task that runs on this scheduler goes on in the place its sleep was scheduled in.
+  /// A task that runs on this scheduler continues in the order in which its sleep was scheduled.
   ///
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(until deadline: StreamInstant, tolerance: Duration? = nil) async throws {
@@ -51,7 +51,7 @@ private final class Sleeper: Sendable {
       return continuation
     }
     guard let continuation else { return }
-    // Sleep and timers keep one order: the task goes on where its time was, not behind all else that is due.
+    // Sleep and timers keep one order: the task continues in the place of its deadline, not behind all other due work.
     scheduler.agenda.waking { continuation.resume() }
   }
 

@@ -1,12 +1,12 @@
 import FeedStream
 
 extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
-  /// Takes a step of a task; it runs in its turn, when time is moved.
+  /// Takes a step of a task; it runs in its turn, when time is advanced.
   public func enqueue(_ job: consuming ExecutorJob) { agenda.add(.taskJob(UnownedJob(job))) }
 
   public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
 
-  /// What an actor that lives in virtual time returns as its `unownedExecutor`.
+  /// The value that an actor in virtual time returns as its `unownedExecutor`.
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: actors) }
 
   /// Traps unless called from work that runs in virtual time.
@@ -21,10 +21,10 @@ extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
 
 /// Takes the steps of actors.
 ///
-/// An executor of its own, because a task's step that ran as an actor's would have to leave the actor first: it would
-/// queue up a second time, behind what was scheduled after it.
+/// A separate executor: a task's step that ran as an actor's would have to leave the actor first, and would queue a
+/// second time, behind work that was scheduled after it.
 final class ActorLane: SerialExecutor {
-  // Not the scheduler, which an actor may outlive: its steps then stay where they are.
+  // Not the scheduler, which an actor may outlive: its steps then never run.
   private let agenda: SharedAgenda
 
   init(_ agenda: SharedAgenda) { self.agenda = agenda }

@@ -21,9 +21,9 @@ extension VirtualTimeScheduler: LoopScheduler {
     Repetition(self, callerOrigin, from: date, every: interval, action)
   }
 
-  /// Runs `work` at this instant and hands its result back ``offloadLatency`` later.
+  /// Runs `work` at this instant and delivers its result ``offloadLatency`` later.
   ///
-  /// Both are steps of their own in the order of things, so that what happens between them can be tested.
+  /// They are two separate steps, so that a test can check what happens between them.
   @discardableResult public func offload<T: Sendable>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
@@ -81,7 +81,7 @@ extension VirtualTimeScheduler {
   }
 }
 
-/// Work that comes back.
+/// Repeating work.
 private final class Repetition: Cancellable {
   private let scheduler: VirtualTimeScheduler
   private let origin: OriginNote
@@ -107,8 +107,8 @@ private final class Repetition: Cancellable {
   private func wait(until date: StreamInstant, in place: UInt64?) {
     upcoming = scheduler.agenda.add(at: date, in: place, origin) { [self] in
       upcoming = nil
-      // The next time comes before what the action schedules for then; but most of what repeats here is a deadline, which
-      // is cancelled by its action and has no next time.
+      // The next run comes before the work that the action schedules for the same time. But most repeating work here is
+      // a deadline, which its action cancels, and which has no next run.
       let place = scheduler.agenda.takePlace()
       action?()
       if action != nil { wait(until: date.advanced(by: interval), in: place) }
@@ -123,7 +123,7 @@ private final class Repetition: Cancellable {
   }
 }
 
-/// Work that is done elsewhere: first it, then its result, is the step to come.
+/// Offloaded work in two steps: first the work, then its result.
 final class Errand: Cancellable {
   let scheduler: VirtualTimeScheduler
   @exclusivity(unchecked) var step: TimerQueue.Work?

@@ -14,19 +14,19 @@ import Synchronization
 ///     }
 ///     time.advance(by: .seconds(5))
 ///
-/// Work that is due at one instant runs in the order in which it was scheduled. Work scheduled while time advances, at or
-/// before the target, runs in the same advance. Work scheduled for the past runs now, once.
+/// Work that is due at one instant runs in the order in which it was scheduled. Work scheduled while time advances, at
+/// or before the target, runs in the same advance. Work scheduled for the past runs now, once.
 ///
 /// **Thread:** streams on it belong to the thread that advances it. Tasks may resume on it from any thread; such a
 /// resumption takes its place in the order when it arrives.
-// Unchecked because what is settable is set by the test that owns it, before time moves or from work that runs in it; a
-// second thread that advances at the same time is stopped by a precondition.
+// Unchecked because the test that owns it sets the settable properties, before time moves or from work that runs in it.
+// A precondition stops a second thread that advances at the same time.
 public final class VirtualTimeScheduler: @unchecked Sendable {
-  /// In which order work runs that is due at one instant.
+  /// The order of work that is due at one instant.
   public enum Order: Sendable {
     /// In the order in which it was scheduled, as an event loop does.
     case scheduled
-    /// In an order that the seed determines. Work scheduled without a time keeps its order even so, because every
+    /// In an order that the seed determines. Work scheduled without a time still keeps its order, because every
     /// scheduler promises that.
     case seeded(UInt64)
 
@@ -35,19 +35,19 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     }
   }
 
-  /// The order among work due at one instant.
+  /// The order of work due at one instant.
   public let order: Order
 
-  /// How many pieces of work may run at one instant, or in one ``run(fileID:filePath:line:column:)``, before that counts
-  /// as endless: a million, unless changed.
+  /// How many pieces of work may run at one instant, or in one ``run(fileID:filePath:line:column:)``, before that
+  /// counts as endless; a million by default.
   @exclusivity(unchecked) public var workLimit = 1_000_000
 
-  /// How long ``offload(_:completion:)`` takes to hand back a result: nothing, unless changed.
+  /// How long ``offload(_:completion:)`` takes to deliver a result; zero by default.
   @exclusivity(unchecked) public var offloadLatency: StreamInstant.Stride = 0
 
-  /// Whether pending work remembers which function scheduled it, by walking the stack: off unless changed, since that
-  /// takes half a millisecond each time. Where files are mapped that others may change, as SQLite does, nothing is traced
-  /// until they no longer are: reading the debugging information then could end the process.
+  /// True when pending work remembers the function that scheduled it. Off by default, since walking the stack takes
+  /// half a millisecond each time. Nothing is traced while files are mapped that others may change, as by SQLite:
+  /// reading the debug information then could end the process.
   @exclusivity(unchecked) public var tracesOrigins = false
 
   let agenda: SharedAgenda
@@ -57,7 +57,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   private lazy var pass = CurrentDomain.Token(self)
 
   /// - Parameters:
-  ///   - start: what `now` is at first.
+  ///  - start: the initial value of `now`.
   ///   - order: the order among work due at one instant.
   public init(startingAt start: StreamInstant = StreamInstant(nanoseconds: 0), order: Order = .scheduled) {
     self.order = order
@@ -67,18 +67,18 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   public var now: StreamInstant { agenda.now }
 
-  /// The work that waits, in the order it is due; with ``Order/seeded(_:)``, work due later is listed in the order it was
-  /// scheduled.
+  /// The waiting work, in the order in which it is due; with ``Order/seeded(_:)``, work due later is listed in the
+  /// order in which it was scheduled.
   public var pending: [PendingWork] { agenda.pending }
 
-  /// Where the call that is being served comes from.
+  /// The origin of the current call.
   var callerOrigin: OriginNote { tracesOrigins ? OriginNote(StackTrace.caller()) : .untraced }
 
-  // MARK: Moving time
+  // MARK: Advancing time
 
-  /// Moves time on to the next work there is and runs what is due then.
+  /// Advances time to the next work and runs what is due then.
   ///
-  /// - Returns: whether there was any.
+  /// - Returns: true when there was work.
   @discardableResult public func advanceToNextWork(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> Bool {
@@ -92,19 +92,19 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     }
   }
 
-  /// What came of moving time on by one step.
+  /// The result of advancing time by one step.
   enum Step {
     /// There is no work.
     case nothing
     case moved
-    /// The work that was due did not come to an end, as is told.
+    /// The work that was due did not come to an end; the text says which.
     case endless(String)
   }
 
-  /// What to do about endless work.
+  /// Says what to do about endless work.
   static let advice = "\nStop it, advance by a time instead of running to the end, or raise workLimit."
 
-  /// Moves time on to the next work there is and runs what is due then.
+  /// Advances time to the next work and runs what is due then.
   func step(_ site: CallSite) -> Step {
     guard let next = agenda.nextInstant else { return .nothing }
     return move(to: next, site).map { .endless($0) } ?? .moved
@@ -117,7 +117,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     drive(to: now, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Moves time on by `interval`, running what is due on the way. A negative interval fails the test.
+  /// Advances time by `interval` and runs the work due on the way. A negative interval fails the test.
   public func advance(
     by interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -129,7 +129,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     drive(to: now.advanced(by: interval), site)
   }
 
-  /// Moves time on to `instant`, running what is due on the way. An instant in the past fails the test.
+  /// Advances time to `instant` and runs the work due on the way. An instant in the past fails the test.
   public func advance(
     to instant: StreamInstant, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column
@@ -144,17 +144,18 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     drive(to: instant, site)
   }
 
-  /// Runs everything there is, moving time as far as that takes. What waits forever stays pending.
+  /// Runs all work and advances time as far as that takes. Work that waits forever stays pending.
   ///
-  /// Work that keeps scheduling more of itself fails the test after ``workLimit`` pieces, with the names of what does.
+  /// Work that keeps scheduling more of itself fails the test after ``workLimit`` pieces; the message names its
+  /// origins.
   public func run(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
     drive(to: nil, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Lets `interval` pass in which nothing runs, as when a thread is stalled: what was due in it runs late, when time is moved
-  /// next. A negative interval fails the test.
+  /// Advances time by `interval` without running anything, as when a thread is stalled: work due in it runs late, when
+  /// time is next advanced. A negative interval fails the test.
   public func stall(
     for interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -166,28 +167,28 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     agenda.stall(to: now.advanced(by: interval))
   }
 
-  /// Runs what is due up to `target`, or everything.
+  /// Runs the work due up to `target`, or all work.
   private func drive(to target: StreamInstant?, _ site: CallSite) {
     if let finding = move(to: target, site) { report(finding, site) }
   }
 
-  /// Runs everything there is.
+  /// Runs all work.
   ///
-  /// - Returns: what was noticed of work that does not come to an end, and what to do about it.
+  /// - Returns: a message about endless work and what to do about it, or `nil`.
   func runNoticing(_ site: CallSite) -> String? { move(to: nil, site).map { $0 + Self.advice } }
 
   private func report(_ finding: String, _ site: CallSite) { fail(finding + Self.advice, site) }
 
-  /// Fails the test, unless a diagram could not be read, from which everything else follows.
+  /// Fails the test, unless a diagram could not be read: other failures then follow from that.
   func fail(_ message: String, _ site: CallSite) {
     guard !audit.isUnreadable else { return }
     audit.noteFailure()
     site.fail(message + seedNote)
   }
 
-  /// Runs what is due up to `target`, or everything.
+  /// Runs the work due up to `target`, or all work.
   ///
-  /// - Returns: what was noticed of work that does not come to an end.
+  /// - Returns: a message about endless work, or `nil`.
   private func move(to target: StreamInstant?, _ site: CallSite) -> String? {
     precondition(
       !isMoving.exchange(true, ordering: .acquiring),
@@ -214,7 +215,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     return nil
   }
 
-  /// What a failure says of the order, so that it can be had again.
+  /// Adds the seed to a failure, so that the order can be repeated.
   var seedNote: String {
     order.seed.map { "\nThe order was seeded with \($0): order: .seeded(\($0)) repeats it." } ?? ""
   }
@@ -231,13 +232,13 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 }
 
 extension VirtualTimeScheduler: StreamDomain {
-  /// Whether work that runs in virtual time is what calls.
+  /// True when called from work that runs in virtual time.
   var isCurrent: Bool { CurrentDomain.get() === self }
 
-  // While time stands still, whoever holds the test may touch its streams.
+  // While time is not being advanced, the test that has the scheduler may use its streams.
   package var isHere: Bool { isCurrent || !isMoving.load(ordering: .acquiring) }
 
-  /// This scheduler, so that what tasks do is part of virtual time.
+  /// This scheduler, so that tasks are part of virtual time.
   package var taskExecutor: (any TaskExecutor)? { self }
 
   package func execute(_ action: @escaping @Sendable () -> Void) { agenda.add(.action(action, callerOrigin)) }

@@ -1,8 +1,8 @@
 import FeedStream
 
-/// Runs a test in virtual time, and fails it for what is left over at its end: events nobody looked at, subscriptions
-/// still live, subscribers still retained, work still pending; one failure for each line it came from. What follows from an
-/// expectation that has failed already does not fail again.
+/// Runs a test in virtual time, and fails it for what is left over at its end: unread events, subscriptions still live,
+/// subscribers still retained, work still pending. There is one failure for each line it came from. What follows from
+/// an expectation that has failed already does not fail again.
 ///
 ///     @Test func `a search waits until typing pauses`() {
 ///       withVirtualTime { time in
@@ -34,7 +34,7 @@ import FeedStream
   return result
 }
 
-/// Runs a test once for each seed, each time in another order of what is due at one instant.
+/// Runs a test once for each seed, each time with another order of the work due at one instant.
 public func withVirtualTime(
   seeds: some Sequence<UInt64>, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
   line: UInt = #line, column: UInt = #column, _ body: (VirtualTimeScheduler) throws -> Void

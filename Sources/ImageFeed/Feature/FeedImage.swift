@@ -13,6 +13,8 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   /// Made of its text each time: keep it in a variable where it is used more than once.
   public var url: URL { address.url }
   let address: WebAddress
+  /// ``url``'s text, which costs no parsing.
+  package var addressText: String { address.text }
 
   /// Describes an image.
   public init(id: ID, description: String? = nil, location: String? = nil, url: URL) {

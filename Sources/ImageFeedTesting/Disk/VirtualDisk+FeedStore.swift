@@ -83,7 +83,7 @@ extension VirtualDisk {
     FeedStoreError(.retrieval, .damaged("its checksum is wrong"), place: place)
   }
 
-  /// Whether reading fails this time too.
+  /// True when reading fails this time too.
   private func isUnreadable(_ record: Platter.Record, _ platter: inout Platter, at address: URL) throws -> Bool {
     if record.isDamaged { return true }
     do {

@@ -13,12 +13,12 @@ import Synchronization
 ///     …
 ///     if disk.isDown { disk = disk.restarted() }      // and make everything that lived in the old process anew
 ///
-/// A change is made in a transaction: it becomes durable whole, at the commit, or not at all. When the machine stops, by
-/// a fault or by ``crash()``, what is not committed is lost, and this disk is of no more use to whoever still holds it:
-/// its calls fail and change nothing. ``restarted()`` is the disk as the next process finds it.
+/// A change is made in a transaction: it becomes durable whole, at the commit, or not at all. When the machine stops,
+/// by a fault or by ``crash()``, what is not committed is lost, and this disk is of no more use to whoever still holds
+/// it: its calls fail and change nothing. ``restarted()`` is the disk as the next process finds it.
 ///
-/// Calls take no virtual time of their own; `VirtualTimeScheduler.offloadLatency` is what a call takes, as seen from the
-/// loop. Any thread may call.
+/// Calls take no virtual time of their own; `VirtualTimeScheduler.offloadLatency` is what a call takes, as seen from
+/// the loop. Any thread may call.
 public final class VirtualDisk: FeedStore {
   /// What this disk's errors call their place.
   static let place = "the virtual disk"
@@ -70,7 +70,7 @@ public final class VirtualDisk: FeedStore {
   /// Stops the machine: whatever is called afterwards fails and changes nothing.
   public func crash() { state.withLock { $0.platter.crash() } }
 
-  /// Whether the machine has stopped.
+  /// True when the machine has stopped.
   public var isDown: Bool { state.withLock { $0.platter.isDown } }
 
   /// The disk as the next process finds it: what was committed, with the same faults, capacity, log and observer.
@@ -97,7 +97,7 @@ public final class VirtualDisk: FeedStore {
     }
   }
 
-  /// Whether what is committed for `address` has gone bad.
+  /// True when what is committed for `address` has gone bad.
   public func isDamaged(at address: URL) -> Bool {
     state.withLock { $0.platter.durable[address.absoluteURL]?.isDamaged ?? false }
   }
@@ -105,7 +105,7 @@ public final class VirtualDisk: FeedStore {
   /// Every call there was, in the order served; see ``keepsLog``.
   public var log: [DiskEvent] { state.withLock { $0.log } }
 
-  /// Whether calls are kept in ``log``. They are, unless changed.
+  /// True when calls are kept in ``log``. They are, unless changed.
   public var keepsLog: Bool {
     get { state.withLock { $0.keepsLog } }
     set { state.withLock { $0.keepsLog = newValue } }

@@ -69,7 +69,7 @@ public typealias VirtualOrigin = (_ request: VirtualRequest, _ random: inout See
 
 /// A time in which an origin, or every origin, cannot be reached.
 ///
-/// Requests sent in it fail at once; those under way when it begins are cut then.
+/// Requests sent in it fail immediately; those under way when it begins are cut then.
 public struct Outage: Hashable, Sendable {
   /// From the first instant up to, and without, the second.
   public var times: Range<StreamInstant>

@@ -59,7 +59,7 @@ final class VirtualTransfer: Subscription {
     network.send(request, self)
   }
 
-  /// The request is sent and goes by this number.
+  /// The request is sent and is identified by this number.
   func begin(_ number: Int) { self.number = number }
 
   /// The request will end so, unless something comes between.

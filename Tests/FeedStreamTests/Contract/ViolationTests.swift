@@ -121,7 +121,7 @@ import Testing
       subject.send(1)
       subscription.cancel()
     }
-    #expect(accumulating?.says("scan(into:): a value arrived while the closure was at work") == true)
+    #expect(accumulating?.says("scan(into:): a value arrived while the closure was handling") == true)
     let reducing = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let subject = PassthroughSubject<Int, Never>()
       let subscription = subject.reduce([Int]()) { seen, value in
@@ -131,7 +131,7 @@ import Testing
       subject.send(1)
       subscription.cancel()
     }
-    #expect(reducing?.says("Reduce: a value arrived while the closure was at work") == true)
+    #expect(reducing?.says("Reduce: a value arrived while the closure was handling") == true)
   }
 
   @Test func `rule 8: send says what became of a value, and the hook is told of what was dropped`() {

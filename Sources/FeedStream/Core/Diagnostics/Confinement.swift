@@ -6,22 +6,23 @@
   import Darwin
 #endif
 
-/// A thread that streams live on: an event loop, or virtual time in its place.
+/// A thread that streams live on: an event loop, or virtual time instead of one.
 package protocol StreamDomain: AnyObject, Sendable {
-  /// Whether the calling thread may touch what lives here.
+  /// True when the calling thread may use what lives here.
   var isHere: Bool { get }
 
   /// Runs `action` here, later. Safe from any thread.
   func execute(_ action: @escaping @Sendable () -> Void)
 
-  /// Where the tasks run that an operator starts; `nil` for the global pool.
+  /// The executor of the tasks that an operator starts; `nil` for the global pool.
   var taskExecutor: (any TaskExecutor)? { get }
 
-  /// Keeps the thread's loop running until as many calls of `stopWaiting()`: a live stream waits for something. Here only.
+  /// Keeps the thread's loop running until `stopWaiting()` has been called as often: a live stream waits for something.
+  /// Call it on this thread only.
   func beginWaiting()
   func stopWaiting()
 
-  /// Has `action` run when the domain closes for good, or not any more. Here only.
+  /// Runs `action` when the domain closes for good; `nil` removes the action. Call it on this thread only.
   func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?)
 }
 
@@ -32,13 +33,14 @@ extension StreamDomain {
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) {}
 }
 
-/// Holds a stream to the domain that first touched it (`CONTRACT.md`, rule 1). Costs nothing in release builds.
+/// Checks that a stream stays in the domain that first used it (`CONTRACT.md`, rule 1). Costs nothing in release
+/// builds.
 ///
-/// A stream that is only ever touched outside of a running domain is not held to anything: whoever builds a chain without
-/// a loop knows its threads.
+/// A stream that is only used outside of a running domain is not checked: code that builds a chain without a loop is
+/// responsible for its threads.
 @usableFromInline struct Confinement {
   #if DEBUG
-    // Weak: whether something may be touched must not decide how long its loop lives.
+    // Weak: a check must not keep the loop alive.
     private weak var home: (any StreamDomain)?
 
     @usableFromInline init() { home = CurrentDomain.get() }
@@ -62,10 +64,10 @@ extension StreamDomain {
   #endif
 }
 
-/// Which domain the calling thread is running.
+/// Finds the domain that the calling thread is running.
 package enum CurrentDomain {
-  // Written once, by its initializer. The slot is reached through functions the optimizer cannot look into: after a
-  // suspension a task may go on in another thread, where a remembered address of a thread-local would be wrong.
+  // Written once, by its initializer. The slot is reached through functions that the optimizer cannot look into: after
+  // a suspension a task may continue on another thread, where a cached address of a thread-local would be wrong.
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     let code = pthread_key_create(&key, nil)
@@ -77,12 +79,12 @@ package enum CurrentDomain {
     pthread_getspecific(key).map { Unmanaged<Token>.fromOpaque($0).takeUnretainedValue().domain }
   }
 
-  /// The calling thread runs `domain` from now on.
+  /// Makes `domain` the one that the calling thread runs.
   ///
-  /// - Returns: what ``leave(_:)`` takes, to go back to what the thread ran before.
+  /// - Returns: the token for ``leave(_:)``, which restores what the thread ran before.
   package static func enter(_ domain: any StreamDomain) -> UnsafeMutableRawPointer? { enter(Token(domain)) }
 
-  /// The same, for a domain that enters so often that it keeps its pass.
+  /// The same, for a domain that enters so often that it keeps its token.
   package static func enter(_ pass: Token) -> UnsafeMutableRawPointer? {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, Unmanaged.passRetained(pass).toOpaque())
@@ -95,7 +97,7 @@ package enum CurrentDomain {
     inner.map { Unmanaged<Token>.fromOpaque($0).release() }
   }
 
-  /// What a thread has at hand of the domain that it runs. Does not keep the domain, which is there as long as it runs.
+  /// Holds what a thread needs of the domain that it runs. Does not retain the domain, which lives as long as it runs.
   package final class Token: Sendable {
     fileprivate unowned let domain: any StreamDomain
     package init(_ domain: any StreamDomain) { self.domain = domain }

@@ -1,28 +1,28 @@
 import Synchronization
 
-/// Watches every subscription of the process: a debugging aid, for people who come from Combine and OpenCombine.
+/// Observes every subscription of the process: a debugging aid, for people who know it from Combine and OpenCombine.
 ///
-/// Implement what you want to see and call ``enable()``. From then on every subscription made by
-/// ``Publisher/subscribe(_:)-(S)``, and by what is built on it (`sink`, `assign` …), is reported until ``disable()``; one
-/// made earlier is not. The operators within a chain are not subscriptions of their own: `print` and `handleEvents` look
-/// between them.
+/// Implement the methods you need and call ``enable()``. From then on every subscription made by
+/// ``Publisher/subscribe(_:)-(S)``, and by what is built on it (`sink`, `assign` …), is reported until ``disable()``.
+/// Earlier subscriptions are not reported. Neither are the operators within a chain, which are not separate
+/// subscriptions: use `print` and `handleEvents` to look between them.
 ///
-/// **Cost:** while nobody watches, one look at an atomic per subscription and nothing per value; a watched stream is slow.
+/// **Cost:** without an observer, one atomic load per subscription and nothing per value; an observed stream is slow.
 ///
-/// **Confinement:** the observers are the process's, so each is told on whatever thread a stream lives on, which is why it
-/// must be `Sendable`. It is kept until `disable()`.
+/// **Confinement:** observers belong to the whole process, and each is called on the thread that a stream lives on.
+/// That is why an observer must be `Sendable`. It is retained until `disable()`.
 public protocol _Introspection: AnyObject, Sendable {
   /// A subscriber is about to be attached.
   func willReceive<P: Publisher, S: Subscriber>(publisher: P, subscriber: S)
   where P.Output == S.Input, P.Failure == S.Failure
-  /// A subscriber has been attached; what the publisher delivered at once has been delivered.
+  /// A subscriber has been attached, and the values that the publisher delivers immediately have been delivered.
   func didReceive<P: Publisher, S: Subscriber>(publisher: P, subscriber: S)
   where P.Output == S.Input, P.Failure == S.Failure
 
   func willReceive<S: Subscriber>(subscriber: S, subscription: any Subscription)
   func didReceive<S: Subscriber>(subscriber: S, subscription: any Subscription)
   func willReceive<S: Subscriber>(subscriber: S, input: S.Input)
-  /// - Parameter resultingDemand: what the subscriber asked for in return.
+  /// - Parameter resultingDemand: the demand that the subscriber returned.
   func didReceive<S: Subscriber>(subscriber: S, input: S.Input, resultingDemand: Subscribers.Demand)
   func willReceive<S: Subscriber>(subscriber: S, completion: Subscribers.Completion<S.Failure>)
   func didReceive<S: Subscriber>(subscriber: S, completion: Subscribers.Completion<S.Failure>)
@@ -33,7 +33,7 @@ public protocol _Introspection: AnyObject, Sendable {
   func didCancel(subscription: any Subscription)
 }
 
-// By default an observer looks away.
+// By default an observer does nothing.
 extension _Introspection {
   public func willReceive<P: Publisher, S: Subscriber>(publisher: P, subscriber: S)
   where P.Output == S.Input, P.Failure == S.Failure {}
@@ -52,19 +52,19 @@ extension _Introspection {
 }
 
 extension _Introspection {
-  /// Begins to watch; enabled twice, an observer is told once.
+  /// Starts observing; enabling an observer twice has no further effect.
   public func enable() { Introspection.change { if !$0.contains(where: { $0 === self }) { $0.append(self) } } }
 
-  /// Stops watching, those subscriptions too that are under way.
+  /// Stops observing, also the subscriptions that are still active.
   public func disable() { Introspection.change { $0.removeAll { $0 === self } } }
 
-  /// Whether this observer is told of subscriptions.
+  /// True when this observer is enabled.
   public var isEnabled: Bool { Introspection.observers.contains { $0 === self } }
 }
 
-/// Who watches the streams of the process.
+/// Holds the observers of the process's streams.
 @usableFromInline enum Introspection {
-  // Looked at for every subscription: an atomic, so that nobody pays for a lock who does not watch.
+  // Read for every subscription: an atomic, so that without observers nobody pays for a lock.
   private static let isWatching = Atomic(false)
   private static let state = Mutex<[any _Introspection]>([])
 
@@ -79,7 +79,7 @@ extension _Introspection {
     }
   }
 
-  /// Tells the observers, outside of the lock: one may disable itself for what it sees.
+  /// Calls the observers, outside of the lock: an observer may disable itself in the call.
   static func report(_ event: (any _Introspection) -> Void) {
     guard isWatched else { return }
     for observer in observers { event(observer) }
@@ -87,12 +87,12 @@ extension _Introspection {
 }
 
 extension Publisher {
-  /// Attaches `subscriber` and reports what passes. Not inlinable: a watched chain is never specialized, nor does it make
-  /// those that are not watched any larger.
+  /// Attaches `subscriber` and reports its events. Not inlinable: an observed chain is never specialized, and chains
+  /// that are not observed must not grow.
   @inline(never) @usableFromInline
   func attachWatched<S: Subscriber>(_ subscriber: S) where S.Input == Output, S.Failure == Failure {
     Introspection.report { $0.willReceive(publisher: self, subscriber: subscriber) }
-    // A publisher that hands its subscriber on to another has it watched already.
+    // A publisher that passes its subscriber on to another has it observed already.
     if isWatched(subscriber) {
       receive(subscriber: subscriber)
     } else {

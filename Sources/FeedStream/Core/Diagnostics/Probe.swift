@@ -1,4 +1,4 @@
-/// Stands before a subscriber, reports what passes to the observers, and is to everybody else the subscriber itself.
+/// Wraps a subscriber and reports its events to the observers. To everybody else it looks like the subscriber itself.
 final class Probe<Base: Subscriber>: Subscriber {
   let base: Base
 
@@ -26,7 +26,7 @@ final class Probe<Base: Subscriber>: Subscriber {
   var combineIdentifier: CombineIdentifier { base.combineIdentifier }
 }
 
-/// The way back through a ``Probe``.
+/// The subscription that a ``Probe`` hands on.
 private final class ProbedSubscription: Subscription {
   let base: any Subscription
 
@@ -47,9 +47,9 @@ private final class ProbedSubscription: Subscription {
   var combineIdentifier: CombineIdentifier { base.combineIdentifier }
 }
 
-// MARK: - What stands for another
+// MARK: - Disguise
 
-/// Something that shows itself as what it stands for.
+/// Something that describes itself as what it wraps.
 private protocol Disguise: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
   associatedtype Base
   var base: Base { get }
@@ -79,7 +79,7 @@ extension AnySubscriber: Erasure {
   fileprivate var erased: Any { downstream.subscriber }
 }
 
-/// Whether `subscriber` is a probe, or one with its type erased.
+/// True when `subscriber` is a probe, or one with its type erased.
 func isWatched(_ subscriber: Any) -> Bool {
   if let erasure = subscriber as? any Erasure { return isWatched(erasure.erased) }
   return subscriber is any ProbeMark

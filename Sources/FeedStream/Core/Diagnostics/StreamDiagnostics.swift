@@ -8,34 +8,34 @@ import Synchronization
   import Darwin
 #endif
 
-/// A value that reached an operator or a subject and went no further.
+/// A value that an operator or a subject received and did not pass on.
 public struct DroppedValue {
-  /// Why it was dropped.
+  /// The reason for dropping a value.
   public enum Reason: Hashable, Sendable {
     /// The subscriber had not asked for it.
     case noDemand
     /// Nobody was subscribed.
     case noSubscriber
-    /// A newer value took its place, or its own place was taken.
+    /// The buffer was full: this value, or an older one, had to make room.
     case bufferFull
     /// The stream had ended.
     case terminated
-    /// What an earlier value started was still going on.
+    /// The work that an earlier value started was still running.
     case busy
   }
 
   public let value: Any
-  /// The operator or subject that dropped it, by the name its subscription has.
+  /// The operator or subject that dropped it, by the name of its subscription.
   public let source: String
   public let reason: Reason
 }
 
-/// A failure that reached the end of a stream where nobody was there to handle it.
+/// A failure that reached the end of a stream where nothing handles it.
 public struct UnhandledFailure: CustomStringConvertible {
   public let error: any Error
   /// The subscriber or operator it reached.
   public let source: String
-  /// The checkpoints it came through, the first first.
+  /// The checkpoints it passed, in this order.
   public let checkpoints: [Place]
 
   public var description: String {
@@ -43,12 +43,12 @@ public struct UnhandledFailure: CustomStringConvertible {
   }
 }
 
-/// What watches all streams of the process.
+/// Reports dropped values and unhandled failures of all streams in the process.
 public enum StreamDiagnostics {
-  /// Told of every value that is dropped, on the thread that drops it. None by default.
+  /// Calls `handler` for every value that is dropped, on the thread that drops it. There is no handler by default.
   ///
-  /// Operators that drop by design (`filter`, `debounce`, `removeDuplicates` …) do not report what they are asked to leave
-  /// out; those that drop because there is no room or no demand do.
+  /// Operators that drop by design (`filter`, `debounce`, `removeDuplicates` …) do not report what they leave out.
+  /// Operators that drop because there is no room or no demand do.
   ///
   ///     StreamDiagnostics.onDrop { print("lost \($0.value): \($0.source), \($0.reason)") }
   public static func onDrop(_ handler: (@Sendable (DroppedValue) -> Void)?) {
@@ -56,16 +56,17 @@ public enum StreamDiagnostics {
     isWatching.store(handler != nil, ordering: .releasing)
   }
 
-  /// Told of every failure that nobody handles, on its thread: one that ends a `sink(on:)` without `receiveCompletion`, and
-  /// one that `assertNoFailure` is about to trap for. By default, it is written to the standard error.
+  /// Calls `handler` for every failure that nobody handles, on its thread: one that ends a `sink(on:)` without
+  /// `receiveCompletion`, and one for which `assertNoFailure` is about to trap. By default, the failure is written to
+  /// standard error.
   public static func onUnhandledFailure(_ handler: (@Sendable (UnhandledFailure) -> Void)?) {
     state.withLock { $0.onUnhandledFailure = handler }
   }
 
-  /// The checkpoints that the failure being delivered has passed.
+  /// The checkpoints that the current failure has passed.
   @TaskLocal static var passed: [Place] = []
 
-  /// Notes that the failure that `deliver` delivers has passed `place`.
+  /// Records `place` as passed by the failure that `deliver` delivers.
   @usableFromInline
   static func passing(_ place: Place, _ deliver: () -> Void) { $passed.withValue(passed + [place], operation: deliver) }
 
@@ -77,10 +78,10 @@ public enum StreamDiagnostics {
     handler(failure)
   }
 
-  /// Whether anybody watches: for work that is only done to report what is dropped.
+  /// True when a handler is set: for work that is only needed to report drops.
   @usableFromInline static var isWatched: Bool { isWatching.load(ordering: .acquiring) }
 
-  // Looked at for every dropped value: an atomic, so that nobody pays for a lock who does not watch.
+  // Read for every dropped value: an atomic, so that without a handler nobody pays for a lock.
   private static let isWatching = Atomic(false)
   private static let state = Mutex(Handlers())
 
@@ -97,7 +98,7 @@ public enum StreamDiagnostics {
   }
 }
 
-/// Writes a line to the standard error, in one call, so that the lines of several threads do not mix.
+/// Writes a line to standard error, in one call, so that lines of several threads do not mix.
 private func complain(_ line: String) {
   var line = line + "\n"
   line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }

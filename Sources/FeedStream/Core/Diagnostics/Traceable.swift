@@ -1,9 +1,9 @@
-/// A link of a chain of subscribers that knows the next: what a search for a checkpoint walks along, once something has
-/// gone wrong and never before.
+/// A member of a chain of subscribers that knows the next one. The search for a checkpoint follows these links, and
+/// only after something has gone wrong.
 @usableFromInline protocol Traceable {
   /// The subscriber below.
   var below: Any { get }
-  /// The place that this link marks.
+  /// The place that this member marks.
   var checkpoint: Place? { get }
 }
 
@@ -14,7 +14,7 @@ extension Traceable {
 /// The nearest checkpoint at or below `link`.
 @usableFromInline func nearestCheckpoint(below link: Any) -> Place? {
   var link = link
-  // Bounded, should a subscriber come to be its own.
+  // Bounded, in case a subscriber is its own downstream.
   for _ in 0..<1_000 {
     guard let traceable = link as? any Traceable else { return nil }
     if let place = traceable.checkpoint { return place }
@@ -23,7 +23,7 @@ extension Traceable {
   return nil
 }
 
-/// `subject` and the nearest checkpoint below it, for a message.
+/// `subject` and the nearest checkpoint below it, as text for a message.
 @inline(never) @usableFromInline func placed(_ subject: Any) -> String {
   guard let place = nearestCheckpoint(below: subject) else { return "\(subject)" }
   return "\(subject), checkpoint \(place)"

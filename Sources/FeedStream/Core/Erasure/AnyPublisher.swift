@@ -5,7 +5,7 @@ extension Publisher {
   @inlinable public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> { AnyPublisher(self) }
 }
 
-/// A publisher of which only what it delivers is known.
+/// A publisher whose concrete type is hidden; only its output and failure types are known.
 @frozen
 public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConvertible,
   CustomPlaygroundDisplayConvertible
@@ -31,8 +31,8 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
   public var playgroundDescription: Any { description }
 }
 
-/// A publisher of which nothing is left but what to do with it: functions that take this object, formed where the concrete
-/// publisher is known, so that everything above it is specialized.
+/// An erased publisher: functions that take this object and are formed where the publisher's type is known, so that
+/// everything above it stays specialized.
 @usableFromInline class PublisherBox<Output, Failure: Error> {
   @usableFromInline final let attach: (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void
   @usableFromInline final let deliverAll: (PublisherBox, (Output) -> Bool) -> Bool
@@ -46,7 +46,8 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
   }
 }
 
-/// The box with the publisher in it: one object, so that what is erased is one word and is passed around with one retain.
+/// The box with the publisher in it. It is one object, so an erased publisher is one word and is passed on with one
+/// retain.
 @usableFromInline final class PublisherBoxOf<P: Publisher>: PublisherBox<P.Output, P.Failure> {
   @usableFromInline let publisher: P
 

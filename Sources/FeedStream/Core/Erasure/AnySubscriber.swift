@@ -1,4 +1,4 @@
-/// A subscriber of which only what it takes is known, or one made from closures.
+/// A subscriber whose concrete type is hidden, or one made from closures.
 @frozen
 public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible
@@ -16,7 +16,7 @@ public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConv
     }
   }
 
-  /// Calls the closures given; a value asks for no more by default.
+  /// Makes a subscriber from closures. By default, it asks for no more after a value.
   @inlinable public init(
     receiveSubscription: ((any Subscription) -> Void)? = nil,
     receiveValue: ((Input) -> Subscribers.Demand)? = nil,

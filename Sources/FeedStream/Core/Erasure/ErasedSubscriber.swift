@@ -1,17 +1,17 @@
 /// A subscriber with its type erased: the object that holds it, and its methods as functions that take that object.
 ///
-/// A chain's nesting of types starts afresh here.
+/// The nesting of a chain's types starts again here.
 @frozen @usableFromInline struct ErasedSubscriber<Input, Failure: Error>: Subscriber, CustomStringConvertible {
-  /// The subscriber, or a ``SubscriberHolder`` with it.
+  /// The subscriber itself, or a ``SubscriberHolder`` that holds it.
   @usableFromInline let holder: AnyObject
   @usableFromInline let methods: SubscriberMethods<Input, Failure>
 
   @inlinable init<S: Subscriber>(_ subscriber: S) where S.Input == Input, S.Failure == Failure {
     if let erased = subscriber as? Self {
-      // Erased before. Known at compile time where this is specialized.
+      // Already erased. Known at compile time where this is specialized.
       self = erased
     } else if S.self is AnyObject.Type {
-      // Right because it is one, as was asked just now; a cast would look for a bridge first.
+      // Safe because the type was checked just above; a cast would look for a bridge first.
       holder = unsafeBitCast(subscriber, to: AnyObject.self)
       methods = SubscriberMethods(ofObject: S.self)
     } else {
@@ -33,26 +33,26 @@
     (subscriber as? any CustomCombineIdentifierConvertible)?.combineIdentifier ?? CombineIdentifier()
   }
 
-  /// What the subscriber says of itself, or else the name of its type.
+  /// The subscriber's own description, or else the name of its type.
   @usableFromInline var description: String {
     let subscriber = self.subscriber
     return (subscriber as? any CustomStringConvertible)?.description ?? String(describing: type(of: subscriber))
   }
 }
 
-/// A subscriber's methods, for whoever has the object that it is or that holds it.
+/// A subscriber's methods as functions. They take the object that is the subscriber or holds it.
 ///
-/// They are formed here, in an inlinable function that knows the concrete subscriber, and so are specialized; a call
-/// through `any Subscriber` or a generic class's vtable never is (DESIGN, section 4). They capture nothing: closures over
-/// the object would be three more references to count whenever an erased subscriber is passed on or let go. `next` is the
-/// hot path; `end` and `begin` are called once in a subscription's life, and apart, because an enum of what they carry
-/// would be copied on the way, and its type looked up wherever it is not known.
+/// They are formed here, in an inlinable function that knows the concrete subscriber, and so they are specialized; a
+/// call through `any Subscriber` or a generic class's vtable never is. They capture nothing: closures over the object
+/// would add three references to count whenever an erased subscriber is passed on or released. `next` is the hot path.
+/// `end` and `begin` are called once per subscription. They are two functions, because one enum for both would be
+/// copied on the way, and its type would be looked up wherever it is not known.
 @frozen @usableFromInline struct SubscriberMethods<Input, Failure: Error> {
   @usableFromInline let next: (AnyObject, Input) -> Subscribers.Demand
   @usableFromInline let end: (AnyObject, Subscribers.Completion<Failure>) -> Void
   @usableFromInline let begin: (AnyObject, any Subscription) -> Void
 
-  /// Those of subscribers that holders of this type hold.
+  /// The methods of subscribers that holders of this type hold.
   @inlinable init<Holder: SubscriberHolding>(of holder: Holder.Type)
   where Holder.Target.Input == Input, Holder.Target.Failure == Failure {
     next = { unsafeDowncast($0, to: Holder.self).target.receive($1) }
@@ -60,7 +60,7 @@
     begin = { unsafeDowncast($0, to: Holder.self).target.receive(subscription: $1) }
   }
 
-  /// Those of subscribers of this type, which must be a class.
+  /// The methods of subscribers of this type, which must be a class.
   @inlinable init<S: Subscriber>(ofObject subscriber: S.Type) where S.Input == Input, S.Failure == Failure {
     next = { _unsafeReferenceCast($0, to: S.self).receive($1) }
     end = { _unsafeReferenceCast($0, to: S.self).receive(completion: $1) }
@@ -68,13 +68,13 @@
   }
 }
 
-/// An object that holds a subscriber which is none itself.
+/// An object that holds a subscriber and is not one itself.
 @usableFromInline protocol SubscriberHolding: AnyObject {
   associatedtype Target: Subscriber
   var target: Target { get }
 }
 
-/// Holds what a ``Downstream`` was made of, when that is not an object itself.
+/// Holds the subscriber of an ``ErasedSubscriber`` that is not an object itself.
 @usableFromInline class SubscriberHolder {
   @inlinable init() {}
 
@@ -93,7 +93,7 @@
 extension Subscribers {
   /// How many stateless operators nest their types before one erases its downstream.
   ///
-  /// Deeper nesting defeats the optimizer: 16 alternating `map`s and `filter`s cost 31 ns a value with a limit of four,
-  /// 51 ns without fusion, and chains of eight of one kind fall off a cliff without a limit.
+  /// Deeper nesting defeats the optimizer: 16 alternating `map`s and `filter`s take 31 ns a value with a limit of four
+  /// and 51 ns without fusion. Without a limit, a chain of eight of one kind is many times slower.
   @inlinable public static var fusionLimit: Int { @inline(__always) get { 3 } }
 }

@@ -1,5 +1,5 @@
-/// What a stage does with one of its upstreams, as a type: a stage that has several is told apart by it at compile time,
-/// so that the value path stays specialized.
+/// What a stage does with one of its upstreams, as a type: a stage that has several is told apart by it at compile
+/// time, so that the value path stays specialized.
 @usableFromInline protocol Port {
   associatedtype Owner: CustomStringConvertible
   associatedtype Input
@@ -9,9 +9,9 @@
   static func began(_ inlet: Inlet<Self>)
   static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>)
-  /// Whether a value passes that comes before the subscription, or after the ending.
+  /// True when a value passes that comes before the subscription, or after the ending.
   static func takesStray(afterEnding: Bool) -> Bool
-  /// What the inlet goes by; itself, unless it stands for its owner.
+  /// What the inlet is identified by; itself, unless it stands for its owner.
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier
 }
 

@@ -1,43 +1,43 @@
 extension Publishers {
-  /// When a buffer asks upstream for values.
+  /// Says when a buffer requests values from upstream.
   public enum PrefetchStrategy: Hashable, Sendable {
-    /// As many as there is room for.
+    /// Requests as many values as there is room for.
     case keepFull
-    /// Everything, at once.
+    /// Requests unlimited values, immediately.
     case byRequest
   }
 
-  /// What a buffer does with a value for which there is no room.
+  /// Says what a buffer does with a value when it is full.
   public enum BufferingStrategy<Failure: Error> {
-    /// Drops it.
+    /// Drops the new value.
     case dropNewest
-    /// Drops the value held longest.
+    /// Drops the oldest value.
     case dropOldest
     /// Cancels upstream and fails.
     case customError(() -> Failure)
   }
 }
 
-/// What holds values that the subscriber has not asked for: `buffer`, `Create` and groups.
+/// Holds values that the subscriber has not asked for: `buffer`, `Create` and groups.
 @usableFromInline final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
-  /// What drops are reported under.
+  /// The name under which drops are reported.
   @usableFromInline let name: StaticString
   @usableFromInline let size: Int
   @usableFromInline let prefetch: Publishers.PrefetchStrategy
   @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
-  /// Whether an ending waits for demand as a value does; so it is in Combine's buffer.
+  /// True when an ending waits for demand as a value does, as in Combine's buffer.
   @usableFromInline let endingWaits: Bool
-  /// Calls `drain()`. Formed where the types are known: a request comes through the class's table, where nothing is
-  /// specialized, and would deliver all that is held at five times the cost.
+  /// Calls `drain()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
+  /// specialized, and delivering the values held would take five times as long.
   @usableFromInline let serve: (BufferStage) -> Subscribers.Demand
   @exclusivity(unchecked) @usableFromInline var values = FIFO<Input>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isDraining = false
-  /// The ending that waits for its turn.
+  /// The ending, until it is delivered.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
   @exclusivity(unchecked) @usableFromInline var hasBegun = false
-  /// Called when values have been asked for: by `Create`, whose source may produce on request.
+  /// Called after a request: for `Create`, whose source may produce on request.
   @exclusivity(unchecked) @usableFromInline var onRequest: (() -> Void)?
 
   @inlinable init(
@@ -58,7 +58,7 @@ extension Publishers {
     guard isLive else { return }
     hasBegun = true
     super.began()
-    // Upstream may have ended in the request.
+    // Upstream may have ended within the request.
     if hasEnding { _ = drain() }
   }
 
@@ -81,7 +81,7 @@ extension Publishers {
     return prefetch == .keepFull && isLive ? more + 1 : more
   }
 
-  /// Whether there is room for `input` now.
+  /// True when there is room for `input` now.
   @inlinable func makeRoom(for input: Input) -> Bool {
     switch whenFull {
     case .dropNewest:
@@ -98,9 +98,9 @@ extension Publishers {
       StreamDiagnostics.dropped(input, name, .bufferFull)
       ending = .failure(makeError())
       hasEnding = true
-      // Kept, though it is cancelled: what has been delivered is still asked for again, as in Combine.
+      // Kept although it is cancelled: as in Combine, values are still requested for those delivered.
       up?.cancel()
-      // What is held comes first: the failure follows it when it is asked for.
+      // The values held come first; the failure follows when it is asked for.
       return false
     }
   }
@@ -129,9 +129,9 @@ extension Publishers {
     values.removeAll()
   }
 
-  /// Delivers what has been asked for, in order, then the ending.
+  /// Delivers the values asked for, in order, then the ending.
   ///
-  /// - Returns: how many values there is room for again.
+  /// - Returns: how many values can be held again.
   @inlinable func drain() -> Subscribers.Demand {
     guard !isDraining else { return .none }
     isDraining = true
@@ -148,7 +148,7 @@ extension Publishers {
 
   @inline(never) @usableFromInline func endIfDrained() {
     guard isLive, hasBegun, let ending else { return }
-    // Values that nobody has asked for do not hold a failure back.
+    // Values that nobody has asked for do not delay a failure.
     switch ending {
     case .finished: if values.isEmpty, demand > .none || !endingWaits { finish(ending) }
     case .failure:

@@ -1,10 +1,10 @@
-/// A stage whose subscriber is told of its subscription before upstream is: what it asks for, or that it cancels, is kept
-/// until upstream accepts.
+/// A stage that hands its subscriber the subscription before upstream accepts: until then it keeps a request or a
+/// cancellation.
 @usableFromInline class DeferredRequestStage<Output, Failure: Error>: Stage<Output, Failure> {
-  /// To be asked of upstream once it accepts.
+  /// The demand to request from upstream once it accepts.
   @exclusivity(unchecked) @usableFromInline final var pending = Subscribers.Demand.none
 
-  /// Tells the subscriber. To be called before subscribing to upstream.
+  /// Hands the subscriber its subscription. Call it before subscribing to upstream.
   @usableFromInline final func greet() { down.receive(subscription: self) }
 
   override func began() {

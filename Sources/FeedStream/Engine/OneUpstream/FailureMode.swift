@@ -1,14 +1,14 @@
 extension Publishers {
-  /// How an operator whose closure may throw ends: what the closure throws, and what upstream fails with, as its own
-  /// failure. There are two: ``NonThrowing`` and ``Throwing``.
+  /// The error types of an operator whose closure may throw: the closure's, upstream's, and the operator's own. There
+  /// are two modes: ``NonThrowing`` and ``Throwing``.
   ///
-  /// With it, `removeDuplicates` and `tryRemoveDuplicates` are one publisher and one stage: a closure that cannot throw has
-  /// the error type `Never`, and the compiler removes what cannot happen.
+  /// With it, `removeDuplicates` and `tryRemoveDuplicates` are one publisher and one stage: a closure that cannot throw
+  /// has the error type `Never`, and the compiler removes what cannot happen.
   public protocol FailureMode<UpstreamFailure>: SendableMetatype {
     associatedtype UpstreamFailure: Error
-    /// What the closure throws.
+    /// The type of the errors that the closure throws.
     associatedtype RuleError: Error
-    /// What the operator fails with.
+    /// The type of the operator's failure.
     associatedtype Failure: Error
 
     static func failure(ofUpstream error: UpstreamFailure) -> Failure
@@ -21,7 +21,7 @@ extension Publishers {
     @inlinable public static func failure(ofRule error: Never) -> UpstreamFailure {}
   }
 
-  /// The operator fails with whatever the closure throws.
+  /// The operator fails with the error that the closure throws.
   public enum Throwing<UpstreamFailure: Error>: FailureMode {
     @inlinable public static func failure(ofUpstream error: UpstreamFailure) -> any Error { error }
     @inlinable public static func failure(ofRule error: any Error) -> any Error { error }
@@ -29,6 +29,6 @@ extension Publishers {
 }
 
 extension Publishers.FailureMode {
-  /// Whether this is the `try` form of an operator.
+  /// True when this is the `try` form of an operator.
   @inlinable static var throwsErrors: Bool { RuleError.self != Never.self }
 }

@@ -1,7 +1,7 @@
-/// The shape of a stateless operator: a value that wraps the next subscriber and hands everything but values through.
+/// The form of a stateless operator: a value that wraps the next subscriber and changes nothing but the values.
 ///
-/// The subscription passes through untouched, so demand, cancellation and the rules are between the upstream and the
-/// subscriber below. Where `Failure` differs from the downstream's, the stage has `receive(completion:)` of its own.
+/// The subscription passes through unchanged, so demand, cancellation and the rules are a matter between upstream and
+/// the subscriber below. Where `Failure` differs from the downstream's, the stage has its own `receive(completion:)`.
 @usableFromInline
 protocol FusedStage<Downstream>: Subscriber, Traceable, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
   CustomReflectable
@@ -28,14 +28,14 @@ extension FusedStage where Failure == Downstream.Failure {
 }
 
 extension Subscriber {
-  /// Whether an operator above this subscriber that does not fuse with its own kind, as `map` does with `map`, must erase
-  /// it before wrapping it: nested three times in itself, a stage is no longer specialized (250 ns a value in place of 6).
+  /// True when the operator above must erase this subscriber. Operators that do not fuse with their own kind (as `map`
+  /// does) must not nest: from three levels on they are no longer specialized (250 ns a value instead of 6).
   @inlinable static var isFused: Bool { @inline(__always) get { fusedStages > 0 } }
 
-  /// Whether a stateless operator above this subscriber must erase it before wrapping it.
+  /// True when a stateless operator above this subscriber must erase it before wrapping it.
   @inlinable static var isFullyFused: Bool { @inline(__always) get { fusedStages >= Subscribers.fusionLimit } }
 
-  /// This subscriber with its type erased: where nesting starts afresh.
+  /// This subscriber with its type erased: here the nesting starts again.
   @inlinable var erased: ErasedSubscriber<Input, Failure> { ErasedSubscriber(self) }
 }
 

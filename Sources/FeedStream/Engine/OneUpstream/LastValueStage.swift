@@ -1,15 +1,15 @@
-/// A stage that may have one value to deliver after upstream has ended: it does so as soon as the subscriber has asked
-/// for it, and then finishes.
+/// A stage that may have one value to deliver after upstream has ended: it delivers it as soon as the subscriber has
+/// asked for it, and then finishes.
 ///
-/// As in Combine, finishing without a value waits for the request as well where one might have come.
+/// As in Combine, finishing without a value waits for the request too when there might have been a value.
 @usableFromInline class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
   private var last: Output?
-  /// Upstream has ended, the subscriber has not asked yet.
+  /// True when upstream has ended and the subscriber has not asked yet.
   private var isWaiting = false
 
-  /// Ends with `value`, if any, at once when `isAsked`, and otherwise upon the next request.
+  /// Ends with `value`, if any: immediately when `isAsked`, otherwise on the next request.
   ///
-  /// - Parameter cancelling: upstream has not ended by itself.
+  /// - Parameter cancelling: true when upstream has not ended by itself.
   @usableFromInline final func finish(with value: Output?, isAsked: Bool, cancelling: Bool = false) {
     guard phase == .live else { return }
     phase = .draining
@@ -23,7 +23,7 @@
 
   private func deliver(_ value: Output?) {
     if let value { _ = down.receive(value) }
-    // The subscriber may have cancelled meanwhile.
+    // The subscriber may have cancelled in the meantime.
     guard phase == .draining else { return }
     phase = .ended
     down.receive(completion: .finished)
@@ -39,7 +39,7 @@
     deliver(last.take())
   }
 
-  /// The subscriber asked for values while upstream may deliver some.
+  /// Called when the subscriber asks for values and upstream may still deliver some.
   @usableFromInline func asked(for demand: Subscribers.Demand) { up?.request(demand) }
 
   override func cancelled() {
@@ -50,19 +50,19 @@
 
 /// A ``LastValueStage`` that delivers values before the last, as asked for.
 @usableFromInline class ValuesAndLastStage<Output, Failure: Error>: LastValueStage<Output, Failure> {
-  /// Asked for and not yet delivered.
+  /// The demand requested and not yet served.
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
 
   @inlinable override init(_ down: ErasedSubscriber<Output, Failure>) { super.init(down) }
 
   /// Delivers a value that upstream was asked for.
   ///
-  /// - Returns: what upstream is asked for in the answer.
+  /// - Returns: the demand to return to upstream.
   @inlinable final func pass(_ value: Output) -> Subscribers.Demand {
     demand.takeOne(for: self)
     let more = down.receive(value)
     guard more > .none else { return .none }
-    // It may have ended while the value was being delivered.
+    // The stream may have ended while the value was being delivered.
     guard isLive else {
       requested(more)
       return .none

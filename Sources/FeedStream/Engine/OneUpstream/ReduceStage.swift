@@ -1,25 +1,26 @@
-/// What `count`, `collect`, `reduce`, `first`, `last`, `min`, `max`, `contains` and `allSatisfy` share: everything is asked
-/// of upstream, one result is delivered once the subscriber has asked for it, and then the stream finishes.
+/// The stage of operators with one result: `count`, `collect`, `reduce`, `first`, `last`, `min`, `max`, `contains` and
+/// `allSatisfy`. It requests everything from upstream, delivers the result once the subscriber has asked for it, and
+/// finishes.
 ///
-/// The rule changes the result with each value and says when it is settled: then upstream is cancelled. A `nil` result
-/// finishes without a value.
+/// The rule updates the result with each value and returns true when it is settled: then upstream is cancelled. With a
+/// `nil` result the stage finishes without a value.
 @usableFromInline
 final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueStage<Output, Mode.Failure>, Subscriber {
   @usableFromInline typealias Failure = Mode.UpstreamFailure
   @usableFromInline typealias Rule = (inout Output?, Input) throws(Mode.RuleError) -> Bool
 
   private let name: StaticString
-  /// Whether the result holds the values themselves.
+  /// True when the result holds the values themselves.
   private let keepsValues: Bool
   @usableFromInline let rule: Rule
   @exclusivity(unchecked) @usableFromInline var result: NonReentrant<Output?>
   @exclusivity(unchecked) @usableFromInline private(set) var isAsked = false
-  /// Whether upstream has finished while the rule is at work on a value, which still counts.
+  /// True when upstream has finished while the rule is handling a value, which still counts.
   @exclusivity(unchecked) @usableFromInline var hasEndedWithin = false
 
   /// - Parameters:
-  ///   - keepsValues: whether a failure that takes the result's place drops the values in it.
-  ///   - rule: takes a value into account; returns whether the result is settled.
+  ///  - keepsValues: true when the result holds the values themselves: a failure drops them, and reports that.
+  ///  - rule: updates the result with a value; returns true when the result is settled.
   @usableFromInline init(
     _ name: StaticString, _ down: ErasedSubscriber<Output, Mode.Failure>, _ initial: Output?, keepsValues: Bool = false,
     _ rule: @escaping Rule
@@ -68,8 +69,8 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
     finish(with: value, isAsked: isAsked, cancelling: cancelling)
   }
 
-  /// Everything is asked of upstream already.
-  /// What was gathered goes with the cancellation; before the subscription there is none.
+  /// Everything has been requested from upstream already. The cancellation discards the result; before the subscription
+  /// there is none.
   override func cancelled() {
     super.cancelled()
     if phase == .ended { result = NonReentrant(nil) }

@@ -1,20 +1,21 @@
 /// The life cycle that every stateful operator shares.
 ///
-/// A stage sits between an upstream subscription and one subscriber. It is generic over *values* only, its subscriber
-/// being erased to functions, so that repeating an operator in a chain does not nest its types. A subclass adds its state
-/// and one rule: `receive(_:)`. The protocol's rules live here: the first subscription wins, one ending, nothing after
-/// an ending, `cancel()` is final and idempotent.
+/// A stage sits between an upstream subscription and one subscriber. It is generic over *values* only: its subscriber
+/// is erased to functions, so that repeating an operator in a chain does not nest its types. A subclass adds its state
+/// and one rule: `receive(_:)`. The rules of the protocol are implemented here: the first subscription wins, there is
+/// one ending, nothing follows an ending, `cancel()` is final and idempotent.
 ///
-/// A stage keeps its subscriber as long as it lives itself, and lets its upstream go at the ending; a subscriber breaks
-/// the circle by letting its subscription go, as ``Subscribers/Sink`` does.
+/// A stage keeps its subscriber as long as it lives itself, and releases its upstream at the ending. A subscriber
+/// breaks the reference cycle by releasing its subscription, as ``Subscribers/Sink`` does.
 @usableFromInline class Stage<Output, Failure: Error>: GuardedSubscription {
-  /// `draining`: upstream has ended, but the subscriber has not been given everything yet.
+  /// `draining`: upstream has ended, but the subscriber has not received everything yet.
   @usableFromInline enum Phase { case waiting, live, draining, ended }
 
-  /// What a stage does with strays: what upstream sends against the rules, before its subscription or after the ending.
+  /// Says what a stage does with strays: events that upstream sends against the rules, before its subscription or after
+  /// the ending.
   ///
-  /// Combine's operators differ here, and each of these does what its namesake does, as long as it adds no violation of
-  /// its own: an operator that keeps nothing back shows its subscriber what a misbehaving upstream sends.
+  /// Combine's operators differ here. Each of ours does what its namesake does, as long as it adds no violation itself:
+  /// an operator that holds nothing back passes on what a misbehaving upstream sends.
   @usableFromInline enum Strays {
     /// Nothing passes.
     case ignored
@@ -26,7 +27,7 @@
     case earlyPass
     /// Everything passes.
     case allPass
-    /// What comes before the subscription traps; nothing passes after the ending.
+    /// An event before the subscription traps; nothing passes after the ending.
     case earlyTraps
   }
 
@@ -38,7 +39,7 @@
 
   // MARK: Upstream's side
 
-  /// Takes the first subscription and tells the subscriber; refuses any other.
+  /// Accepts the first subscription and hands itself to the subscriber; refuses any other.
   @inlinable func receive(subscription: any Subscription) {
     guard phase == .waiting else {
       subscription.cancel()
@@ -49,15 +50,15 @@
     began()
   }
 
-  /// Tells the subscriber that it is subscribed; an operator that starts with a request of its own overrides this.
+  /// Hands itself to the subscriber; an operator that starts with a request of its own overrides this.
   @inlinable func began() { down.receive(subscription: self) }
 
-  /// Whether a value is in order. Off the hot path, `takesStray()` says what happens to one that is not.
+  /// True when a value is expected. Off the hot path, `takesStray()` decides what happens to one that is not.
   @inlinable final var isLive: Bool { @inline(__always) get { phase == .live } }
 
   @usableFromInline var strays: Strays { .ignored }
 
-  /// Whether a value that finds this stage not live is to be handled all the same.
+  /// True when a value is to be handled although this stage is not live.
   @inline(never) @usableFromInline final func takesStray() -> Bool {
     trapIfEarly("a value arrived")
     switch strays {
@@ -73,7 +74,7 @@
       "\(placed(self)): \(what) before the subscription; a publisher calls receive(subscription:) before anything else")
   }
 
-  /// Whether an ending is in order, or passes all the same.
+  /// True when an ending is expected, or passes anyway.
   @inlinable final func takesEnding() -> Bool {
     trapIfEarly("an ending arrived")
     switch phase {
@@ -92,7 +93,7 @@
     down.receive(completion: completion)
   }
 
-  /// Ends the stream from within: cancels upstream, then completes downstream.
+  /// Ends the stream from inside: cancels upstream, then completes downstream.
   @inlinable @inline(never) final func stop(_ completion: Subscribers.Completion<Failure>) {
     guard phase == .live || phase == .waiting && strays == .earlyPass else { return }
     phase = .ended
@@ -106,7 +107,7 @@
     up.take()?.cancel()
     guard phase == .draining else { return }
     _ = down.receive(value)
-    // The subscriber may have cancelled meanwhile.
+    // The subscriber may have cancelled in the meantime.
     guard phase == .draining else { return }
     phase = .ended
     down.receive(completion: .finished)
@@ -126,7 +127,7 @@
     up.take()?.cancel()
   }
 
-  // MARK: What a person sees
+  // MARK: Descriptions
 
   override var customMirror: Mirror { Mirror(self, children: ["downstream": down.subscriber, "phase": phase]) }
 }

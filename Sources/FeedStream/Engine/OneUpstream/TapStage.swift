@@ -1,14 +1,14 @@
-/// What `handleEvents` and `print` are: a stage that reports everything that passes and changes nothing.
+/// The stage of `handleEvents` and `print`: it reports every event that passes and changes nothing.
 ///
-/// It hands on what a misbehaving upstream sends as well, so that whoever looks can see it.
+/// It also passes on what a misbehaving upstream sends, so that people can see it.
 @usableFromInline final class TapStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
-  /// What passed, other than a value.
+  /// An event other than a value.
   @usableFromInline enum Event {
     case subscription(any Subscription)
     case completion(Subscribers.Completion<Failure>)
     case cancel
     case request(Subscribers.Demand)
-    /// Asked for in the answer to a value.
+    /// Demand returned after a value.
     case answer(Subscribers.Demand)
   }
 
@@ -20,7 +20,7 @@
   @usableFromInline let onValue: (Input) -> Void
   @exclusivity(unchecked) @usableFromInline private(set) var isReporting = true
 
-  /// - Parameter reportsAfterEnd: whether it goes on reporting after the first ending or cancellation.
+  /// - Parameter reportsAfterEnd: true when it continues to report after the first ending or cancellation.
   @inlinable init(
     _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, reportsAfterEnd: Bool, onValue: ((Input) -> Void)?,
     report: @escaping (Event) -> Void
@@ -42,7 +42,7 @@
     if reportsValues, isReporting {
       let wasLive = isLive
       onValue(input)
-      // Cancelled by what it reports to.
+      // The closure has cancelled the stream.
       if wasLive, !isLive { return .none }
     }
     let more = down.receive(input)
@@ -56,10 +56,10 @@
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     let (wasLive, wasReporting) = (isLive, isReporting)
-    // First: what is reported to may come back here.
+    // First: the closure may call back into this.
     isReporting = reportsAfterEnd
     if wasReporting { report(.completion(completion)) }
-    // Cancelled by what it reports to.
+    // The closure has cancelled the stream.
     if wasLive, !isLive { return }
     phase = .ended
     up = nil

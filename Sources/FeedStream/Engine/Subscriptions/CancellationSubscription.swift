@@ -1,4 +1,4 @@
-/// The subscription of a source that sends without being asked, for a buffer in front of it: only the cancellation matters.
+/// The subscription of a source that sends unasked, with a buffer behind it: it only handles the cancellation.
 final class CancellationSubscription: GuardedSubscription {
   private var onCancel: (() -> Void)?
 

@@ -1,5 +1,5 @@
-/// A stage's subscription that releases the stage when it is cancelled or has ended, and with it the subscriber: for
-/// subscribers that keep their subscription.
+/// A stage's subscription for subscribers that keep it: once cancelled or ended, it releases the stage, and the
+/// subscriber with it.
 @usableFromInline
 final class DetachableSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
   CustomReflectable

@@ -1,17 +1,17 @@
-/// The subscription of a publisher that has one result: a value, delivered with its ending once it is asked for, or a
-/// failure, delivered immediately.
+/// The subscription of a publisher with one result: a value, which is delivered with the ending once it is asked for,
+/// or a failure, which is delivered immediately.
 ///
-/// What it delivers may be there from the start (`Just`) or come later (`Future`, work off the loop).
+/// The result may exist from the start (`Just`) or come later (`Future`, work off the loop).
 @usableFromInline class ResultSubscription<Output, Failure: Error>: GuardedSubscription {
   private let name: StaticString
   @exclusivity(unchecked) @usableFromInline final var down: ErasedSubscriber<Output, Failure>?
   @exclusivity(unchecked) @usableFromInline final var result: Result<Output, Failure>?
-  /// The work that the result comes of.
+  /// The work that produces the result.
   @exclusivity(unchecked) private final var work: (any Cancellable)?
   @exclusivity(unchecked) @usableFromInline final var isAsked = false
-  /// True from when the subscriber has its subscription.
+  /// True once the subscriber has its subscription.
   @exclusivity(unchecked) private final var isOpen = false
-  /// Calls `deliver()`. Formed where the types are known: a request comes through the class's table, where nothing is
+  /// Calls `deliver()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
   /// specialized.
   private let serve: (ResultSubscription) -> Void
 
@@ -31,7 +31,7 @@
     self.serve = serve
   }
 
-  /// Hands itself to the subscriber, and the result when it is there and may be delivered.
+  /// Hands itself to the subscriber, and then the result, if there is one and it may be delivered.
   ///
   /// - Parameter work: cancelled with the subscription, while there is no result.
   @usableFromInline final func begin(_ work: (any Cancellable)? = nil) {
@@ -41,7 +41,7 @@
     serve(self)
   }
 
-  /// The result has come.
+  /// Stores the result and delivers it when possible.
   @usableFromInline final func settle(_ result: Result<Output, Failure>) {
     work = nil
     guard down != nil else { return }
@@ -49,7 +49,7 @@
     if isOpen { serve(self) }
   }
 
-  /// Delivers the result when it is there and may be delivered.
+  /// Delivers the result, if there is one and it may be delivered.
   @inlinable final func deliver() {
     guard let down, let result else { return }
     switch result {
@@ -57,7 +57,7 @@
       guard isAsked else { return }
       self.result = nil
       _ = down.receive(output)
-      // The value may have led to a cancellation.
+      // The subscriber may have cancelled when it received the value.
       guard self.down != nil else { return }
       self.down = nil
       down.receive(completion: .finished)

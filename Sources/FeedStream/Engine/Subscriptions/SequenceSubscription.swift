@@ -1,8 +1,8 @@
 /// The subscription of a publisher that produces its values on request, in a loop.
 ///
-/// It keeps the ledger of demand and guards the loop against re-entry: a request made while a value is being delivered
-/// is added to the ledger and served by the loop that is running, so that pulling a million values one by one keeps the
-/// stack flat. The loop itself is a function formed where the types of what it works on are known.
+/// It counts the demand and guards the loop against re-entry: a request made while a value is being delivered is added
+/// to the demand and served by the running loop, so that pulling a million values one by one keeps the stack flat. The
+/// loop itself is a function that is formed where its types are known.
 @usableFromInline final class SequenceSubscription: GuardedSubscription {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isActive = true
@@ -15,11 +15,11 @@
   private let ending: Any?
 
   /// - Parameters:
-  ///   - name: what it is called when no longer active.
-  ///   - supply: what `produce` and `show` work on.
-  ///   - ending: how it will end, for mirrors, when there is more than one way.
-  ///   - produce: delivers while `isActive` and `demand` allow, and calls `end()` before its ending.
-  ///   - show: what it shows of itself while active.
+  ///  - name: its description when no longer active.
+  ///  - supply: the object that `produce` and `show` take.
+  ///  - ending: the later ending, for mirrors, when there is more than one kind.
+  ///  - produce: delivers as long as `isActive` and `demand` allow, and calls `end()` before its ending.
+  ///  - show: describes it while active.
   @usableFromInline init(
     _ name: StaticString, _ supply: AnyObject, ending: Any?,
     produce: @escaping (AnyObject, SequenceSubscription) -> Void, show: @escaping (AnyObject) -> Any
@@ -31,7 +31,7 @@
     self.show = show
   }
 
-  /// No more values: releases everything. To be called before the ending is delivered.
+  /// Releases everything: there are no more values. Call it before the ending is delivered.
   @usableFromInline func end() {
     isActive = false
     supply = nil
@@ -48,7 +48,7 @@
 
   override func cancelled() { end() }
 
-  // As in Combine, where nothing is asked of a sequence nothing happens.
+  // As in Combine, a request for none does nothing on a sequence.
   override var takesNone: Bool { true }
 
   private var shown: Any? { supply.map { show($0) } }
@@ -61,13 +61,13 @@
   }
 }
 
-/// What a ``SequenceSubscription`` delivers, and to whom.
+/// Holds the elements that a ``SequenceSubscription`` delivers, and their subscriber.
 @usableFromInline final class SequenceSupply<Elements: Sequence, S: Subscriber> where Elements.Element == S.Input {
   @usableFromInline let elements: Elements
   @usableFromInline let subscriber: S
   @usableFromInline let completion: Subscribers.Completion<S.Failure>
   @exclusivity(unchecked) @usableFromInline var iterator: Elements.Iterator
-  /// One ahead, so that the ending comes with the last element and not with a request after it.
+  /// One element ahead, so that the ending comes with the last element and not with a further request.
   @exclusivity(unchecked) @usableFromInline var upcoming: Elements.Element
 
   /// `nil` when there are no elements.
@@ -86,10 +86,10 @@
     var element = upcoming
     while source.isActive, source.demand > .none {
       if source.demand == .unlimited {
-        // For good, so that nothing is counted; and nobody comes back to the iterator, which need not be kept.
+        // Unlimited, so nothing is counted; nothing returns to the iterator, which need not be kept.
         var rest = iterator
         while let next = rest.next() {
-          // The sequence may be somebody's code, and cancel.
+          // The sequence may be a user's code, and cancel.
           guard source.isActive else { return }
           _ = subscriber.receive(element)
           guard source.isActive else { return }
@@ -117,9 +117,9 @@
 }
 
 extension Subscriber {
-  /// Hands over a subscription that delivers `elements` as asked and then `completion`.
+  /// Hands over a subscription that delivers `elements` on request and then `completion`.
   ///
-  /// - Parameter showingEnding: true when mirrors say how it will end.
+  /// - Parameter showingEnding: true when mirrors show the ending in advance.
   @inlinable func attach<Elements: Sequence>(
     _ name: StaticString, delivering elements: Elements, then completion: Subscribers.Completion<Failure>,
     showingEnding: Bool = false

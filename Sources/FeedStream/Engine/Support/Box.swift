@@ -1,4 +1,4 @@
-/// State of a stage that is itself a value.
+/// A reference to state that is a value type.
 @usableFromInline final class Box<Value> {
   @exclusivity(unchecked) @usableFromInline var value: Value
 

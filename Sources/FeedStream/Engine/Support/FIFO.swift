@@ -1,27 +1,27 @@
-/// A queue: first in, first out, each in O(1) amortized.
+/// A queue: first in, first out; adding and removing cost O(1) amortized.
 ///
-/// Its first element has a place of its own, as most queues here hold one or none (`zip` took 14 ns a value with the ring
-/// alone). The others are in a ring whose storage doubles when full and stays when empty, so that a queue that runs empty
-/// again and again does not allocate.
+/// Its first element is stored separately, as most queues here hold one element or none (`zip` took 14 ns a value with
+/// the ring alone). The others are in a ring. Its storage doubles when full and stays when empty, so that a queue that
+/// becomes empty again and again does not allocate.
 @frozen @usableFromInline struct FIFO<Element> {
-  // Always a power of two of places, or none.
+  // The capacity is always a power of two, or zero.
   @usableFromInline var storage: ContiguousArray<Element?> = []
   @usableFromInline var head = 0
   @usableFromInline var count = 0
-  // The last, so that where the others are does not depend on its type.
+  // Stored last, so that the offsets of the other properties do not depend on its type.
   @usableFromInline var first: Element?
 
   @inlinable init() {}
 
   @inlinable var isEmpty: Bool { count == 0 }
 
-  /// The element that `index` others leave before.
+  /// The element at `index`, counted from the front.
   @inlinable subscript(index: Int) -> Element {
     get { (index == 0 ? first : storage[place(index &- 1)]).unsafelyUnwrapped }
     set { if index == 0 { first = newValue } else { storage[place(index &- 1)] = newValue } }
   }
 
-  /// The place in the ring of the element that `index` others of the ring leave before.
+  /// The position in the storage of the ring's element at `index`, counted from the front.
   @inlinable func place(_ index: Int) -> Int { (head &+ index) & (storage.count &- 1) }
 
   @inlinable mutating func append(_ element: Element) {
@@ -53,7 +53,7 @@
     return element
   }
 
-  // Inlinable, and so specialized: otherwise moving the elements costs more than all else that is done with them.
+  // Inlinable, and so specialized: otherwise moving the elements takes longer than everything else.
   @inlinable @inline(never) mutating func grow() {
     let capacity = max(8, storage.count * 2)
     storage = ContiguousArray(unsafeUninitializedCapacity: capacity) { buffer, initialized in

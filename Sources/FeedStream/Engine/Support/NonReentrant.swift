@@ -1,15 +1,15 @@
-/// State that a stage lends to a closure, which may change it: whoever comes back meanwhile does not find it.
+/// State that a stage hands to a closure, which may change it; re-entrant calls do not find it meanwhile.
 @frozen @usableFromInline struct NonReentrant<Value> {
-  /// `nil` while it is lent.
+  /// `nil` while the closure has it.
   @usableFromInline private(set) var value: Value?
 
   @inlinable init(_ value: Value) { self.value = value }
 
-  /// Takes the state out, to be given back; traps when it is out already.
+  /// Takes the state out; traps when it is out already. Put it back with `leave`.
   @inlinable mutating func enter(for operatorName: @autoclosure () -> String) -> Value {
     guard let taken = value else {
       preconditionFailure(
-        "\(operatorName()): a value arrived while the closure was at work on the one before; send it afterwards")
+        "\(operatorName()): a value arrived while the closure was handling the one before; send it afterwards")
     }
     value = nil
     return taken

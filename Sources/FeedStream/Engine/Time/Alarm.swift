@@ -1,21 +1,22 @@
-/// The one deadline of a subscription that waits: set again, it forgets the last setting; cancelled, it never rings.
+/// The one deadline of a subscription that waits: setting it again replaces the last setting, and a cancelled one never
+/// fires.
 ///
-/// What rings after it was cancelled or set again is not delivered, whatever the scheduler makes of cancelling its timer.
-/// A set alarm keeps its action, and what that captures, alive through the scheduler.
+/// An action that fires after it was cancelled or replaced has no effect, even if the scheduler fails to cancel its
+/// timer. A set alarm keeps its action, and what that captures, alive through the scheduler.
 @usableFromInline final class Alarm {
   private let start: (@escaping () -> Void) -> any Cancellable
-  /// Tells a timer of an earlier setting from the present one.
+  /// Distinguishes the timer of an earlier setting from the current one.
   @exclusivity(unchecked) private var setting: UInt64 = 0
   @exclusivity(unchecked) private var timer: (any Cancellable)?
 
-  /// - Parameter start: schedules repeating work: the only kind of timer that a scheduler can cancel.
+  /// - Parameter start: schedules repeating work: a scheduler can cancel no other kind of timer.
   @usableFromInline init(start: @escaping (@escaping () -> Void) -> any Cancellable) { self.start = start }
 
-  /// An alarm that rings `interval` after it was set.
+  /// An alarm that fires `interval` after it was set.
   @inlinable convenience init<Context: Scheduler>(
     _ interval: Context.SchedulerTimeType.Stride, _ scheduler: Context, _ options: Context.SchedulerOptions?
   ) {
-    // The timer repeats so that it can be cancelled; it rings once, so any length does, but none is not one.
+    // The timer repeats so that it can be cancelled. It fires once, so its period can be anything but zero.
     let period = interval > .zero ? interval : .nanoseconds(1)
     self.init { action in
       scheduler.schedule(
@@ -26,7 +27,7 @@
 
   @usableFromInline var isSet: Bool { timer != nil }
 
-  /// Runs `action` once when the time has come.
+  /// Runs `action` once, when the time has come.
   @usableFromInline func set(_ action: @escaping () -> Void) {
     setting &+= 1
     let present = setting
@@ -36,7 +37,7 @@
       cancel()
       action()
     }
-    // A scheduler may ring within the call that sets the alarm.
+    // A scheduler may fire within the call that sets the alarm.
     if setting == present { self.timer = timer } else { timer.cancel() }
     earlier?.cancel()
   }

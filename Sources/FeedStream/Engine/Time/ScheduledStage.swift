@@ -1,19 +1,19 @@
-/// A stage that hands on later, on a scheduler, what it receives now: `receive(on:)`, `delay`, `timeout`.
+/// A stage that passes on what it receives later, on a scheduler: `receive(on:)`, `delay`, `timeout`.
 ///
-/// Every value and the ending join one queue, and each asks the scheduler for one call of `deliverNext()`; so the order is
-/// the queue's, and the scheduler's only when. What waits in the queue has been asked for, and is bounded by that.
-/// `cancel()` empties the queue, and what the scheduler still calls then finds nothing to deliver.
+/// Every value and the ending join one queue, and each schedules one call of `deliverNext()`: the queue sets the order,
+/// the scheduler only the time. The values in the queue have been asked for, which bounds their number. `cancel()`
+/// empties the queue, and calls that are still scheduled find nothing to deliver.
 ///
 /// The stage stays live, and keeps its upstream, until the ending has been delivered: until then it can be cancelled.
 @usableFromInline class ScheduledStage<Input, Failure: Error>: Stage<Input, Failure> {
   @usableFromInline let name: StaticString
   @usableFromInline final let schedule: (@escaping () -> Void) -> Void
   @exclusivity(unchecked) @usableFromInline final var waiting = FIFO<Input>()
-  /// Whether upstream may still deliver.
+  /// True when upstream may still deliver.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @exclusivity(unchecked) @usableFromInline final var ending = Subscribers.Completion<Failure>.finished
 
-  /// - Parameter schedule: has the scheduler run something when a value received now is due.
+  /// - Parameter schedule: schedules an action for the time at which a value received now is due.
   @inlinable init(
     _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, schedule: @escaping (@escaping () -> Void) -> Void
   ) {
@@ -22,20 +22,20 @@
     super.init(down)
   }
 
-  /// Has `input` delivered when it is due.
+  /// Schedules the delivery of `input`.
   @inlinable final func enqueue(_ input: Input) {
     waiting.append(input)
     schedule { [self] in deliverNext() }
   }
 
-  /// Has the ending delivered when it is due, after the values.
+  /// Schedules the delivery of the ending, after the values.
   @usableFromInline final func enqueue(_ completion: Subscribers.Completion<Failure>) {
     isOpen = false
     ending = completion
     schedule { [self] in deliverNext() }
   }
 
-  /// Delivers what is first in the queue: a value, or after the last one the ending.
+  /// Delivers the first in the queue: a value, or after the last one the ending.
   @inlinable final func deliverNext() {
     guard isLive else { return }
     if let input = waiting.popFirst() {
@@ -46,7 +46,7 @@
     }
   }
 
-  /// Passed on unjudged: it is the publisher that serves the demand who says what it may be.
+  /// A request for none is passed on: the publisher that serves the demand decides what it may be.
   override var takesNone: Bool { true }
 
   override func cancelled() {
@@ -59,8 +59,8 @@
   override var description: String { "\(name)" }
 }
 
-/// The stage of `receive(on:)` and `delay`. Final, as everything on the value path must be: a method that may be overridden
-/// is called through the class, and never specialized (470 against 25 ns a value).
+/// The stage of `receive(on:)` and `delay`. Final, as everything on the value path must be: a method that may be
+/// overridden is called through the class's vtable, and never specialized (470 instead of 25 ns a value).
 @usableFromInline final class ReceiveOnStage<Input, Failure: Error>: ScheduledStage<Input, Failure>, Subscriber {
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     if isLive, isOpen { enqueue(input) }

@@ -1,7 +1,7 @@
-/// Ticks at a regular interval, once for every time that it wakes up.
+/// Ticks at a regular interval, at most once per wake-up.
 ///
-/// A tick is due an interval after the last one was due. When the scheduler comes so late that the next tick would be due
-/// already, the ones missed are skipped and the interval counts from now: there is no burst after a stall.
+/// A tick is due one interval after the last one was due. When the scheduler is so late that the next tick would be due
+/// already, the missed ones are skipped and the interval starts from now: there is no burst after a stall.
 @usableFromInline final class Ticker<Context: Scheduler> {
   private let interval: Context.SchedulerTimeType.Stride
   private let scheduler: Context
@@ -9,7 +9,7 @@
   private let due: Due
   private var isSetting = false
 
-  /// When the next tick is due; apart, so that the alarm does not keep the ticker.
+  /// When the next tick is due; a separate object, so that the alarm does not keep the ticker alive.
   private final class Due {
     var date: Context.SchedulerTimeType
     init(_ date: Context.SchedulerTimeType) { self.date = date }
@@ -29,7 +29,7 @@
     }
   }
 
-  /// Ticks `delay` from now, and from then on at the interval, until stopped.
+  /// Ticks after `delay`, and from then on at the interval, until stopped.
   @usableFromInline
   func start(after delay: Context.SchedulerTimeType.Stride, _ tick: @escaping (Context.SchedulerTimeType) -> Void) {
     due.date = scheduler.now.advanced(by: delay)
@@ -40,7 +40,7 @@
     isSetting = true
     alarm.set { [self] in
       precondition(
-        !isSetting, "interval: this scheduler's time passes at once; use one that has time, such as an EventLoop")
+        !isSetting, "interval: this scheduler's time does not advance; use one that has time, such as an EventLoop")
       let now = scheduler.now
       let next = due.date.advanced(by: interval)
       due.date = next > now ? next : now.advanced(by: interval)
@@ -53,8 +53,8 @@
 
   @usableFromInline func stop() { alarm.cancel() }
 
-  /// Traps on an interval that would not let time pass.
+  /// Traps when the interval is not more than zero.
   @inlinable static func check(_ interval: Context.SchedulerTimeType.Stride, _ name: StaticString) {
-    precondition(interval > .zero, "\(name): an interval of \(interval) never passes; use more than 0")
+    precondition(interval > .zero, "\(name): interval is \(interval); use more than 0")
   }
 }

@@ -1,7 +1,7 @@
-/// A stage's subscription to a publisher whose values say only when: `sample(on:)`, `window(on:)`, `retry(when:)`.
+/// A stage's subscription to a publisher whose values only set the time: `sample(on:)`, `window(on:)`, `retry(when:)`.
 @usableFromInline final class Trigger<Failure: Error>: CustomStringConvertible {
   private let name: StaticString
-  /// What its subscriber goes by: the stage's own, or none.
+  /// The identifier of its subscriber: the stage's own, or none.
   fileprivate let identifier: CombineIdentifier?
   fileprivate let demand: Subscribers.Demand
   @exclusivity(unchecked) private var fired: (() -> Void)?
@@ -11,7 +11,7 @@
   @exclusivity(unchecked) private var reset: (() -> Void)?
 
   /// - Parameters:
-  ///   - demand: what to ask for at once.
+  ///  - demand: requested immediately.
   ///   - fired: runs for every value.
   ///   - ended: runs at the ending.
   @usableFromInline init(
@@ -47,7 +47,7 @@
     stop?()
   }
 
-  /// Takes no more notice of the publisher, without cancelling it.
+  /// Ignores the publisher from now on, without cancelling it.
   @usableFromInline func letGo() {
     fired = nil
     ended = nil
@@ -56,7 +56,7 @@
     reset = nil
   }
 
-  /// Takes no more notice of the publisher, which has said what it had to say, until it is cancelled with the stream.
+  /// Ignores the publisher, which has done its part, until it is cancelled with the stream.
   @usableFromInline func rest() { reset?() }
 
   fileprivate func fire() { fired?() }

@@ -8,16 +8,16 @@
     super.init(down)
   }
 
-  // MARK: What a subclass says
+  // MARK: For subclasses
 
   @usableFromInline func triggered() {}
   @usableFromInline func triggerEnded() { stop(.finished) }
-  /// Whether there is still something to trigger.
+  /// True as long as there is something to trigger.
   @usableFromInline var needsTrigger: Bool { phase != .ended }
 
   // MARK: The trigger
 
-  /// To be called when upstream has been subscribed, which may have ended by now.
+  /// Starts the trigger. Call it after subscribing to upstream, which may have ended already.
   @inlinable final func start<P: Publisher>(_ publisher: P) where P.Failure == Never { newTrigger()?.start(publisher) }
 
   @usableFromInline final func newTrigger() -> Trigger<Never>? {

@@ -10,9 +10,9 @@ extension Publisher {
   ///
   /// As in Combine, finishing follows the last value held and waits to be asked for as a value does. **Demand:**
   /// `.byRequest` asks upstream for everything; `.keepFull` asks for `size` values and then for one more with each
-  /// value delivered. **Failure:** upstream's, after the values held if they have been asked for, at once if not; one
-  /// made by `whenFull` comes with the next request, after the values which that asks for. What is still held then is
-  /// dropped, and reported. **Cancellation:** discards what is held. Policy: buffers up to `size`; then `whenFull`
+  /// value delivered. **Failure:** upstream's, after the values held if they have been asked for, immediately if not;
+  /// one made by `whenFull` comes with the next request, after the values which that asks for. What is still held then
+  /// is dropped, and reported. **Cancellation:** discards what is held. Policy: buffers up to `size`; then `whenFull`
   /// decides.
   ///
   /// - Parameters:

@@ -19,9 +19,9 @@ extension Publisher {
   ///     demand      1----------1---
   ///     downstream  --a--------c--(d|)
   ///
-  /// **Demand:** unlimited, of upstream. **Failure:** passes through at once; a value held is dropped. The other ending
-  /// follows the value held, when it has been asked for. **Cancellation:** passes through. Policy: what is dropped is
-  /// handed to `onDrop`, and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// **Demand:** unlimited, of upstream. **Failure:** passes through immediately; a value held is dropped. The other
+  /// ending follows the value held, when it has been asked for. **Cancellation:** passes through. Policy: what is
+  /// dropped is handed to `onDrop`, and reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameter onDrop: told of each value dropped.
   @inlinable public func onBackpressureLatest(_ onDrop: ((Output) -> Void)? = nil) -> Publishers.OnBackpressure<Self> {

@@ -23,8 +23,8 @@ extension Publisher {
 }
 
 extension Publishers {
-  /// Delivers the values of any number of publishers, as they come. Finishes when all have finished, at once when there
-  /// are none.
+  /// Delivers the values of any number of publishers, as they come. Finishes when all have finished, immediately when
+  /// there are none.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @frozen public struct MergeMany<Upstream: Publisher>: Publisher {
@@ -76,14 +76,14 @@ extension MergeStage {
   /// Subscribes to a known number of upstreams.
   @inlinable func start(_ upstreams: [(Inlet<MergePort<Output, Failure>>) -> Void]) {
     down.receive(subscription: self)
-    // All have their place before the first begins: one that finishes at once must not look like the last.
+    // All have their place before the first begins: one that finishes immediately must not look like the last.
     for (attach, inlet) in zip(upstreams, upstreams.map { _ in addInlet() }) where isActive { attach(inlet) }
     close()
   }
 }
 
 extension Swift.Collection where Element: Publisher {
-  /// Delivers the values of all these publishers, as they come. Finishes at once when there are no publishers.
+  /// Delivers the values of all these publishers, as they come. Finishes immediately when there are no publishers.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   public func merge() -> Publishers.MergeMany<Element> { Publishers.MergeMany(self) }

@@ -6,7 +6,7 @@ extension Swift.Collection where Element: Publisher {
   ///     [a, b].zip()
   ///     downstream  ----[1,7][2,8][3,9]|
   ///
-  /// Finishes when one has finished and its last value is used; at once when there are no publishers. **Demand:**
+  /// Finishes when one has finished and its last value is used; immediately when there are no publishers. **Demand:**
   /// passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. Policy: a value waits for its
   /// partners, so a faster publisher is held up to what was asked for; values left without partners are dropped, and
   /// reported.

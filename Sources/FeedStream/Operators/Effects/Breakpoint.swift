@@ -7,7 +7,7 @@
 #endif
 
 extension Publisher {
-  /// Stops the process in the debugger when a closure says so; without a debugger the process ends with `SIGTRAP`.
+  /// Stops the process in the debugger when a closure returns true; without a debugger the process ends with `SIGTRAP`.
   ///
   ///     upstream    --a--b--|
   ///     breakpoint(receiveOutput: { $0 == b })
@@ -16,9 +16,9 @@ extension Publisher {
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   ///
   /// - Parameters:
-  ///   - receiveSubscription: called with the subscription; returns whether to stop.
-  ///   - receiveOutput: called with each value; returns whether to stop.
-  ///   - receiveCompletion: called with the ending; returns whether to stop.
+  ///  - receiveSubscription: called with the subscription; returns true to stop.
+  ///  - receiveOutput: called with each value; returns true to stop.
+  ///  - receiveCompletion: called with the ending; returns true to stop.
   @inlinable public func breakpoint(
     receiveSubscription: ((any Subscription) -> Bool)? = nil,
     receiveOutput: ((Output) -> Bool)? = nil,
@@ -100,7 +100,8 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   }
 }
 
-/// The signal's default action, because Swift's backtracer would handle the signal and let the process run on.
+/// Restores the signal's default action, because Swift's backtracer would handle the signal and let the process
+/// continue.
 @inline(never) @usableFromInline func stopInDebugger() {
   let handler = signal(SIGTRAP, SIG_DFL)
   raise(SIGTRAP)

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Names this place of the pipeline, for the message of whatever goes wrong above it.
+  /// Names this place of the pipeline, for the message when something goes wrong above it.
   ///
   ///     http.get(url).tryMap(decode).timeout(…).checkpoint("load feed")
   ///
@@ -10,17 +10,17 @@ extension Publisher {
   /// The name, the file and the line appear in
   /// - the message when an operator above traps,
   /// - the ``TimedOut`` that a `timeout` above hands to its `customError`,
-  /// - what ``StreamDiagnostics/onUnhandledFailure(_:)`` is told, and the message of `assertNoFailure`, when a failure that
-  ///   came through here is handled by nobody below.
+  /// - ``StreamDiagnostics/onUnhandledFailure(_:)`` and the message of `assertNoFailure`, when a failure that passed
+  ///   here is not handled below.
   ///
-  /// Nothing is looked for before something goes wrong: an operator then looks down its chain of subscribers for the
-  /// next checkpoint; a failure notes the checkpoints it passes. A subject, `share` and a scheduler are where that
-  /// search, or that note, ends: put a checkpoint on both sides.
+  /// This costs nothing until something goes wrong. Then an operator searches its chain of subscribers for the next
+  /// checkpoint, and a failure records the checkpoints it passes. A subject, `share` and a scheduler end that search
+  /// and that record: put a checkpoint on both sides of them.
   ///
-  /// **Demand, failure, cancellation:** pass through, values at no cost. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through; values at no cost. Policy: forwards.
   ///
   /// - Parameters:
-  ///   - name: what to call the place.
+  ///  - name: the name of the place.
   ///   - file: where the pipeline was assembled.
   ///   - line: where the pipeline was assembled.
   @inlinable public func checkpoint(
@@ -30,9 +30,9 @@ extension Publisher {
   }
 }
 
-/// Where in the code a pipeline was assembled.
+/// The place in the code where a pipeline was assembled.
 public struct Place: Hashable, Sendable, CustomStringConvertible {
-  /// What it was called; may be empty.
+  /// The name; may be empty.
   public let name: String
   /// The module and the file.
   public let file: String

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Calls closures as things pass, and changes nothing.
+  /// Calls closures when events pass, and changes nothing.
   ///
   ///     upstream    --a--b--|
   ///     handleEvents(receiveOutput: log)
@@ -11,10 +11,10 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - receiveSubscription: called with upstream's subscription.
-  ///   - receiveOutput: called with each value; a value during which it cancels the stream is not delivered.
+  ///  - receiveOutput: called with each value. If it cancels the stream, the value is not delivered.
   ///   - receiveCompletion: called with the ending.
   ///   - receiveCancel: called when the subscriber cancels.
-  ///   - receiveRequest: called with what the subscriber asks for, also in the answer to a value if not nothing.
+  ///  - receiveRequest: called with each demand, also with one returned after a value unless it is none.
   @inlinable public func handleEvents(
     receiveSubscription: ((any Subscription) -> Void)? = nil,
     receiveOutput: ((Output) -> Void)? = nil,

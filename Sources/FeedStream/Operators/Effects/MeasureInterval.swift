@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers, in place of each value, the time since the one before it; the first counts from the subscription.
+  /// Delivers the time since the previous value instead of each value; the first counts from the subscription.
   ///
   ///     upstream    --a----b-c--|
   ///     measureInterval(using: loop)
@@ -8,8 +8,8 @@ extension Publisher {
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   ///
   /// - Parameters:
-  ///   - scheduler: whose clock to read, in its own unit.
-  ///   - options: of the scheduler; reading a clock needs none.
+  ///  - scheduler: the clock; the results are in its unit.
+  ///  - options: not used; reading a clock needs none.
   @inlinable public func measureInterval<Context: Scheduler>(
     using scheduler: Context, options: Context.SchedulerOptions? = nil
   ) -> Publishers.MeasureInterval<Self, Context> {

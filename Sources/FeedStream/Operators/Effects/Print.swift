@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Writes a line for everything that passes, and changes nothing.
+  /// Writes a line for every event, and changes nothing.
   ///
   ///     upstream    --1--|
   ///     print("numbers")
@@ -14,7 +14,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - prefix: starts every line, followed by a colon unless empty.
-  ///   - stream: where to write; standard output when `nil`.
+  ///  - stream: the output; standard output when `nil`.
   public func print(_ prefix: String = "", to stream: (any TextOutputStream)? = nil) -> Publishers.Print<Self> {
     Publishers.Print(upstream: self, prefix: prefix, to: stream)
   }
@@ -71,7 +71,7 @@ private struct LineLog {
     }
   }
 
-  /// A concrete type around any stream, which `Swift.print` asks for.
+  /// Wraps any stream in a concrete type, which `Swift.print` requires.
   private struct AnyOutput: TextOutputStream {
     var stream: any TextOutputStream
     mutating func write(_ string: String) { stream.write(string) }

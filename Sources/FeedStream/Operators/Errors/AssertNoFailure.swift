@@ -1,11 +1,11 @@
 extension Publisher {
-  /// Declares that this stream does not fail, and traps if it does.
+  /// Traps if this stream fails, and so turns it into one that cannot fail.
   ///
   ///     upstream    --a--b--|
   ///     assertNoFailure()
   ///     downstream  --a--b--|       (a failure ends the process)
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** ends the process with a message that has the error, the
+  /// **Demand, cancellation:** pass through. **Failure:** ends the process with a message that contains the error, the
   /// prefix, the file and the line. Policy: forwards.
   ///
   /// - Parameters:

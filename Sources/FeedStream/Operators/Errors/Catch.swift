@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Goes on with another publisher when this one fails.
+  /// Continues with another publisher when this one fails.
   ///
   ///     upstream    --a--b--#
   ///     catch { _ in fallback }      (fallback: --x--y--|)
@@ -7,26 +7,26 @@ extension Publisher {
   ///
   /// ![catch { _ in other }](marbles-catch.svg)
   ///
-  /// **Demand:** what has been asked for and not delivered is asked of the other publisher. **Failure:** the other
-  /// publisher's. **Cancellation:** cancels whichever is delivering. Policy: forwards.
+  /// **Demand:** the outstanding demand is passed on to the other publisher. **Failure:** passes through from the other
+  /// publisher. **Cancellation:** cancels whichever is delivering. Policy: forwards.
   ///
-  /// - Parameter handler: makes the other publisher of the error.
+  /// - Parameter handler: receives the error and returns the other publisher.
   @inlinable public func `catch`<P: Publisher>(
     _ handler: @escaping (Failure) -> P
   ) -> Publishers.Catch<Self, P> where P.Output == Output {
     Publishers.Catch(upstream: self, handler: handler)
   }
 
-  /// Goes on with another publisher when this one fails, or fails with what making it throws.
+  /// Continues with another publisher when this one fails, or fails with the error that `handler` throws.
   ///
   ///     upstream    --a--b--#
   ///     tryCatch { throw Worse($0) }
   ///     downstream  --a--b--#Worse
   ///
-  /// **Demand:** what has been asked for and not delivered is asked of the other publisher. **Failure:** the other
-  /// publisher's, or the error thrown. **Cancellation:** cancels whichever is delivering. Policy: forwards.
+  /// **Demand:** the outstanding demand is passed on to the other publisher. **Failure:** the other publisher's, or the
+  /// error thrown. **Cancellation:** cancels whichever is delivering. Policy: forwards.
   ///
-  /// - Parameter handler: makes the other publisher of the error, or throws.
+  /// - Parameter handler: receives the error and returns the other publisher, or throws.
   @inlinable public func tryCatch<P: Publisher>(
     _ handler: @escaping (Failure) throws -> P
   ) -> Publishers.TryCatch<Self, P> where P.Output == Output {
@@ -44,7 +44,7 @@ extension Publishers {
     Upstream, NewPublisher, Throwing<NewPublisher.Failure>
   > where Upstream.Output == NewPublisher.Output
 
-  /// ``Catch`` and ``TryCatch``.
+  /// The publisher behind ``Catch`` and ``TryCatch``.
   @frozen public struct Catching<Upstream: Publisher, NewPublisher: Publisher, Mode: FailureMode>: Publisher
   where Upstream.Output == NewPublisher.Output, Mode.UpstreamFailure == NewPublisher.Failure {
     public typealias Output = Upstream.Output
@@ -69,15 +69,15 @@ extension Publishers {
   }
 }
 
-/// Upstream's subscriber; the publisher that follows it has ``Fallback``.
+/// Upstream's subscriber; the publisher that follows has ``Fallback`` as its subscriber.
 @usableFromInline
 final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Stage<Input, Mode.Failure>, Subscriber {
   @usableFromInline typealias Recover = (Failure, CatchStage) throws(Mode.RuleError) -> Void
 
   @usableFromInline let recover: Recover
-  /// Asked for and not yet delivered, as long as upstream delivers.
+  /// The demand requested and not yet served, as long as upstream delivers.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// Upstream has failed: from now on the fallback delivers.
+  /// True when upstream has failed: from then on the fallback delivers.
   @exclusivity(unchecked) @usableFromInline var hasFailed = false
 
   /// - Parameter recover: subscribes a ``Fallback``; formed where the other publisher's type is known.
@@ -91,7 +91,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
     demand.takeOne(for: self)
     let more = down.receive(input)
     guard more > .none else { return .none }
-    // It may have failed while the value was being delivered.
+    // Upstream may have failed while the value was being delivered.
     guard !hasFailed else {
       requested(more)
       return .none
@@ -119,7 +119,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
   @inlinable override func requested(_ demand: Subscribers.Demand) {
     guard phase == .live else { return }
     guard let up else {
-      // Between the two publishers.
+      // No publisher is subscribed at the moment.
       self.demand += demand
       return
     }

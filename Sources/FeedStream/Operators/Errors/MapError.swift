@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Fails with what `transform` makes of the failure.
+  /// Fails with the result of `transform` for the failure.
   ///
   ///     upstream    --a--b--#x
   ///     mapError(MyError.init)
@@ -19,7 +19,7 @@ extension Publishers {
     public let upstream: Upstream
     public let transform: (Upstream.Failure) -> Failure
 
-    // The other is Combine's name for it; a trailing closure is this one.
+    // The other initializer has Combine's name for it; a trailing closure selects this one.
     @_disfavoredOverload
     @inlinable public init(upstream: Upstream, _ map: @escaping (Upstream.Failure) -> Failure) {
       self.init(upstream: upstream, transform: map)

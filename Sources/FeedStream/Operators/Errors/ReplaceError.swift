@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers `output` in place of a failure, then finishes.
+  /// Delivers `output` instead of a failure, then finishes.
   ///
   ///     upstream    --a--b--#
   ///     replaceError(with: z)

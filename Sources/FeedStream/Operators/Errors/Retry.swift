@@ -8,11 +8,11 @@ extension Publisher {
   ///
   /// ![retry(1)](marbles-retry.svg)
   ///
-  /// **Demand:** what has been asked for and not delivered is asked of upstream again. **Failure:** the last one, when
-  /// the retries are used up. **Cancellation:** passes through; nothing is subscribed to after it. Policy: forwards.
+  /// **Demand:** the outstanding demand is requested again from upstream. **Failure:** passes through when no retries
+  /// are left. **Cancellation:** passes through; nothing is subscribed to after it. Policy: forwards.
   ///
-  /// - Parameter retries: how many times to subscribe again, 0 or more. For retrying without end, and for pauses between
-  ///   the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.
+  /// - Parameter retries: how many times to subscribe again, 0 or more. For retries without a limit, and for pauses
+  ///   between the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.
   @inlinable public func retry(_ retries: Int) -> Publishers.Retry<Self> {
     precondition(
       retries >= 0,
@@ -28,7 +28,7 @@ extension Publishers {
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
-    /// How many times to subscribe again; without end when `nil`.
+    /// How many times to subscribe again; `nil` for no limit.
     public let retries: Int?
 
     @inlinable public init(upstream: Upstream, retries: Int?) {
@@ -49,11 +49,12 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
 
 @usableFromInline final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   private let subscribe: (RetryStage) -> Void
-  /// Negative: without end.
+  /// How many retries are left; negative for no limit.
   private var retriesLeft: Int
-  /// Asked for and not yet delivered.
+  /// The demand requested and not yet served.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// What the subscriber holds: upstream may subscribe this stage many times over, and it must be let go at the ending.
+  /// The subscription that the subscriber has: upstream may subscribe this stage many times, and it must be released at
+  /// the ending.
   private weak var leash: DetachableSubscription?
   private var isSubscribing = false
   private var isToSubscribe = false
@@ -100,8 +101,8 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
     if retriesLeft > 0 { retriesLeft -= 1 }
     up = nil
     isToSubscribe = true
-    // A failure that arrives while subscribing is dealt with by the loop below, so that any number of failures in a row
-    // keep the stack flat.
+    // The loop below handles a failure that arrives while subscribing, so that any number of failures in a row keep the
+    // stack flat.
     guard !isSubscribing else { return }
     isSubscribing = true
     while isToSubscribe, phase != .ended {

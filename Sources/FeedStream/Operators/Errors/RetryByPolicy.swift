@@ -1,21 +1,22 @@
 extension Publisher {
-  /// Subscribes again after a failure, as often as `policy` says and after the pauses that it says.
+  /// Subscribes again after a failure, as often and after the pauses that `policy` sets.
   ///
   ///     upstream    -a-#
   ///     upstream           -a-b|
   ///     retry(.constant(.seconds(4)), scheduler: loop)
   ///     downstream  -a------a-b|
   ///
-  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** passes through when
-  /// the policy's limit is reached or `isWorthIt` says no. **Cancellation:** at once, in a pause too. Policy: forwards.
+  /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** passes through when the
+  /// policy's limit is reached or `isWorthIt` returns false. **Cancellation:** immediately, in a pause too. Policy:
+  /// forwards.
   ///
   /// - Parameters:
-  ///   - policy: how often, and after what pauses. Without a pause upstream is subscribed again at once, with a flat stack.
+  ///  - policy: the limit and the pauses. Without a pause the subscription follows immediately, with a flat stack.
   ///   - scheduler: measures the pauses, and subscribes after them.
   ///   - options: passed on to `scheduler`.
-  ///   - generator: chooses within the policy's jitter; each subscription starts with a copy, so that one
-  ///     made with a seed repeats itself.
-  ///   - isWorthIt: whether to try again after this error.
+  ///  - generator: chooses within the policy's jitter; each subscription starts with a copy, so a seeded generator
+  ///    gives each the same pauses.
+  ///  - isWorthIt: returns true to try again after this error.
   @inlinable public func retry<S: Scheduler>(
     _ policy: RetryPolicy, scheduler: S, options: S.SchedulerOptions? = nil,
     using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),

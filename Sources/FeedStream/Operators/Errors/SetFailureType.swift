@@ -1,5 +1,5 @@
 extension Publisher where Failure == Never {
-  /// Declares a failure type for a stream that cannot fail, so that it fits beside one that can.
+  /// Declares a failure type for a stream that cannot fail, so that it can be combined with one that can.
   ///
   ///     upstream    --a--b--|       (cannot fail)
   ///     setFailureType(to: MyError.self)
@@ -30,7 +30,7 @@ extension Publishers {
 
     @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool { upstream.deliverAll(to: deliver) }
 
-    /// As `setFailureType(to:)` of any publisher, in place of this one.
+    /// Like `setFailureType(to:)` of any publisher; replaces this one.
     @inlinable public func setFailureType<E: Error>(to failure: E.Type) -> Publishers.SetFailureType<Upstream, E> {
       Publishers.SetFailureType<Upstream, E>(upstream: upstream)
     }

@@ -1,5 +1,5 @@
 extension Publisher where Output: Hashable {
-  /// Delivers a value the first time that it comes.
+  /// Delivers a value the first time it appears.
   ///
   ///     upstream    --a--b--a--c--b--|
   ///     distinct()
@@ -7,27 +7,27 @@ extension Publisher where Output: Hashable {
   ///
   /// ![distinct()](marbles-distinct.svg)
   ///
-  /// Remembers every value delivered, for as long as the subscription lives; where only neighbours repeat,
-  /// `removeDuplicates()` remembers one.
+  /// Remembers every value delivered, as long as the subscription lives. Where only neighbours repeat, use
+  /// `removeDuplicates()`, which remembers one.
   ///
-  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
-  /// out repetitions, by design.
+  /// **Demand:** each value left out is replaced by asking for one more. **Failure, cancellation:** pass through.
+  /// Policy: forwards; leaves out repetitions, by design.
   @inlinable public func distinct() -> Publishers.Distinct<Self, Output> { distinct(by: { $0 }) }
 }
 
 extension Publisher {
-  /// Delivers a value when `key` makes something of it that it has not made of one before.
+  /// Delivers a value the first time its key appears.
   ///
   ///     upstream    --"a"--"b"--"cc"--"d"--|
   ///     distinct(by: \.count)
   ///     downstream  --"a"-------"cc"-------|
   ///
-  /// Remembers every key, for as long as the subscription lives.
+  /// Remembers every key, as long as the subscription lives.
   ///
-  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
-  /// out repetitions, by design.
+  /// **Demand:** each value left out is replaced by asking for one more. **Failure, cancellation:** pass through.
+  /// Policy: forwards; leaves out repetitions, by design.
   ///
-  /// - Parameter key: what must differ, such as an identifier.
+  /// - Parameter key: returns the part of a value that must differ, such as an identifier.
   @inlinable public func distinct<Key: Hashable>(by key: @escaping (Output) -> Key) -> Publishers.Distinct<Self, Key> {
     Publishers.Distinct(upstream: self, key: key)
   }

@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![dropFirst(2)](marbles-dropFirst.svg)
   ///
-  /// **Demand:** passes through, with `count` more at the start for those that are dropped.
+  /// **Demand:** passes through; `count` more are requested at the start, for those that are dropped.
   /// **Failure, cancellation:** pass through. Policy: forwards the rest.
   ///
   /// - Precondition: `count` is not negative.
@@ -43,7 +43,7 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
 
 @usableFromInline final class DropStage<Input, Failure: Error>: DeferredRequestStage<Input, Failure>, Subscriber {
   @exclusivity(unchecked) @usableFromInline var toDrop: Int
-  /// Whether it is a cancellation that ended this.
+  /// True when a cancellation ended this.
   @exclusivity(unchecked) private var isCancelled = false
 
   @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, _ count: Int) {
@@ -52,7 +52,8 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
     pending = .max(count)
   }
 
-  /// A subscription that comes after upstream's ending begins anew, as in Combine; after a cancellation it is refused.
+  /// A subscription that arrives after upstream's ending starts again, as in Combine; after a cancellation it is
+  /// refused.
   @usableFromInline override func receive(subscription: any Subscription) {
     if phase == .ended, !isCancelled {
       phase = .waiting

@@ -5,9 +5,9 @@ extension Publisher {
   ///     publisher   -------x--
   ///     downstream  --------3--4--|
   ///
-  /// **Demand:** passes through, and what is dropped counts as delivered, as in Combine: a subscriber that asks for
-  /// values one by one should ask for everything until the first arrives. One value is asked of `publisher`.
-  /// **Failure:** that of either; when `publisher` ends without a value, so does this stream.
+  /// **Demand:** passes through. A dropped value counts as delivered, as in Combine: a subscriber that asks for values
+  /// one by one should ask for everything until the first arrives. One value is requested from `publisher`.
+  /// **Failure:** passes through from either. When `publisher` ends without a value, so does this stream.
   /// **Cancellation:** cancels both; so does the ending. Policy: forwards the rest.
   @inlinable public func drop<P: Publisher>(
     untilOutputFrom publisher: P
@@ -48,9 +48,9 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     "DropUntilOutput", combineIdentifier, asking: .max(1), fired: { [weak self] in self?.open() },
     ended: { [weak self] in self?.ended($0) })
   @exclusivity(unchecked) @usableFromInline private(set) var isOpen = false
-  /// Whether the ending has been delivered before upstream accepted.
+  /// True when the ending was delivered before upstream accepted.
   @exclusivity(unchecked) private var isOver = false
-  /// Asked for in all and not yet received, while values are dropped.
+  /// The demand requested and not yet served, while values are dropped.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
 
   @usableFromInline override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
@@ -60,8 +60,8 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     trigger.rest()
   }
 
-  /// Nothing will ever be delivered. An upstream that has not accepted yet is left waiting, as in Combine: when it
-  /// does, it is asked for what the subscriber wanted and can be cancelled.
+  /// Nothing will be delivered any more. An upstream that has not accepted yet is left waiting, as in Combine: when it
+  /// accepts, the subscriber's demand is requested, and it can be cancelled.
   private func ended(_ completion: Subscribers.Completion<Failure>) {
     if isLive {
       stop(completion)
@@ -89,10 +89,10 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     }
   }
 
-  /// An ending passes before the subscription.
+  /// An ending passes even before the subscription.
   override var strays: Strays { .earlyPass }
 
-  /// Asking for nothing passes here, as in Combine.
+  /// A request for none passes here, as in Combine.
   override var takesNone: Bool { true }
 
   override func requested(_ demand: Subscribers.Demand) {

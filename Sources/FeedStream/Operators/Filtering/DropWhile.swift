@@ -1,12 +1,12 @@
 extension Publisher {
-  /// Drops values as long as `predicate` holds, and delivers everything from the first for which it does not.
+  /// Drops values as long as `predicate` holds, then delivers every value from the first for which it does not.
   ///
   ///     upstream    --1--2--9--3--|
   ///     drop(while: { $0 < 5 })
   ///     downstream  --------9--3--|
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards the
-  /// rest.
+  /// **Demand:** each dropped value is replaced by asking for one more. **Failure, cancellation:** pass through.
+  /// Policy: forwards the rest.
   @inlinable public func drop(while predicate: @escaping (Output) -> Bool) -> Publishers.DropWhile<Self> {
     Publishers.DropWhile(upstream: self, predicate: predicate)
   }
@@ -17,8 +17,8 @@ extension Publisher {
   ///     tryDrop { try isSmall($0) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
-  /// passes through. **Cancellation:** passes through. Policy: forwards the rest.
+  /// **Demand:** each dropped value is replaced by asking for one more. **Failure:** a thrown error cancels upstream;
+  /// upstream's own failure passes through. **Cancellation:** passes through. Policy: forwards the rest.
   @inlinable public func tryDrop(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryDropWhile<Self> {
     Publishers.TryDropWhile(upstream: self, predicate: predicate)
   }
@@ -30,7 +30,7 @@ extension Publishers {
   /// See ``Publisher/tryDrop(while:)``.
   public typealias TryDropWhile<Upstream: Publisher> = Dropping<Upstream, Throwing<Upstream.Failure>>
 
-  /// ``DropWhile`` and ``TryDropWhile``.
+  /// The publisher behind ``DropWhile`` and ``TryDropWhile``.
   @frozen public struct Dropping<Upstream: Publisher, Mode: FailureMode>: Publisher
   where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output

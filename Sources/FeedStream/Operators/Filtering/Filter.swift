@@ -7,8 +7,8 @@ extension Publisher {
   ///
   /// ![filter { $0 > 2 }](marbles-filter.svg)
   ///
-  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
-  /// out the others, by design.
+  /// **Demand:** each value left out is replaced by asking for one more. **Failure, cancellation:** pass through.
+  /// Policy: forwards; leaves out the others, by design.
   @inlinable public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.Filter<Self> {
     Publishers.Filter(upstream: self, isIncluded: isIncluded)
   }
@@ -19,8 +19,9 @@ extension Publisher {
   ///     tryFilter { try isEven($0) }   (throws on 3)
   ///     downstream  -----2--#
   ///
-  /// **Demand:** a value left out is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
-  /// passes through. **Cancellation:** passes through. Policy: forwards; leaves out the others, by design.
+  /// **Demand:** each value left out is replaced by asking for one more. **Failure:** a thrown error cancels upstream;
+  /// upstream's own failure passes through. **Cancellation:** passes through. Policy: forwards; leaves out the others,
+  /// by design.
   @inlinable public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Self> {
     Publishers.TryFilter(upstream: self, isIncluded: isIncluded)
   }
@@ -74,24 +75,24 @@ extension Publishers {
 }
 
 extension Publishers.Filter {
-  /// As `filter(_:)` of any publisher, in one step with this one.
+  /// Like `filter(_:)` of any publisher, in one step with this one.
   @inlinable public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.Filter<Upstream> {
     Publishers.Filter(upstream: upstream) { [first = self.isIncluded] in first($0) && isIncluded($0) }
   }
 
-  /// As `tryFilter(_:)` of any publisher, in one step with this one.
+  /// Like `tryFilter(_:)` of any publisher, in one step with this one.
   @inlinable public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Upstream> {
     Publishers.TryFilter(upstream: upstream) { [first = self.isIncluded] in try first($0) && isIncluded($0) }
   }
 }
 
 extension Publishers.TryFilter {
-  /// As `filter(_:)` of any publisher, in one step with this one.
+  /// Like `filter(_:)` of any publisher, in one step with this one.
   @inlinable public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.TryFilter<Upstream> {
     tryFilter(isIncluded)
   }
 
-  /// As `tryFilter(_:)` of any publisher, in one step with this one.
+  /// Like `tryFilter(_:)` of any publisher, in one step with this one.
   @inlinable public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Upstream> {
     Publishers.TryFilter(upstream: upstream) { [first = self.isIncluded] in try first($0) && isIncluded($0) }
   }

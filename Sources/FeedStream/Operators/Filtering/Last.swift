@@ -29,9 +29,9 @@ extension Publisher {
   ///     tryLast { try isEven($0) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
-  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
-  /// value; drops the others.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
+  /// one value; drops the others.
   @inlinable public func tryLast(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryLastWhere<Self> {
     Publishers.TryLastWhere(upstream: self, predicate: predicate)
   }

@@ -7,8 +7,8 @@ extension Publisher {
   ///
   /// ![prefix(2)](marbles-prefix.svg)
   ///
-  /// **Demand:** passes through; upstream is cancelled with the last value, at once when `maxLength` is 0. **Failure,
-  /// cancellation:** pass through. Policy: forwards.
+  /// **Demand:** passes through; upstream is cancelled with the last value, or immediately when `maxLength` is 0.
+  /// **Failure, cancellation:** pass through. Policy: forwards.
   ///
   /// - Precondition: `maxLength` is not negative.
   @inlinable public func prefix(_ maxLength: Int) -> Publishers.Output<Self> {
@@ -22,8 +22,8 @@ extension Publisher {
   ///     output(at: 1)
   ///     downstream  -----b|
   ///
-  /// **Demand:** a value left out is asked for again; upstream is cancelled with the last one. **Failure,
-  /// cancellation:** pass through. Policy: forwards one value; leaves out the others, by design.
+  /// **Demand:** each value left out is replaced by asking for one more; upstream is cancelled with the last one.
+  /// **Failure, cancellation:** pass through. Policy: forwards one value; leaves out the others, by design.
   ///
   /// - Precondition: `index` is not negative.
   @inlinable public func output(at index: Int) -> Publishers.Output<Self> {
@@ -31,16 +31,17 @@ extension Publisher {
     return output(in: index...index)
   }
 
-  /// Delivers the values at the places in `range`, counted from zero, then finishes.
+  /// Delivers the values at the indices in `range`, counted from zero, then finishes.
   ///
   ///     upstream    --a--b--c--d--|
   ///     output(in: 1...2)
   ///     downstream  -----b--c|
   ///
-  /// **Demand:** a value left out is asked for again; upstream is cancelled with the last one, at once when `range` is
-  /// empty. **Failure, cancellation:** pass through. Policy: forwards; leaves out the others, by design.
+  /// **Demand:** each value left out is replaced by asking for one more; upstream is cancelled with the last one, or
+  /// immediately when `range` is empty. **Failure, cancellation:** pass through. Policy: forwards; leaves out the
+  /// others, by design.
   ///
-  /// - Precondition: no place in `range` is negative.
+  /// - Precondition: no index in `range` is negative.
   @inlinable public func output<R: RangeExpression>(in range: R) -> Publishers.Output<Self> where R.Bound == Int {
     if let range = range as? ClosedRange<Int> {
       precondition(range.lowerBound >= 0, "output(in: \(range)): a place in a stream cannot be negative; use 0 or more")
@@ -96,7 +97,7 @@ extension Publishers.Output: Equatable where Upstream: Equatable {}
       toDrop &-= 1
       return .max(1)
     }
-    // Counted down first: the value may come back here.
+    // Subtracted first: the value may call back into this.
     toDeliver &-= 1
     if toDeliver > 0 { return down.receive(input) }
     return deliverLast(input)
@@ -104,7 +105,7 @@ extension Publishers.Output: Equatable where Upstream: Equatable {}
 
   @inline(never) @usableFromInline func deliverLast(_ input: Input) -> Subscribers.Demand {
     guard toDeliver == 0 else {
-      // Nothing is left to deliver: the rest came before the subscription, or this while the last is being delivered.
+      // Nothing is left to deliver: the rest arrived before the subscription, or this is within the last delivery.
       if !isDeliveringLast { stop(.finished) }
       return .none
     }

@@ -5,9 +5,9 @@ extension Publisher {
   ///     publisher   -------x--
   ///     downstream  --1--2-|
   ///
-  /// **Demand:** passes through; one value is asked of `publisher`. **Failure:** passes through; how `publisher` ends is
-  /// of no concern. **Cancellation:** cancels both. A `publisher` that goes on after its value is left alone, as in Combine:
-  /// stop one that uses something up, such as a timer, with `first()`. Policy: forwards.
+  /// **Demand:** passes through; one value is requested from `publisher`. **Failure:** passes through; the ending of
+  /// `publisher` has no effect. **Cancellation:** cancels both. A `publisher` that continues after its value is not
+  /// cancelled, as in Combine: stop one that uses resources, such as a timer, with `first()`. Policy: forwards.
   @inlinable public func prefix<P: Publisher>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> {
     Publishers.PrefixUntilOutput(upstream: self, other: publisher)
   }
@@ -59,7 +59,7 @@ final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: 
     if isLive { finish(completion) } else { phase = .ended }
   }
 
-  /// Asking for nothing passes here, as in Combine.
+  /// A request for none passes here, as in Combine.
   override var takesNone: Bool { true }
 
   override func cancelled() {

@@ -12,8 +12,8 @@ extension Publisher {
     Publishers.PrefixWhile(upstream: self, predicate: predicate)
   }
 
-  /// Delivers values as long as `predicate` holds, and when `isInclusive` the first for which it does not, then
-  /// finishes.
+  /// Delivers values as long as `predicate` holds, then finishes. With `inclusive: true`, the first value for which it
+  /// does not hold is delivered too.
   ///
   ///     upstream    --1--2--9--3--|
   ///     prefix(while: { $0 < 5 }, inclusive: true)
@@ -33,8 +33,8 @@ extension Publisher {
   ///     tryPrefix { try isSmall($0) }   (throws on x)
   ///     downstream  --1--2--#
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
-  /// through. Policy: forwards; drops the value for which it does not hold.
+  /// **Demand, cancellation:** pass through. **Failure:** a thrown error cancels upstream; upstream's own failure
+  /// passes through. Policy: forwards; drops the value for which it does not hold.
   @inlinable
   public func tryPrefix(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryPrefixWhile<Self> {
     Publishers.TryPrefixWhile(upstream: self, predicate: predicate)
@@ -47,7 +47,7 @@ extension Publishers {
   /// See ``Publisher/tryPrefix(while:)``.
   public typealias TryPrefixWhile<Upstream: Publisher> = PrefixingWhile<Upstream, Throwing<Upstream.Failure>>
 
-  /// ``PrefixWhile`` and ``TryPrefixWhile``.
+  /// The publisher behind ``PrefixWhile`` and ``TryPrefixWhile``.
   @frozen public struct PrefixingWhile<Upstream: Publisher, Mode: FailureMode>: Publisher
   where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output
@@ -55,7 +55,7 @@ extension Publishers {
     public typealias Predicate = (Upstream.Output) throws(Mode.RuleError) -> Bool
 
     public let upstream: Upstream
-    /// Whether the first value for which `predicate` does not hold is delivered.
+    /// True when the first value for which `predicate` does not hold is delivered.
     public let isInclusive: Bool
     public let predicate: Predicate
 

@@ -7,38 +7,39 @@ extension Publisher where Output: Equatable {
   ///
   /// ![removeDuplicates()](marbles-removeDuplicates.svg)
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
-  /// out repetitions, by design.
+  /// **Demand:** each dropped value is replaced by asking for one more. **Failure, cancellation:** pass through.
+  /// Policy: forwards; leaves out repetitions, by design.
   @inlinable public func removeDuplicates() -> Publishers.RemoveDuplicates<Self> { removeDuplicates(by: ==) }
 }
 
 extension Publisher {
-  /// Drops a value that `predicate` finds equal to the one before it.
+  /// Drops a value when `predicate` returns true for the value before it and it.
   ///
   ///     upstream    --a--A--b--B--a--|
   ///     removeDuplicates { $0.lowercased() == $1.lowercased() }
   ///     downstream  --a-----b-----a--|
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
-  /// out repetitions, by design.
+  /// **Demand:** each dropped value is replaced by asking for one more. **Failure, cancellation:** pass through.
+  /// Policy: forwards; leaves out repetitions, by design.
   ///
-  /// - Parameter predicate: compares the value before with the new one.
+  /// - Parameter predicate: compares the previous value with the new one.
   @inlinable public func removeDuplicates(
     by predicate: @escaping (Output, Output) -> Bool
   ) -> Publishers.RemoveDuplicates<Self> {
     Publishers.RemoveDuplicates(upstream: self, predicate: predicate)
   }
 
-  /// Drops a value that `predicate` finds equal to the one before it, and fails with the first error it throws.
+  /// Drops a value when `predicate` returns true for the value before it and it; fails with the first error it throws.
   ///
   ///     upstream    --a--a--b--x--|
   ///     tryRemoveDuplicates { try isSame($0, $1) }   (throws on x)
   ///     downstream  --a-----b--#
   ///
-  /// **Demand:** a dropped value is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
-  /// passes through. **Cancellation:** passes through. Policy: forwards; leaves out repetitions, by design.
+  /// **Demand:** each dropped value is replaced by asking for one more. **Failure:** a thrown error cancels upstream;
+  /// upstream's own failure passes through. **Cancellation:** passes through. Policy: forwards; leaves out repetitions,
+  /// by design.
   ///
-  /// - Parameter predicate: compares the value before with the new one.
+  /// - Parameter predicate: compares the previous value with the new one.
   @inlinable public func tryRemoveDuplicates(
     by predicate: @escaping (Output, Output) throws -> Bool
   ) -> Publishers.TryRemoveDuplicates<Self> {
@@ -52,7 +53,7 @@ extension Publishers {
   /// See ``Publisher/tryRemoveDuplicates(by:)``.
   public typealias TryRemoveDuplicates<Upstream: Publisher> = RemovingDuplicates<Upstream, Throwing<Upstream.Failure>>
 
-  /// ``RemoveDuplicates`` and ``TryRemoveDuplicates``.
+  /// The publisher behind ``RemoveDuplicates`` and ``TryRemoveDuplicates``.
   @frozen public struct RemovingDuplicates<Upstream: Publisher, Mode: FailureMode>: Publisher
   where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output

@@ -5,9 +5,9 @@ extension Publisher {
   ///     takeLast(2)
   ///     downstream  -----------b-c|
   ///
-  /// **Demand:** asks upstream for everything; what is kept is delivered as asked for, and the ending with the last of
-  /// it. **Failure:** passes through at once; the values kept are dropped, and reported. **Cancellation:** passes
-  /// through. Policy: keeps `count` values and drops older ones, by design.
+  /// **Demand:** asks upstream for everything; the values kept are delivered as asked for, and the ending with the last
+  /// of them. **Failure:** passes through immediately; the values kept are dropped, and reported. **Cancellation:**
+  /// passes through. Policy: keeps `count` values and drops older ones, by design.
   ///
   /// - Precondition: `count` is not negative.
   @inlinable

@@ -8,10 +8,10 @@ extension Publisher {
   ///     downstream  ----1----2----3--4|
   ///
   /// Finishes when upstream and the publishers of all its values have. **Demand:** upstream is asked for everything;
-  /// what one publisher left unused is asked of the next. **Failure:** the first, upstream's or a publisher's, at once;
-  /// values that wait are not mapped, and reported as dropped. **Cancellation:** cancels both. Policy: a value holds
-  /// its place until its turn, unbounded: nothing is lost, of a subject's values either. Where upstream can wait and is
-  /// long, `flatMap(maxPublishers: .max(1))` takes its values one at a time.
+  /// what one publisher left unused is asked of the next. **Failure:** the first, upstream's or a publisher's,
+  /// immediately; values that wait are not mapped, and reported as dropped. **Cancellation:** cancels both. Policy: a
+  /// value holds its place until its turn, unbounded: nothing is lost, of a subject's values either. Where upstream can
+  /// wait and is long, `flatMap(maxPublishers: .max(1))` takes its values one at a time.
   @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<P, Self> where P.Failure == Failure {

@@ -15,8 +15,8 @@ extension Publisher {
   /// been asked for, one of each publisher that keeps to its demand.
   ///
   /// - Parameters:
-  ///   - maxPublishers: how many publishers may be active at once, and thus what is asked of upstream at first. With `.max(1)`
-  ///     they follow one another; with `.none` there is nothing to ask for, and asking traps.
+  ///   - maxPublishers: how many publishers may be active immediately, and thus what is asked of upstream at first.
+  ///     With `.max(1)` they follow one another; with `.none` there is nothing to ask for, and asking traps.
   ///   - transform: makes a publisher of a value.
   @inlinable public func flatMap<T, P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
@@ -111,11 +111,11 @@ extension Publishers {
     return .none
   }
 
-  /// Whether values may go to the subscriber at once: it asks for everything, and nothing waits.
+  /// True when values may go to the subscriber immediately: it asks for everything, and nothing waits.
   @inlinable var isDirect: Bool { demand == .unlimited && waiting.isEmpty && !isDraining }
 
-  /// Subscribes to what `make` makes, or has it deliver at once what it has, as a `Just` and a sequence can: subscribing
-  /// to one costs three allocations (250 ns).
+  /// Subscribes to what `make` makes, or has it deliver immediately what it has, as a `Just` and a sequence can:
+  /// subscribing to one costs three allocations (250 ns).
   @inlinable func attach<P: Publisher>(_ make: () -> P) where P.Output == Output, P.Failure == Failure {
     // The ending waits, as it would for an inlet.
     directDeliveries &+= 1

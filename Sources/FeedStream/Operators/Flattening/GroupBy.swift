@@ -10,10 +10,10 @@ extension Publisher {
   /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and
   /// the stream; groups that still wait are dropped, and reported. When upstream finishes, so do the groups and, after
   /// those that wait, the stream. **Cancellation:** of a group, ends that group, and the next value with its key begins
-  /// another; of the stream, at once, and the groups finish. Policy: a group holds its values until it is subscribed
-  /// and asked for them, unbounded: nothing is lost, so subscribe to every group.
+  /// another; of the stream, immediately, and the groups finish. Policy: a group holds its values until it is
+  /// subscribed and asked for them, unbounded: nothing is lost, so subscribe to every group.
   ///
-  /// - Parameter key: what a value's group goes by.
+  /// - Parameter key: what a value's group is identified by.
   @inlinable public func groupBy<Key: Hashable>(_ key: @escaping (Output) -> Key) -> Publishers.GroupBy<Self, Key> {
     Publishers.GroupBy(upstream: self, key: key)
   }

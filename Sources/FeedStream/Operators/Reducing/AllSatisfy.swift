@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers whether `predicate` holds for every value: `false` as soon as it does not, `true` when upstream finishes.
+  /// Delivers `false` as soon as `predicate` is false for a value, and `true` when upstream finishes before that.
   ///
   ///     upstream    --2--4--5--|
   ///     allSatisfy(isEven)
@@ -11,15 +11,15 @@ extension Publisher {
     Publishers.AllSatisfy(upstream: self, predicate: predicate)
   }
 
-  /// Delivers whether `predicate` holds for every value, and fails with the first error it throws.
+  /// Delivers true when `predicate` holds for every value, and fails with the first error it throws.
   ///
   ///     upstream    --2--4--x--|
   ///     tryAllSatisfy { try isEven($0) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
-  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: forwards
-  /// nothing else.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy:
+  /// forwards nothing else.
   @inlinable
   public func tryAllSatisfy(_ predicate: @escaping (Output) throws -> Bool) -> Publishers.TryAllSatisfy<Self> {
     Publishers.TryAllSatisfy(upstream: self, predicate: predicate)

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the values as arrays of `count`, the last with what remains.
+  /// Delivers the values as arrays of `count`; the last array has the rest.
   ///
   ///     upstream    --a--b--c--|
   ///     collect(2)
@@ -7,8 +7,8 @@ extension Publisher {
   ///
   /// ![collect(2)](marbles-collect.svg)
   ///
-  /// **Demand:** an array asked for is `count` values asked of upstream. **Failure:** passes through; what is collected
-  /// is dropped, and reported. **Cancellation:** passes through. Policy: buffers up to `count`.
+  /// **Demand:** for each array requested, `count` values are requested from upstream. **Failure:** passes through; the
+  /// values collected are dropped, and reported. **Cancellation:** passes through. Policy: buffers up to `count`.
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable public func collect(_ count: Int) -> Publishers.CollectByCount<Self> {
@@ -74,7 +74,7 @@ extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     if case .finished = completion, isLive, !collected.isEmpty {
-      // An upstream that keeps to the demand leaves a remainder only where an array was asked for.
+      // An upstream that respects the demand leaves a rest only when an array has been asked for.
       phase = .draining
       up = nil
       _ = deliver()

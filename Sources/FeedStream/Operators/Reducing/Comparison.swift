@@ -1,5 +1,5 @@
 extension Publisher where Output: Comparable {
-  /// Delivers the least value, when upstream finishes; the first of equals.
+  /// Delivers the least value, when upstream finishes; the first one if several are equal.
   ///
   ///     upstream    --2--3--1--|
   ///     min()
@@ -9,7 +9,7 @@ extension Publisher where Output: Comparable {
   /// value. **Cancellation:** passes through. Policy: keeps one value.
   @inlinable public func min() -> Publishers.Comparison<Self> { max(by: >) }
 
-  /// Delivers the greatest value, when upstream finishes; the first of equals.
+  /// Delivers the greatest value, when upstream finishes; the first one if several are equal.
   ///
   ///     upstream    --2--3--1--|
   ///     max()
@@ -21,7 +21,7 @@ extension Publisher where Output: Comparable {
 }
 
 extension Publisher {
-  /// Delivers the value that comes first in the order, when upstream finishes; the first of equals.
+  /// Delivers the value that comes first in the order, when upstream finishes; the first one if several are equal.
   ///
   ///     upstream    --"aa"--"b"--"ccc"--|
   ///     min { $0.count < $1.count }
@@ -30,14 +30,14 @@ extension Publisher {
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. Policy: keeps one value.
   ///
-  /// - Parameter areInIncreasingOrder: whether its first argument is less than its second.
+  /// - Parameter areInIncreasingOrder: returns true when its first argument is less than its second.
   @inlinable public func min(
     by areInIncreasingOrder: @escaping (Output, Output) -> Bool
   ) -> Publishers.Comparison<Self> {
     max { areInIncreasingOrder($1, $0) }
   }
 
-  /// Delivers the value that comes last in the order, when upstream finishes; the first of equals.
+  /// Delivers the value that comes last in the order, when upstream finishes; the first one if several are equal.
   ///
   ///     upstream    --"aa"--"b"--"ccc"--|
   ///     max { $0.count < $1.count }
@@ -46,7 +46,7 @@ extension Publisher {
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. Policy: keeps one value.
   ///
-  /// - Parameter areInIncreasingOrder: whether its first argument is less than its second.
+  /// - Parameter areInIncreasingOrder: returns true when its first argument is less than its second.
   @inlinable public func max(
     by areInIncreasingOrder: @escaping (Output, Output) -> Bool
   ) -> Publishers.Comparison<Self> {
@@ -59,9 +59,9 @@ extension Publisher {
   ///     tryMin { try isLess($0, $1) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
-  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
-  /// value.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
+  /// one value.
   @inlinable public func tryMin(
     by areInIncreasingOrder: @escaping (Output, Output) throws -> Bool
   ) -> Publishers.TryComparison<Self> {
@@ -74,9 +74,9 @@ extension Publisher {
   ///     tryMax { try isLess($0, $1) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
-  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
-  /// value.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
+  /// one value.
   @inlinable public func tryMax(
     by areInIncreasingOrder: @escaping (Output, Output) throws -> Bool
   ) -> Publishers.TryComparison<Self> {
@@ -90,7 +90,7 @@ extension Publishers {
   /// See ``Publisher/tryMax(by:)``.
   public typealias TryComparison<Upstream: Publisher> = Comparing<Upstream, Throwing<Upstream.Failure>>
 
-  /// ``Comparison`` and ``TryComparison``.
+  /// The publisher behind ``Comparison`` and ``TryComparison``.
   @frozen public struct Comparing<Upstream: Publisher, Mode: FailureMode>: Publisher
   where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output

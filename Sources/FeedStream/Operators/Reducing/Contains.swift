@@ -1,5 +1,5 @@
 extension Publisher where Output: Equatable {
-  /// Delivers whether a value equal to `output` comes: `true` as soon as it does, `false` when upstream finishes.
+  /// Delivers `true` as soon as a value equal to `output` arrives, and `false` when upstream finishes without one.
   ///
   ///     upstream    --a--b--c--|
   ///     contains(b)
@@ -15,7 +15,7 @@ extension Publisher where Output: Equatable {
 }
 
 extension Publisher {
-  /// Delivers whether a value comes for which `predicate` holds: `true` as soon as it does, `false` at the end.
+  /// Delivers `true` as soon as `predicate` holds for a value, and `false` when upstream finishes before that.
   ///
   ///     upstream    --1--2--3--|
   ///     contains(where: isEven)
@@ -27,15 +27,15 @@ extension Publisher {
     Publishers.ContainsWhere(upstream: self, predicate: predicate)
   }
 
-  /// Delivers whether a value comes for which `predicate` holds, and fails with the first error it throws.
+  /// Delivers `true` when `predicate` holds for a value, and fails with the first error it throws.
   ///
   ///     upstream    --1--x--2--|
   ///     tryContains { try isEven($0) }   (throws on x)
   ///     downstream  -----#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
-  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: forwards
-  /// nothing else.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy:
+  /// forwards nothing else.
   @inlinable
   public func tryContains(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryContainsWhere<Self> {
     Publishers.TryContainsWhere(upstream: self, predicate: predicate)

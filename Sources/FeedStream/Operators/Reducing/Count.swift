@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers how many values there were, when upstream finishes.
+  /// Delivers the number of values, when upstream finishes.
   ///
   ///     upstream    --a--b--c--|
   ///     count()

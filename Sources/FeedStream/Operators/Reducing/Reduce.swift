@@ -15,7 +15,8 @@ extension Publisher {
     Publishers.Reduce(upstream: self, initial: initialResult, nextPartialResult: nextPartialResult)
   }
 
-  /// Delivers the result of taking all values into account, changed in place; `initialResult` if there are none.
+  /// Delivers the result that `updateAccumulatingResult` builds in place from all values; `initialResult` if there are
+  /// none.
   ///
   ///     upstream    --1--2--3--|
   ///     reduce(into: []) { $0.append($1) }
@@ -35,9 +36,9 @@ extension Publisher {
   ///     tryReduce(0) { try add($0, $1) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
-  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps the
-  /// result so far.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
+  /// the result so far.
   @inlinable public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) throws -> T
   ) -> Publishers.TryReduce<Self, T> {
@@ -51,7 +52,7 @@ extension Publishers {
   /// See ``Publisher/tryReduce(_:_:)``.
   public typealias TryReduce<Upstream: Publisher, Output> = Reducing<Upstream, Output, Throwing<Upstream.Failure>>
 
-  /// ``Reduce`` and ``TryReduce``.
+  /// The publisher behind ``Reduce`` and ``TryReduce``.
   @frozen public struct Reducing<Upstream: Publisher, Output, Mode: FailureMode>: Publisher
   where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Failure = Mode.Failure

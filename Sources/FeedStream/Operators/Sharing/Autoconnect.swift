@@ -5,9 +5,9 @@ extension ConnectablePublisher {
   ///     connected          x-------------x
   ///     second subscriber      x---------cancels
   ///
-  /// A subscriber that attaches again later connects anew; after an ending nothing is connected any more. **Demand,
-  /// failure:** pass through. **Cancellation:** the last one's cancels the connection first. Policy: that of the
-  /// publisher connected.
+  /// A subscriber that attaches again later connects again; after an ending it never connects. **Demand, failure:**
+  /// pass through. **Cancellation:** the last subscriber's cancels the connection first. Policy: as that of this
+  /// publisher.
   @inlinable public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
 }
 
@@ -24,7 +24,7 @@ extension Publishers {
 
     @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
-    // Final: a generic method reached through a class's table is never specialized.
+    // Final: a generic method called through a class's vtable is never specialized.
     @inlinable public final func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       add()
       let leave = { [self] in remove() }
@@ -38,7 +38,7 @@ extension Publishers {
 
     @usableFromInline final func add() { count += 1 }
 
-    /// Connects unless that has happened, or everybody has left meanwhile: attaching may have led to either.
+    /// Connects, unless attaching has led to a connection already or all subscribers have left.
     @inlinable final func connect() {
       guard count > 0, connection == nil, !isConnecting else { return }
       isConnecting = true
@@ -74,7 +74,7 @@ extension Publishers {
   @inlinable func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
 }
 
-/// A subscription that passes for the one it wraps, and says so when it is cancelled for the first time.
+/// A subscription that looks like the one it wraps and reports its first cancellation.
 @usableFromInline final class CountedSubscription: GuardedSubscription {
   private let up: any Subscription
   private var leave: (() -> Void)?

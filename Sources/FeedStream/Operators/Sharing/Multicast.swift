@@ -8,9 +8,9 @@ extension Publisher {
   ///
   /// Nothing happens until ``ConnectablePublisher/connect()``; each call subscribes to upstream once more, through the
   /// same subject. **Demand:** a connection asks upstream for everything, once a subscriber has asked for anything
-  /// (with a ``CurrentValueSubject`` at once); what reaches a subscriber that has not asked for it is the subject's
-  /// policy. **Failure:** passes through. **Cancellation:** a subscriber's is its own; the connection's stops upstream,
-  /// without an ending. Policy: the subject's.
+  /// (with a ``CurrentValueSubject`` immediately); the subject decides what happens to a value that a subscriber has
+  /// not asked for. **Failure:** passes through. **Cancellation:** a subscriber cancels its own subscription only;
+  /// cancelling the connection stops upstream, without an ending. Policy: the subject's.
   ///
   /// - Parameter createSubject: runs once, when the subject is first needed.
   @inlinable public func multicast<S: Subject>(
@@ -36,8 +36,8 @@ extension Publisher where Failure == Never {
   ///     connect()          ^
   ///     each subscriber    --1--2--|
   ///
-  /// **Demand, failure, cancellation:** as in ``Publisher/multicast(_:)``; there is no failure. Policy: drops what a
-  /// subscriber has not asked for, and reports it.
+  /// **Demand, cancellation:** as in ``Publisher/multicast(_:)``. **Failure:** none. Policy: drops values that a
+  /// subscriber has not asked for, and reports them.
   @inlinable
   public func makeConnectable() -> Publishers.MakeConnectable<Self> { Publishers.MakeConnectable(upstream: self) }
 }
@@ -85,7 +85,7 @@ extension Publishers {
   }
 }
 
-/// Names a subject's subscription after the operator, and asks the subject by requests alone.
+/// Names a subject's subscription after the operator, and asks the subject by requests only.
 @usableFromInline final class MulticastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   @inlinable override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
 
@@ -98,7 +98,7 @@ extension Publishers {
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
-  // What a request for nothing means is the subject's to say.
+  // The subject decides what a request for none means.
   override var takesNone: Bool { true }
 
   override var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }

@@ -6,13 +6,13 @@ extension Publisher {
   ///     second subscriber       2--3--|
   ///
   /// The same as `multicast` through a ``PassthroughSubject`` with `autoconnect`. **Demand:** upstream is asked for
-  /// everything, once anybody asks. **Policy:** drops what a subscriber has not asked for, and reports it. **Failure:**
-  /// passes through; who comes after an ending receives the ending. **Cancellation:** the last subscriber's cancels
-  /// upstream.
+  /// everything once a subscriber asks for anything. **Policy:** drops values that a subscriber has not asked for, and
+  /// reports them. **Failure:** passes through; later subscribers receive the ending. **Cancellation:** the last
+  /// subscriber's cancels upstream.
   @inlinable public func share() -> Publishers.Share<Self> { Publishers.Share(upstream: self) }
 
-  /// Shares one subscription to this publisher among all subscribers, and gives those who come later the last `count`
-  /// values first.
+  /// Shares one subscription to this publisher among all subscribers; later subscribers receive the last `count` values
+  /// first.
   ///
   ///     upstream           --1--2--3--|
   ///     share(replay: 1)
@@ -20,9 +20,9 @@ extension Publisher {
   ///     second subscriber         23--|
   ///
   /// The same as `multicast` through a ``ReplaySubject`` with `autoconnect`; the values kept outlive the last
-  /// subscriber. **Demand:** upstream is asked for everything, once anybody asks. **Policy:** a subscriber that asks
-  /// for less than arrives misses what is older than the last `count` values. **Failure:** passes through, after the
-  /// values kept. **Cancellation:** the last subscriber's cancels upstream.
+  /// subscriber. **Demand:** upstream is asked for everything once a subscriber asks for anything. **Policy:** a
+  /// subscriber that asks for less than arrives misses values older than the last `count`. **Failure:** passes through,
+  /// after the values kept. **Cancellation:** the last subscriber's cancels upstream.
   ///
   /// - Precondition: `count` is not negative.
   public func share(replay count: Int)
@@ -53,7 +53,7 @@ extension Publishers {
       shared.receive(subscriber: subscriber)
     }
 
-    /// Whether the two are one: a share is a thing, not a value.
+    /// True when both are the same object: a share has identity.
     @inlinable public static func == (lhs: Share, rhs: Share) -> Bool { lhs === rhs }
   }
 }

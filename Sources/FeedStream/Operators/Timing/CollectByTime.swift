@@ -9,14 +9,14 @@ extension Publisher {
   ///
   /// The stretches follow one another from the subscription on; one without values makes no array.
   ///
-  /// **Policy:** keeps what arrived until it is asked for, then delivers it at once; unbounded with `.byTime`.
+  /// **Policy:** keeps what arrived until it is asked for, then delivers it immediately; unbounded with `.byTime`.
   /// **Demand:** `.byTime` asks upstream for everything; `.byTimeOrCount` for a full array's count for each array asked
-  /// for. **Failure:** passes through at once; what was collected is dropped, and reported. When upstream finishes,
-  /// what was collected is delivered first. **Cancellation:** at once.
+  /// for. **Failure:** passes through immediately; what was collected is dropped, and reported. When upstream finishes,
+  /// what was collected is delivered first. **Cancellation:** immediately.
   ///
   /// - Parameters:
   ///   - strategy: the scheduler, the length of a stretch in its time, and how many values are enough.
-  ///   - options: the scheduler's own.
+  ///   - options: passed on to the scheduler.
   /// - Precondition: the stretch is longer than zero, the count more than zero.
   @inlinable public func collect<S: Scheduler>(
     _ strategy: Publishers.TimeGroupingStrategy<S>, options: S.SchedulerOptions? = nil

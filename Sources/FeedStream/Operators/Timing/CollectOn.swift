@@ -8,9 +8,9 @@ extension Publisher {
   ///
   /// A trigger without values before it makes no array. The trigger's ending delivers what is left and ends the stream.
   ///
-  /// **Policy:** keeps what arrived until it is asked for, then delivers it at once; unbounded. **Demand:** unlimited,
-  /// of upstream and trigger. **Failure:** passes through at once; what was collected is dropped, and reported. When
-  /// upstream finishes, what was collected is delivered first. **Cancellation:** both, at once.
+  /// **Policy:** keeps what arrived until it is asked for, then delivers it immediately; unbounded. **Demand:**
+  /// unlimited, of upstream and trigger. **Failure:** passes through immediately; what was collected is dropped, and
+  /// reported. When upstream finishes, what was collected is delivered first. **Cancellation:** both, immediately.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
   @inlinable public func buffer<Trigger: Publisher>(on trigger: Trigger) -> Publishers.CollectOn<Self, Trigger>
@@ -49,9 +49,9 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   private let count: Int?
   @exclusivity(unchecked) private var collected: [Input] = []
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
-  /// Whether what was collected is to be delivered as soon as it is asked for.
+  /// True when what was collected is to be delivered as soon as it is asked for.
   @exclusivity(unchecked) private var isDue = false
-  /// Whether upstream has finished: what is left is due, and the ending after it.
+  /// True when upstream has finished: what is left is due, and the ending after it.
   @exclusivity(unchecked) private var isFinished = false
   @exclusivity(unchecked) private var isDelivering = false
 

@@ -14,7 +14,7 @@ extension Publisher {
   /// - Parameters:
   ///   - dueTime: how long a value must stand, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
-  ///   - options: the scheduler's own.
+  ///   - options: passed on to the scheduler.
   @inlinable public func debounce<S: Scheduler>(
     for dueTime: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Debounce<Self, S> {

@@ -10,13 +10,13 @@ extension Publisher {
   /// The subscription itself is not delayed; see ``Publisher/delaySubscription(for:scheduler:options:)``.
   ///
   /// **Policy:** keeps what is asked for and waits for its time. **Demand:** passes through. **Failure:** is delayed
-  /// like a value. **Cancellation:** upstream at once; what waits is dropped, an ending too.
+  /// like a value. **Cancellation:** upstream immediately; what waits is dropped, an ending too.
   ///
   /// - Parameters:
   ///   - interval: how much later, in `scheduler`'s time.
   ///   - tolerance: how much later than that is still in time; by default the scheduler's minimum.
   ///   - scheduler: measures the time, and delivers.
-  ///   - options: the scheduler's own.
+  ///   - options: passed on to the scheduler.
   @inlinable public func delay<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, tolerance: S.SchedulerTimeType.Stride? = nil, scheduler: S,
     options: S.SchedulerOptions? = nil

@@ -7,12 +7,12 @@ extension Publisher {
   ///     downstream              -----a-b-|
   ///
   /// **Demand:** what is asked for meanwhile is asked of upstream with the subscription. **Failure:** passes through.
-  /// **Policy:** forwards. **Cancellation:** at once; before the time has come, upstream is never subscribed.
+  /// **Policy:** forwards. **Cancellation:** immediately; before the time has come, upstream is never subscribed.
   ///
   /// - Parameters:
   ///   - interval: how much later, in `scheduler`'s time.
   ///   - scheduler: measures the time, and subscribes.
-  ///   - options: the scheduler's own.
+  ///   - options: passed on to the scheduler.
   @inlinable public func delaySubscription<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.DelaySubscription<Self, S> {

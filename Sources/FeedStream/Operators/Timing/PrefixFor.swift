@@ -7,13 +7,13 @@ extension Publisher {
   ///
   /// ![prefix(for: 4, scheduler: time)](marbles-prefix-for.svg)
   ///
-  /// **Demand, failure:** pass through. **Cancellation:** at once; upstream is cancelled when the time is up.
+  /// **Demand, failure:** pass through. **Cancellation:** immediately; upstream is cancelled when the time is up.
   /// **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - interval: how long from the subscription, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers the ending.
-  ///   - options: the scheduler's own.
+  ///   - options: passed on to the scheduler.
   @inlinable public func prefix<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.PrefixFor<Self, S> {

@@ -6,11 +6,11 @@ extension Publisher {
   ///     downstream  --a--b--c--|   each on the loop's next turn
   ///
   /// **Policy:** keeps what is asked for and waits for its turn. **Demand:** passes through. **Failure:** waits its
-  /// turn behind the values. **Cancellation:** upstream at once; what waits is dropped, an ending too.
+  /// turn behind the values. **Cancellation:** upstream immediately; what waits is dropped, an ending too.
   ///
   /// - Parameters:
   ///   - scheduler: where to deliver.
-  ///   - options: the scheduler's own.
+  ///   - options: passed on to the scheduler.
   @inlinable public func receive<S: Scheduler>(
     on scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.ReceiveOn<Self, S> {

@@ -12,7 +12,7 @@ extension Publisher {
   ///
   /// **Policy:** drops a value that another follows before the trigger, by design; drops, and reports, one not sampled
   /// when the stream ends; a value for which nothing is asked stays the latest. **Demand:** unlimited, of upstream and
-  /// trigger. **Failure:** upstream's passes through. **Cancellation:** both, at once.
+  /// trigger. **Failure:** upstream's passes through. **Cancellation:** both, immediately.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
   @inlinable public func sample<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Sample<Self, Trigger>

@@ -14,7 +14,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - scheduler: where to talk to upstream.
-  ///   - options: the scheduler's own.
+  ///   - options: passed on to the scheduler.
   @inlinable public func subscribe<S: Scheduler>(
     on scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.SubscribeOn<Self, S> {

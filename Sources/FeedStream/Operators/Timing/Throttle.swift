@@ -17,7 +17,7 @@ extension Publisher {
   /// - Parameters:
   ///   - interval: the least time between two deliveries, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
-  ///   - latest: whether a later value takes the place of the one that waits.
+  ///   - latest: true when a later value takes the place of the one that waits.
   @inlinable public func throttle<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, latest: Bool
   ) -> Publishers.Throttle<Self, S> {
@@ -108,7 +108,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     if waiting == nil { schedule(after: nil) }
   }
 
-  // Weak: a stream that everybody has let go of has nobody to deliver to.
+  // Weak: a stream that everybody has released has nobody to deliver to.
   private func schedule(after date: Context.SchedulerTimeType?) {
     if let date, date > time {
       scheduler.schedule(after: date) { [weak self] in self?.deliver() }

@@ -11,13 +11,13 @@ extension Publisher {
   ///
   /// **Policy:** values and the ending are delivered on the scheduler; what is asked for waits for its turn there, and
   /// what arrived in time is delivered before a timeout. **Demand:** passes through. **Failure:** upstream's passes
-  /// through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:** at once; what
-  /// waits for the scheduler is dropped, an ending too.
+  /// through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:** immediately;
+  /// what waits for the scheduler is dropped, an ending too.
   ///
   /// - Parameters:
   ///   - interval: the longest silence, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
-  ///   - options: the scheduler's own.
+  ///   - options: passed on to the scheduler.
   ///   - customError: makes the error to fail with; without it a timeout finishes the stream.
   @inlinable public func timeout<S: Scheduler>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil,
@@ -127,7 +127,7 @@ extension Publishers {
   private let expired: (TimeoutStage) -> Void
   @exclusivity(unchecked) private var hasRequested = false
 
-  /// - Parameter expired: what comes in place of the ending, upstream being cancelled and every value delivered.
+  /// - Parameter expired: what comes instead of the ending, upstream being cancelled and every value delivered.
   @usableFromInline init(
     _ down: ErasedSubscriber<Input, Failure>, _ alarm: Alarm, schedule: @escaping (@escaping () -> Void) -> Void,
     expired: @escaping (TimeoutStage) -> Void

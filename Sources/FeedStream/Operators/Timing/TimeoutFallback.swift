@@ -9,12 +9,12 @@ extension Publisher {
   /// The time runs as in ``Publisher/timeout(_:scheduler:options:customError:)``, for upstream only.
   ///
   /// **Policy:** what arrived in time is delivered first. **Demand:** the fallback takes over what is still wanted.
-  /// **Failure:** passes through, from either. **Cancellation:** whichever runs, at once; what waits is dropped.
+  /// **Failure:** passes through, from either. **Cancellation:** whichever runs, immediately; what waits is dropped.
   ///
   /// - Parameters:
   ///   - interval: the longest silence, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers upstream's values.
-  ///   - options: the scheduler's own.
+  ///   - options: passed on to the scheduler.
   ///   - fallback: takes over; upstream is cancelled before.
   @inlinable public func timeout<S: Scheduler, P: Publisher>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil, fallback: P

@@ -12,8 +12,8 @@ extension Publisher {
   /// **Policy:** a window keeps its values for whoever subscribes to it, as long as anybody keeps the window; windows
   /// that are not asked for wait. Unbounded. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the
   /// open window and the stream; windows that still wait are dropped, and reported. When upstream or the trigger
-  /// finishes, so do the open window and, after the windows that wait, the stream. **Cancellation:** both, at once; the
-  /// open window finishes.
+  /// finishes, so do the open window and, after the windows that wait, the stream. **Cancellation:** both, immediately;
+  /// the open window finishes.
   ///
   /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
   @inlinable public func window<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Window<Self, Trigger>
@@ -35,7 +35,7 @@ extension Publisher {
   /// - Parameters:
   ///   - interval: the length of a window, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers the windows.
-  ///   - options: the scheduler's own.
+  ///   - options: passed on to the scheduler.
   /// - Precondition: `interval` is more than zero.
   @inlinable public func window<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers what `transform` makes of each value, leaving out `nil`.
+  /// Delivers the results of `transform` that are not `nil`.
   ///
   ///     upstream    --"1"--"x"--"3"--|
   ///     compactMap(Int.init)
@@ -7,20 +7,21 @@ extension Publisher {
   ///
   /// ![compactMap { Int($0) }](marbles-compactMap.svg)
   ///
-  /// **Demand:** a value left out is asked for again. **Failure, cancellation:** pass through. Policy: forwards; leaves
-  /// out `nil`, by design.
+  /// **Demand:** each value left out is replaced by asking for one more. **Failure, cancellation:** pass through.
+  /// Policy: forwards; leaves out `nil`, by design.
   @inlinable public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Self, T> {
     Publishers.CompactMap(upstream: self, transform: transform)
   }
 
-  /// Delivers what `transform` makes of each value, leaving out `nil`, and fails with the first error it throws.
+  /// Delivers the results of `transform` that are not `nil`, and fails with the first error it throws.
   ///
   ///     upstream    --"1"--"x"--"?"--"3"--|
   ///     tryCompactMap { try parse($0) }   (throws on "?")
   ///     downstream  --1---------#
   ///
-  /// **Demand:** a value left out is asked for again. **Failure:** an error thrown cancels upstream; upstream's own
-  /// passes through. **Cancellation:** passes through. Policy: forwards; leaves out `nil`, by design.
+  /// **Demand:** each value left out is replaced by asking for one more. **Failure:** a thrown error cancels upstream;
+  /// upstream's own failure passes through. **Cancellation:** passes through. Policy: forwards; leaves out `nil`, by
+  /// design.
   @inlinable
   public func tryCompactMap<T>(_ transform: @escaping (Output) throws -> T?) -> Publishers.TryCompactMap<Self, T> {
     Publishers.TryCompactMap(upstream: self, transform: transform)
@@ -73,19 +74,19 @@ extension Publishers {
 }
 
 extension Publishers.CompactMap {
-  /// As `compactMap(_:)` of any publisher, in one step with this one.
+  /// Like `compactMap(_:)` of any publisher, in one step with this one.
   @inlinable public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Upstream, T> {
     Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).flatMap(transform) }
   }
 
-  /// As `map(_:)` of any publisher, in one step with this one.
+  /// Like `map(_:)` of any publisher, in one step with this one.
   @inlinable public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.CompactMap<Upstream, T> {
     Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).map(transform) }
   }
 }
 
 extension Publishers.TryCompactMap {
-  /// As `compactMap(_:)` of any publisher, in one step with this one.
+  /// Like `compactMap(_:)` of any publisher, in one step with this one.
   @inlinable
   public func compactMap<T>(_ transform: @escaping (Output) throws -> T?) -> Publishers.TryCompactMap<Upstream, T> {
     Publishers.TryCompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in

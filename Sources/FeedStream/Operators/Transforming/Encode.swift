@@ -1,26 +1,26 @@
 extension Publisher where Output: Encodable {
-  /// Delivers what `encoder` makes of each value, and fails with the first error it throws.
+  /// Delivers each value encoded by `encoder`, and fails with the first error it throws.
   ///
   ///     upstream    --a----b----|
   ///     encode(encoder: JSONEncoder())
   ///     downstream  --{…}--{…}--|
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
-  /// through. Policy: forwards.
+  /// **Demand, cancellation:** pass through. **Failure:** a thrown error cancels upstream; upstream's own failure
+  /// passes through. Policy: forwards.
   @inlinable public func encode<Coder: TopLevelEncoder>(encoder: Coder) -> Publishers.Encode<Self, Coder> {
     Publishers.Encode(upstream: self, encoder: encoder)
   }
 }
 
 extension Publisher {
-  /// Delivers the value that `decoder` reads in each value, and fails with the first error it throws.
+  /// Delivers each value decoded by `decoder`, and fails with the first error it throws.
   ///
   ///     upstream    --{…}--{…}--|
   ///     decode(type: Item.self, decoder: JSONDecoder())
   ///     downstream  --a----b----|
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
-  /// through. Policy: forwards.
+  /// **Demand, cancellation:** pass through. **Failure:** a thrown error cancels upstream; upstream's own failure
+  /// passes through. Policy: forwards.
   @inlinable public func decode<Item: Decodable, Coder: TopLevelDecoder>(
     type: Item.Type, decoder: Coder
   ) -> Publishers.Decode<Self, Item, Coder> where Output == Coder.Input {

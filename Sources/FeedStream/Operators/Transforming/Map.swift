@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers what `transform` makes of each value.
+  /// Delivers the result of `transform` for each value.
   ///
   ///     upstream    --1--2--3--|
   ///     map { $0 * 10 }
@@ -12,19 +12,19 @@ extension Publisher {
     Publishers.Map(upstream: self, transform: transform)
   }
 
-  /// Delivers what `transform` makes of each value, and fails with the first error it throws.
+  /// Delivers the result of `transform` for each value, and fails with the first error it throws.
   ///
   ///     upstream    --1--2--3--|
   ///     tryMap { try parse($0) }   (throws on 3)
   ///     downstream  --a--b--#
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
-  /// through. Policy: forwards.
+  /// **Demand, cancellation:** pass through. **Failure:** a thrown error cancels upstream; upstream's own failure
+  /// passes through. Policy: forwards.
   @inlinable public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Self, T> {
     Publishers.TryMap(upstream: self, transform: transform)
   }
 
-  /// Delivers `value` in place of each `nil`.
+  /// Delivers `value` instead of each `nil`.
   ///
   ///     upstream    --1--nil--3--|
   ///     replaceNil(with: 0)
@@ -81,26 +81,26 @@ extension Publishers {
   }
 }
 
-// One map of the composed closure: what is fused does not nest.
+// One map with the composed closure: fused operators do not nest.
 
 extension Publishers.Map {
-  /// As `map(_:)` of any publisher, in one step with this one.
+  /// Like `map(_:)` of any publisher, in one step with this one.
   @inlinable public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Upstream, T> {
     Publishers.Map<Upstream, T>(upstream: upstream) { [first = self.transform] in transform(first($0)) }
   }
 
-  /// As `tryMap(_:)` of any publisher, in one step with this one.
+  /// Like `tryMap(_:)` of any publisher, in one step with this one.
   @inlinable public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
   }
 }
 
 extension Publishers.TryMap {
-  /// As `map(_:)` of any publisher, in one step with this one.
+  /// Like `map(_:)` of any publisher, in one step with this one.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.TryMap<Upstream, T> { tryMap(transform) }
 
-  /// As `tryMap(_:)` of any publisher, in one step with this one.
+  /// Like `tryMap(_:)` of any publisher, in one step with this one.
   @inlinable public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap<Upstream, T>(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
   }

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers values and the ending alike as values, and then finishes.
+  /// Delivers the values and the ending as ``Signal`` values, and then finishes.
   ///
   ///     upstream    --a--b--#
   ///     materialize()
@@ -9,14 +9,14 @@ extension Publisher {
   /// **Cancellation:** passes through. Policy: forwards.
   @inlinable public func materialize() -> Publishers.Materialize<Self> { Publishers.Materialize(upstream: self) }
 
-  /// Delivers what the signals stand for: their values, and the first ending among them.
+  /// Turns signals back into a stream: delivers their values, and ends with the first ending among them.
   ///
   ///     upstream    --value(a)--completion(#)--value(b)--|
   ///     dematerialize()
   ///     downstream  --a---------#
   ///
-  /// **Demand, cancellation:** pass through; an ending among the signals cancels upstream. **Failure:** the signals';
-  /// upstream itself cannot fail. Policy: forwards.
+  /// **Demand, cancellation:** pass through; an ending among the signals cancels upstream. **Failure:** the failure
+  /// among the signals; upstream itself cannot fail. Policy: forwards.
   @inlinable public func dematerialize<T, E: Error>() -> Publishers.Dematerialize<Self, T, E>
   where Output == Signal<T, E>, Failure == Never {
     Publishers.Dematerialize(upstream: self)

@@ -5,7 +5,7 @@ extension Publisher {
   ///     pairwise()
   ///     downstream  -----(a,b)(b,c)|
   ///
-  /// **Demand:** passes through; the first value, which has none before it, is asked for again. **Failure,
+  /// **Demand:** passes through; one more is requested after the first value, which has none before it. **Failure,
   /// cancellation:** pass through. Policy: keeps one value.
   @inlinable public func pairwise() -> Publishers.Pairwise<Self> { Publishers.Pairwise(upstream: self) }
 }

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers every intermediate result of taking the values into account, changing the result in place.
+  /// Delivers every intermediate result, which the closure changes in place with each value.
   ///
   ///     upstream    --1----2------3--------|
   ///     scan(into: []) { $0.append($1) }
@@ -15,7 +15,7 @@ extension Publisher {
     }
   }
 
-  /// Delivers each value with its place in the stream, counted from zero.
+  /// Delivers each value with its index in the stream, counted from zero.
   ///
   ///     upstream    --a----b----c----|
   ///     enumerated()
@@ -32,7 +32,7 @@ extension Publisher {
 }
 
 extension Publishers {
-  /// A `map` whose closure has a state of its own in each subscription: see ``Publisher/scan(into:_:)`` and
+  /// A `map` whose closure has its own state in each subscription: see ``Publisher/scan(into:_:)`` and
   /// ``Publisher/enumerated()``.
   @frozen public struct Accumulate<Upstream: Publisher, State, Output>: Publisher {
     public typealias Failure = Upstream.Failure
