@@ -4,7 +4,7 @@ import ImageFeed
 import ImageFeedTesting
 
 extension Oracle {
-  /// Accounts for a call of the store, and checks that it was due.
+  /// Accounts for a call of the store, and checks that it was expected.
   func disk(_ event: DiskEvent, latency: StreamInstant.Stride) {
     report.diskCalls += 1
     if case .failed = event.outcome { report.diskFailures += 1 }
@@ -77,7 +77,7 @@ extension Oracle {
     }
   }
 
-  /// The load that looked says what became of what it found.
+  /// The load that looked reports what became of the feed it found.
   private func deletionEnded(_ fate: CacheMiss.Fate) {
     guard case .looked(.error(let refusal, let cache)) = phase else { return }
     switch (cache, fate) {
@@ -116,7 +116,7 @@ extension Oracle {
     }
   }
 
-  /// The pipeline told of a save that failed.
+  /// The pipeline reported a save that failed.
   func reported(_ error: FeedStoreError) {
     require(unreported > 0, "a failed save was reported that had not failed: \(error)")
     unreported -= 1

@@ -4,23 +4,23 @@ import Foundation
 import ImageFeed
 import ImageFeedTesting
 
-/// Knows what must be shown, by watching the network and the disk from outside and keeping its own account of them.
+/// Knows what must be shown, because it watches the network and the disk from outside and keeps its own account of
+/// them.
 ///
-/// What it holds the pipeline to, after every event:
+/// After every event it checks the pipeline for this:
 /// 1. A feed shown as the server's is the newest that the server gave; it is shown before it is saved.
-/// 2. A feed shown as saved is the newest one whose save was committed. Newest is by the time it was asked for; see
+/// 2. A feed shown as saved is the newest one whose save was committed. The newest is the one requested last; see
 ///    `FeedCachePolicy.isSuperseded` for a clock that was set back.
-/// 3. What is shown from the cache had not expired when the load that shows it looked, and its age is told; a feed that
-///    expires on the screen is gone after the next load.
-/// 4. A load that showed the server's feed does not end before that feed is saved or the failure is reported; the save
-///    is asked for immediately, so that a crash takes a feed that was shown only if it comes within milliseconds; what
-///    was saved is there after a crash; nothing deletes it that had no reason to, and what is found expired or
-///    unreadable is deleted.
-/// 5. One load at a time, and one call of the store at a time, in the order asked.
-/// 6. A poll as a process begins and every minute after it, to the nanosecond, but for the minutes that a slow load
-///    takes; after a crash nothing is delivered and nothing is left over.
+/// 3. A feed shown from the cache had not expired when its load looked, and its age is reported; a feed that expires on
+///    the screen is gone after the next load.
+/// 4. A load that showed the server's feed does not end before that feed is saved or the failure is reported. The save
+///    is requested immediately, so that a crash loses a feed that was shown only if it comes within milliseconds. A
+///    saved feed survives a crash. A feed is deleted only for a reason; an expired or unreadable one is deleted.
+/// 5. There is one load at a time, and one call of the store at a time, in the order of the requests.
+/// 6. A process polls when it begins and every minute after that, to the nanosecond, except for the minutes that a slow
+///    load takes. After a crash nothing is delivered and nothing is left over.
 final class Oracle {
-  /// What must be shown once a load has ended.
+  /// The result that must be shown once a load has ended.
   enum Outcome {
     case nothing
     case remote(ScriptedServer.Version)
@@ -28,7 +28,7 @@ final class Oracle {
     case error(Refusal, cache: CacheMiss)
   }
 
-  /// Why the server's feed is unavailable.
+  /// The reason why the server's feed is unavailable.
   enum Refusal {
     case noAnswer(HTTPError)
     case noFeed
@@ -42,7 +42,7 @@ final class Oracle {
     }
   }
 
-  /// How far the present load is.
+  /// The progress of the present load.
   enum Phase {
     case idle
     case asking(Date)
@@ -58,26 +58,26 @@ final class Oracle {
   let maxAge: Double
   var report: PollingReport
 
-  /// What the user sees; `nil` before anything was delivered to this process.
+  /// The result on the screen; `nil` before anything was delivered to this process.
   private(set) var shown: FeedResult?
   var phase = Phase.idle
-  /// What is committed, by our own account.
+  /// The committed feed, by our own account.
   var saved: CachedFeed?
-  /// How many of the validations that a process begins with are still to come.
+  /// How many of the validations at the beginning of a process are still to come.
   var validationsDue = 0
   /// The call of the store that a deletion may follow.
   var lastLook: (time: StreamInstant, wall: Date, hasFailed: Bool, isValidation: Bool)?
   var lastCall: StreamInstant?
   var unreported = 0
-  /// A deletion that must come before this instant is over, and why.
+  /// The instant before which a deletion must be over, and its reason.
   var deletionDue: String?
-  /// When a load last found that the saved feed may be shown.
+  /// The time at which a load last found that the saved feed may be shown.
   var foundFresh: StreamInstant?
 
   private var opened: StreamInstant?
-  /// When the last request ended.
+  /// The time at which the last request ended.
   private var closed: StreamInstant?
-  /// When the server's feed on the screen came.
+  /// The time at which the server's feed on the screen arrived.
   private var shownAt: StreamInstant?
   private var isRunning = false
   private var openRequests = 0
@@ -95,7 +95,7 @@ final class Oracle {
     report.violation = .init(time: time.now, message: message())
   }
 
-  /// True when a feed may be shown, by an arithmetic of our own.
+  /// True when a feed may be shown, by our own calculation.
   func isFresh(_ timestamp: Date, at now: Date) -> Bool {
     let age = ((now.timeIntervalSince1970 - timestamp.timeIntervalSince1970) * 1e6).rounded() / 1e6
     return age < maxAge && age >= -300
@@ -156,11 +156,11 @@ final class Oracle {
     report.polls += 1
     report.note(time.now.nanoseconds, 1)
     require(isRunning, "a process that has crashed makes a request")
-    require(openRequests == 0, "two requests at once")
+    require(openRequests == 0, "two requests are open")
     openRequests += 1
     if let opened, let closed {
       loadEnded()
-      // A tick that finds a load running is left out. The last milliseconds of a load are the thread pool's.
+      // A tick during a load is skipped. The last milliseconds of a load belong to the thread pool.
       let wait = opened.distance(to: time.now)
       let spent = opened.distance(to: closed)
       require(
@@ -173,7 +173,7 @@ final class Oracle {
     phase = .asking(clock.now)
   }
 
-  /// The last load must have ended, and have shown what it was to show.
+  /// Checks that the last load has ended and has shown the right result.
   private func loadEnded() {
     require(unreported == 0, "a save failed and nobody was told")
     switch phase {
@@ -198,7 +198,7 @@ final class Oracle {
         feed.source.isRemote && feed.images == version.images,
         "\(describe(result)) was delivered; the newest is feed \(version.number)")
       shownAt = time.now
-      // The same images, but the very array of the version: to be compared with it a thousand times immediately.
+      // The same images, but as the version's own array: it is compared with that a thousand times in one go.
       shown = .success(Feed(images: version.images, source: feed.source))
       return
     case (.success(let feed), .looked(.saved(let saved, let refusal))):
@@ -218,7 +218,7 @@ final class Oracle {
     shown = result
   }
 
-  /// A number made of what is shown, for the fingerprint.
+  /// A number computed from what is shown, for the fingerprint.
   private func images(of result: FeedResult) -> Int64 {
     guard case .success(let feed) = result else { return -1 }
     return feed.images.reduce(Int64(feed.images.count)) {
@@ -231,14 +231,14 @@ final class Oracle {
     case (.nothing, nil): true
     case (.remote(let version), .success(let feed)): feed.source.isRemote && feed.images == version.images
     case (.saved(let saved, _), .success(let feed)): !feed.source.isRemote && feed.images == saved.images
-    // What was found expired is deleted; the loads after it find nothing, which is not told again.
+    // An expired feed is deleted; later loads find nothing, which is not reported again.
     case (.error(let refusal, let cache), .failure(let error)):
       refusal.matches(error.remote) && error.cache.failure == cache.failure
     default: false
     }
   }
 
-  /// Checks what holds at every instant.
+  /// Checks the conditions that hold at every instant.
   func check() {
     guard isRunning else { return require(openRequests == 0, "a crashed process has a request open") }
     require(deletionDue == nil, "\(deletionDue ?? "") was found and not deleted")
@@ -246,7 +246,7 @@ final class Oracle {
     let spent = opened.distance(to: openRequests > 0 ? time.now : closed ?? time.now)
     let limit = spent > Self.interval - .milliseconds(100) ? 2 * Self.interval : Self.interval
     require(opened.distance(to: time.now) <= limit, "no poll came for a minute")
-    // A saved feed may expire on the screen. The next load finds that; it begins within two minutes and takes less.
+    // A saved feed may expire on the screen. The next load notices; it begins within two minutes and takes less.
     guard case .success(let feed) = shown, case .cache(let savedAt, _, _) = feed.source else { return }
     guard !isFresh(savedAt, at: clock.now) else { return }
     require(
@@ -262,7 +262,7 @@ final class Oracle {
     }
   }
 
-  /// To the millisecond, which is what most disagreements are about.
+  /// To the millisecond: most differences are about that.
   func exact(_ date: Date) -> String { Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(date) }
 
   func describe(_ feed: CachedFeed?) -> String {

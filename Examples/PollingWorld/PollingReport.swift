@@ -1,24 +1,24 @@
 import FeedStream
 import FeedStreamTesting
 
-/// What a simulation came to.
+/// The result of a simulation.
 public struct PollingReport: Sendable, Equatable {
-  /// What did not hold, and when.
+  /// The condition that failed, and when.
   public struct Violation: Sendable, Equatable {
     public var time: StreamInstant
     public var message: String
   }
 
   public var seed: UInt64
-  /// How many hours were asked for.
+  /// The number of hours to simulate.
   public var hours: Int
-  /// When saved feeds expired, in seconds.
+  /// The age at which saved feeds expire, in seconds.
   public var maxAge: Int
-  /// How much faster than usual trouble came.
+  /// How many times more often than usual faults occur.
   public var haste: Int
-  /// The first thing that did not hold, after which nothing was simulated.
+  /// The first condition that failed; the simulation stops there.
   public var violation: Violation?
-  /// Made of everything that happened, in order: the same for the same seed, always.
+  /// Computed from everything that happened, in order: the same seed always gives the same value.
   public var fingerprint: UInt64 = 0xCBF2_9CE4_8422_2325
 
   public var polls = 0
@@ -39,7 +39,7 @@ public struct PollingReport: Sendable, Equatable {
   public var outages = 0
   public var clockJumps = 0
   public var changes = 0
-  /// How often everything was checked.
+  /// How many times everything was checked.
   public var checks = 0
 
   mutating func note(_ values: Int64...) {
@@ -50,7 +50,7 @@ public struct PollingReport: Sendable, Equatable {
 }
 
 extension PollingReport {
-  /// What did not hold, when, and how to see it again; `nil` if everything held.
+  /// The condition that failed, when, and how to repeat it; `nil` if all conditions held.
   public var failure: String? {
     guard let violation else { return nil }
     let seconds = violation.time.nanoseconds / 1_000_000_000

@@ -4,10 +4,10 @@ import Foundation
 import ImageFeed
 import ImageFeedTesting
 
-/// An application that polls a feed every minute, in a world where everything goes wrong that can.
+/// An application that polls a feed every minute, in a world where everything can fail.
 ///
-/// The real pipeline, the real mapper on real bytes and the real cache policy run on a virtual network, a virtual disk
-/// and a virtual clock. Everything that happens is determined by the seed. See ``Oracle`` for what is checked.
+/// The real pipeline, the real mapper with real bytes and the real cache policy run on a virtual network, a virtual
+/// disk and a virtual clock. The seed determines everything that happens. See ``Oracle`` for the checks.
 public final class PollingSimulation {
   private static let address = URL(string: "https://example.com/feed")!
   /// How long work on the thread pool takes.
@@ -27,19 +27,19 @@ public final class PollingSimulation {
 
   private var subscriptions: [AnyCancellable] = []
   private var isUp = false
-  /// What the present process has its time from; whatever is left of the process keeps it.
+  /// The clock of the present process; whatever remains of the process keeps it alive.
   private weak var processClock: ProcessClock?
-  /// How many more events this process sees.
+  /// How many more events this process receives.
   private var eventsToLive = 0
-  /// Counts processes, so that what is left of one cannot pass for another's.
+  /// Counts processes, so that the remains of one are not mistaken for another's.
   private var process = 0
 
   /// - Parameters:
   ///   - seed: determines everything.
   ///   - hours: how long to simulate.
-  ///   - maxAge: when saved feeds expire, in seconds.
-  ///   - haste: how much faster than in the world at its most usual trouble comes.
-  ///   - sabotage: something wrong to put in.
+  ///  - maxAge: the age at which saved feeds expire, in seconds.
+  ///  - haste: how many times more often than usual faults occur.
+  ///  - sabotage: a defect to put in.
   public init(
     seed: UInt64, hours: Int, maxAge: Int = 604_800, haste: Int = 1,
     sabotage: Sabotage? = nil
@@ -48,7 +48,7 @@ public final class PollingSimulation {
     self.haste = haste
     self.maxAge = .seconds(maxAge)
     random = SeededGenerator(seed: seed)
-    // What is due at one instant happens in an order that the seed determines, too.
+    // The seed also determines the order of events that are due at one instant.
     time = VirtualTimeScheduler(order: .seeded(random.next()))
     end = time.now.advanced(by: .seconds(hours * 3600))
     clock = WallClock(on: time)
@@ -60,7 +60,7 @@ public final class PollingSimulation {
     disk.keepsLog = false
   }
 
-  /// Simulates to the end, or to the first thing that does not hold.
+  /// Simulates to the end, or until a condition fails.
   public func run() -> PollingReport {
     connect()
     misbehave()
@@ -97,10 +97,10 @@ public final class PollingSimulation {
     }
   }
 
-  // Unchecked because the disk calls its observer on the thread that moves time, which is the oracle's.
+  // Unchecked because the disk calls its observer on the thread that advances time, which is the oracle's.
   private struct DiskWatcher: @unchecked Sendable { let oracle: Oracle }
 
-  /// Sets going everything that happens to the world of its own accord.
+  /// Starts the faults that occur by themselves.
   private func misbehave() {
     again(every: 2 * 3600) { [unowned self] in
       server.change(&random)
@@ -117,7 +117,7 @@ public final class PollingSimulation {
     }
   }
 
-  /// Repeats `action` at random, every `mean` seconds or so.
+  /// Repeats `action` at random, every `mean` seconds on average.
   private func again(every mean: Int, _ action: @escaping () -> Void) {
     let wait = StreamInstant.Stride.milliseconds(Int.random(in: 1...(2000 * mean / haste), using: &random))
     let next = time.now.advanced(by: wait)
@@ -163,7 +163,7 @@ public final class PollingSimulation {
     let cache = FeedCache(store: store, on: time, policy: policy, now: { processClock.now })
     var options = FeedLoader.Options()
     options.maxAge = sabotage == .showsExpired ? nil : maxAge
-    // With the longer one, a load may outlast the minute.
+    // With the longer timeout, a load may take more than a minute.
     options.timeout = Bool.random(using: &random) ? .seconds(30) : .seconds(90)
     options.report = { [unowned self] error in
       if process == self.process, isUp, sabotage != .hidesFailedSaves { oracle.reported(error) }
@@ -177,7 +177,7 @@ public final class PollingSimulation {
     let loader = FeedLoader(Self.address, client: client, cache: cache, on: time, options: options)
     let other =
       sabotage == .twoCaches ? FeedCache(store: disk, on: time, policy: policy, now: { processClock.now }) : cache
-    // As an application does when it begins, in two places; both are asked for before the first poll.
+    // As an application does in two places when it starts; both are requested before the first poll.
     for cache in [cache, other] {
       cache.feed(at: Self.address).validate(maxAge: maxAge)
         .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
@@ -190,11 +190,12 @@ public final class PollingSimulation {
         countEvent()
       }
       .store(in: &subscriptions)
-    // Only now can it crash: what has begun must be there to be dropped.
+    // Only now can it crash: what it has started must exist to be dropped.
     isUp = true
   }
 
-  /// Brings the end of this process an event nearer. It may come in the middle of one: the rest is the old process's.
+  /// Brings the end of this process one event nearer. It may come in the middle of an event: the rest belongs to the
+  /// old process.
   private func countEvent() {
     guard isUp else { return }
     eventsToLive -= 1
@@ -221,7 +222,7 @@ public final class PollingSimulation {
     start()
   }
 
-  /// Ends everything; nothing may be left.
+  /// Ends everything and checks that nothing is left.
   private func finish() {
     isUp = false
     subscriptions = []

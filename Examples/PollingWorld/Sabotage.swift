@@ -2,31 +2,31 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// A way to be wrong, put in on purpose to see that it is found.
+/// A defect that is put in on purpose to check that it is found.
 public enum Sabotage: String, Sendable, CaseIterable {
   /// The loader shows saved feeds of any age.
   case showsExpired
-  /// The process loses the saved feed when it starts again.
+  /// The process loses the saved feed when it restarts.
   case forgetsAtCrash
-  /// Every so often, the feed is an earlier answer's.
+  /// Sometimes the feed is an earlier answer's.
   case showsOldAnswers
-  /// Two caches on one store, so that nothing keeps their side effects apart.
+  /// Two caches share one store, so that nothing orders their side effects.
   case twoCaches
-  /// Saves that say they succeeded and did nothing.
+  /// Saves report success and do nothing.
   case savesNothing
-  /// Nobody hears of a save that failed.
+  /// A failed save is not reported.
   case hidesFailedSaves
   /// The subscription outlives its process.
   case staysSubscribed
   /// Nothing is ever loaded.
   case neverPolls
-  /// What has expired, or cannot be read, stays where it is.
+  /// An expired or unreadable feed is not deleted.
   case keepsExpired
-  /// A feed counts as one whatever the status of the answer it came in.
+  /// A body counts as a feed whatever the status of its answer.
   case believesErrors
 }
 
-/// Takes every answer for a good one.
+/// Treats every answer as a good one.
 struct CredulousClient: HTTPClient {
   let client: any HTTPClient
 
@@ -41,7 +41,7 @@ struct CredulousClient: HTTPClient {
   }
 }
 
-/// Gives an answer a second time, instead of each twentieth.
+/// Repeats an earlier answer instead of each twentieth.
 final class ForgetfulClient: HTTPClient {
   private let client: any HTTPClient
   private var last: Data?
@@ -62,7 +62,7 @@ final class ForgetfulClient: HTTPClient {
   }
 }
 
-/// Says that it did what it was asked for, and does not.
+/// Reports success and does nothing.
 struct LyingStore: FeedStore {
   let store: any FeedStore
   let saves: Bool

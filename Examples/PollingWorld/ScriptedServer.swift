@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import ImageFeedTesting
 
-/// A server that changes its feed, and that has bad hours.
+/// A server that changes its feed, and sometimes fails.
 final class ScriptedServer {
   /// One state of the feed.
   struct Version {
@@ -16,13 +16,13 @@ final class ScriptedServer {
   enum Mood { case well, failing, confused, flaky }
 
   private(set) var version: Version
-  /// What the last request will be answered with, if it is a feed.
+  /// The feed that answers the last request, if it is a feed.
   private(set) var given: Version?
   var mood = Mood.well
 
   init() { version = Version(number: 0, images: [], body: FeedPayload.bytes(of: [])) }
 
-  /// Publishes another feed, of no image to three.
+  /// Publishes another feed, with none to three images.
   func change(_ random: inout SeededGenerator) {
     let number = version.number + 1
     let images = (0..<Int.random(in: 0...3, using: &random)).map { index in
@@ -43,7 +43,7 @@ final class ScriptedServer {
     case (_, 0..<2): return .silence
     case (_, 2..<10): return .drop(after: latency)
     case (.failing, _):
-      // Not even a feed is one under such a status.
+      // With such a status, not even a feed counts as one.
       let body = luck % 2 == 0 ? Data("down".utf8) : version.body
       return .answer(status: luck < 500 ? 500 : 503, body, after: latency)
     case (.confused, _): return .answer(nonsense(luck), after: latency)
@@ -54,7 +54,7 @@ final class ScriptedServer {
     }
   }
 
-  /// Status 200 and no feed.
+  /// Status 200 with a body that is not a feed.
   private func nonsense(_ luck: Int) -> Data {
     switch luck % 6 {
     case 0: Data()

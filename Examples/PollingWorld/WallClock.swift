@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import Synchronization
 
-/// The clock on the wall: virtual time counted from a date, until somebody sets it.
+/// The wall clock: virtual time counted from a date, until somebody sets it.
 final class WallClock: Sendable {
   private let time: VirtualTimeScheduler
   private let offset = Mutex(1_750_000_000.0)
@@ -18,9 +18,9 @@ final class WallClock: Sendable {
   func jump(by seconds: Double) { offset.withLock { $0 += seconds } }
 }
 
-/// The wall clock as one process has it: an object that is gone when everything is that looks at it.
+/// The wall clock of one process: an object that is released when everything that reads it is.
 ///
-/// Not the cache itself, because an object that is referred to weakly takes twice as long to retain from then on.
+/// The cache itself would not do: retaining an object with a weak reference takes twice as long from then on.
 final class ProcessClock: Sendable {
   private let wall: WallClock
 

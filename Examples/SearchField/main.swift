@@ -1,4 +1,4 @@
-// A search field: waits until the typist pauses, asks once for each new text, and forgets answers that come too late.
+// A search field: waits for a pause in typing, asks once for each new text, and ignores answers that come too late.
 //
 //     swift run SearchField
 
@@ -7,7 +7,7 @@ import FeedStream
 let loop = EventLoop()
 let field = PassthroughSubject<String, Never>()
 
-/// A server that takes its time, and the longer for shorter texts.
+/// A server that is slow, and slower for shorter texts.
 func search(for text: String) -> AnyPublisher<String, Never> {
   print("asked for \"\(text)\"")
   return Just("\(text.count * 100) images of \"\(text)\"")
@@ -22,7 +22,7 @@ let subscription =
   .flatMapLatest { search(for: $0) }
   .sink { print("showing \($0)") }
 
-// The typist: "sea" and a pause, on to "seagull" before the answer is there, a slip that is taken back, and the end.
+// The user types "sea" and pauses, continues to "seagull" before the answer arrives, takes a mistake back, and stops.
 let typed: [(milliseconds: Int, text: String)] = [
   (0, "s"), (50, "se"), (100, "sea"), (600, "seag"), (650, "seagu"), (700, "seagull"), (1300, "seagulls"),
   (1350, "seagull"),

@@ -1,4 +1,4 @@
-// A feed in a JSON of your own: one more format in the list, and the chain stays as it is.
+// A feed in your own JSON: one more format in the list; the rest of the chain does not change.
 //
 //     swift run YourOwnFormat http://127.0.0.1:8765/photos.json feeds.db
 

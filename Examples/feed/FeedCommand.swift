@@ -35,8 +35,7 @@ extension FeedCommand {
     arguments.first?.contains("://") == true ? ["load"] + arguments : arguments
   }
 
-  /// As `exit(withError:)`, but that an argument which is quoted, a hostile address perhaps, is harmless to a terminal and
-  /// shows no password.
+  /// Like `exit(withError:)`, but escapes quoted arguments and hides passwords.
   private static func end(with error: any Error) -> Never {
     let status = exitCode(for: error)
     let message = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false).map {
@@ -44,7 +43,7 @@ extension FeedCommand {
     }
     .joined(separator: "\n")
     let handle = status.isSuccess ? FileHandle.standardOutput : FileHandle.standardError
-    // To a reader who has gone, there is nothing to say.
+    // A reader who has gone needs no message.
     if !message.isEmpty { try? handle.write(contentsOf: Data((message + "\n").utf8)) }
     Foundation.exit(status.rawValue)
   }

@@ -1,19 +1,19 @@
 import ArgumentParser
 import PollingWorld
 
-/// Simulates a year of polling a feed every minute, once for each seed, and says how fast that was.
+/// Simulates a year of polling a feed every minute, once for each seed, and reports the speed.
 @main
 struct YearOfPolling: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "year-of-polling",
     abstract: "A year of polling every minute, with outages, errors, clock jumps and crashes, in virtual time.")
 
-  @Option(help: "How many seeds.") var seeds: UInt64 = 1
+  @Option(help: "The number of seeds.") var seeds: UInt64 = 1
   @Option(help: "The first seed.") var firstSeed: UInt64 = 1
-  @Option(help: "How many days each.") var days = 365
-  @Option(help: "How many hours each, in place of days.") var hours: Int?
-  @Option(help: "When saved feeds expire, in seconds.") var maxAge = 604_800
-  @Option(help: "How much faster than usual trouble comes.") var haste = 1
+  @Option(help: "The days to simulate for each seed.") var days = 365
+  @Option(help: "The hours to simulate for each seed, instead of days.") var hours: Int?
+  @Option(help: "The age at which saved feeds expire, in seconds.") var maxAge = 604_800
+  @Option(help: "How many times more often than usual faults occur.") var haste = 1
 
   func validate() throws {
     guard maxAge > 0, (1...1000).contains(haste) else {

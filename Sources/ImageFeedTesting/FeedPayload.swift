@@ -1,7 +1,7 @@
 public import Foundation
 public import ImageFeed
 
-/// Writes what a feed's server would send: the other side of `CaseStudyFormat`.
+/// Writes a body as a feed's server sends it: the reverse of `CaseStudyFormat`.
 public enum FeedPayload {
   /// The body of an answer, in UTF-8; an absent description or location is left out.
   public static func bytes(of images: some Sequence<FeedImage>) -> Data {

@@ -2,20 +2,20 @@ import FeedStream
 import Foundation
 import Synchronization
 
-/// The process's open descriptors, watched across its tests, those of all folders when they run in one process.
+/// The process's open descriptors, compared before and after its tests, also those of several folders in one process.
 package enum Descriptors {
   private struct State {
     var running = 0
-    /// What was open before the first test, or has been complained about.
+    /// The descriptors open before the first test, or already reported.
     var before: [String: Int]?
     var since: Set<String> = []
   }
 
   private static let state = Mutex(State())
-  /// What Foundation opens once and keeps, to start processes with.
+  /// Descriptors that Foundation opens once and keeps, to start processes.
   private static let kept = ["socket": 2, "pipe": 2]
 
-  /// A test begins; `name` is told if something is found that may be its.
+  /// A test begins; a leak that may be its is reported with `name`.
   package static func testBegins(_ name: String) {
     state.withLock { state in
       if state.before == nil {
@@ -27,13 +27,13 @@ package enum Descriptors {
     }
   }
 
-  /// A test has ended; the last of those that run looks what is left.
+  /// A test has ended; the last of those running checks what is left.
   package static func testEnds(complain: (String) -> Void) async {
     state.withLock { $0.running -= 1 }
-    // Threads that were told to stop close what they have in their own time.
+    // Threads that have been asked to stop close their descriptors a little later.
     for attempt in 0..<200 {
       let isSettled = state.withLock { state in
-        // Whoever ends last looks.
+        // The last to end does the check.
         guard state.running == 0, let before = state.before else { return true }
         let left = left(since: before)
         if left.isEmpty {
@@ -59,11 +59,11 @@ package enum Descriptors {
     }.sorted()
   }
 
-  /// How many there are of each kind; files by their path.
+  /// The number of each kind; files by their path.
   private static func open() -> [String: Int] {
     var kinds = ["event loop": EventLoop.open.load(ordering: .relaxed)]
     for number in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
-      // The folder that is being read is gone by now.
+      // The folder being read is closed by now.
       guard let place = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)") else {
         continue
       }
@@ -74,7 +74,7 @@ package enum Descriptors {
     return kinds
   }
 
-  /// Has the libraries open what they open once.
+  /// Makes the libraries open what they open once.
   private static func warmUp() {
     let loop = EventLoop()
     let signal = try? loop.signal(SIGURG) {}

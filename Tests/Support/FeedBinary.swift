@@ -1,8 +1,8 @@
 import Foundation
 
-/// The `feed` command as it was built, run as a process of its own.
+/// The built `feed` command, run as a separate process.
 package struct FeedBinary {
-  /// How a run ended, and what it wrote.
+  /// The exit status of a run, and its output.
   package struct Ending: Sendable {
     package let status: Int32
     package let output: String
@@ -11,13 +11,13 @@ package struct FeedBinary {
 
   package static let path = path(of: "feed")
 
-  /// A program of this package: beside the tests, where the build puts both.
+  /// The path of a program of this package: beside the tests, where the build puts both.
   package static func path(of program: String) -> String {
     URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent(program).path
   }
 
-  /// Variables that would change what is tested are not handed on.
+  /// Removes variables that would change what is tested.
   package static func environment(_ extra: [String: String] = [:]) -> [String: String] {
     let unwanted = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "NO_COLOR", "XDG_CACHE_HOME", "TERM"]
     return ProcessInfo.processInfo.environment.filter { !unwanted.contains($0.key) }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What arrives at the reading end of a pipe or a terminal, read by a thread of its own.
+/// Reads the text that arrives at a pipe or a terminal, on a separate thread.
 package final class Lines: Sendable {
   private let state = Mutex(State())
   private let descriptor: Int32
@@ -14,19 +14,19 @@ package final class Lines: Sendable {
     var waiting: [@Sendable () -> Void] = []
   }
 
-  /// - Parameter starts: whether to read; otherwise the pipe fills up.
+  /// - Parameter starts: true to read; otherwise the pipe fills up.
   init(_ descriptor: Int32, starts: Bool = true) {
     self.descriptor = descriptor
     self.starts = starts
     guard starts else { return }
     Thread.detachNewThread { [self] in
-      // Short waits, to see whether anybody still wants to read.
+      // Short waits, to check if anybody still wants to read.
       while !state.withLock({ $0.isUnwanted }) {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard Foundation.poll(&poll, 1, 20) != 0 else { continue }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = Foundation.read(descriptor, &buffer, buffer.count)
-        // A terminal whose other side has gone answers with an error.
+        // A terminal whose other side has closed returns an error.
         guard count > 0 else { break }
         arrived(buffer.prefix(count))
       }
@@ -40,12 +40,12 @@ package final class Lines: Sendable {
     if !starts { Foundation.close(descriptor) }
   }
 
-  /// Closes the reading end soon, as a reader does that has seen enough.
+  /// Closes the reading end soon, like a reader who stops early.
   package func close() { state.withLock { $0.isUnwanted = true } }
 
   /// Waits for a text; everything up to its end counts as read.
   ///
-  /// - Returns: what was read, or `nil` when the pipe ended without it.
+  /// - Returns: the text read, or `nil` when the pipe ended without the one expected.
   package func read(upTo text: String) async -> String? {
     await take { state -> String?? in
       guard let range = state.bytes.range(of: Data(text.utf8)) else { return state.isOver ? .some(nil) : nil }
@@ -63,7 +63,7 @@ package final class Lines: Sendable {
     await take { state in state.isOver ? String(decoding: state.bytes, as: UTF8.self) : nil }
   }
 
-  /// Waits until `look` finds what it looks for.
+  /// Waits until `look` returns a value.
   private func take<T: Sendable>(_ look: @Sendable (inout State) -> T?) async -> T {
     while true {
       let found: T? = await withCheckedContinuation { continuation in

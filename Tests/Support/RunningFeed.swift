@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A program that runs, `feed` by default, to be read from and signalled.
+/// A running program, `feed` by default, to read from and to send signals to.
 ///
-/// Spawned by hand: Foundation's `Process` on Linux loses the end of one now and then when several run at once.
+/// Started by hand: Foundation's `Process` on Linux sometimes misses the end of one when several run simultaneously.
 package final class RunningFeed: Sendable {
   package let output: Lines
   package let errors: Lines
@@ -11,10 +11,10 @@ package final class RunningFeed: Sendable {
   private let ended: Task<Int32, Never>
 
   /// - Parameters:
-  ///   - terminal: whether both outputs are one terminal; `output` then has what is written to either.
-  ///   - readsOutput: whether its output is read; otherwise the pipe fills up.
-  ///   - errorsAreFull: whether nothing more goes into its standard error, which nobody reads.
-  ///   - patience: after how many seconds it hangs for certain, and is ended so that its test fails.
+  ///  - terminal: true when both outputs are one terminal; `output` then has what is written to either.
+  ///  - readsOutput: true when its output is read; otherwise the pipe fills up.
+  ///  - errorsAreFull: true when its standard error is full and nobody reads it.
+  ///  - patience: the seconds after which it is killed, so that its test fails.
   package init(
     program: String = FeedBinary.path, _ arguments: [String], environment: [String: String] = [:],
     terminal: Bool = false, readsOutput: Bool = true, errorsAreFull: Bool = false, patience: Int = 60
@@ -42,7 +42,7 @@ package final class RunningFeed: Sendable {
         if patience == 0 { kill(process, SIGKILL) }
         usleep(10_000)
       }
-      // As a shell shows it; wait(2)'s macros do not reach Swift.
+      // As a shell shows it; wait(2)'s macros are not available in Swift.
       let signal = status & 0x7F
       continuation.yield(signal == 0 ? status >> 8 & 0xFF : 128 + signal)
       continuation.finish()
@@ -83,7 +83,8 @@ package final class RunningFeed: Sendable {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, output, 1)
     posix_spawn_file_actions_adddup2(&actions, errors, 2)
-    // Not every socket of the tests is marked to be closed; an heir would keep a stopped server listening.
+    // Not every socket of the tests is marked to be closed; a child that inherits one would keep a stopped server
+    // listening.
     for descriptor in 3..<1024 as Range<Int32> { posix_spawn_file_actions_addclose(&actions, descriptor) }
     // Threads of a pool may have signals blocked, which a child would inherit.
     var attributes = posix_spawnattr_t()
@@ -117,7 +118,7 @@ private struct Channel {
     return Channel(reading: ends[0], writing: ends[1])
   }
 
-  /// A terminal; reading from it is looking at its screen.
+  /// A terminal; reading from it reads its screen.
   static func terminal() throws -> Channel {
     var (screen, program): (Int32, Int32) = (-1, -1)
     guard openpty(&screen, &program, nil, nil, nil) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }

@@ -1,11 +1,10 @@
 import Testing
 
-/// Has a suite's tests leave the process as they found it: whatever event loops, connections, origins, databases and files
-/// they open are closed when they are over.
+/// Checks that a suite's tests close the event loops, connections, origins, databases and files that they open.
 ///
-/// Tests run side by side and share their process's descriptors, so that those are compared whenever no test runs, at the
-/// latest after the last; what is found then is one of the tests' since the time before. Subscriptions and other objects
-/// that nobody holds any more are for `Scripts/sanitize leaks` to find, and in virtual time for `withVirtualTime`.
+/// Tests run side by side and share their process's descriptors, so those are compared whenever no test runs, at the
+/// latest after the last; a leak found then belongs to one of the tests since the last comparison. For subscriptions
+/// and other objects that nobody holds any more, use `Scripts/sanitize leaks`, and in virtual time `withVirtualTime`.
 package struct Settled: SuiteTrait, TestTrait, TestScoping {
   package var isRecursive: Bool { true }
 

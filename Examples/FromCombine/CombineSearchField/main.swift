@@ -1,4 +1,4 @@
-// A search field: what is typed is searched for once the typing pauses, and only the latest search is shown.
+// A search field: searches for the text once the typing pauses, and shows only the result of the latest search.
 //
 // Written for Combine, on a run loop; `import Combine` there, `import FeedStream` here.
 import FeedStream
@@ -29,7 +29,7 @@ let subscription = results.prefix(3).sink { _ in
   print("\(text): \(found.joined(separator: ", "))")
 }
 
-// A person types "ligh" in a hurry, "light" after a thought, "lights" and "light" again immediately, and then "harbour"
+// A person types "ligh" quickly, "light" after a thought, "lights" and immediately "light" again, and then "harbour"
 // while the search for "night" runs.
 let typing: [(text: String, seconds: Double)] = [
   ("l", 0), ("li", 0.05), ("lig", 0.1), ("ligh", 0.15),

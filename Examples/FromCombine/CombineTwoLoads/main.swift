@@ -1,4 +1,4 @@
-// Two loads immediately: shown together when both have arrived, or not at all when either fails.
+// Two concurrent loads: shown together when both have arrived, or not at all when either fails.
 //
 // Written for Combine, on a run loop; `import Combine` there, `import FeedStream` here.
 import FeedStream

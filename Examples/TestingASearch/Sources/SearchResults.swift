@@ -1,8 +1,8 @@
 import FeedStream
 
 extension Publisher where Output: Equatable {
-  /// The answers to what is typed: asked for once typing pauses, not again for the same text, and never shown once a
-  /// newer text has been asked for.
+  /// Delivers the answers to the typed text: requested once typing pauses, not again for the same text, and never shown
+  /// once a newer text has been requested.
   ///
   /// - Parameters:
   ///   - pause: how long typing must pause.

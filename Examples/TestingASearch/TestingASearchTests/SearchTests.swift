@@ -3,9 +3,10 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// One search, tested in four ways. In each, "s" is typed, then "sea" after a pause, before the answer to "s" is there.
+/// One search, tested in four ways. In each, the user types "s" and, after a pause, "sea" before the answer to "s"
+/// arrives.
 @Suite(.settled) struct SearchTests {
-  /// Marbles: when the whole story fits in a line.
+  /// Marbles: for a test that fits in a line.
   @Test func `an answer to an older text is not shown`() {
     withVirtualTime { time in
       let typing = time.cold("s 400ms a 2s |", values: ["s": "s", "a": "sea"])
@@ -14,7 +15,7 @@ import Testing
     }
   }
 
-  /// The step verifier: when the test acts and looks in turn.
+  /// The step verifier: for a test that acts and checks in turn.
   @Test func `a search waits for a pause and shows the newest answer`() {
     withVirtualTime { time in
       let typing = PassthroughSubject<String, MarbleFailure>()
@@ -29,7 +30,7 @@ import Testing
     }
   }
 
-  /// The recorder: when the test is about demand, cancellation, or what upstream was told.
+  /// The recorder: for a test of demand, cancellation, or upstream's side.
   @Test func `leaving the screen stops the search`() {
     withVirtualTime { time in
       let typing = time.hot("s 400ms a", values: ["s": "s", "a": "sea"])
@@ -38,13 +39,13 @@ import Testing
       recorder.cancel()
       time.advance(by: 2)
       #expect(recorder.values == [])
-      #expect(typing.subscriptions.map(\.isLive) == [false], "the text field is let go: \(typing.subscriptions)")
+      #expect(typing.subscriptions.map(\.isLive) == [false], "the text field is released: \(typing.subscriptions)")
     }
   }
 
-  /// The kit: when the operator is for others, who will ask for values one by one, cancel anywhere, and more.
+  /// The kit: for an operator that others use, who ask for values one by one, cancel anywhere, and more.
   @Test func `a search keeps the rules of a stream`() {
-    // debounce gives its ending to the scheduler, which cannot take it back.
+    // debounce schedules its ending, and the scheduler cannot cancel that.
     StreamRules.verify("searchResults", traits: [.dependsOnDemand, .leavesWork]) { upstream, time in
       upstream.search(on: time)
     }

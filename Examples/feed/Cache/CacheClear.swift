@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `feed cache clear`: deletes what is saved.
+/// `feed cache clear`: deletes saved feeds.
 struct CacheClear: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Delete what is saved: everything, or one feed.")

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed cache`: looks after the saved feeds.
+/// `feed cache`: shows, validates or deletes saved feeds.
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
@@ -12,7 +12,7 @@ struct CacheCommand: ParsableCommand {
     subcommands: [CacheShow.self, CacheValidate.self, CacheClear.self])
 }
 
-/// What the three commands take.
+/// The options of the three commands.
 struct CacheOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp("The address of one feed; all feeds without it.", valueName: "url"),
@@ -23,9 +23,9 @@ struct CacheOptions: ParsableArguments {
 }
 
 extension CacheOptions {
-  /// Asks the store, and writes the answer.
+  /// Asks the store and writes the answer.
   ///
-  /// - Parameter question: publishes the answer's text.
+  /// - Parameter question: returns a publisher of the answer's text.
   func run<P: Publisher>(_ question: (CacheDesk) -> P) throws where P.Output == String, P.Failure == FeedStoreError {
     let session = Session(verbose: common.verbose)
     let file = SQLiteFeedStore(cacheAt: common.cachePath, on: session)

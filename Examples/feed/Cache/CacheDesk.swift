@@ -3,9 +3,9 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// What the cache commands ask, and in whose words they answer.
+/// Answers the questions of the cache commands.
 struct CacheDesk {
-  /// As the user wrote it.
+  /// The path as the user wrote it.
   let path: String
   let store: any FeedStore
   let worker: SerialWorker
@@ -14,7 +14,7 @@ struct CacheDesk {
   let style: Style
   var now: () -> Date = { Date() }
 
-  /// What is saved: everything in a line each, or one feed with its images.
+  /// Lists the saved feeds in one line each, or shows one feed with its images.
   func show(_ address: URL?) -> AnyPublisher<String, FeedStoreError> {
     guard let address else { return summaries.map(text).eraseToAnyPublisher() }
     return cache.feed(at: address).retrieve()
@@ -23,7 +23,7 @@ struct CacheDesk {
       .eraseToAnyPublisher()
   }
 
-  /// Deletes what has expired or cannot be read, and tells what it found.
+  /// Deletes feeds that have expired or cannot be read, and reports them.
   func validate(_ address: URL?) -> AnyPublisher<String, FeedStoreError> {
     if let address { return validate(one: address) }
     return
@@ -73,10 +73,10 @@ extension CacheDesk {
       .eraseToAnyPublisher()
   }
 
-  /// Sets a damaged file aside, and tells whether there was one.
+  /// Sets a damaged file aside, and reports if there was one.
   ///
-  /// A deletion does so, on the condition that the feed it is asked for cannot be read: in a file that somebody has
-  /// repaired meanwhile it finds nothing to do, and no saved feed is lost.
+  /// It uses a deletion with the condition that the feed cannot be read: in a file that somebody has repaired meanwhile
+  /// it finds nothing to delete, and no saved feed is lost.
   private var deleteIfDamaged: AnyPublisher<Bool, FeedStoreError> {
     worker.publisher { [store] () throws(FeedStoreError) -> Bool in
       do throws(FeedStoreError) {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `feed cache show`: prints what is saved.
+/// `feed cache show`: prints saved feeds.
 struct CacheShow: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show what is saved: every feed in a line, or one feed with its images.")

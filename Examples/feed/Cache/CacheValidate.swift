@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `feed cache validate`: deletes what may not be shown any more.
+/// `feed cache validate`: deletes feeds that may not be shown any more.
 struct CacheValidate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "validate", abstract: "Delete what has expired or cannot be read.")

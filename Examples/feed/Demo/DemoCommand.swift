@@ -3,7 +3,7 @@ import FeedStream
 import Foundation
 import Synchronization
 
-/// `feed demo`: shows the specification's scenarios at work; needs no network.
+/// `feed demo`: shows the scenarios of the specification; needs no network.
 struct DemoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
@@ -14,7 +14,7 @@ struct DemoCommand: ParsableCommand {
       """)
 
   func run() throws {
-    // Whoever stops reading does not keep it from tidying up.
+    // It cleans up even when the reader stops reading.
     signal(SIGPIPE, SIG_IGN)
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("feedstream-demo-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -52,7 +52,7 @@ struct DemoCommand: ParsableCommand {
   }
 }
 
-/// How the walk ended, on its way from the task to the thread that ran the loop.
+/// The ending of the walk, passed from the task to the thread that runs the loop.
 private final class Ending: Sendable {
   private let value = Mutex<Result<Bool, any Error>?>(nil)
 

@@ -1,7 +1,7 @@
 import Foundation
 import ImageFeed
 
-/// What the demo shows, and whether everything was as specified.
+/// Writes what the demo shows, and counts the checks.
 struct DemoReport {
   private let style: Style
   private let write: (String) -> Void
@@ -19,7 +19,7 @@ struct DemoReport {
     write("\n\(style.bold("\(number). \(given)"))\n   → \(expected)\n\n")
   }
 
-  /// Shows what a user would see, indented.
+  /// Shows a user's view, indented.
   func show(_ text: String) {
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       write(line.isEmpty ? "\n" : "     \(line)\n")

@@ -33,7 +33,7 @@ actor DemoWalk {
     let store = SQLiteFeedStore(path: path)
     let cache = FeedCache(store: store, on: loop, now: { [clock] in clock.now })
     var configuration = CurlHTTPClient.Configuration()
-    // The origin is on this machine, whatever proxy the environment names.
+    // The origin is on this machine, whatever proxy the environment sets.
     configuration.usesProxies = false
     let client = CurlHTTPClient(on: loop, configuration)
     report.say("An origin on \(url) serves the eight images of the case study.")
@@ -135,7 +135,7 @@ extension DemoWalk {
     return FeedLoader(url, client: client, cache: cache, on: loop, options: options)
   }
 
-  /// Shows what a user of `feed load` would see.
+  /// Shows what a user of `feed load` sees.
   private func show(_ result: Outcome<Feed, FeedError>) {
     for feed in result.values { report.show(FeedText(address: url, style: style).headline(of: feed)) }
     if let first = result.values.first, first.source.isRemote {

@@ -2,12 +2,12 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// A well-behaved HTTP server on 127.0.0.1 that serves one document and can go away and come back.
+/// A correct HTTP server on 127.0.0.1 that serves one document and can be stopped and started again.
 actor LoopbackOrigin {
-  /// What it answers with.
+  /// The body of its answers.
   var body: Data
   var status = 200
-  /// How many requests it has had.
+  /// How many requests it has received.
   private(set) var requestCount = 0
 
   private var running: (server: HTTPServer, task: Task<Void, any Error>)?
@@ -20,7 +20,7 @@ actor LoopbackOrigin {
     self.body = body
   }
 
-  /// Listens, on the port that it had before if it had one.
+  /// Listens, on its former port if there is one.
   ///
   /// - Returns: the document's address.
   @discardableResult func start() async throws -> URL {
@@ -34,7 +34,7 @@ actor LoopbackOrigin {
     return URL(string: "http://127.0.0.1:\(port)/feed.json")!
   }
 
-  /// Closes its connections and listens no more: whoever connects is refused.
+  /// Closes its connections and stops listening: later connections are refused.
   func stop() async {
     guard let (server, task) = running else { return }
     running = nil

@@ -7,7 +7,7 @@ struct Outcome<Output: Sendable, Failure: Error>: Sendable {
 }
 
 extension Publisher where Output: Sendable {
-  /// Subscribes, and waits for the ending without keeping the caller's loop from turning.
+  /// Subscribes, and waits for the ending without blocking the caller's loop.
   func outcome(isolation: isolated (any Actor)? = #isolation) async -> Outcome<Output, Failure> {
     var outcome = Outcome<Output, Failure>()
     var subscription: AnyCancellable?

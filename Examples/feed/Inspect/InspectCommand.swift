@@ -5,7 +5,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed inspect`: shows what a feed says, item by item, and why a picture is shown or none.
+/// `feed inspect`: shows the content of a feed, item by item, and why an item has a picture or none.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
@@ -67,7 +67,7 @@ struct InspectCommand: ParsableCommand {
   }
 }
 
-/// Why there is nothing to inspect.
+/// The reason why there is nothing to inspect.
 enum InspectionError: Error, CustomStringConvertible {
   case remote(RemoteFeedError)
   case file(String, String)

@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// What a document says: a feed's items, or a web page's feeds.
+/// The content of a document: a feed's items, or a web page's feeds.
 enum Inspection {
   case feed(FeedDocument, ids: [String])
   case page([FeedLink])
@@ -22,7 +22,7 @@ enum Inspection {
     }
   }
 
-  /// One line of JSON, in which nothing can act upon a terminal.
+  /// One line of JSON, without anything that a terminal interprets.
   var json: String {
     switch self {
     case .feed(let feed, let ids): Self.harmless(feed.inspection { _, index in ids[index] }) + "\n"
@@ -35,7 +35,7 @@ enum Inspection {
     return "{\"url\":\(FeedJSON.quoted(link.address))\(title),\"type\":\(FeedJSON.quoted(link.type))}"
   }
 
-  /// What a terminal acts upon stands within strings here, where an escape means the same.
+  /// Characters that a terminal interprets are inside strings here, where an escape means the same.
   private static func harmless(_ json: String) -> String {
     guard json.unicodeScalars.contains(where: \.isActedUpon) else { return json }
     return json.unicodeScalars.reduce(into: "") { text, scalar in

@@ -3,14 +3,14 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// A duration as it is written on the command line: `500ms`, `90s`, `15m`, `36h`, `7d`.
+/// A duration in the notation of the command line: `500ms`, `90s`, `15m`, `36h`, `7d`.
 struct DurationArgument: Equatable, CustomStringConvertible {
   let duration: Duration
   var description: String { duration.text }
 
   init(_ duration: Duration) { self.duration = duration }
 
-  /// Reads one that is longer than nothing.
+  /// Reads a duration that is greater than zero.
   init(positive text: String) throws {
     duration = try Self.read(text)
     guard duration > .zero else { throw ValidationError("It must be longer than nothing.") }
@@ -25,7 +25,7 @@ struct DurationArgument: Equatable, CustomStringConvertible {
   }
 }
 
-/// How old a saved feed may be: a duration, or `none` for any age.
+/// The maximum age of a saved feed: a duration, or `none` for any age.
 struct MaxAge: Equatable, CustomStringConvertible {
   let duration: Duration?
   var description: String { duration?.text ?? "none" }
@@ -60,7 +60,7 @@ enum FeedAddress {
     return url
   }
 
-  /// Offers what was meant, when that can be seen.
+  /// Suggests the address that was probably meant.
   private static func advice(on text: String) -> String {
     let needed = "An http or https address is needed, such as https://example.com/feed.json."
     if let match = text.firstMatch(of: /:\/\/([0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*)(?:\/|$)/) {
@@ -73,7 +73,7 @@ enum FeedAddress {
   }
 }
 
-/// How a feed is written.
+/// The format in which a feed is written.
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
   case text, json
 }

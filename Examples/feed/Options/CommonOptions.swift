@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import ImageFeed
 
-/// What every command that uses the cache takes.
+/// The options of every command that uses the cache.
 struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -23,16 +23,16 @@ struct CommonOptions: ParsableArguments {
     if cache?.isEmpty == true { throw ValidationError("--cache needs the path of a file.") }
   }
 
-  /// The cache file: the one asked for, or the user's.
+  /// The cache file: the one given, or the user's default.
   var cachePath: String { cache ?? Self.defaultCachePath() }
 
-  /// Where the XDG base directory specification puts it; a relative `XDG_CACHE_HOME` is to be ignored.
+  /// The place that the XDG base directory specification defines; a relative `XDG_CACHE_HOME` is ignored.
   static func defaultCachePath(
     environment: [String: String] = ProcessInfo.processInfo.environment,
     accountHome: @autoclosure () -> String = NSHomeDirectory()
   ) -> String {
     let wanted = environment["XDG_CACHE_HOME"] ?? ""
-    // As a shell reads `~`; on Linux Foundation knows only what the account database says.
+    // As a shell expands `~`; on Linux Foundation only knows the account database.
     let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? accountHome()
     let folder = wanted.hasPrefix("/") ? wanted : "\(home)/.cache"
     return "\(folder)/feedstream/feeds.db"

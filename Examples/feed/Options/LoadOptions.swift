@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import ImageFeed
 
-/// What `load` and `watch` take.
+/// The options of `load` and `watch`.
 struct LoadOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp("The feed's address, http or https.", valueName: "url"), transform: FeedAddress.parse)

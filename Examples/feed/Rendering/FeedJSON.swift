@@ -2,13 +2,13 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// A feed as one line of JSON, its keys always in the same order.
+/// A feed as one line of JSON, with its keys always in the same order.
 ///
-/// Written by hand for that order, which `JSONEncoder` does not offer, and so that nothing in a feed can act upon a
-/// terminal: what `printable` would make visible is written as `\u` escapes, which read back as the same text.
+/// Written by hand for that order, which `JSONEncoder` does not offer, and so that a terminal interprets nothing in a
+/// feed: what `printable` would make visible is written as `\u` escapes, which are read back as the same text.
 enum FeedJSON {
   static func line(_ feed: Feed) -> String {
-    // Some 150 bytes an image, and room to spare.
+    // About 150 bytes an image, with some reserve.
     var json: [UInt8] = []
     json.reserveCapacity(256 + feed.images.count * 192)
     switch feed.source {
@@ -57,7 +57,7 @@ extension [UInt8] {
 
   fileprivate mutating func append(quoted text: String) {
     append(UInt8(ascii: "\""))
-    // Nearly every text is plain: it is copied as it is.
+    // Nearly every text is plain and is copied unchanged.
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
       append(text)
     } else {

@@ -8,7 +8,7 @@ struct FeedScreen: Sendable {
   private let errorStyle: Style
   private let isRepeated: Bool
 
-  /// - Parameter isRepeated: whether there may be several, which are then told apart by their time.
+  /// - Parameter isRepeated: true when there may be several, which their time distinguishes.
   init(_ options: LoadOptions, on session: Session, isRepeated: Bool = false) {
     format = options.format
     feedText = FeedText(address: options.address, style: session.outputStyle)

@@ -2,7 +2,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// A feed for people. Whatever came from outside is escaped.
+/// A feed as text for people. Text from outside is escaped.
 struct FeedText: Sendable {
   let address: URL
   var style = Style.plain
@@ -14,7 +14,7 @@ struct FeedText: Sendable {
     return headline + "\n" + entries(of: feed.images)
   }
 
-  /// Where the feed came from; from the cache, also how old it is and why it is not the latest.
+  /// The source of the feed; for the cache, also its age and why it is not the latest.
   func headline(of feed: Feed) -> String {
     let count = style.bold(Self.count(feed.images.count))
     let place = address.shown
@@ -28,7 +28,7 @@ struct FeedText: Sendable {
     }
   }
 
-  /// One entry for each image: what it shows, where it was taken, and its address.
+  /// One entry for each image: its description, its place, and its address.
   func entries(of images: some Collection<FeedImage>) -> String {
     let width = String(images.count).count
     var text = ""
@@ -52,7 +52,7 @@ struct FeedText: Sendable {
 
   static func count(_ images: Int) -> String { "\(images) \(images == 1 ? "image" : "images")" }
 
-  /// `nil` when there is nothing to see.
+  /// `nil` when the text has no visible character.
   private static func visible(_ text: String?) -> String? {
     guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
     return text.printable
@@ -63,7 +63,7 @@ extension Date {
   /// ISO 8601 in UTC, to the second.
   var stamp: String { formatted(.iso8601) }
 
-  /// The time of day where the user is.
+  /// The time of day in the user's time zone.
   var timeOfDay: String {
     var seconds = time_t(timeIntervalSince1970)
     var parts = tm()

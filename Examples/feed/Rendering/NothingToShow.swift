@@ -2,12 +2,12 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Why there is no feed to show.
+/// The reason why there is no feed to show.
 struct NothingToShow: Error {
   let address: URL
   var error: FeedError
   let maxAge: Duration?
-  /// How old the feed is that a cache has which was not to be asked.
+  /// The age of the saved feed in a cache that was not to be asked.
   var savedAge: Duration?
 
   func with(savedAge: Duration) -> NothingToShow {
@@ -24,7 +24,7 @@ struct NothingToShow: Error {
 }
 
 extension NothingToShow {
-  /// What happened, on both sides, and what to try.
+  /// Explains what happened, on both sides, and what to try.
   func text(_ style: Style) -> String {
     """
     \(style.bad("No feed to show")) for \(address.shown)

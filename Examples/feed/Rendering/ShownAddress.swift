@@ -3,7 +3,7 @@ import ImageFeed
 import PlainText
 
 extension URL {
-  /// The address as a person may see it: harmless to a terminal, and without a password.
+  /// The address for display: safe for a terminal, and without a password.
   var shown: String {
     guard password() != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else {
       return absoluteString.printable

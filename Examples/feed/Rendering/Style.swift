@@ -1,20 +1,20 @@
 import Foundation
 
-/// True when and how text is set off on the screen.
+/// Highlights text on the screen.
 struct Style: Equatable {
   let hasColour: Bool
 
-  /// Text and nothing else.
+  /// Does not highlight.
   static let plain = Style(hasColour: false)
 
-  /// What suits a descriptor: colour on a terminal that can show it, unless the user wants none (no-color.org).
+  /// The style for a descriptor: colour on a terminal that supports it, unless the user wants none (no-color.org).
   static func suiting(
     _ descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> Style {
     Style(hasColour: isScreen(descriptor, environment: environment) && environment["NO_COLOR", default: ""].isEmpty)
   }
 
-  /// True when a descriptor is a terminal that understands more than text.
+  /// True when a descriptor is a terminal with more than plain text.
   static func isScreen(
     _ descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> Bool {

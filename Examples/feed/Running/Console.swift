@@ -1,19 +1,19 @@
 import Foundation
 import PlainText
 
-/// Standard error: messages, and on a terminal one line that shows the program is alive.
+/// Standard error: messages, and on a terminal one line that shows that the program is running.
 final class Console {
   let style: Style
-  /// True when a status line is shown at all: on a terminal, and not beside a pipe, whose reader may write to the same
-  /// one.
+  /// True when a status line is shown: on a terminal, and not together with a pipe, whose reader may write to the same
+  /// terminal.
   let showsStatus: Bool
   private let columns: () -> Int?
   private let write: (String) -> Void
   private var status = ""
 
   /// - Parameters:
-  ///   - columns: how wide the screen is now; `nil` where that is not known.
-  ///   - write: where text goes; standard error by default.
+  ///  - columns: the present width of the screen; `nil` when it is unknown.
+  ///  - write: receives the text; standard error by default.
   init(
     style: Style = .suiting(STDERR_FILENO),
     showsStatus: Bool = Style.isScreen(STDERR_FILENO) && !Output.isPipe(STDOUT_FILENO),
@@ -31,10 +31,10 @@ final class Console {
     aboveStatus { write(text.hasSuffix("\n") ? text : text + "\n") }
   }
 
-  /// Shows what did not keep the feed from the user but should be known.
+  /// Reports a problem that did not prevent the feed from being shown.
   func warn(_ text: String) { report("\(style.warning("Warning:")) \(text.printable)") }
 
-  /// Replaces the status line; an empty text takes it away.
+  /// Replaces the status line; an empty text removes it.
   func setStatus(_ text: String) {
     guard showsStatus, text != status else { return }
     if text.isEmpty { erase() }
@@ -42,14 +42,14 @@ final class Console {
     draw()
   }
 
-  /// Runs `body`, which writes on the same screen, with the status line out of its way.
+  /// Runs `body`, which writes on the same screen, while the status line is removed.
   func aboveStatus(_ body: () -> Void) {
     erase()
     body()
     draw()
   }
 
-  /// Takes the status line out of the way.
+  /// Removes the status line.
   func erase() {
     if !status.isEmpty { write("\r\u{1B}[K") }
   }
@@ -59,7 +59,7 @@ final class Console {
     if !status.isEmpty { write("\r\u{1B}[K" + style.dim(fitting(status))) }
   }
 
-  /// What would run over into a second line could not be taken away again.
+  /// Cuts the text to one line: a second line could not be removed again.
   private func fitting(_ text: String) -> String {
     guard let columns = columns(), text.count >= columns else { return text }
     return String(text.prefix(max(columns - 1, 0)))

@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The feed that the command line describes: its loader, and who can explain why there is nothing to show.
+/// The feed that the command line describes: its loader, and an explanation when there is nothing to show.
 struct FeedSource {
   let loader: FeedLoader
   let store: SQLiteFeedStore
@@ -28,7 +28,7 @@ struct FeedSource {
     loader = FeedLoader(options.address, client: client, cache: cache, on: loop, options: choices)
   }
 
-  /// Why there is nothing to show. A cache that the load was not to ask is asked now what it has.
+  /// Explains why there is nothing to show. If the load was not to ask the cache, it is asked now.
   func explain(_ error: FeedError) -> AnyPublisher<NothingToShow, Never> {
     let failure = NothingToShow(address: options.address, error: error, maxAge: options.common.maxAge.duration)
     guard error.cache == .notAsked else { return Just(failure).eraseToAnyPublisher() }
@@ -41,15 +41,15 @@ struct FeedSource {
 }
 
 extension SQLiteFeedStore {
-  /// The cache of a session, which hears of a damaged file that was set aside.
+  /// The cache of a session, which reports a damaged file that was set aside.
   convenience init(cacheAt path: String, on session: Session) {
     let damaged = PassthroughSubject<String, Never>()
-    // Never cancelled: it goes with the subject, and that with the store.
+    // Never cancelled: the subject releases it, and the store releases the subject.
     damaged.subscribe(
       Subscribers.Sink(receiveCompletion: { _ in }) { [console = session.console] aside in
         console.warn("The cache file was damaged and has been set aside as \(aside).")
       })
-    // The store says so on a thread of the pool; work that the loop waits for anyway.
+    // The store reports this on a thread of the pool, within work that the loop waits for anyway.
     let sender = damaged.sender(on: session.loop, keepsLoopAlive: false)
     self.init(path: path) { sender.send($0) }
   }

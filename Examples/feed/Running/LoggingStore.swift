@@ -2,7 +2,7 @@ import Foundation
 import ImageFeed
 import Logging
 
-/// A store that logs what it is asked and how that ended.
+/// A store that logs each call and its result.
 struct LoggingStore: FeedStore {
   let store: any FeedStore
   let log: Logger

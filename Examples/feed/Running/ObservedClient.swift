@@ -4,13 +4,13 @@ import ImageFeed
 import Logging
 import PlainText
 
-/// Who wants to know that requests are made.
+/// Observes requests.
 protocol RequestObserver: AnyObject {
   func requestBegan()
   func requestEnded()
 }
 
-/// A client that tells an observer and the log of every request.
+/// A client that reports every request to an observer and the log.
 struct ObservedClient: HTTPClient {
   let client: any HTTPClient
   let observer: (any RequestObserver)?

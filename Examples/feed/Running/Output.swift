@@ -1,20 +1,20 @@
 import FeedStream
 import Foundation
 
-/// Standard output, which may be slow or closed, without ever keeping the loop from turning.
+/// Standard output, which may be slow or closed; it never blocks the loop.
 ///
-/// A reader that does not read (a pager, a stopped terminal) must not keep Ctrl-C and saves waiting: what it does not
-/// take yet waits here, and whoever writes is told when it is gone.
+/// A reader that does not read (a pager, a stopped terminal) must not delay Ctrl-C and saves: unread text is kept here,
+/// and the writer is called back when all of it has been written.
 final class Output {
-  /// Why nothing can be written any more.
+  /// The reason why nothing can be written any more.
   enum End: Equatable {
-    /// Nobody reads.
+    /// Nobody reads any more.
     case closed
     /// The system's error number.
     case failed(Int32)
   }
 
-  /// So many writes of a page, half a mebibyte, and then the loop's other work.
+  /// How many pages are written before the loop's other work gets its turn: half a mebibyte.
   private static let writesAtOnce = 128
 
   private let loop: EventLoop
@@ -24,14 +24,14 @@ final class Output {
   private var whenWritten: (() -> Void)?
   private var hasEnded = false
 
-  /// - Parameter onEnd: told once, when writing turns out to be impossible.
+  /// - Parameter onEnd: called once, when writing becomes impossible.
   init(on loop: EventLoop, descriptor: Int32 = STDOUT_FILENO, onEnd: @escaping (End) -> Void) {
     self.loop = loop
     self.descriptor = descriptor
     self.onEnd = onEnd
   }
 
-  /// Writes `text`, and calls `then` when all of it has been taken. One write at a time.
+  /// Writes `text`, and calls `then` when all of it has been written. Only one write at a time.
   func write(_ text: [UInt8], then: @escaping () -> Void) {
     precondition(whenWritten == nil, "Output.write: wait until what was written before is gone")
     guard !hasEnded else { return }
@@ -40,7 +40,7 @@ final class Output {
     drain()
   }
 
-  /// Drops what has not been written, and writes nothing more.
+  /// Drops unwritten text, and writes nothing more.
   func stop() {
     hasEnded = true
     waiting = []
@@ -50,7 +50,7 @@ final class Output {
   private func drain() {
     var writes = 0
     while !hasEnded, !waiting.isEmpty {
-      // A reader that is fast does not keep the loop from turning.
+      // A fast reader does not block the loop either.
       writes += 1
       guard writes <= Self.writesAtOnce else {
         loop.schedule { [self] in drain() }
@@ -61,7 +61,7 @@ final class Output {
         loop.schedule(after: loop.now.advanced(by: .milliseconds(10))) { [self] in drain() }
         return
       }
-      // A pipe that has room at all has room for a page (pipe(7)): this does not block.
+      // A pipe with any room has room for a page (pipe(7)): this does not block.
       let count = waiting.prefix(4096).withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         waiting = waiting.dropFirst(count)
@@ -82,12 +82,12 @@ final class Output {
 }
 
 extension Output {
-  /// Notices that a pipe's reader has gone even while nothing is written.
+  /// Detects that a pipe's reader has gone even while nothing is written.
   ///
-  /// - Returns: ends the watch; `nil` where there is nothing to watch.
+  /// - Returns: ends the watch when cancelled; `nil` when there is nothing to watch.
   func watchReader() -> PollHandle? {
-    // Only a pipe: opening it anew gives a description of our own, so that the one we share with other processes is not
-    // made non-blocking by the watch.
+    // Only a pipe: opening it again gives a separate description, so that the watch does not make the one we share with
+    // other processes non-blocking.
     guard Self.isPipe(descriptor) else { return nil }
     let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
     guard own >= 0, let watch = try? PollHandle(on: loop, fileDescriptor: own) else { return nil }

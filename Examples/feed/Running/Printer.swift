@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Writes each value and asks for the next one when it is written: a slow reader slows the stream down.
+/// Writes each value and asks for the next when it is written: a slow reader slows the stream down.
 final class Printer<Input, Failure: Error>: Subscriber, Cancellable {
   private let write: (Input, @escaping () -> Void) -> Void
   private let ended: (Subscribers.Completion<Failure>) -> Void
@@ -8,7 +8,7 @@ final class Printer<Input, Failure: Error>: Subscriber, Cancellable {
 
   /// - Parameters:
   ///   - write: writes a value and calls back when that is done.
-  ///   - ended: told how the stream ended, if it was not cancelled.
+  ///  - ended: receives the ending, unless cancelled.
   init(
     write: @escaping (Input, @escaping () -> Void) -> Void,
     ended: @escaping (Subscribers.Completion<Failure>) -> Void

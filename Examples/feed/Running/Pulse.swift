@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// Shows on a terminal that a watch is alive: what it is doing, and when it will next do something.
+/// Shows on a terminal that a watch is running: its activity, and the time until the next check.
 final class Pulse: RequestObserver {
   private let interval: Duration
   private let loop: EventLoop
@@ -29,7 +29,7 @@ final class Pulse: RequestObserver {
   func requestEnded() {
     let now = loop.now
     var next = (began ?? now).advanced(by: interval)
-    // A check that took longer than the interval is followed by a whole one.
+    // A check that took longer than the interval is followed by a full interval.
     if next <= now { next = now.advanced(by: interval) }
     checked = (Date(), next)
     began = nil
@@ -44,13 +44,13 @@ final class Pulse: RequestObserver {
     max(.zero, loop.now.duration(to: check.next))
   }
 
-  /// What the status line says.
+  /// The text of the status line.
   static func text(isChecking: Bool, checked: Date?, wait: Duration?) -> String {
     guard let checked, let wait else { return "checking…" }
     return "checked \(checked.timeOfDay), " + (isChecking ? "checking again…" : "next in \(countdown(wait))")
   }
 
-  /// Hours, minutes and seconds, rounded up: a countdown that says 0s is over.
+  /// Hours, minutes and seconds, rounded up: at 0s a countdown is over.
   static func countdown(_ wait: Duration) -> String {
     let (whole, fraction) = wait.components
     let seconds = whole + (fraction > 0 ? 1 : 0)

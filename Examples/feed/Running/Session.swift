@@ -4,20 +4,20 @@ import Foundation
 import ImageFeed
 import Logging
 
-/// One run of a command: its loop, what it writes, and how it ends.
+/// One run of a command: its loop, its output, and its ending.
 ///
-/// An interrupt (Ctrl-C) or termination ends the stream immediately; saves that were asked for are completed first. A
-/// second one does not wait for them.
+/// An interrupt (Ctrl-C) or termination ends the stream immediately; saves that were requested are completed first. A
+/// second signal does not wait for them.
 final class Session {
   let loop: EventLoop
   let console: Console
   let log: Logger
   let outputStyle: Style
   private(set) var output: Output!
-  /// What saves, if the session does: it is completed when the session is stopped.
+  /// The cache, if the session saves: its saves are completed when the session is stopped.
   var cache: FeedCache?
   private var status: Int32 = 0
-  /// True when it was stopped and nothing that matters is left to do.
+  /// True when it was stopped and no important work is left.
   private var isOver = false
   private var running: [any Cancellable] = []
   private var watches: [any Cancellable] = []
@@ -26,7 +26,7 @@ final class Session {
     Self.prepareDescriptors()
     Self.requireDescriptors()
     loop = EventLoop()
-    // Log lines and a status line would write over each other.
+    // Log lines and a status line would overwrite each other.
     console = verbose ? Console(showsStatus: false) : Console()
     outputStyle = .suiting(STDOUT_FILENO)
     var log = Logger(label: "feed") { StandardErrorLogHandler(label: $0) }
@@ -45,8 +45,8 @@ final class Session {
   /// Subscribes standard output to `publisher`.
   ///
   /// - Parameters:
-  ///   - text: a value's text, made on the thread pool: that of 100,000 images takes time that the loop cannot spare.
-  ///   - ended: told how the stream ended, unless the session was stopped.
+  ///  - text: returns a value's text, on the thread pool: for 100,000 images that takes too long for the loop.
+  ///  - ended: receives the ending, unless the session was stopped.
   func run<P: Publisher>(
     _ publisher: P, text: @escaping @Sendable (P.Output) -> String,
     ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
@@ -76,18 +76,18 @@ final class Session {
   /// Keeps `helper` until the stream ends.
   func keep(_ helper: any Cancellable) { running.append(helper) }
 
-  /// Says why the command failed.
+  /// Reports why the command failed.
   func fail(_ text: String) {
     console.report(text)
     status = ExitCode.failure.rawValue
   }
 
-  /// Runs until there is nothing left to do, then ends as the command has to.
+  /// Runs until nothing is left to do, then ends with the right status.
   func finish(closing store: SQLiteFeedStore? = nil) throws {
     let reader = output.watchReader()
     loop.run()
     store?.close()
-    // Not `exit`, at which libuv waits for its threads.
+    // Not `exit`, which makes libuv wait for its threads.
     if isOver { _exit(status) }
     reader?.close()
     for watch in watches { watch.cancel() }
@@ -98,7 +98,7 @@ final class Session {
 
 extension Session {
   private func interrupted(by number: Int32) {
-    // Whoever asks twice does not want to wait for the disk: not `exit`, at which libuv waits for its threads.
+    // A second signal means: do not wait for the disk. Not `exit`, which makes libuv wait for its threads.
     if status > 128 { _exit(128 + number) }
     log.debug("interrupted; completing saves", metadata: ["signal": "\(number)"])
     stop(128 + number)
@@ -118,7 +118,7 @@ extension Session {
     self.status = status
     output.stop()
     endHelpers()
-    // Decoding that has begun ends unheard; of a feed of 32 MiB it takes seconds, and is not waited for.
+    // Decoding that has begun is not waited for: for a feed of 32 MiB it takes seconds.
     cache?.whenIdle { [self] in
       isOver = true
       loop.stop()
@@ -132,8 +132,8 @@ extension Session {
     console.setStatus("")
   }
 
-  /// Has failed writes return errors, and leaves no standard descriptor closed, for a file opened later would take its
-  /// place and be written to.
+  /// Makes failed writes return errors, and opens closed standard descriptors: otherwise a file opened later would get
+  /// their number and be written to.
   private static func prepareDescriptors() {
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
@@ -142,9 +142,9 @@ extension Session {
     }
   }
 
-  /// Ends with a sentence where even the loop could not be made.
+  /// Ends with a message when there are not even enough descriptors for the loop.
   private static func requireDescriptors() {
-    // The loop, the cache and a connection take about ten.
+    // The loop, the cache and a connection need about ten.
     let opened = (0..<16).map { _ in dup(STDERR_FILENO) }
     for descriptor in opened where descriptor >= 0 { close(descriptor) }
     guard opened.contains(-1) else { return }

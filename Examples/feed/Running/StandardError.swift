@@ -1,9 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Standard error, whose reader may have gone, or stand still: a message then waits for half a second and is dropped,
-/// with those that follow, so that a program that has to go on or to end does. Once there is room again it is said how
-/// many were.
+/// Standard error. It never blocks for long: when nobody reads for half a second, messages are dropped and counted
+/// until there is room, so that the program can continue or end. Then the number of dropped messages is reported.
 final class StandardError: Sendable {
   static let shared = StandardError()
 
@@ -12,7 +11,7 @@ final class StandardError: Sendable {
 
   func write(_ text: String) {
     dropped.withLock { dropped in
-      // Where nobody read for so long the next message does not wait again.
+      // When nobody has read for so long, the next message does not wait again.
       guard hasRoom(within: dropped > 0 ? 0 : patience) else {
         dropped += 1
         return
@@ -29,11 +28,11 @@ final class StandardError: Sendable {
     var rest = ArraySlice(text.utf8)
     while !rest.isEmpty {
       guard hasRoom(within: patience) else { return false }
-      // No more than what there is room for when there is any: a write then does not block.
+      // Never more than a pipe with any room accepts: then a write does not block.
       let count = rest.prefix(Int(PIPE_BUF)).withUnsafeBytes {
         Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count)
       }
-      // What cannot be written to standard error cannot be told to anybody.
+      // A failure to write to standard error cannot be reported.
       if count < 0 && errno != EINTR { return true }
       rest = rest.dropFirst(max(count, 0))
     }

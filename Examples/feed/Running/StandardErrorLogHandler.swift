@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// Logs to standard error as `StreamLogHandler` does, which would wait for a reader that does not move on.
+/// Logs to standard error like `StreamLogHandler`, but does not block when the reader does not read.
 struct StandardErrorLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.info

@@ -2,31 +2,31 @@ public import FeedStream
 public import Foundation
 public import ImageFeed
 
-/// A place in a call of a ``VirtualDisk`` at which something can go wrong.
+/// A point in a call of a ``VirtualDisk`` at which a fault can occur.
 public enum DiskStep: Hashable, Sendable, CaseIterable {
-  /// Before anything is read: every call that needs what is saved begins so.
+  /// Before anything is read: every call that needs the saved feed begins here.
   case read
   /// Before the old feed is removed, in a transaction.
   case remove
   /// Before the new feed is written, in the same transaction.
   case write
-  /// The transaction is complete and not yet durable.
+  /// The transaction is complete but not yet durable.
   case beforeCommit
-  /// The transaction is durable, and its caller does not know yet.
+  /// The transaction is durable, but its caller does not know yet.
   case afterCommit
 }
 
-/// What goes wrong.
+/// A fault of the disk.
 public enum DiskFault: Hashable, Sendable {
-  /// The call fails and has changed nothing. After the commit there is nothing left to fail: it is ignored there.
+  /// The call fails and has changed nothing. After the commit nothing can fail any more, and this is ignored.
   case fail(FeedStoreError.Cause)
-  /// The machine stops: what is not committed is lost, and nobody hears of the call again.
+  /// The machine stops: uncommitted changes are lost, and the call never returns a result.
   case crash
-  /// The saved feed goes bad where it lies: it cannot be read until it is replaced or deleted.
+  /// The saved feed is damaged: it cannot be read until it is replaced or deleted.
   case corrupt
 }
 
-/// What a disk was asked for.
+/// A call to the disk.
 public enum DiskCall: Hashable, Sendable {
   case retrieve(URL)
   case replace(URL, CachedFeed)
@@ -35,7 +35,7 @@ public enum DiskCall: Hashable, Sendable {
   case deleteAll
 }
 
-/// One call and how it ended.
+/// A call and how it ended.
 public struct DiskEvent: Sendable {
   public enum Outcome: Sendable {
     case retrieved(CachedFeed?)
@@ -44,12 +44,12 @@ public struct DiskEvent: Sendable {
     case listed
     case emptied
     case failed(FeedStoreError)
-    /// The machine stopped meanwhile. `committed` tells whether the change is on the disk all the same.
+    /// The machine stopped during the call. `committed` is true when the change is on the disk anyway.
     case crashed(committed: Bool)
   }
 
   public var call: DiskCall
-  /// When.
+  /// The time of the call.
   public var time: StreamInstant
   public var outcome: Outcome
 }

@@ -3,13 +3,13 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 
-/// What survives a crash, and what a process knows beside it.
+/// The data that survives a crash, and the state of the process beside it.
 struct Platter {
   struct Record {
     var feed: CachedFeed
     var isDamaged = false
 
-    /// Roughly what it takes up, in bytes.
+    /// Its approximate size in bytes.
     var size: Int {
       feed.images.reduce(64) { sum, image in
         sum + 64 + (image.description?.utf8.count ?? 0) + (image.location?.utf8.count ?? 0)
@@ -18,12 +18,12 @@ struct Platter {
     }
   }
 
-  /// Stops the call that was under way when the machine did.
+  /// Stops the call that was in progress when the machine stopped.
   struct Crash: Error { var committed: Bool }
 
-  /// What is committed.
+  /// The committed records.
   var durable: [URL: Record] = [:]
-  /// The transaction under way; gone with a crash.
+  /// The transaction in progress; a crash discards it.
   var working: [URL: Record]?
   var capacity: Int?
   var faults: @Sendable (DiskStep, inout SeededGenerator) -> DiskFault? = { _, _ in nil }
@@ -34,7 +34,7 @@ struct Platter {
 
   var size: Int { (working ?? durable).values.reduce(0) { $0 + $1.size } }
 
-  /// Goes through `step`, where something may go wrong with the feed of `address`.
+  /// Passes `step`, where a fault may affect the feed of `address`.
   mutating func pass(_ step: DiskStep, _ error: FeedStoreError.Step, at address: URL?) throws {
     switch faults(step, &random) {
     case nil: return
@@ -59,7 +59,7 @@ struct Platter {
     working = nil
   }
 
-  /// Makes a change in a transaction: all of it becomes durable, or nothing.
+  /// Makes a change in a transaction: either all of it becomes durable, or nothing.
   mutating func transaction<T>(
     _ error: FeedStoreError.Step, at address: URL?, _ change: (inout Platter) throws -> T
   ) throws -> T {

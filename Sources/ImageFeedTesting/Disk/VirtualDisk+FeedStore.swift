@@ -18,7 +18,7 @@ extension VirtualDisk {
     let address = address.absoluteURL
     return try serve(.replace(address, feed), .insertion, DiskEvent.Outcome.replaced) { platter in
       try platter.pass(.read, .insertion, at: address)
-      // A feed that cannot be read is in nobody's way.
+      // A feed that cannot be read does not prevent this.
       let saved = platter.durable[address].flatMap { $0.isDamaged ? nil : $0.feed }
       if let saved, FeedCachePolicy.isSuperseded(feed.timestamp, by: saved.timestamp, now: now) {
         return .superseded(by: saved.timestamp)

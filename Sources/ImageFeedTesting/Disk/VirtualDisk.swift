@@ -4,7 +4,8 @@ public import Foundation
 public import ImageFeed
 import Synchronization
 
-/// The disk of a virtual world: a `FeedStore` that can fail, fill up, go bad or stop with the machine at any step.
+/// The disk of a virtual world: a `FeedStore` that can fail, become full, be damaged or stop with the machine at any
+/// step.
 ///
 ///     let disk = VirtualDisk(on: time, seed: 7)
 ///     disk.setFaults { step, random in
@@ -13,20 +14,20 @@ import Synchronization
 ///     …
 ///     if disk.isDown { disk = disk.restarted() }      // and make everything that lived in the old process anew
 ///
-/// A change is made in a transaction: it becomes durable whole, at the commit, or not at all. When the machine stops,
-/// by a fault or by ``crash()``, what is not committed is lost, and this disk is of no more use to whoever still holds
-/// it: its calls fail and change nothing. ``restarted()`` is the disk as the next process finds it.
+/// A change is made in a transaction: it becomes durable as a whole, at the commit, or not at all. When the machine
+/// stops, by a fault or by ``crash()``, uncommitted changes are lost, and this disk is of no more use: its calls fail
+/// and change nothing. ``restarted()`` is the disk as the next process finds it.
 ///
-/// Calls take no virtual time of their own; `VirtualTimeScheduler.offloadLatency` is what a call takes, as seen from
-/// the loop. Any thread may call.
+/// Calls take no virtual time themselves; on the loop a call takes `VirtualTimeScheduler.offloadLatency`. Any thread
+/// may call.
 public final class VirtualDisk: FeedStore {
-  /// What this disk's errors call their place.
+  /// The place that this disk's errors name.
   static let place = "the virtual disk"
 
   private let time: VirtualTimeScheduler
   private let state: Mutex<State>
 
-  // Unchecked because the closures in it are called, and everything in it is touched, under the disk's lock alone.
+  // Unchecked because the disk's lock guards everything in it, also the calls of its closures.
   private struct State: @unchecked Sendable {
     var platter: Platter
     var observer: (DiskEvent) -> Void = { _ in }
@@ -35,8 +36,8 @@ public final class VirtualDisk: FeedStore {
   }
 
   /// - Parameters:
-  ///   - time: the virtual time that the log is kept in.
-  ///   - seed: determines what the faults draw.
+  ///  - time: the virtual time for the log.
+  ///  - seed: determines the random faults.
   public init(on time: VirtualTimeScheduler, seed: UInt64 = 0) {
     self.time = time
     state = Mutex(State(platter: Platter(seed: seed)))
@@ -47,36 +48,36 @@ public final class VirtualDisk: FeedStore {
     self.state = Mutex(state)
   }
 
-  // MARK: What goes wrong
+  // MARK: Faults
 
-  /// Asks `faults` at every step of every call from now on. It must be quick and must not call the disk.
+  /// Calls `faults` at every step of every call from now on. It must be quick and must not call the disk.
   public func setFaults(_ faults: @escaping @Sendable (DiskStep, inout SeededGenerator) -> DiskFault?) {
     state.withLock { $0.platter.faults = faults }
   }
 
-  /// How many bytes there is room for, or `nil` for as many as are asked for. What does not fit fails with
-  /// `FeedStoreError.Cause.diskFull`; what is there already stays, however large.
+  /// The capacity in bytes, or `nil` for no limit. A feed that does not fit fails with `FeedStoreError.Cause.diskFull`;
+  /// feeds already saved stay, however large.
   public var capacity: Int? {
     get { state.withLock { $0.platter.capacity } }
     set { state.withLock { $0.platter.capacity = newValue } }
   }
 
-  /// How many bytes are taken up.
+  /// The bytes in use.
   public var size: Int { state.withLock { $0.platter.size } }
 
-  /// Lets the saved feed of `address` go bad where it lies.
+  /// Damages the saved feed of `address`.
   public func corrupt(_ address: URL) { state.withLock { $0.platter.corrupt(address.absoluteURL) } }
 
-  /// Stops the machine: whatever is called afterwards fails and changes nothing.
+  /// Stops the machine: every later call fails and changes nothing.
   public func crash() { state.withLock { $0.platter.crash() } }
 
   /// True when the machine has stopped.
   public var isDown: Bool { state.withLock { $0.platter.isDown } }
 
-  /// The disk as the next process finds it: what was committed, with the same faults, capacity, log and observer.
+  /// The disk as the next process finds it: the committed feeds, with the same faults, capacity, log and observer.
   ///
-  /// Stops the machine if it has not stopped: two processes on one disk are two calls away from each other here, and a
-  /// call never sees another's transaction.
+  /// Stops the machine if it has not stopped. Two processes on one disk would only be able to interleave whole calls
+  /// here: a call never sees another's transaction.
   public func restarted() -> VirtualDisk {
     var next = state.withLock { state in
       defer { state.log = [] }
@@ -87,38 +88,38 @@ public final class VirtualDisk: FeedStore {
     return VirtualDisk(time, next)
   }
 
-  // MARK: What can be seen
+  // MARK: Observation
 
-  /// What is committed for `address`, read by nobody's leave: no fault, no line in the log. `nil` if there is nothing,
-  /// or if it has gone bad.
+  /// The committed feed for `address`, read without a fault and without a line in the log; `nil` if there is none or it
+  /// is damaged.
   public func committed(for address: URL) -> CachedFeed? {
     state.withLock { state in
       state.platter.durable[address.absoluteURL].flatMap { $0.isDamaged ? nil : $0.feed }
     }
   }
 
-  /// True when what is committed for `address` has gone bad.
+  /// True when the committed feed for `address` is damaged.
   public func isDamaged(at address: URL) -> Bool {
     state.withLock { $0.platter.durable[address.absoluteURL]?.isDamaged ?? false }
   }
 
-  /// Every call there was, in the order served; see ``keepsLog``.
+  /// Every call so far, in the order served; see ``keepsLog``.
   public var log: [DiskEvent] { state.withLock { $0.log } }
 
-  /// True when calls are kept in ``log``. They are, unless changed.
+  /// True when calls are kept in ``log``, as by default.
   public var keepsLog: Bool {
     get { state.withLock { $0.keepsLog } }
     set { state.withLock { $0.keepsLog = newValue } }
   }
 
-  /// Tells `observer` of every call once it has ended, before the caller knows. It must not call the disk.
+  /// Reports every call to `observer` once it has ended, before the caller knows. It must not call the disk.
   public func setObserver(_ observer: @escaping @Sendable (DiskEvent) -> Void) {
     state.withLock { $0.observer = observer }
   }
 
   // MARK: Serving
 
-  /// Serves one call, whatever goes wrong, and tells what happened.
+  /// Serves one call, with its faults, and reports its ending.
   func serve<T>(
     _ call: DiskCall, _ step: FeedStoreError.Step, _ outcome: (T) -> DiskEvent.Outcome,
     _ body: (inout Platter) throws -> T

@@ -1,7 +1,7 @@
 public import FeedStream
 public import ImageFeed
 
-/// One request and how it ended: a line of a network's log.
+/// One request and its ending: a line of a network's log.
 public struct VirtualExchange: Sendable, Equatable {
   public enum Ending: Sendable, Equatable {
     case answered(HTTPResponse)
@@ -13,10 +13,10 @@ public struct VirtualExchange: Sendable, Equatable {
   /// Counts the network's requests, from 0.
   public var number: Int
   public var request: HTTPRequest
-  /// When it was sent.
+  /// The time at which it was sent.
   public var sent: StreamInstant
-  /// When it ended; `nil` while it is open.
+  /// The time at which it ended; `nil` while it is open.
   public var ended: StreamInstant?
-  /// How it ended; `nil` while it is open.
+  /// Its ending; `nil` while it is open.
   public var ending: Ending?
 }

@@ -3,7 +3,7 @@ public import FeedStreamTesting
 import Foundation
 public import ImageFeed
 
-/// The network of a virtual world: an `HTTPClient` whose origins are scripts that live in virtual time.
+/// The network of a virtual world: an `HTTPClient` whose origins are scripts that run in virtual time.
 ///
 ///     let time = VirtualTimeScheduler()
 ///     let network = VirtualNetwork(on: time, seed: 7)
@@ -12,14 +12,14 @@ public import ImageFeed
 ///     }
 ///     network.fail(Outage(time.now.advanced(by: 60)..<time.now.advanced(by: 90)))
 ///
-/// A host that nobody serves is not found. What a script draws from its generator is determined by the seed and by the
-/// requests made before. Lives on its scheduler's thread, as streams do.
+/// A host without a script is not found. The seed and the earlier requests determine the random numbers of a script.
+/// The network lives on its scheduler's thread, as streams do.
 public final class VirtualNetwork {
   /// Every request since the log was last cleared, in the order sent, with its virtual times.
   @exclusivity(unchecked) public private(set) var log: [VirtualExchange] = []
-  /// Told of each request when it is sent, and again when it has ended, before its subscriber is.
+  /// Called with each request when it is sent, and again when it has ended, before its subscriber knows.
   public var observer: (VirtualExchange) -> Void = { _ in }
-  /// How long a request takes to find out that its host cannot be reached: 20 milliseconds unless changed.
+  /// The time in which a request fails when its host cannot be reached; 20 milliseconds by default.
   public var failureLatency: StreamInstant.Stride = .milliseconds(20)
   /// How many requests were made.
   public private(set) var requests = 0
@@ -32,8 +32,8 @@ public final class VirtualNetwork {
   @exclusivity(unchecked) private var firstInLog = 0
 
   /// - Parameters:
-  ///   - time: when things happen.
-  ///   - seed: determines what the scripts draw.
+  ///  - time: the scheduler of everything that happens.
+  ///  - seed: determines the random numbers of the scripts.
   public init(on time: VirtualTimeScheduler, seed: UInt64 = 0) {
     self.time = time
     random = SeededGenerator(seed: seed)
@@ -42,7 +42,7 @@ public final class VirtualNetwork {
   /// The requests that have not ended.
   public var open: [VirtualExchange] { transfers.keys.sorted().map { log[$0 - firstInLog] } }
 
-  /// Forgets the requests that have ended and those before them: for tests that run for years.
+  /// Removes the requests that have ended and those before them from the log: for tests that run for years.
   public func clearLog() {
     let kept = transfers.keys.min() ?? requests
     log.removeFirst(kept - firstInLog)
@@ -51,12 +51,12 @@ public final class VirtualNetwork {
 
   // MARK: Origins and outages
 
-  /// Puts `script` in charge of every request to `host` that is sent from now on, whatever its scheme and port.
+  /// Makes `script` answer every request to `host` that is sent from now on, with any scheme and port.
   public func serve(_ host: String, _ script: @escaping VirtualOrigin) {
     origins[host] = (script, origins[host]?.requests ?? 0)
   }
 
-  /// Makes hosts unreachable for a time; requests to them that are open when it begins, or now, are cut.
+  /// Makes hosts unreachable for a time; requests to them that are open when it begins, or now, are cut off.
   public func fail(_ outage: Outage) {
     outages.removeAll { $0.times.upperBound <= time.now }
     guard outage.times.upperBound > time.now, !outage.times.isEmpty else { return }
@@ -71,7 +71,7 @@ public final class VirtualNetwork {
     fail(Outage(time.now..<StreamInstant(nanoseconds: .max), failure: failure))
   }
 
-  /// Ends every outage there is, and those that were to come.
+  /// Ends every outage, present and future.
   public func reconnect() { outages = [] }
 
   // MARK: Requests
@@ -112,7 +112,7 @@ public final class VirtualNetwork {
     }
     guard let origin = origins[host] else { return (.failed(transfer.error(.nameResolution)), failureLatency) }
     let reply = origin.script(VirtualRequest(request: request, number: origin.requests, time: time.now), &random)
-    // The script may have been replaced by itself.
+    // The script may have replaced itself.
     origins[host]?.requests += 1
     let isLate = reply.latency >= request.timeout
     switch reply.ending {

@@ -3,19 +3,19 @@ public import FeedStreamTesting
 public import Foundation
 public import ImageFeed
 
-/// What an origin does with a request: when, and what.
+/// The reply of an origin to a request, and its time.
 public struct VirtualReply: Sendable {
-  /// How a request ends, as the origin would have it.
+  /// The ending of a request, as the origin intends it.
   public enum Ending: Sendable {
     /// The whole answer has arrived.
     case answer(status: Int, headers: HTTPHeaders, body: Data)
     /// The connection is lost.
     case drop(HTTPError.Kind)
-    /// Nothing ever comes; the request's deadline ends it.
+    /// No reply ever arrives; the request's deadline ends it.
     case silence
   }
 
-  /// How long after the request was sent it ends.
+  /// The time from the request to its ending.
   public var latency: StreamInstant.Stride
   public var ending: Ending
 
@@ -28,21 +28,21 @@ public struct VirtualReply: Sendable {
     self.ending = ending
   }
 
-  /// An answer; 200 unless said otherwise.
+  /// A complete answer, with status 200 by default.
   public static func answer(
     status: Int = 200, headers: HTTPHeaders = [], _ body: Data, after latency: StreamInstant.Stride = .milliseconds(80)
   ) -> VirtualReply {
     VirtualReply(after: latency, .answer(status: status, headers: headers, body: body))
   }
 
-  /// An answer of `images`, in the feed's own format.
+  /// An answer with `images` in the feed's own format.
   public static func feed(
     _ images: some Sequence<FeedImage>, after latency: StreamInstant.Stride = .milliseconds(80)
   ) -> VirtualReply {
     .answer(FeedPayload.bytes(of: images), after: latency)
   }
 
-  /// A connection that is cut before the answer is complete.
+  /// A connection that is cut off before the answer is complete.
   public static func drop(
     _ kind: HTTPError.Kind = .receive, after latency: StreamInstant.Stride = .milliseconds(80)
   ) -> VirtualReply {
@@ -53,29 +53,29 @@ public struct VirtualReply: Sendable {
   public static let silence = VirtualReply(after: 0, .silence)
 }
 
-/// What a script decides by.
+/// The information for a script.
 public struct VirtualRequest: Sendable {
   public var request: HTTPRequest
-  /// How many requests this origin was sent before.
+  /// The number of earlier requests to this origin.
   public var number: Int
-  /// When it was sent.
+  /// The time at which it was sent.
   public var time: StreamInstant
 }
 
-/// What one server does: asked once for each request that reaches it, at the moment it is sent.
+/// The behaviour of one server: called once for each request that reaches it, when it is sent.
 ///
 /// The generator is the network's own, so that the same seed and the same requests give the same answers.
 public typealias VirtualOrigin = (_ request: VirtualRequest, _ random: inout SeededGenerator) -> VirtualReply
 
 /// A time in which an origin, or every origin, cannot be reached.
 ///
-/// Requests sent in it fail immediately; those under way when it begins are cut then.
+/// Requests sent in it fail immediately; requests in progress are cut off when it begins.
 public struct Outage: Hashable, Sendable {
-  /// From the first instant up to, and without, the second.
+  /// From the first instant up to the second, which is excluded.
   public var times: Range<StreamInstant>
-  /// The host that is away; every one when `nil`.
+  /// The host that cannot be reached; every host when `nil`.
   public var host: String?
-  /// What a request sent meanwhile fails with.
+  /// The failure of requests sent during the outage.
   public var failure: HTTPError.Kind
 
   public init(_ times: Range<StreamInstant>, of host: String? = nil, failure: HTTPError.Kind = .connect) {

@@ -25,7 +25,7 @@ struct VirtualGet: Publisher {
   }
 }
 
-/// One request on its way.
+/// One request in progress.
 final class VirtualTransfer: Subscription {
   let host: String
   private(set) var isCancelled = false
@@ -38,7 +38,7 @@ final class VirtualTransfer: Subscription {
   private var ending: VirtualExchange.Ending?
   private var due = StreamInstant(nanoseconds: .max)
   private var alarm: (any Cancellable)?
-  /// Names the request where it is listed as work that waits.
+  /// The request's name in the list of waiting work.
   private let note: OriginNote
 
   init(
@@ -59,16 +59,16 @@ final class VirtualTransfer: Subscription {
     network.send(request, self)
   }
 
-  /// The request is sent and is identified by this number.
+  /// The request is sent and has this number.
   func begin(_ number: Int) { self.number = number }
 
-  /// The request will end so, unless something comes between.
+  /// Schedules this ending of the request, unless another comes first.
   func end(with ending: VirtualExchange.Ending, after latency: StreamInstant.Stride) {
     self.ending = ending
     wait(until: network.time.now.advanced(by: latency))
   }
 
-  /// The connection breaks at `instant`, unless the request ends before.
+  /// Cuts the connection at `instant`, unless the request ends before.
   func cut(at instant: StreamInstant) {
     guard number != nil, instant < due else { return }
     ending = .failed(error(.receive))
