@@ -73,8 +73,8 @@ import Testing
   }
 
   @Test func `a time of nothing is a usage error where something must pass`() {
-    #expect(message("load", "http://example.com", "--timeout", "0s").contains("longer than nothing"))
-    #expect(message("watch", "http://example.com", "--every", "0s").contains("longer than nothing"))
+    #expect(message("load", "http://example.com", "--timeout", "0s").contains("greater than zero"))
+    #expect(message("watch", "http://example.com", "--every", "0s").contains("greater than zero"))
     #expect(message("watch", "http://example.com", "--every", "1s", "--count", "0").contains("at least 1"))
   }
 

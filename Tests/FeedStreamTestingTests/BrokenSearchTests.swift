@@ -37,7 +37,7 @@ import Testing
     // The step verifier.
     "Step 4 of 6: expected the value ‹answer to sea›, but at 800ms there was ‹answer to s›.",
     // The recorder.
-    "the text field is let go: [subscribed at 0s, asked for unlimited at 0s, received 2]",
+    "the text field is released: [subscribed at 0s, asked for unlimited at 0s, received 2]",
     // The kit.
     """
     searchResults breaks rule 6, cancelling is final: upstream went on after the subscriber had cancelled.

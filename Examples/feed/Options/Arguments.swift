@@ -13,7 +13,7 @@ struct DurationArgument: Equatable, CustomStringConvertible {
   /// Reads a duration that is greater than zero.
   init(positive text: String) throws {
     duration = try Self.read(text)
-    guard duration > .zero else { throw ValidationError("It must be longer than nothing.") }
+    guard duration > .zero else { throw ValidationError("The duration must be greater than zero.") }
   }
 
   fileprivate static func read(_ text: String) throws -> Duration {

@@ -16,7 +16,7 @@ struct CommonOptions: ParsableArguments {
     transform: MaxAge.init(parsing:))
   var maxAge = MaxAge(FeedCachePolicy.defaultMaxAge)
 
-  @Flag(name: .shortAndLong, help: "Tell on standard error what happens on the way.")
+  @Flag(name: .shortAndLong, help: "Report each step on standard error.")
   var verbose = false
 
   func validate() throws {
