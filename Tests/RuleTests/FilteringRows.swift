@@ -35,10 +35,10 @@ let filteringRows = rows {
   // As in Combine, the other publisher is left to run once it has delivered.
   RuleRow(
     "Operators/Filtering/DropUntilOutput", "drop(untilOutputFrom:)",
-    timed: [.dependsOnDemand, .spendsDemand, .leavesWork],
+    timed: [.dependsOnDemand, .spendsDemand],
     expects: { given in .values(given.isTimed ? given.values.filter { given.arrival($0) > 2.5 } : []) }
   ) {
-    $0.drop(untilOutputFrom: other($1).filter { $0 == 8 })
+    $0.drop(untilOutputFrom: other($1).first { $0 == 8 })
   }
   RuleRow(
     "Operators/Filtering/DropWhile", "drop(while:)", expects: { .values($0.values.filter { $0 > 1 }) }
@@ -98,13 +98,14 @@ let filteringRows = rows {
   ) {
     $0.output(at: 2)
   }
+  // first(), as the value that ends the stream does not cancel the publisher it comes from.
   RuleRow(
-    "Operators/Filtering/PrefixUntilOutput", "prefix(untilOutputFrom:)", timed: [.dependsOnDemand, .leavesWork],
+    "Operators/Filtering/PrefixUntilOutput", "prefix(untilOutputFrom:)", timed: .dependsOnDemand,
     expects: { given in
       .values(given.values.filter { given.arrival($0) < 2.5 }, then: given.end > 2.5 ? .finished : nil)
     }
   ) {
-    $0.prefix(untilOutputFrom: other($1).filter { $0 == 8 })
+    $0.prefix(untilOutputFrom: other($1).first { $0 == 8 })
   }
   RuleRow(
     "Operators/Filtering/PrefixWhile", "prefix(while:)",

@@ -83,13 +83,13 @@ let concurrencyRows = rows {
     $0.keepsLoopAlive(false)
   }
   RuleRow(
-    "Concurrency/MapAsync", "mapAsync(limit:order:_:)", timed: .leavesWork,
+    "Concurrency/MapAsync", "mapAsync(limit:order:_:)", timed: [],
     expects: { .values($0.values.map { $0 * 2 }) }
   ) { upstream, _ in
     upstream.mapAsync(limit: 2) { $0 * 2 }
   }
   RuleRow(
-    "Concurrency/MapAsync", "mapAsync(limit:order:_:), unordered", timed: .leavesWork,
+    "Concurrency/MapAsync", "mapAsync(limit:order:_:), unordered", timed: [],
     expects: { .interleaved($0.values.map { [$0 * 2] }) }
   ) { upstream, time in
     upstream.mapAsync(limit: 3, order: .unordered) { value in
@@ -98,7 +98,7 @@ let concurrencyRows = rows {
     }
   }
   RuleRow(
-    "Concurrency/MapAsync", "mapAsync(limit:order:_:), the first takes longest", timed: .leavesWork,
+    "Concurrency/MapAsync", "mapAsync(limit:order:_:), the first takes longest", timed: [],
     expects: { .values($0.values.map { $0 * 2 }) }
   ) { upstream, time in
     upstream.mapAsync(limit: 3) { value in
@@ -107,19 +107,19 @@ let concurrencyRows = rows {
     }
   }
   RuleRow(
-    "Concurrency/MapAsync", "tryMapAsync(limit:order:_:)", timed: .leavesWork,
+    "Concurrency/MapAsync", "tryMapAsync(limit:order:_:)", timed: [],
     expects: { .values($0.beforeTwo, then: $0.endingAtTwo) }
   ) { upstream, _ in
     upstream.tryMapAsync(limit: 2) { try refusingTwo($0, $0) }
   }
   RuleRow(
-    "Concurrency/AsyncElements", "publisher of values", timed: .leavesWork,
+    "Concurrency/AsyncElements", "publisher of values", timed: [],
     expects: { .values($0.replaced, then: .finished) }
   ) { upstream, _ in
     upstream.replaceError(with: 9).values.publisher
   }
   RuleRow(
-    "Concurrency/AsyncThrowingPublisher", "publisher of values that may fail", timed: .leavesWork,
+    "Concurrency/AsyncThrowingPublisher", "publisher of values that may fail", timed: [],
     expects: { .values($0.values) }
   ) { upstream, _ in
     upstream.values.publisher

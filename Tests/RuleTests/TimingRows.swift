@@ -28,13 +28,13 @@ let timingRows = rows {
     $0.buffer(on: Publishers.Interval(every: stretch, scheduler: $1))
   }
   RuleRow(
-    "Operators/Timing/Debounce", "debounce(for:scheduler:options:)", timed: [.dropsUnasked, .leavesWork],
+    "Operators/Timing/Debounce", "debounce(for:scheduler:options:)", timed: .dropsUnasked,
     expects: { .values($0.isTimed ? $0.values : []) }
   ) {
     $0.debounce(for: .microseconds(500), scheduler: $1)
   }
   RuleRow(
-    "Operators/Timing/Delay", "delay(for:tolerance:scheduler:options:)", timed: .leavesWork,
+    "Operators/Timing/Delay", "delay(for:tolerance:scheduler:options:)", timed: [],
     expects: { .values($0.values) }
   ) {
     $0.delay(for: late, scheduler: $1)
@@ -54,7 +54,7 @@ let timingRows = rows {
     $0.prefix(for: stretch, scheduler: $1)
   }
   RuleRow(
-    "Operators/Timing/ReceiveOn", "receive(on:options:)", timed: .leavesWork, expects: { .values($0.values) }
+    "Operators/Timing/ReceiveOn", "receive(on:options:)", timed: [], expects: { .values($0.values) }
   ) {
     $0.receive(on: $1)
   }
@@ -67,13 +67,13 @@ let timingRows = rows {
     $0.sample(every: stretch, scheduler: $1)
   }
   RuleRow(
-    "Operators/Timing/SubscribeOn", "subscribe(on:options:)", timed: .leavesWork, expects: { .values($0.values) }
+    "Operators/Timing/SubscribeOn", "subscribe(on:options:)", timed: [], expects: { .values($0.values) }
   ) {
     $0.subscribe(on: $1)
   }
   // The first at 1 ms, then no sooner than 3.6 ms and 6.2 ms.
   RuleRow(
-    "Operators/Timing/Throttle", "throttle(for:scheduler:latest:), the latest", timed: [.dependsOnDemand, .leavesWork],
+    "Operators/Timing/Throttle", "throttle(for:scheduler:latest:), the latest", timed: .dependsOnDemand,
     expects: {
       .values($0.isTimed ? [[], [0], [0, 1], [0, 2], [0, 2, 3]][$0.offered.count] : $0.values.suffix(1))
     }
@@ -81,7 +81,7 @@ let timingRows = rows {
     $0.throttle(for: stretch, scheduler: $1, latest: true)
   }
   RuleRow(
-    "Operators/Timing/Throttle", "throttle(for:scheduler:latest:), the first", timed: [.dependsOnDemand, .leavesWork],
+    "Operators/Timing/Throttle", "throttle(for:scheduler:latest:), the first", timed: .dependsOnDemand,
     expects: {
       .values($0.isTimed ? [[], [0], [0, 1], [0, 1], [0, 1, 3]][$0.offered.count] : $0.values.prefix(1))
     }
@@ -89,20 +89,20 @@ let timingRows = rows {
     $0.throttle(for: stretch, scheduler: $1, latest: false)
   }
   RuleRow(
-    "Operators/Timing/Timeout", "timeout(_:scheduler:options:customError:)", timed: [.dependsOnDemand, .leavesWork],
+    "Operators/Timing/Timeout", "timeout(_:scheduler:options:customError:)", timed: .dependsOnDemand,
     expects: { .values($0.values) }
   ) {
     $0.timeout(patience, scheduler: $1, customError: { MarbleFailure() })
   }
   RuleRow(
     "Operators/Timing/Timeout", "timeout(_:scheduler:options:file:line:customError:)",
-    timed: [.dependsOnDemand, .leavesWork], expects: { .values($0.values) }
+    timed: .dependsOnDemand, expects: { .values($0.values) }
   ) {
     $0.timeout(patience, scheduler: $1) { (_: TimedOut) in MarbleFailure() }
   }
   RuleRow(
     "Operators/Timing/TimeoutFallback", "timeout(_:scheduler:options:fallback:)",
-    timed: [.dependsOnDemand, .leavesWork], expects: { .values($0.values) }
+    timed: .dependsOnDemand, expects: { .values($0.values) }
   ) {
     $0.timeout(patience, scheduler: $1, fallback: Fail(error: MarbleFailure()))
   }

@@ -45,8 +45,7 @@ import Testing
 
   /// The kit: for an operator that others use, who ask for values one by one, cancel anywhere, and more.
   @Test func `a search keeps the rules of a stream`() {
-    // debounce schedules its ending, and the scheduler cannot cancel that.
-    StreamRules.verify("searchResults", traits: [.dependsOnDemand, .leavesWork]) { upstream, time in
+    StreamRules.verify("searchResults", traits: .dependsOnDemand) { upstream, time in
       upstream.search(on: time)
     }
   }

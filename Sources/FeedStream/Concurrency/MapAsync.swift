@@ -123,7 +123,7 @@ private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.Fail
   }
 
   private func begin(_ input: Input) {
-    guard isLive else { return }
+    guard isLive, ending == nil else { return }
     let place = Place()
     working[ObjectIdentifier(place)] = place
     updateWaiting()
@@ -158,7 +158,7 @@ private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.Fail
 
   func receive(completion: Subscribers.Completion<Failure>) {
     home.run {
-      guard self.isLive else { return }
+      guard self.isLive, self.ending == nil else { return }
       self.ending = completion.mapError(Mode.failure(ofUpstream:))
       self.drain()
     }

@@ -40,7 +40,12 @@ class GuardedSubscription: Subscription, CustomStringConvertible, CustomPlaygrou
   @usableFromInline var combineIdentifier: CombineIdentifier { CombineIdentifier(self) }
   @usableFromInline var description: String { operatorName(of: type(of: self)) }
   @usableFromInline final var playgroundDescription: Any { description }
-  @usableFromInline var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+  @usableFromInline var customMirror: Mirror { mirror([:]) }
+
+  /// Shows `children` and nothing of what every subscription has.
+  final func mirror(_ children: KeyValuePairs<String, Any>) -> Mirror {
+    Mirror(self, children: children, ancestorRepresentation: .suppressed)
+  }
 }
 
 /// The operator's name for messages: "DropWhileStage<Int, Never>" becomes "DropWhile".

@@ -44,6 +44,13 @@ extension EventLoop: LoopScheduler {
   }
 }
 
+extension EventLoop: RevokingScheduler {
+  package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> any Cancellable {
+    checkOwner()
+    return addTimer(at: date, action)
+  }
+}
+
 // MARK: - The next turn
 
 extension EventLoop {

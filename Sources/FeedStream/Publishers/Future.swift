@@ -123,10 +123,8 @@ extension Future where Output: Sendable {
 
   override var customMirror: Mirror {
     let future: Any = future as Any
-    return Mirror(
-      self,
-      children: [
-        "parent": future, "downstream": down?.subscriber as Any, "hasAnyDemand": isAsked, "subject": future,
-      ])
+    return mirror([
+      "parent": future, "downstream": down?.subscriber as Any, "hasAnyDemand": isAsked, "subject": future,
+    ])
   }
 }

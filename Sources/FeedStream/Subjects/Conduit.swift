@@ -53,12 +53,10 @@
 
   override var description: String { "\(name)" }
   override var customMirror: Mirror {
-    Mirror(
-      self,
-      children: [
-        "parent": subject as Any, "downstream": ledger?.subscriber as Any, "demand": ledger?.demand ?? demandAtEnd,
-        "subject": subject as Any,
-      ])
+    mirror([
+      "parent": subject as Any, "downstream": ledger?.subscriber as Any, "demand": ledger?.demand ?? demandAtEnd,
+      "subject": subject as Any,
+    ])
   }
 }
 

@@ -91,7 +91,9 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     servings += 1
     conduits.visit { outlet in
       serve(outlet)
-      if outlet.position >= position { delivery.delivered += 1 } else { delivery.dropped += 1 }
+      // Within a delivery, the loop that runs delivers it next when that much has been asked for.
+      let isDue = outlet.isBeingServed && outlet.demand >= position - outlet.position
+      if outlet.position >= position || isDue { delivery.delivered += 1 } else { delivery.dropped += 1 }
     }
     servings -= 1
     giveUp()

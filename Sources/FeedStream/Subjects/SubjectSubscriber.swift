@@ -109,6 +109,6 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
   override var takesNone: Bool { true }
   override var description: String { "Subject" }
   override var customMirror: Mirror {
-    Mirror(self, children: ["downstream": target as Any, "upstreamSubscription": up as Any])
+    mirror(["downstream": target as Any, "upstreamSubscription": up as Any])
   }
 }

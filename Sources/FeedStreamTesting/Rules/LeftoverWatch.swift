@@ -4,16 +4,9 @@ import FeedStream
 ///
 /// Work that the kit's own sources have scheduled does not count.
 struct LeftoverWatch {
-  /// True when work scheduled before the stream was over may stay until it is due: single work that a scheduler cannot
-  /// cancel. Nothing may be scheduled after that.
-  let mayLeaveWork: Bool
-  /// The time at which the last of the work left over is due.
-  private var limit: StreamInstant?
   private var isSettled = false
   /// The violation found, if any.
   private(set) var finding: String?
-
-  init(mayLeaveWork: Bool) { self.mayLeaveWork = mayLeaveWork }
 
   mutating func look(at time: VirtualTimeScheduler, isOver: Bool) {
     guard isOver, !isSettled else { return }
@@ -23,11 +16,8 @@ struct LeftoverWatch {
       isSettled = left.isEmpty
       return
     }
-    if mayLeaveWork, limit == nil { limit = left.map(\.when).max() }
-    if let limit, time.now < limit || left.allSatisfy({ $0.when <= limit }) { return }
     isSettled = true
-    finding =
-      "work was left over after the stream was over, due at \(first); cancel it, or declare .leavesWork if no scheduler can"
+    finding = "work was left over after the stream was over, due at \(first); cancel it with the stream"
   }
 }
 

@@ -120,7 +120,7 @@ struct RuleRun<P: Publisher> {
   private func drive(
     _ recorder: Recorder<P.Output, P.Failure>, _ script: RuleScript, _ log: Log, _ time: VirtualTimeScheduler
   ) {
-    var watch = LeftoverWatch(mayLeaveWork: traits.contains(.leavesWork))
+    var watch = LeftoverWatch()
     defer { if let finding = watch.finding { log.result.breach(.everythingReleased, finding) } }
     func move() {
       while log.result.steps < stepLimit {

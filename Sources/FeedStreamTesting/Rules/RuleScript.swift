@@ -34,11 +34,13 @@ struct RuleScript: CustomStringConvertible {
 
     var isUnlimited: Bool { script.initial == .unlimited }
 
+    static let late = Demand(script: DemandScript("nothing, everything late", initial: .none), late: .unlimited)
+
     static let all = [
       Demand(script: .unlimited),
       Demand(script: .oneByOne),
       Demand(script: DemandScript("one at a time, by request", initial: .max(1), answers: [.max(1)]), byRequest: true),
-      Demand(script: DemandScript("nothing, everything late", initial: .none), late: .unlimited),
+      late,
       Demand(script: DemandScript("1, everything late", initial: .max(1)), late: .unlimited),
       Demand(script: DemandScript("2, everything late", initial: .max(2)), late: .unlimited),
       Demand(script: DemandScript("3, then 2", initial: .max(3), answers: [.none, .none, .max(2), .none])),
@@ -105,11 +107,11 @@ struct RuleScript: CustomStringConvertible {
     }
   }
 
-  /// Scripts with a source that breaks the rules.
+  /// Scripts with a source that breaks the rules, also while values wait to be asked for.
   static func misbehaving(_ misbehaviours: Set<Misbehaviour>) -> [RuleScript] {
     Misbehaviour.allCases.filter(misbehaviours.contains).flatMap { misbehaviour in
       [1, 3].flatMap { count in
-        Demand.all.prefix(2).flatMap { demand in
+        (Demand.all.prefix(2) + [.late]).flatMap { demand in
           ([.never] + (0...2).map { Cancellation.within(callback: $0) }).map {
             RuleScript(
               source: .misbehaving(misbehaviour), count: count, fails: false, demand: demand, cancellation: $0)

@@ -36,7 +36,12 @@ struct RuleSearch<P: Publisher> {
       let result = run(script)
       if !traits.contains(.passesStrays), let breach = result.breaches.first { return report(breach, script) }
     }
-    guard !traits.contains(.isShort), let breach = StackProbe(build: run.build).breach else { return nil }
+    let order =
+      traits.isDisjoint(with: [.dependsOnDemand, .isEndless, .isShort])
+      ? expects.flatMap { OrderProbe(build: run.build).breach(of: $0) } : nil
+    guard let breach = order ?? (traits.contains(.isShort) ? nil : StackProbe(build: run.build).breach) else {
+      return nil
+    }
     summary.broken = breach.rule
     return "breaks rule \(breach.rule.number), \(breach.rule.title.lowercased()): \(breach.message)."
   }

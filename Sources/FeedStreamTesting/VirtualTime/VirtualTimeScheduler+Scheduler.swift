@@ -69,6 +69,12 @@ extension VirtualTimeScheduler {
   }
 }
 
+extension VirtualTimeScheduler: RevokingScheduler {
+  package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> any Cancellable {
+    alarm(at: date, callerOrigin, action)
+  }
+}
+
 extension VirtualTimeScheduler {
   /// Runs `action` at `date`, once; until then it can be cancelled.
   package func alarm(at date: StreamInstant, _ note: OriginNote, _ action: @escaping () -> Void) -> any Cancellable {

@@ -98,4 +98,48 @@ import Testing
     recorder.cancel()
     #expect(sent == nil)
   }
+
+  static let keepers = [
+    Holder("collect", asking: .unlimited) { upstream, _ in upstream.collect() },
+    Holder("collect by count", asking: .unlimited) { upstream, _ in upstream.collect(5) },
+    Holder("distinct", asking: .unlimited) { upstream, _ in upstream.distinct(by: Same.init) },
+    Holder("last", asking: .unlimited) { upstream, _ in upstream.last() },
+    Holder("reduce", asking: .unlimited) { upstream, _ in upstream.reduce([Value]()) { $0 + [$1] } },
+    Holder("removeDuplicates", asking: .unlimited) { upstream, _ in upstream.removeDuplicates { $0 === $1 } },
+    Holder("sample", asking: .unlimited) { upstream, _ in
+      upstream.sample(on: Empty<Never, Never>(completeImmediately: false))
+    },
+    Holder("takeLast", asking: .unlimited) { upstream, _ in upstream.takeLast(5) },
+  ]
+
+  /// A value by its identity, and the value with it.
+  struct Same: Hashable {
+    let value: Value
+    static func == (lhs: Same, rhs: Same) -> Bool { lhs.value === rhs.value }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(value)) }
+  }
+
+  @Test(arguments: keepers) func `what an operator keeps goes with the ending`(_ keeper: Holder) {
+    let subject = PassthroughSubject<Value, Boom>()
+    // Kept after the ending.
+    var subscription: (any Subscription)?
+    let recorder = Recorder<Int, Boom>(on: VirtualTimeScheduler(), demand: keeper.demand)
+    keeper.hold(subject, VirtualTimeScheduler()).subscribe(
+      AnySubscriber(
+        receiveSubscription: {
+          subscription = $0
+          recorder.receive(subscription: $0)
+        }, receiveValue: recorder.receive(_:), receiveCompletion: recorder.receive(completion:)))
+    weak var sent: Value?
+    do {
+      let value = Value()
+      sent = value
+      subject.send(value)
+    }
+    #expect(sent != nil, "it keeps nothing")
+    subject.send(completion: .failure(Boom()))
+    #expect(sent == nil, "it still keeps a value")
+    #expect(recorder.failure != nil)
+    #expect(subscription != nil)
+  }
 }

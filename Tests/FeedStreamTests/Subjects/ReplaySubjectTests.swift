@@ -96,4 +96,18 @@ import Testing
     subject.send(completion: .finished)
     #expect(subject.pulled(.requesting) == 1_000_000)
   }
+
+  @Test func `what is sent within a delivery counts as delivered when it has been asked for`() {
+    let subject = ReplaySubject<Int, Never>(count: 1)
+    let all = subject.record()
+    let one = subject.record(demand: .max(1))
+    var within: Delivery?
+    all.onValue = { if $0 == 1 { within = subject.send(2) } }
+    subject.send(1)
+    #expect(all.values == [1, 2])
+    #expect(one.values == [1])
+    // The other subscriber has yet to be given the first value, which is all it has asked for.
+    #expect(within == Delivery(delivered: 1, dropped: 1))
+    #expect(within?.isLost == false)
+  }
 }

@@ -124,10 +124,7 @@ extension Publishers {
     if let onRequest, isLive { onRequest() }
   }
 
-  override func cancelled() {
-    super.cancelled()
-    values.removeAll()
-  }
+  override func forget() { values.removeAll() }
 
   /// Delivers the values asked for, in order, then the ending.
   ///

@@ -42,10 +42,7 @@
   /// Called when the subscriber asks for values and upstream may still deliver some.
   @usableFromInline func asked(for demand: Subscribers.Demand) { up?.request(demand) }
 
-  override func cancelled() {
-    super.cancelled()
-    if phase == .ended { last = nil }
-  }
+  override func forget() { last = nil }
 }
 
 /// A ``LastValueStage`` that delivers values before the last, as asked for.

@@ -69,13 +69,12 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
     finish(with: value, isAsked: isAsked, cancelling: cancelling)
   }
 
-  /// Everything has been requested from upstream already. The cancellation discards the result; before the subscription
-  /// there is none.
-  override func cancelled() {
-    super.cancelled()
-    if phase == .ended { result = NonReentrant(nil) }
+  override func forget() {
+    super.forget()
+    result = NonReentrant(nil)
   }
 
+  /// Everything is asked of upstream already.
   override func asked(for demand: Subscribers.Demand) { isAsked = true }
 
   override var description: String { (Mode.throwsErrors ? "Try" : "") + "\(name)" }

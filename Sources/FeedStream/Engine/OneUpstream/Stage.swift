@@ -90,6 +90,7 @@
     guard takesEnding() else { return }
     phase = .ended
     up = nil
+    forget()
     down.receive(completion: completion)
   }
 
@@ -98,6 +99,7 @@
     guard phase == .live || phase == .waiting && strays == .earlyPass else { return }
     phase = .ended
     up.take()?.cancel()
+    forget()
     down.receive(completion: completion)
   }
 
@@ -110,8 +112,12 @@
     // The subscriber may have cancelled in the meantime.
     guard phase == .draining else { return }
     phase = .ended
+    forget()
     down.receive(completion: .finished)
   }
+
+  /// Releases what is kept of values and takes work back: the stream is over, by its ending or by cancellation.
+  @usableFromInline func forget() {}
 
   // MARK: Downstream's side
 
@@ -125,11 +131,12 @@
     guard phase != .ended, phase != .waiting || strays == .earlyTraps else { return }
     phase = .ended
     up.take()?.cancel()
+    forget()
   }
 
   // MARK: Descriptions
 
-  override var customMirror: Mirror { Mirror(self, children: ["downstream": down.subscriber, "phase": phase]) }
+  override var customMirror: Mirror { mirror(["downstream": down.subscriber, "phase": phase]) }
 }
 
 extension Stage: Traceable {

@@ -80,7 +80,10 @@
   }
 
   override var description: String { "\(name)" }
-  override var customMirror: Mirror { Mirror(self, unlabeledChildren: (try? result?.get()).map { [$0] } ?? []) }
+  override var customMirror: Mirror {
+    Mirror(
+      self, unlabeledChildren: (try? result?.get()).map { [$0] } ?? [], ancestorRepresentation: .suppressed)
+  }
 }
 
 extension ResultSubscription: Traceable {

@@ -55,9 +55,8 @@
 
   override var description: String { shown.map { String(describing: $0) } ?? "\(name)" }
   override var customMirror: Mirror {
-    var children: [Mirror.Child] = [("sequence", shown ?? [Any]())]
-    if let ending { children.append(("completion", ending)) }
-    return Mirror(self, children: children)
+    let shown = self.shown ?? [Any]()
+    return mirror(ending.map { ["sequence": shown, "completion": $0] } ?? ["sequence": shown])
   }
 }
 

@@ -41,6 +41,12 @@
 
   @inlinable mutating func removeAll() { self = FIFO() }
 
+  /// Returns what is in it and leaves nothing.
+  @inlinable mutating func take() -> FIFO {
+    defer { self = FIFO() }
+    return self
+  }
+
   @inlinable mutating func store(_ element: Element) {
     if count > storage.count { grow() }
     storage[place(count &- 1)] = element

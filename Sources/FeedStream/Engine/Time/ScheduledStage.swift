@@ -4,44 +4,72 @@
 /// the scheduler only the time. The values in the queue have been asked for, which bounds their number. `cancel()`
 /// empties the queue, and calls that are still scheduled find nothing to deliver.
 ///
-/// The stage stays live, and keeps its upstream, until the ending has been delivered: until then it can be cancelled.
+/// The stage stays live, and keeps its upstream, until the ending has been delivered: until then it can be cancelled. What
+/// the scheduler holds reaches the stage through a `Turn`, which is empty when nothing waits, and when the scheduler has
+/// taken its work back.
 @usableFromInline class ScheduledStage<Input, Failure: Error>: Stage<Input, Failure> {
   @usableFromInline let name: StaticString
-  @usableFromInline final let schedule: (@escaping () -> Void) -> Void
+  /// Has the scheduler run something when a value received now is due; takes it back where the scheduler can do that.
+  @usableFromInline final let schedule: (@escaping () -> Void) -> (any Cancellable)?
+  @usableFromInline final let turn: Turn
+  /// Calls `deliverNext()`, for as long as anything waits.
+  @usableFromInline final let serve: () -> Void
+  /// What takes the scheduler's work back, in the order of the queue.
+  @exclusivity(unchecked) @usableFromInline final var works = FIFO<any Cancellable>()
   @exclusivity(unchecked) @usableFromInline final var waiting = FIFO<Input>()
   /// True when upstream may still deliver.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @exclusivity(unchecked) @usableFromInline final var ending = Subscribers.Completion<Failure>.finished
 
-  /// - Parameter schedule: schedules an action for the time at which a value received now is due.
+  /// What scheduled work holds of the stage: the stage while something waits, nothing after that.
+  @usableFromInline final class Turn {
+    @exclusivity(unchecked) @usableFromInline var stage: ScheduledStage?
+    @inlinable init() {}
+  }
+
   @inlinable init(
-    _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, schedule: @escaping (@escaping () -> Void) -> Void
+    _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>,
+    schedule: @escaping (@escaping () -> Void) -> (any Cancellable)?
   ) {
     self.name = name
     self.schedule = schedule
+    let turn = Turn()
+    self.turn = turn
+    serve = { turn.stage?.deliverNext() }
     super.init(down)
   }
 
   /// Schedules the delivery of `input`.
   @inlinable final func enqueue(_ input: Input) {
     waiting.append(input)
-    schedule { [self] in deliverNext() }
+    scheduleNext()
+  }
+
+  @inlinable final func scheduleNext() {
+    turn.stage = self
+    if let work = schedule(serve) { works.append(work) }
   }
 
   /// Schedules the delivery of the ending, after the values.
   @usableFromInline final func enqueue(_ completion: Subscribers.Completion<Failure>) {
     isOpen = false
     ending = completion
-    schedule { [self] in deliverNext() }
+    scheduleNext()
   }
 
   /// Delivers the first in the queue: a value, or after the last one the ending.
   @inlinable final func deliverNext() {
-    guard isLive else { return }
+    guard isLive else {
+      turn.stage = nil
+      return
+    }
+    if !works.isEmpty { _ = works.popFirst() }
     if let input = waiting.popFirst() {
+      if waiting.isEmpty, isOpen { turn.stage = nil }
       let more = down.receive(input)
       if more > .none, isLive { up?.request(more) }
     } else if !isOpen {
+      turn.stage = nil
       finish(ending)
     }
   }
@@ -49,11 +77,10 @@
   /// A request for none is passed on: the publisher that serves the demand decides what it may be.
   override var takesNone: Bool { true }
 
-  override func cancelled() {
-    super.cancelled()
-    let dropped = waiting
-    waiting = FIFO()
-    withExtendedLifetime(dropped) {}
+  override func forget() {
+    if !works.isEmpty { turn.stage = nil }
+    while let work = works.popFirst() { work.cancel() }
+    _ = waiting.take()
   }
 
   override var description: String { "\(name)" }

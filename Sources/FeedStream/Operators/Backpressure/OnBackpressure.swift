@@ -87,8 +87,10 @@ extension Publishers {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
   @exclusivity(unchecked) private var held: Input?
+  /// True while `held` holds a value: what comes after it must not overtake it.
+  @exclusivity(unchecked) @usableFromInline var isHolding = false
   /// Upstream has finished; the value held has not been asked for.
-  @exclusivity(unchecked) private var isFinished = false
+  @exclusivity(unchecked) @usableFromInline var isFinished = false
 
   @usableFromInline init(
     _ down: ErasedSubscriber<Input, Failure>, holds: Bool, _ onDrop: ((Input) -> Void)?,
@@ -106,8 +108,8 @@ extension Publishers {
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
-    if demand == .none { overflow(input) } else { deliver(input) }
+    guard isLive, !isFinished else { return .none }
+    if demand == .none || isHolding { overflow(input) } else { deliver(input) }
     return .none
   }
 
@@ -128,6 +130,7 @@ extension Publishers {
     guard holds else { return drop(input, .noDemand) }
     let older = held
     held = input
+    isHolding = true
     if let older { drop(older, .bufferFull) }
   }
 
@@ -143,6 +146,7 @@ extension Publishers {
     isDelivering = true
     while isLive, demand > .none, let value = held {
       held = nil
+      isHolding = false
       demand.takeOne()
       demand += down.receive(value)
     }
@@ -159,6 +163,7 @@ extension Publishers {
         return
       }
       self.held = nil
+      isHolding = false
       drop(held, .noDemand)
     }
     finish(completion)
@@ -170,8 +175,8 @@ extension Publishers {
     deliverHeld()
   }
 
-  override func cancelled() {
-    super.cancelled()
+  override func forget() {
+    isHolding = false
     held = nil
   }
 }

@@ -68,4 +68,6 @@ extension Publishers {
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+
+  override func forget() { seen = [] }
 }

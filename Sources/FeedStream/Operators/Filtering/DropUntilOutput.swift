@@ -5,9 +5,10 @@ extension Publisher {
   ///     publisher   -------x--
   ///     downstream  --------3--4--|
   ///
-  /// **Demand:** passes through. A dropped value counts as delivered, as in Combine: a subscriber that asks for values
-  /// one by one should ask for everything until the first arrives. One value is requested from `publisher`.
-  /// **Failure:** passes through from either. When `publisher` ends without a value, so does this stream.
+  /// **Demand:** passes through, and what is dropped counts as delivered, as in Combine: a subscriber that asks for
+  /// values one by one should ask for everything until the first arrives. One value is asked of `publisher`,
+  /// which stays subscribed until the ending, as in Combine.
+  /// **Failure:** that of either; when `publisher` ends without a value, so does this stream.
   /// **Cancellation:** cancels both; so does the ending. Policy: forwards the rest.
   @inlinable public func drop<P: Publisher>(
     untilOutputFrom publisher: P

@@ -105,5 +105,7 @@ final class RemoveDuplicatesStage<Input, Mode: Publishers.FailureMode>: Throwing
     return down.receive(input)
   }
 
+  override func forget() { last = nil }
+
   override var strays: Strays { .earlyTraps }
 }

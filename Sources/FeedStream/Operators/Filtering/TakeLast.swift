@@ -90,8 +90,5 @@ extension Publishers.TakeLast: Equatable where Upstream: Equatable {}
     deliver()
   }
 
-  override func cancelled() {
-    super.cancelled()
-    kept.removeAll()
-  }
+  override func forget() { kept.removeAll() }
 }

@@ -91,10 +91,7 @@ extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
     up?.request(demand * count)
   }
 
-  override func cancelled() {
-    super.cancelled()
-    collected = []
-  }
+  override func forget() { collected = [] }
 
   override var strays: Strays { .allPass }
 }

@@ -101,5 +101,5 @@ extension Publishers {
   // The subject decides what a request for none means.
   override var takesNone: Bool { true }
 
-  override var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+  override var customMirror: Mirror { mirror([:]) }
 }

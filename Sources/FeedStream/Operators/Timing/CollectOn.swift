@@ -141,10 +141,5 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     request(upstream: demand + deliver())
   }
 
-  override func cancelled() {
-    super.cancelled()
-    let dropped = collected
-    collected = []
-    withExtendedLifetime(dropped) {}
-  }
+  override func forget() { _ = collected.take() }
 }

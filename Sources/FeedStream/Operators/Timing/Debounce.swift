@@ -102,8 +102,7 @@ extension Publishers {
     if isLive { self.demand += demand }
   }
 
-  override func cancelled() {
-    super.cancelled()
+  override func forget() {
     alarm.cancel()
     _ = latest.take()
   }

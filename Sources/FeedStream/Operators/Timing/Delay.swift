@@ -51,11 +51,10 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let work = OneShot(scheduler, tolerance: tolerance, options: options)
       upstream.receive(
-        subscriber: ReceiveOnStage<Output, Failure>("Delay", ErasedSubscriber(subscriber)) {
-          [interval, tolerance, scheduler, options] in
-          scheduler.schedule(
-            after: scheduler.now.advanced(by: interval), tolerance: tolerance, options: options, $0)
+        subscriber: ReceiveOnStage<Output, Failure>("Delay", ErasedSubscriber(subscriber)) { [interval] in
+          work.run(in: interval, $0)
         })
     }
   }

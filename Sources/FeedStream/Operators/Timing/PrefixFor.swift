@@ -64,13 +64,7 @@ extension Publishers {
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.receive(input) : .none }
 
-  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    alarm.cancel()
-    finish(completion)
-  }
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
-  override func cancelled() {
-    super.cancelled()
-    alarm.cancel()
-  }
+  override func forget() { alarm.cancel() }
 }

@@ -38,6 +38,7 @@ extension Publishers {
       upstream.receive(
         subscriber: ReceiveOnStage<Output, Failure>("ReceiveOn", ErasedSubscriber(subscriber)) { [scheduler, options] in
           scheduler.schedule(options: options, $0)
+          return nil
         })
     }
   }

@@ -110,8 +110,5 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
     if isLive { self.demand += demand }
   }
 
-  override func cancelled() {
-    super.cancelled()
-    _ = latest.take()
-  }
+  override func forget() { _ = latest.take() }
 }

@@ -56,6 +56,7 @@ extension Publishers {
 final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Input, Failure>, Subscriber {
   private let interval: Context.SchedulerTimeType.Stride
   private let scheduler: Context
+  private let oneShot: OneShot<Context>
   private let latest: Bool
   /// What waits for its time, already counted off the demand.
   @exclusivity(unchecked) private var waiting: Input?
@@ -65,6 +66,8 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   /// The time of the last event.
   @exclusivity(unchecked) private var time: Context.SchedulerTimeType
   /// What the subscriber holds; weak, for it holds this.
+  /// Takes back the delivery that the scheduler is to make.
+  @exclusivity(unchecked) private var work: (any Cancellable)?
   private weak var leash: DetachableSubscription?
 
   @usableFromInline init(
@@ -73,6 +76,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   ) {
     self.interval = interval
     self.scheduler = scheduler
+    oneShot = OneShot(scheduler)
     self.latest = latest
     time = scheduler.now
     super.init(down)
@@ -111,7 +115,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   // Weak: a stream that everybody has released has nobody to deliver to.
   private func schedule(after date: Context.SchedulerTimeType?) {
     if let date, date > time {
-      scheduler.schedule(after: date) { [weak self] in self?.deliver() }
+      work = oneShot.run(after: date) { [weak self] in self?.deliver() }
     } else {
       scheduler.schedule { [weak self] in self?.deliver() }
     }
@@ -119,6 +123,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
 
   private func deliver() {
     guard isLive else { return }
+    work = nil
     let ending = self.ending
     if let input = waiting {
       waiting = nil
@@ -141,6 +146,10 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     super.cancelled()
     // Before the subscription too, as Combine's: a subscription that comes then is refused.
     phase = .ended
+  }
+
+  override func forget() {
+    work.take()?.cancel()
     _ = waiting.take()
   }
 }

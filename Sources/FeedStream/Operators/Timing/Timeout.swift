@@ -109,7 +109,10 @@ extension Publishers {
       upstream.receive(
         subscriber: TimeoutStage<Output, Failure>(
           ErasedSubscriber(subscriber), Alarm(interval, scheduler, options),
-          schedule: { [scheduler, options] in scheduler.schedule(options: options, $0) },
+          schedule: { [scheduler, options] in
+            scheduler.schedule(options: options, $0)
+            return nil
+          },
           expired: { stage in stage.finish(ending(at: stage)) }))
     }
 
@@ -129,7 +132,8 @@ extension Publishers {
 
   /// - Parameter expired: what comes instead of the ending, upstream being cancelled and every value delivered.
   @usableFromInline init(
-    _ down: ErasedSubscriber<Input, Failure>, _ alarm: Alarm, schedule: @escaping (@escaping () -> Void) -> Void,
+    _ down: ErasedSubscriber<Input, Failure>, _ alarm: Alarm,
+    schedule: @escaping (@escaping () -> Void) -> (any Cancellable)?,
     expired: @escaping (TimeoutStage) -> Void
   ) {
     self.alarm = alarm
@@ -178,8 +182,8 @@ extension Publishers {
     super.requested(demand)
   }
 
-  override func cancelled() {
-    super.cancelled()
+  override func forget() {
+    super.forget()
     alarm.cancel()
   }
 }

@@ -55,7 +55,11 @@ extension Publishers {
       stage.subscribe { [self, unowned stage] inlet in
         upstream.receive(
           subscriber: TimeoutStage<Output, Failure>(
-            ErasedSubscriber(inlet), alarm, schedule: { scheduler.schedule(options: options, $0) },
+            ErasedSubscriber(inlet), alarm,
+            schedule: {
+              scheduler.schedule(options: options, $0)
+              return nil
+            },
             expired: { _ in stage.subscribe { fallback.receive(subscriber: $0) } }))
       }
     }

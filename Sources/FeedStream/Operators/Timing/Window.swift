@@ -108,17 +108,25 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   override func began() {
     super.began()
     guard isLive else { return }
-    if count == nil { _ = beginWindow() }
+    if count == nil { beginWindow() }
     up?.request(.unlimited)
   }
 
-  private func beginWindow() -> ReplaySubject<Input, Failure> {
+  /// A window has its first value, and is full when that fills it, by the time anybody sees it: what is sent while it is
+  /// handed over comes after.
+  private func beginWindow(with input: Input? = nil) {
     let window = ReplaySubject<Input, Failure>(count: .max)
     open = window
     filled = 0
+    if let input { fill(window, input) }
     waiting.append(window)
     deliver()
-    return window
+  }
+
+  private func fill(_ window: ReplaySubject<Input, Failure>, _ input: Input) {
+    filled += 1
+    window.send(input)
+    if filled == count, window === open { endWindow(.finished) }
   }
 
   private func endWindow(_ completion: Subscribers.Completion<Failure>) {
@@ -128,17 +136,14 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, !isFinished else { return .none }
-    let window = open ?? beginWindow()
-    filled += 1
-    window.send(input)
-    if filled == count, window === open { endWindow(.finished) }
+    if let open { fill(open, input) } else { beginWindow(with: input) }
     return .none
   }
 
   override func triggered() {
     guard isLive, !isFinished else { return }
     endWindow(.finished)
-    if isLive { _ = beginWindow() }
+    if isLive { beginWindow() }
   }
 
   override func triggerEnded() {

@@ -15,8 +15,9 @@ extension Publisher {
   ///     dematerialize()
   ///     downstream  --a---------#
   ///
-  /// **Demand, cancellation:** pass through; an ending among the signals cancels upstream. **Failure:** the failure
-  /// among the signals; upstream itself cannot fail. Policy: forwards.
+  /// **Demand:** passes through, and one signal more is asked for: it may be the ending, which needs no demand.
+  /// **Cancellation:** passes through; an ending among the signals cancels upstream. **Failure:** the signals'; upstream
+  /// itself cannot fail. Policy: forwards, and holds one value that has not been asked for.
   @inlinable public func dematerialize<T, E: Error>() -> Publishers.Dematerialize<Self, T, E>
   where Output == Signal<T, E>, Failure == Never {
     Publishers.Dematerialize(upstream: self)
@@ -66,18 +67,67 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
   }
 }
 
+/// Asks for one signal more than values were asked for, as it may be the ending, which needs no demand; a value that it
+/// turns out to be is held.
 @usableFromInline final class DematerializeStage<Output, Failure: Error>: Stage<Output, Failure>, Subscriber {
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var held: Output?
+  /// The ending that follows the value held.
+  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
+
   @usableFromInline override init(_ down: ErasedSubscriber<Output, Failure>) { super.init(down) }
+
+  override func began() {
+    super.began()
+    up?.request(.max(1))
+  }
 
   @inlinable func receive(_ input: Signal<Output, Failure>) -> Subscribers.Demand {
     guard isLive else { return .none }
     switch input {
-    case .value(let value): return down.receive(value)
+    case .value(let value):
+      guard demand > .none else {
+        held = value
+        return .none
+      }
+      demand.takeOne()
+      let more = down.receive(value)
+      demand += more
+      return more
     case .completion(let completion):
-      stop(completion)
+      end(completion)
       return .none
     }
   }
 
-  @usableFromInline func receive(completion: Subscribers.Completion<Never>) { finish(.finished) }
+  @usableFromInline func end(_ completion: Subscribers.Completion<Failure>) {
+    guard isLive else { return }
+    guard held != nil else { return stop(completion) }
+    phase = .draining
+    ending = completion
+    up.take()?.cancel()
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Never>) { end(.finished) }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    guard phase == .live || phase == .draining else { return }
+    self.demand += demand
+    var more = demand
+    if let value = held.take() {
+      self.demand.takeOne()
+      let answer = down.receive(value)
+      self.demand += answer
+      more += answer
+    }
+    if isLive { return up?.request(more) ?? () }
+    guard phase == .draining, let ending = ending.take() else { return }
+    phase = .ended
+    down.receive(completion: ending)
+  }
+
+  override func forget() {
+    held = nil
+    ending = nil
+  }
 }

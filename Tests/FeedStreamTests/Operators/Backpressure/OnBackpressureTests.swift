@@ -29,6 +29,29 @@ import Testing
     #expect(dropped == [2])
   }
 
+  @Test func `a value sent after the one held does not overtake it`() {
+    var dropped: [Int] = []
+    let recorder = subject.onBackpressureLatest { dropped.append($0) }.record(demand: .max(1))
+    recorder.onValue = { [unowned recorder, subject] value in
+      guard value == 1 else { return }
+      subject.send(2)
+      recorder.request(.max(1))
+      subject.send(3)
+    }
+    subject.send(1)
+    recorder.request(.unlimited)
+    #expect(recorder.values == [1, 3])
+    #expect(dropped == [2])
+  }
+
+  @Test func `what comes after the ending does not take the place of the value held`() {
+    let late = MisbehavingPublisher<Int, Boom>(.emitsAfterEnding, values: [1, 2], on: VirtualTimeScheduler())
+    let recorder = late.onBackpressureLatest().record(demand: .none)
+    recorder.request(.unlimited)
+    #expect(recorder.values == [2])
+    #expect(recorder.completion == .finished)
+  }
+
   @Test func `a failure does not wait for the value held, which is reported`() {
     var dropped: [Int] = []
     let recorder = subject.onBackpressureLatest { dropped.append($0) }.record(demand: .none)

@@ -45,8 +45,31 @@ import Testing
       #expect(sent != nil)
       recorder.cancel()
       #expect(sent == nil)
-      // What was scheduled runs empty.
-      time.run()
+      #expect(time.pending.isEmpty)
     }
+  }
+
+  @Test func `a cancelled delay releases its subscriber and takes its work back`() {
+    withVirtualTime { time in
+      let subject = PassthroughSubject<Int, Boom>()
+      weak var subscriber: Recorder<Int, Boom>?
+      do {
+        let recorder = subject.delay(for: .seconds(3600), scheduler: time).record(on: time)
+        subscriber = recorder
+        subject.send(1)
+        subject.send(completion: .finished)
+        #expect(time.pending.count == 2)
+        recorder.cancel()
+      }
+      #expect(subscriber == nil)
+      #expect(time.pending.isEmpty)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a loop does not wait for a delay that is cancelled`() {
+    let loop = EventLoop()
+    Just(1).append(Empty(completeImmediately: false)).delay(for: .seconds(3600), scheduler: loop).sink { _ in }.cancel()
+    loop.run()
+    loop.close()
   }
 }

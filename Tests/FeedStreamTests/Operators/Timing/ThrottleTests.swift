@@ -41,4 +41,18 @@ import Testing
       recorder.expect("a---(c|)")
     }
   }
+
+  @Test func `a cancelled throttle takes its work back`() {
+    withVirtualTime { time in
+      let subject = PassthroughSubject<Int, Boom>()
+      let recorder = subject.throttle(for: .seconds(3600), scheduler: time, latest: true).record(on: time)
+      subject.send(1)
+      time.advance(by: .milliseconds(1))
+      subject.send(2)
+      #expect(recorder.values == [1])
+      #expect(time.pending.count == 1)
+      recorder.cancel()
+      #expect(time.pending.isEmpty)
+    }
+  }
 }

@@ -49,4 +49,17 @@ import Testing
       #expect(window.completion == .finished)
     }
   }
+
+  @Test func `a value sent while a window is handed over comes after the one that opened it`() {
+    let subject = PassthroughSubject<Int, Boom>()
+    var received: [Int] = []
+    var bag: [AnyCancellable] = []
+    subject.window(3).sink(receiveCompletion: { _ in }) { window in
+      if received.isEmpty { subject.send(2) }
+      window.sink(receiveCompletion: { _ in }) { received.append($0) }.store(in: &bag)
+    }.store(in: &bag)
+    subject.send(1)
+    subject.send(3)
+    #expect(received == [1, 2, 3])
+  }
 }

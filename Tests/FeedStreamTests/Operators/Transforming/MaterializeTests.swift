@@ -44,4 +44,21 @@ import Testing
     #expect(recorder.completion == .finished)
     #expect(isCancelled)
   }
+
+  @Test func `the ending among the signals needs no demand`() {
+    let signals = [Signal<Int, Boom>.value(1), .completion(.finished)].publisher
+    let recorder = signals.dematerialize().record(demand: .max(1))
+    #expect(recorder.values == [1])
+    #expect(recorder.completion == .finished)
+  }
+
+  @Test func `dematerialize holds a value until it is asked for, and the ending behind it`() {
+    let signals = [Signal<Int, Boom>.value(1), .value(2), .completion(.failure(Boom()))].publisher
+    let recorder = signals.dematerialize().record(demand: .max(1))
+    #expect(recorder.values == [1])
+    #expect(recorder.completion == nil)
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 2])
+    #expect(recorder.failure == Boom())
+  }
 }

@@ -1,0 +1,42 @@
+/// A scheduler that can take back work that it was to run once.
+///
+/// Combine's schedulers take back repeating work alone. Ours are both this, so that a cancelled `delay` of an hour neither
+/// keeps its loop running nor shows up as work left over.
+package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
+  /// Runs `action` at `date`, once, unless cancelled before.
+  func scheduleOnce(after date: SchedulerTimeType, _ action: @escaping () -> Void) -> any Cancellable
+}
+
+/// Work that a scheduler runs once at its time, to be taken back where the scheduler can do that.
+///
+/// Where it cannot, the work runs and must find nothing to do; until then it holds what it holds, as in Combine.
+@usableFromInline struct OneShot<Context: Scheduler> {
+  private let scheduler: Context
+  private let revoking: (any RevokingScheduler<Context.SchedulerTimeType>)?
+  private let tolerance: Context.SchedulerTimeType.Stride?
+  private let options: Context.SchedulerOptions?
+
+  @usableFromInline init(
+    _ scheduler: Context, tolerance: Context.SchedulerTimeType.Stride? = nil, options: Context.SchedulerOptions? = nil
+  ) {
+    self.scheduler = scheduler
+    // Asked once: a cast costs more than the call.
+    revoking = scheduler as? any RevokingScheduler<Context.SchedulerTimeType>
+    self.tolerance = tolerance
+    self.options = options
+  }
+
+  /// - Returns: takes the work back.
+  @usableFromInline
+  func run(after date: Context.SchedulerTimeType, _ action: @escaping () -> Void) -> (any Cancellable)? {
+    if let revoking { return revoking.scheduleOnce(after: date, action) }
+    scheduler.schedule(after: date, tolerance: tolerance ?? scheduler.minimumTolerance, options: options, action)
+    return nil
+  }
+
+  /// - Returns: takes the work back.
+  @usableFromInline
+  func run(in interval: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void) -> (any Cancellable)? {
+    run(after: scheduler.now.advanced(by: interval), action)
+  }
+}

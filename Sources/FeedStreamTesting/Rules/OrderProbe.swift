@@ -1,0 +1,51 @@
+import FeedStream
+
+/// Sends values within the delivery of another, before and after asking for more, and compares what is delivered: nothing
+/// may overtake what was sent before it (rule 7).
+struct OrderProbe<P: Publisher> {
+  let build: RuleRun<P>.Build
+
+  func breach(of expects: (Given) -> Due<P.Output>) -> RuleRun<P>.Breach? {
+    for demand in [Subscribers.Demand.max(1), .unlimited] {
+      let (passed, values) = run(demand)
+      // What fits statements about values that come at once, or each at its own time.
+      let accounted = [false, true].map { isTimed in
+        expects(Given(offered: [0, 1, 2], runs: [passed], fails: false, isTimed: isTimed))
+          .accounted(for: values, skipping: true)
+      }.max()!
+      guard accounted < values.count else { continue }
+      return RuleRun<P>.Breach(
+        rule: .orderIsKept,
+        message: "\(values[accounted]) was delivered after \(values.prefix(accounted)), where 1 and 2 are sent within "
+          + "the delivery of 0, and one more is asked for between them")
+    }
+    return nil
+  }
+
+  private func run(_ demand: Subscribers.Demand) -> (passed: [Int], values: [P.Output]) {
+    let time = VirtualTimeScheduler()
+    let outer = CurrentDomain.enter(time)
+    defer { CurrentDomain.leave(outer) }
+    let subject = PassthroughSubject<Int, MarbleFailure>()
+    var passed: [Int] = []
+    let recorder = Recorder<P.Output, P.Failure>(
+      on: time, demand: DemandScript("\(demand), one more within the first delivery", initial: demand))
+    recorder.onViolation = { _, _ in }
+    var isFirst = true
+    recorder.onCallback = { [unowned recorder] in
+      guard isFirst, !recorder.values.isEmpty else { return }
+      isFirst = false
+      subject.send(1)
+      recorder.request(.max(1))
+      subject.send(2)
+    }
+    build(AnyPublisher(subject.handleEvents(receiveOutput: { passed.append($0) })), time).subscribe(recorder)
+    subject.send(0)
+    if recorder.isLive { recorder.request(.unlimited) }
+    subject.send(completion: .finished)
+    for _ in 0..<20 { guard case .moved = time.step(CallSite()) else { break } }
+    recorder.onCallback = nil
+    if recorder.isLive { recorder.cancel() }
+    return (passed, recorder.values)
+  }
+}
