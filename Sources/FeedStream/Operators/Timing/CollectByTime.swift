@@ -9,10 +9,12 @@ extension Publisher {
   ///
   /// The stretches follow one another from the subscription on; one without values makes no array.
   ///
-  /// **Policy:** keeps what arrived until it is asked for, then delivers it immediately; unbounded with `.byTime`.
-  /// **Demand:** `.byTime` asks upstream for everything; `.byTimeOrCount` for a full array's count for each array asked
-  /// for. **Failure:** passes through immediately; what was collected is dropped, and reported. When upstream finishes,
-  /// what was collected is delivered first. **Cancellation:** immediately.
+  /// As in Combine, arrays and endings are delivered on the scheduler.
+  ///
+  /// **Demand:** asks upstream for one value at a time, from the subscription on; `.byTimeOrCount` waits while a full array
+  /// is not asked for. **Failure:** passes through, on the scheduler; what was collected is dropped, and reported. When
+  /// upstream finishes, what was collected is delivered first. **Cancellation:** immediate. **Policy:** keeps what arrived
+  /// until it is asked for, then delivers it immediately; unbounded with `.byTime`.
   ///
   /// - Parameters:
   ///   - strategy: the scheduler, the length of a stretch in its time, and how many values are enough.
@@ -69,17 +71,21 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       switch strategy {
       case .byTime(let scheduler, let interval):
-        attach(subscriber, count: nil, Interval(every: interval, scheduler: scheduler, options: options))
+        attach(subscriber, count: nil, scheduler, interval)
       case .byTimeOrCount(let scheduler, let interval, let count):
-        attach(subscriber, count: count, Interval(every: interval, scheduler: scheduler, options: options))
+        attach(subscriber, count: count, scheduler, interval)
       }
     }
 
-    @inlinable func attach<S: Subscriber>(_ subscriber: S, count: Int?, _ interval: Interval<Context>)
-    where S.Input == Output, S.Failure == Failure {
-      let stage = CollectOnStage<Upstream.Output, Failure>("CollectByTime", ErasedSubscriber(subscriber), count: count)
+    @inlinable
+    func attach<S: Subscriber>(
+      _ subscriber: S, count: Int?, _ scheduler: Context, _ interval: Context.SchedulerTimeType.Stride
+    ) where S.Input == Output, S.Failure == Failure {
+      let stage = CollectOnStage<Upstream.Output, Failure>(
+        "CollectByTime", ErasedSubscriber(subscriber), count: count,
+        hop: { [options] in scheduler.schedule(options: options, $0) })
       upstream.receive(subscriber: stage)
-      stage.start(interval)
+      stage.start(Interval(every: interval, scheduler: scheduler, options: options))
     }
   }
 }

@@ -54,41 +54,77 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   /// True when upstream has finished: what is left is due, and the ending after it.
   @exclusivity(unchecked) private var isFinished = false
   @exclusivity(unchecked) private var isDelivering = false
+  /// True when upstream has ended, which may still have to be delivered.
+  @exclusivity(unchecked) private var isClosed = false
+  /// True when upstream has been asked for a value that has not come.
+  @exclusivity(unchecked) private var isWaiting = false
+  /// Has the scheduler of `collect(.byTime)` deliver something; `nil` delivers it immediately.
+  private let hop: ((@escaping () -> Void) -> Void)?
 
-  @usableFromInline init(_ name: StaticString, _ down: ErasedSubscriber<[Input], Failure>, count: Int?) {
+  @usableFromInline init(
+    _ name: StaticString, _ down: ErasedSubscriber<[Input], Failure>, count: Int?,
+    hop: ((@escaping () -> Void) -> Void)? = nil
+  ) {
     source = name
     self.count = count
+    self.hop = hop
     super.init(name, down)
   }
 
   override func began() {
     super.began()
-    if count == nil { up?.request(.unlimited) }
+    if hop == nil { up?.request(.unlimited) } else { ask() }
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, !isFinished else { return .none }
+    guard isLive, !isClosed else { return .none }
+    isWaiting = false
     collected.append(input)
-    return collected.count == count ? upstreamDemand(for: deliver()) : .none
+    guard let hop else { return .none }
+    if collected.count == count { hop { [self] in serve() } }
+    guard hasRoom else { return .none }
+    isWaiting = true
+    return .max(1)
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, !isFinished else { return }
+    guard isLive, !isClosed else { return }
+    isClosed = true
     trigger?.cancel()
+    if let hop { hop { [self] in end(completion) } } else { end(completion) }
+  }
+
+  private func end(_ completion: Subscribers.Completion<Failure>) {
+    guard isLive else { return }
     if case .finished = completion { return finishWhenDelivered() }
     for input in collected { StreamDiagnostics.dropped(input, source, .terminated) }
     collected = []
     finish(completion)
   }
 
+  /// True when one more value may be held: always, but for the array that waits to be asked for when it is full.
+  private var hasRoom: Bool { collected.count < count ?? .max }
+
+  /// Asks for the next value, one at a time, as Combine does.
+  private func ask() {
+    guard hop != nil, isLive, !isClosed, !isWaiting, hasRoom, let up else { return }
+    isWaiting = true
+    up.request(.max(1))
+  }
+
+  private func serve() {
+    deliver()
+    ask()
+  }
+
   private func finishWhenDelivered() {
     isFinished = true
-    _ = deliver()
+    deliver()
   }
 
   override func triggered() {
     isDue = true
-    request(upstream: deliver())
+    serve()
   }
 
   override func triggerEnded() {
@@ -96,49 +132,29 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     finishWhenDelivered()
   }
 
-  override var needsTrigger: Bool { super.needsTrigger && !isFinished }
+  override var needsTrigger: Bool { super.needsTrigger && !isClosed }
 
-  /// Delivers the arrays that are due or full, as far as they are asked for, and returns what was asked for meanwhile.
-  private func deliver() -> Subscribers.Demand {
-    guard !isDelivering else { return .none }
+  /// Delivers the arrays that are due or full, as far as they are asked for.
+  private func deliver() {
+    guard !isDelivering else { return }
     isDelivering = true
-    var asked = Subscribers.Demand.none
-    while isLive, demand > .none, !collected.isEmpty, isDue || isFinished || collected.count >= count ?? .max {
-      let array: [Input]
-      if let count, collected.count > count {
-        array = Array(collected.prefix(count))
-        collected.removeFirst(count)
-      } else {
-        array = collected
-        collected = []
-        isDue = false
-      }
+    while isLive, demand > .none, !collected.isEmpty, isDue || isFinished || !hasRoom {
+      let array = collected.take()
+      isDue = false
       demand.takeOne()
-      let more = down.receive(array)
-      demand += more
-      asked += more
+      demand += down.receive(array)
     }
     isDelivering = false
     if collected.isEmpty {
       isDue = false
       if isFinished { finish(.finished) }
     }
-    return asked
-  }
-
-  private func upstreamDemand(for arrays: Subscribers.Demand) -> Subscribers.Demand {
-    count.map { arrays * $0 } ?? .none
-  }
-
-  private func request(upstream arrays: Subscribers.Demand) {
-    let more = upstreamDemand(for: arrays)
-    if more > .none, isLive, !isFinished { up?.request(more) }
   }
 
   override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     self.demand += demand
-    request(upstream: demand + deliver())
+    serve()
   }
 
   override func forget() { _ = collected.take() }

@@ -32,14 +32,29 @@ import Testing
     }
   }
 
-  @Test func `collect by time or count asks upstream for full arrays`() {
+  @Test func `collect by time asks for one value at a time, and waits with a full array that nobody asked for`() {
     withVirtualTime { time in
-      var asked: [Subscribers.Demand] = []
-      let recorder = time.hot("").handleEvents(receiveRequest: { asked.append($0) })
-        .collect(.byTimeOrCount(time, .milliseconds(6), 3)).record(on: time, demand: .max(2))
+      var asked = 0
+      let recorder = time.hot("abcde").handleEvents(receiveRequest: { asked += $0.max ?? 1_000 })
+        .collect(.byTimeOrCount(time, .milliseconds(60), 3)).record(on: time, demand: .none)
+      #expect(asked == 1)
+      time.advance(by: .milliseconds(10))
       recorder.request(.max(1))
-      #expect(asked == [.max(6), .max(3)])
+      #expect(recorder.values == [["a", "b", "c"]])
+      #expect(asked == 2)
       recorder.cancel()
+    }
+  }
+
+  @Test func `collect by time ends on its scheduler`() {
+    withVirtualTime { time in
+      let letters = PassthroughSubject<String, Never>()
+      let recorder = letters.collect(.byTime(time, .milliseconds(4))).record(on: time)
+      letters.send("a")
+      letters.send(completion: .finished)
+      #expect(recorder.values == [])
+      time.run()
+      recorder.expect("(x|)", values: ["x": ["a"]])
     }
   }
 
