@@ -37,9 +37,9 @@ public final class PollingSimulation {
   /// - Parameters:
   ///   - seed: determines everything.
   ///   - hours: how long to simulate.
-  ///  - maxAge: the age at which saved feeds expire, in seconds.
-  ///  - haste: how many times more often than usual faults occur.
-  ///  - sabotage: a defect to put in.
+  ///   - maxAge: the age at which saved feeds expire, in seconds.
+  ///   - haste: how many times more often than usual faults occur.
+  ///   - sabotage: a defect to put in.
   public init(
     seed: UInt64, hours: Int, maxAge: Int = 604_800, haste: Int = 1,
     sabotage: Sabotage? = nil

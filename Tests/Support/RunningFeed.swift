@@ -11,10 +11,10 @@ package final class RunningFeed: Sendable {
   private let ended: Task<Int32, Never>
 
   /// - Parameters:
-  ///  - terminal: true when both outputs are one terminal; `output` then has what is written to either.
-  ///  - readsOutput: true when its output is read; otherwise the pipe fills up.
-  ///  - errorsAreFull: true when its standard error is full and nobody reads it.
-  ///  - patience: the seconds after which it is killed, so that its test fails.
+  ///   - terminal: true when both outputs are one terminal; `output` then has what is written to either.
+  ///   - readsOutput: true when its output is read; otherwise the pipe fills up.
+  ///   - errorsAreFull: true when its standard error is full and nobody reads it.
+  ///   - patience: the seconds after which it is killed, so that its test fails.
   package init(
     program: String = FeedBinary.path, _ arguments: [String], environment: [String: String] = [:],
     terminal: Bool = false, readsOutput: Bool = true, errorsAreFull: Bool = false, patience: Int = 60

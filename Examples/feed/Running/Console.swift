@@ -12,8 +12,8 @@ final class Console {
   private var status = ""
 
   /// - Parameters:
-  ///  - columns: the present width of the screen; `nil` when it is unknown.
-  ///  - write: receives the text; standard error by default.
+  ///   - columns: the present width of the screen; `nil` when it is unknown.
+  ///   - write: receives the text; standard error by default.
   init(
     style: Style = .suiting(STDERR_FILENO),
     showsStatus: Bool = Style.isScreen(STDERR_FILENO) && !Output.isPipe(STDOUT_FILENO),

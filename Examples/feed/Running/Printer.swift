@@ -8,7 +8,7 @@ final class Printer<Input, Failure: Error>: Subscriber, Cancellable {
 
   /// - Parameters:
   ///   - write: writes a value and calls back when that is done.
-  ///  - ended: receives the ending, unless cancelled.
+  ///   - ended: receives the ending, unless cancelled.
   init(
     write: @escaping (Input, @escaping () -> Void) -> Void,
     ended: @escaping (Subscribers.Completion<Failure>) -> Void

@@ -45,8 +45,8 @@ final class Session {
   /// Subscribes standard output to `publisher`.
   ///
   /// - Parameters:
-  ///  - text: returns a value's text, on the thread pool: for 100,000 images that takes too long for the loop.
-  ///  - ended: receives the ending, unless the session was stopped.
+  ///   - text: returns a value's text, on the thread pool: for 100,000 images that takes too long for the loop.
+  ///   - ended: receives the ending, unless the session was stopped.
   func run<P: Publisher>(
     _ publisher: P, text: @escaping @Sendable (P.Output) -> String,
     ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }

@@ -48,8 +48,8 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
   /// The time to wait before a retry.
   ///
   /// - Parameters:
-  ///  - retry: the number of the retry; the first is 0.
-  ///  - generator: chooses within the jitter; not used when there is none.
+  ///   - retry: the number of the retry; the first is 0.
+  ///   - generator: chooses within the jitter; not used when there is none.
   public func pause<G: RandomNumberGenerator>(before retry: Int, using generator: inout G) -> Duration {
     var seconds = min(firstPause.inSeconds, cap.inSeconds)
     if factor != 1 { seconds = min(seconds * exponent(retry), cap.inSeconds) }

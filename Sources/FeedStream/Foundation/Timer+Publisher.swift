@@ -14,7 +14,7 @@
     ///   - tolerance: how many seconds late a tick may be.
     ///   - runLoop: the loop of the thread on which the subscribers live.
     ///   - mode: the mode in which that loop must run.
-    ///  - options: present for code written for Combine; the timer runs in `mode`.
+    ///   - options: present for code written for Combine; the timer runs in `mode`.
     /// - Precondition: `interval` is more than zero.
     public static func publish(
       every interval: TimeInterval, tolerance: TimeInterval? = nil, on runLoop: RunLoop, in mode: RunLoop.Mode,

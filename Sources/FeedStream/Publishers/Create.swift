@@ -26,7 +26,7 @@ extension Publishers {
     private let body: (Emitter) throws(Failure) -> Void
 
     /// - Parameters:
-    ///  - size: how many values that are not asked for yet to hold; more than zero, `.max` for no limit.
+    ///   - size: how many values that are not asked for yet to hold; more than zero, `.max` for no limit.
     ///   - whenFull: what to do with a value for which there is no room.
     ///   - body: sends values and the ending, now or later; throws to end the stream.
     public init(

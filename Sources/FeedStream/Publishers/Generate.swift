@@ -21,8 +21,8 @@ extension Publishers {
     public let next: (inout State) -> Output?
 
     /// - Parameters:
-    ///  - state: the initial state of every subscription.
-    ///  - next: changes the state and returns the next value; `nil` finishes.
+    ///   - state: the initial state of every subscription.
+    ///   - next: changes the state and returns the next value; `nil` finishes.
     @inlinable public init(state: State, next: @escaping (inout State) -> Output?) {
       self.state = state
       self.next = next

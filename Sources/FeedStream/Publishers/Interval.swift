@@ -21,12 +21,12 @@ extension Publishers {
     public let options: Context.SchedulerOptions?
 
     /// - Parameters:
-    ///  - delay: the time from the subscription to the first tick; by default `interval`, and `.zero` for the
-    ///    scheduler's next opportunity.
-    ///  - interval: the time between ticks, on `scheduler`.
+    ///   - delay: the time from the subscription to the first tick; by default `interval`, and `.zero` for the
+    ///     scheduler's next opportunity.
+    ///   - interval: the time between ticks, on `scheduler`.
     ///   - tolerance: how late a tick may be; by default the scheduler's minimum.
     ///   - scheduler: measures the time, and delivers.
-    ///  - options: passed on to `scheduler`.
+    ///   - options: passed on to `scheduler`.
     /// - Precondition: `interval` is more than zero.
     public init(
       after delay: Context.SchedulerTimeType.Stride? = nil, every interval: Context.SchedulerTimeType.Stride,

@@ -6,7 +6,7 @@ extension Scheduler {
   /// - Parameters:
   ///   - interval: the time between ticks.
   ///   - tolerance: how late a tick may be; by default this scheduler's minimum.
-  ///  - options: passed on to this scheduler.
+  ///   - options: passed on to this scheduler.
   /// - Precondition: `interval` is more than zero.
   public func timer(
     every interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride? = nil,

@@ -10,8 +10,8 @@ where SchedulerTimeType == StreamInstant, SchedulerOptions == Never {
   /// Work started by several calls runs concurrently and finishes in any order; chain calls for serial work.
   ///
   /// - Parameters:
-  ///  - work: runs off the loop: on libuv's thread pool, or, under virtual time, at a virtual instant.
-  ///  - completion: runs on the scheduler afterwards, unless the returned cancellable is cancelled before.
+  ///   - work: runs off the loop: on libuv's thread pool, or, under virtual time, at a virtual instant.
+  ///   - completion: runs on the scheduler afterwards, unless the returned cancellable is cancelled before.
   /// - Returns: a cancellable that prevents `completion`, and `work` too if it has not begun. Dropping it does not
   ///   cancel.
   @discardableResult func offload<T: Sendable>(

@@ -28,7 +28,7 @@ public final class SerialWorker {
   /// Requests `work` immediately.
   ///
   /// - Parameters:
-  ///  - work: runs off the loop, after all work requested before.
+  ///   - work: runs off the loop, after all work requested before.
   ///   - completion: receives the result on the scheduler.
   /// - Returns: a cancellable that prevents `completion`, and `work` too if it has not begun. Dropping it does not
   ///   cancel.

@@ -43,9 +43,9 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   /// Keeps what was sent less than `maxAge` ago, and at most the last `count` values.
   ///
   /// - Parameters:
-  ///  - maxAge: a value this old is discarded.
+  ///   - maxAge: a value this old is discarded.
   ///   - count: 0 or more; `Int.max` keeps everything that is young enough.
-  ///  - scheduler: the clock; nothing is scheduled on it.
+  ///   - scheduler: the clock; nothing is scheduled on it.
   @inlinable public convenience init<S: Scheduler>(
     maxAge: S.SchedulerTimeType.Stride, count: Int = .max, scheduler: S
   ) {

@@ -13,8 +13,8 @@
   /// Adds a subscriber, or delivers the ending to it immediately when the subject has ended.
   ///
   /// - Parameters:
-  ///  - position: where it begins among the values that the subject keeps.
-  ///  - onRequest: called when the subscriber asks for values, after the demand is noted.
+  ///   - position: where it begins among the values that the subject keeps.
+  ///   - onRequest: called when the subscriber asks for values, after the demand is noted.
   @inlinable func add<S: Subscriber>(
     _ subscriber: S, to subject: AnyObject, from position: Int = 0, onRequest: ((AnySubjectEntry) -> Void)? = nil
   ) where S.Input == Output, S.Failure == Failure {

@@ -9,8 +9,8 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - owner: handed to the closures, so that they need not capture it.
-  ///  - receiveCompletion: receives the ending.
-  ///  - receiveValue: receives each value.
+  ///   - receiveCompletion: receives the ending.
+  ///   - receiveValue: receives each value.
   /// - Returns: cancels the subscription when cancelled or released; keep it.
   @inlinable public func sink<Owner: AnyObject>(
     on owner: Owner, receiveCompletion: ((Owner, Subscribers.Completion<Failure>) -> Void)? = nil,

@@ -152,10 +152,10 @@ extension Recorder {
   /// The recording, drawn under the operator it came from.
   ///
   /// - Parameters:
-  ///  - caption: the text in the box, which is the operator's call; without it there is no box.
-  ///  - inputs: the operator's inputs.
-  ///  - showsDemand: true to show the demand too.
-  ///  - showsTimes: true when the picture shows the time of each event.
+  ///   - caption: the text in the box, which is the operator's call; without it there is no box.
+  ///   - inputs: the operator's inputs.
+  ///   - showsDemand: true to show the demand too.
+  ///   - showsTimes: true when the picture shows the time of each event.
   public func diagram(
     _ caption: String = "", inputs: [MarbleDiagram.Lane] = [], showsDemand: Bool = false, showsTimes: Bool = false
   ) -> MarbleDiagram {

@@ -17,10 +17,10 @@ extension Recorder {
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
-  ///  - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
-  ///    digits for `Int`.
-  ///  - failure: the failure for `#`; by default ``MarbleFailure``.
-  ///  - frame: the duration of one character.
+  ///   - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
+  ///     digits for `Int`.
+  ///   - failure: the failure for `#`; by default ``MarbleFailure``.
+  ///   - frame: the duration of one character.
   public func expect(
     _ marbles: String, values: KeyValuePairs<Character, Input> = [:], failure: Failure? = nil,
     frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
@@ -109,8 +109,8 @@ extension Recorder {
   ///     #expect(recorder.marbles(frame: 1) == "a-b--(c|)")
   ///
   /// - Parameters:
-  ///  - frame: the duration of one character.
-  ///  - values: the values of the characters.
+  ///   - frame: the duration of one character.
+  ///   - values: the values of the characters.
   public func marbles(frame: StreamInstant.Stride, values: KeyValuePairs<Character, Input> = [:]) -> String {
     let events = timeline
     var names = MarbleNames(MarbleKey<Input, Failure>(values: values, failure: nil), for: events.map(\.event))
@@ -121,15 +121,15 @@ extension Recorder {
 /// Subscribes to `publisher` now, runs to the end, and fails the test unless its events match `marbles`.
 ///
 /// - Parameters:
-///  - publisher: the publisher to test; everything it waits for is on `time`.
-///  - time: advances until nothing is left to do.
-///  - subscription: when to subscribe and to cancel, as a diagram, `"--^---!"`; times count from its beginning. See
-///    ``SubscriptionMarbles``.
+///   - publisher: the publisher to test; everything it waits for is on `time`.
+///   - time: advances until nothing is left to do.
+///   - subscription: when to subscribe and to cancel, as a diagram, `"--^---!"`; times count from its beginning. See
+///     ``SubscriptionMarbles``.
 ///   - marbles: see ``Marbles``.
-///  - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and digits
-///    for `Int`.
-///  - failure: the failure for `#`; by default ``MarbleFailure``.
-///  - frame: the duration of one character, in both diagrams.
+///   - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
+///     digits for `Int`.
+///   - failure: the failure for `#`; by default ``MarbleFailure``.
+///   - frame: the duration of one character, in both diagrams.
 public func expectMarbles<P: Publisher>(
   _ publisher: P, on time: VirtualTimeScheduler, during subscription: String = "^", _ marbles: String,
   values: KeyValuePairs<Character, P.Output> = [:], failure: P.Failure? = nil,

@@ -8,13 +8,13 @@ extension Recorder {
   /// The time of each stream counts from its arrival. All events count as read, also those of the streams.
   ///
   /// - Parameters:
-  ///  - marbles: when each stream arrives; see ``Marbles``.
+  ///   - marbles: when each stream arrives; see ``Marbles``.
   ///   - streams: the diagram of each.
-  ///  - values: the values of the characters in those. Other characters stand for themselves, for `Character`, `String`
-  ///    and digits for `Int`.
-  ///  - failure: the failure for `#` in `marbles`; by default ``MarbleFailure``.
-  ///  - streamFailure: the failure for `#` in `streams`; by default ``MarbleFailure``.
-  ///  - frame: the duration of one character.
+  ///   - values: the values of the characters in those. Other characters stand for themselves, for `Character`,
+  ///     `String` and digits for `Int`.
+  ///   - failure: the failure for `#` in `marbles`; by default ``MarbleFailure``.
+  ///   - streamFailure: the failure for `#` in `streams`; by default ``MarbleFailure``.
+  ///   - frame: the duration of one character.
   public func expect<Stream: Publisher>(
     _ marbles: String, streams: KeyValuePairs<Character, String>,
     values: KeyValuePairs<Character, Stream.Output> = [:], failure: Failure? = nil,
@@ -87,14 +87,14 @@ extension StreamsTimeline {
 ///     expectMarbles(time.hot("ab--c|").window(2), on: time, "x-…", streams: ["x": "ab|", …])
 ///
 /// - Parameters:
-///  - publisher: the publisher to test; everything it waits for is on `time`.
-///  - time: advances until nothing is left to do.
-///  - marbles: when each stream arrives; see ``Marbles``.
-///  - streams: the diagram of each, its time counted from its arrival.
-///  - values: the values of the characters in those.
-///  - failure: the failure for `#` in `marbles`; by default ``MarbleFailure``.
-///  - streamFailure: the failure for `#` in `streams`; by default ``MarbleFailure``.
-///  - frame: the duration of one character.
+///   - publisher: the publisher to test; everything it waits for is on `time`.
+///   - time: advances until nothing is left to do.
+///   - marbles: when each stream arrives; see ``Marbles``.
+///   - streams: the diagram of each, its time counted from its arrival.
+///   - values: the values of the characters in those.
+///   - failure: the failure for `#` in `marbles`; by default ``MarbleFailure``.
+///   - streamFailure: the failure for `#` in `streams`; by default ``MarbleFailure``.
+///   - frame: the duration of one character.
 public func expectMarbles<P: Publisher>(
   _ publisher: P, on time: VirtualTimeScheduler, _ marbles: String, streams: KeyValuePairs<Character, String>,
   values: KeyValuePairs<Character, P.Output.Output> = [:], failure: P.Failure? = nil,

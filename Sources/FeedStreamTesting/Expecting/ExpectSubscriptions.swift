@@ -10,8 +10,8 @@ extension ScriptedPublisher {
   /// the subscription is still live.
   ///
   /// - Parameters:
-  ///  - diagrams: see ``SubscriptionMarbles``; none when nobody may subscribe.
-  ///  - frame: the duration of one character.
+  ///   - diagrams: see ``SubscriptionMarbles``; none when nobody may subscribe.
+  ///   - frame: the duration of one character.
   public func expectSubscriptions(
     _ diagrams: String..., frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column

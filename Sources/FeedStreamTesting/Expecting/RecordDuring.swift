@@ -17,7 +17,7 @@ extension Publisher {
   ///   - time: the scheduler; the diagram begins now.
   ///   - demand: how the recorder asks for values, from its subscription on.
   ///   - subscription: see ``SubscriptionMarbles``; `"---!"` subscribes now, `"---^"` never cancels.
-  ///  - frame: the duration of one character.
+  ///   - frame: the duration of one character.
   public func record(
     on time: VirtualTimeScheduler, demand: DemandScript = .unlimited, during subscription: String,
     frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,

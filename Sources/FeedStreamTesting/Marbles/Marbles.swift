@@ -41,7 +41,7 @@ public struct Marbles: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - text: the drawing.
-  ///  - frame: the duration of one character.
+  ///   - frame: the duration of one character.
   public init(_ text: String, frame: StreamInstant.Stride = .milliseconds(1)) throws(MarbleError) {
     var parser = MarbleParser(text, frame: frame)
     self.text = text

@@ -31,7 +31,7 @@ public struct SubscriptionMarbles: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - text: the drawing.
-  ///  - frame: the duration of one character.
+  ///   - frame: the duration of one character.
   public init(_ text: String, frame: StreamInstant.Stride = .milliseconds(1)) throws(MarbleError) {
     // The reader of marbles takes these for values. It counts time from ^, which here takes one frame like the others.
     let begin = Self.stand(for: text)

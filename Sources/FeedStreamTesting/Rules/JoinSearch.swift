@@ -32,15 +32,15 @@ extension [JoinEvent] {
 }
 
 extension StreamRules {
-  /// Runs an operator of several publishers through everything that these may send in turn: values, endings and failures
-  /// in every order, up to a number of events. The shortest that shows a breach fails the test.
+  /// Runs an operator of several publishers through everything that these may send in turn: values, endings and
+  /// failures in every order, up to a number of events. The shortest that shows a breach fails the test.
   ///
   ///     StreamRules.verify("merge", joining: 2, expects: { history in
   ///       (history.compactMap(\.value), history.ending(finishedWhen: history.hasEnded(0) && history.hasEnded(1)))
   ///     }) { $0[0].merge(with: $0[1]) }
   ///
-  /// After each event the values and the ending are compared with what `expects` states. Until the ending no upstream may
-  /// be cancelled; with the ending, all that run must be.
+  /// After each event the values and the ending are compared with what `expects` states. Until the ending no upstream
+  /// may be cancelled; with the ending, all that run must be.
   ///
   /// - Parameters:
   ///   - count: how many upstreams there are.

@@ -1,7 +1,7 @@
 import FeedStream
 
-/// Sends values within the delivery of another, before and after asking for more, and compares what is delivered: nothing
-/// may overtake what was sent before it (rule 7).
+/// Sends values within the delivery of another, before and after asking for more, and compares what is delivered:
+/// nothing may overtake what was sent before it (rule 7).
 struct OrderProbe<P: Publisher> {
   let build: RuleRun<P>.Build
 

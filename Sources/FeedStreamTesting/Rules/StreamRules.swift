@@ -62,10 +62,10 @@ public enum StreamRules {
   /// Checks the operator that `build` applies and fails the test with the shortest script that breaks a rule.
   ///
   /// - Parameters:
-  ///  - name: the operator's name for the message.
-  ///  - traits: the ways in which the operator differs from a plain one.
+  ///   - name: the operator's name for the message.
+  ///   - traits: the ways in which the operator differs from a plain one.
   ///   - survives: the misbehaviours of a source from which the operator protects its subscriber.
-  ///  - expects: what the operator must deliver for the given values, stated without using it.
+  ///   - expects: what the operator must deliver for the given values, stated without using it.
   ///   - build: applies the operator.
   /// - Returns: a summary of the check.
   @discardableResult public static func verify<P: Publisher>(

@@ -11,7 +11,7 @@ extension VirtualTimeScheduler {
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``. Each character stands for itself, `#` for ``MarbleFailure``.
-  ///  - frame: the duration of one character.
+  ///   - frame: the duration of one character.
   public func cold(
     _ marbles: String, frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,
     filePath: StaticString = #filePath,
@@ -27,9 +27,9 @@ extension VirtualTimeScheduler {
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
-  ///  - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
-  ///    digits for `Int`.
-  ///  - frame: the duration of one character.
+  ///   - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
+  ///     digits for `Int`.
+  ///   - frame: the duration of one character.
   public func cold<Output>(
     _ marbles: String, of type: Output.Type = Output.self, values: KeyValuePairs<Character, Output> = [:],
     frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
@@ -56,8 +56,8 @@ extension VirtualTimeScheduler {
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
-  ///  - failure: the failure for `#`; a diagram without one needs none.
-  ///  - frame: the duration of one character.
+  ///   - failure: the failure for `#`; a diagram without one needs none.
+  ///   - frame: the duration of one character.
   public func cold<Failure: Error>(
     _ marbles: String, failure: Failure? = nil, frame: StreamInstant.Stride = .milliseconds(1),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath,
@@ -73,10 +73,10 @@ extension VirtualTimeScheduler {
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
-  ///  - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
-  ///    digits for `Int`.
-  ///  - failure: the failure for `#`; a diagram without one needs none.
-  ///  - frame: the duration of one character.
+  ///   - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
+  ///     digits for `Int`.
+  ///   - failure: the failure for `#`; a diagram without one needs none.
+  ///   - frame: the duration of one character.
   public func cold<Output, Failure: Error>(
     _ marbles: String, of type: Output.Type = Output.self, values: KeyValuePairs<Character, Output> = [:],
     failure: Failure? = nil, frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,

@@ -30,7 +30,7 @@ extension StepVerifier {
   /// nothing is left to do.
   ///
   /// - Parameters:
-  ///  - isTaken: returns true to take a value; the first other value is left to the next step.
+  ///   - isTaken: returns true to take a value; the first other value is left to the next step.
   ///   - consume: receives each value taken.
   public func thenConsumeWhile(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,

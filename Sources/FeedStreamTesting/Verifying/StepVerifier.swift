@@ -49,8 +49,8 @@ public struct StepVerifier<Output, Failure: Error> {
   /// Returns a verifier with one more step.
   ///
   /// - Parameters:
-  ///  - site: the line of the call; by default that of `verify(on:)`, for steps that cannot fail.
-  ///  - run: returns what differs from the expectation, in a sentence that begins in lower case, or `nil`.
+  ///   - site: the line of the call; by default that of `verify(on:)`, for steps that cannot fail.
+  ///   - run: returns what differs from the expectation, in a sentence that begins in lower case, or `nil`.
   func adding(_ site: CallSite? = nil, _ run: @escaping (Run) -> String?) -> Self {
     var copy = self
     copy.steps.append(Step(site: site ?? self.site, run: run))

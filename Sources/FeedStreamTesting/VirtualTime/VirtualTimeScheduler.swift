@@ -57,7 +57,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   private lazy var pass = CurrentDomain.Token(self)
 
   /// - Parameters:
-  ///  - start: the initial value of `now`.
+  ///   - start: the initial value of `now`.
   ///   - order: the order among work due at one instant.
   public init(startingAt start: StreamInstant = StreamInstant(nanoseconds: 0), order: Order = .scheduled) {
     self.order = order

@@ -36,8 +36,8 @@ public final class VirtualDisk: FeedStore {
   }
 
   /// - Parameters:
-  ///  - time: the virtual time for the log.
-  ///  - seed: determines the random faults.
+  ///   - time: the virtual time for the log.
+  ///   - seed: determines the random faults.
   public init(on time: VirtualTimeScheduler, seed: UInt64 = 0) {
     self.time = time
     state = Mutex(State(platter: Platter(seed: seed)))

@@ -32,8 +32,8 @@ public final class VirtualNetwork {
   @exclusivity(unchecked) private var firstInLog = 0
 
   /// - Parameters:
-  ///  - time: the scheduler of everything that happens.
-  ///  - seed: determines the random numbers of the scripts.
+  ///   - time: the scheduler of everything that happens.
+  ///   - seed: determines the random numbers of the scripts.
   public init(on time: VirtualTimeScheduler, seed: UInt64 = 0) {
     self.time = time
     random = SeededGenerator(seed: seed)

@@ -1,8 +1,8 @@
-/// One publisher at a time, made of upstream's values: what `switchToLatest`, `flatMapFirst` and `concatMap` share. They
-/// differ in what happens to a value that arrives while a publisher runs.
+/// Runs one publisher at a time, each made from a value of upstream: the stage of `switchToLatest`, `flatMapFirst` and
+/// `concatMap`. They differ in what happens to a value that arrives while a publisher runs.
 @usableFromInline
 final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Output, Failure>, Subscriber {
-  /// Makes a publisher of a value and has the inlet given subscribe to it, or the stage take it.
+  /// Makes a publisher from a value and subscribes the given inlet to it, or lets the stage take it.
   @usableFromInline let attach: (Input, FlatteningStage, Upstream?) -> Void
   @usableFromInline let whenBusy: WhenBusy
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
@@ -10,7 +10,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   /// True when upstream's ending was passed on. As in Combine's `switchToLatest`, an upstream that breaks the rules and
   /// ends again after that is not corrected.
   @exclusivity(unchecked) private var endsWithUpstream = false
-  /// True while a publisher runs, or is about to.
+  /// True while a publisher runs, or is about to run.
   @exclusivity(unchecked) @usableFromInline var isBusy = false
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Input>()
 
@@ -47,10 +47,10 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
     if isSubscribing { subscribe { [self] in attach(input, self, $0) } } else { attach(input, self, nil) }
   }
 
-  /// Puts `publisher` in the current one's place; not while this is subscribing. What a sequence or a `Just` has is
-  /// delivered without a subscription, which costs three allocations, while everything is asked for.
+  /// Replaces the current publisher with `publisher`; not while this is subscribing. While everything is requested, a
+  /// sequence or a `Just` delivers without a subscription, which would take three allocations.
   @inlinable func take<P: Publisher>(_ publisher: P) where P.Output == Output, P.Failure == Failure {
-    // Before the cancellation, which may come back here.
+    // Before the cancellation, which may call back into this.
     isSubscribing = true
     current.take()?.cancel()
     if isTaking {
@@ -71,7 +71,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
     subscribeToUpcoming()
   }
 
-  /// True while what is being taken is wanted: no cancellation, and no other upstream in its place.
+  /// True while the publisher being taken is wanted: nothing has cancelled it, and no other upstream has replaced it.
   @inlinable var isTaking: Bool { isActive && upcoming == nil }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
@@ -101,7 +101,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
     if isFinished { end(.finished) }
   }
 
-  /// A failure comes before the turn of what waits.
+  /// Reports the waiting values as dropped: a failure comes before their turn.
   private func reportWaiting() {
     while let input = waiting.popFirst() { StreamDiagnostics.dropped(input, name, .terminated) }
   }
@@ -119,9 +119,9 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   }
 }
 
-/// What a value does that arrives while a publisher made of another runs.
+/// Says what happens to a value that arrives while a publisher runs.
 @usableFromInline enum WhenBusy {
-  /// It takes over.
+  /// It replaces the publisher that runs.
   case replaces
   /// It is dropped, and reported.
   case isDropped
@@ -130,7 +130,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
 }
 
 extension Publisher {
-  /// Delivers to `subscriber` the values of one publisher at a time, made of the values of this one.
+  /// Makes a publisher from each value, runs one at a time, and delivers their values to `subscriber`.
   @inlinable func flatten<P: Publisher, S: Subscriber>(
     _ name: StaticString, _ whenBusy: WhenBusy, into subscriber: S, _ make: @escaping (Output) -> P
   ) where P.Output == S.Input, P.Failure == S.Failure, Failure == S.Failure {

@@ -1,5 +1,5 @@
-/// What a stage does with one of its upstreams, as a type: a stage that has several is told apart by it at compile
-/// time, so that the value path stays specialized.
+/// A stage's behaviour towards one of its upstreams, as a type: it distinguishes several upstreams at compile time, so
+/// that the value path stays specialized.
 @usableFromInline protocol Port {
   associatedtype Owner: CustomStringConvertible
   associatedtype Input
@@ -9,9 +9,9 @@
   static func began(_ inlet: Inlet<Self>)
   static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>)
-  /// True when a value passes that comes before the subscription, or after the ending.
+  /// True when a value passes although it arrives before the subscription, or after the ending.
   static func takesStray(afterEnding: Bool) -> Bool
-  /// What the inlet is identified by; itself, unless it stands for its owner.
+  /// The inlet's identifier: its own, unless it acts for its owner.
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier
 }
 
@@ -22,13 +22,13 @@ extension Port {
 
 /// The part of an inlet that is not generic, so that a stage can store and cancel several without a metadata lookup.
 @usableFromInline class AnyInlet {
-  /// For the owner's use: its place in the owner's list.
+  /// For the owner's use: the index in the owner's list.
   @exclusivity(unchecked) @usableFromInline final var index: Int
-  /// For the owner's use: whether it has asked for everything.
+  /// For the owner's use: true when it has requested everything.
   @exclusivity(unchecked) @usableFromInline final var isUnlimited = false
   @exclusivity(unchecked) @usableFromInline final var isLive = false
   @exclusivity(unchecked) @usableFromInline final var isEnded = false
-  /// For the owner's use: whether a subscription that comes after the ending is neither used nor refused.
+  /// For the owner's use: true when a subscription that arrives after the ending is neither used nor refused.
   @exclusivity(unchecked) @usableFromInline final var leavesLate = false
   @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
 
@@ -43,11 +43,10 @@ extension Port {
     up?.cancel()
   }
 
-  /// Takes no more notice of the subscription, which is still there to be cancelled; should the publisher send another,
-  /// that begins anew.
+  /// Ignores the subscription from now on, but can still cancel it. If the publisher sends another, that starts again.
   @usableFromInline final func reset() { isLive = false }
 
-  /// Releases the values that it holds, and reports them if told to; see ``Lane``.
+  /// Releases the values that it holds, and reports them if `reporting`; see ``Lane``.
   @usableFromInline func drop(reporting: Bool) {}
 
   @usableFromInline final func close() {
@@ -58,8 +57,8 @@ extension Port {
   }
 }
 
-/// A stage's subscription to one of its upstreams, with the protocol's rules kept: the first subscription wins, one
-/// ending, nothing after an ending or a cancellation.
+/// A stage's subscription to one of its upstreams. It keeps the protocol's rules: the first subscription wins, there is
+/// one ending, and nothing follows an ending or a cancellation.
 @usableFromInline
 class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible
@@ -94,7 +93,7 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
     isLive = false
     isEnded = true
     if case .finished = completion { up = nil }
-    // One that fails is still there to be cancelled with the others.
+    // A failed one must still be cancelled with the others.
     P.ended(completion, self)
     up = nil
   }

@@ -1,14 +1,14 @@
-/// Which values of several upstreams belong together.
+/// Says which values of several upstreams belong together.
 @usableFromInline enum JoinRule {
-  /// Those at the same place: a value waits for its partners. What `zip` does.
+  /// The values at the same index: a value waits for its partners, as in `zip`.
   case pairing
-  /// The latest of each, whenever one changes. What `combineLatest` does.
+  /// The latest value of each, whenever one changes, as in `combineLatest`.
   case latest
 
   @inlinable var name: StaticString { self == .pairing ? "Zip" : "CombineLatest" }
 }
 
-/// The values that a stage of two upstreams keeps, and when they make something to deliver: ``Pairing`` or ``Latest``.
+/// The values that a stage of two upstreams keeps, and the rule that combines them: ``Pairing`` or ``Latest``.
 ///
 /// A plain value: a rule decides, the stage around it acts. Stages are generic over it, so that its calls are direct.
 @usableFromInline protocol PairRule {
@@ -20,12 +20,13 @@
 
   mutating func take(first value: First)
   mutating func take(second value: Second)
-  /// True while there is something to deliver.
+  /// True while there is a value to deliver.
   var hasNext: Bool { get }
-  /// Something to deliver, taken from what is kept. Only while there is; an optional in its place would cost each value.
+  /// Takes the next value to deliver. Call it only while there is one; an optional instead would cost time for each
+  /// value.
   mutating func next() -> Output
-  /// True when nothing more can come.
+  /// True when no further value is possible.
   func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool
-  /// Reports what is kept and will not be delivered.
+  /// Reports the kept values as dropped.
   mutating func dropRest()
 }

@@ -1,14 +1,15 @@
-/// Several upstreams into one subscriber: the root of the stages that merge, pair, race, or play one after another.
+/// Joins several upstreams into one subscriber: the root of the stages that merge, pair, race, or play one after
+/// another.
 ///
-/// It holds what they share: the subscriber, the demand and the ending. Requests and cancellation come through
-/// ``GuardedSubscription``'s gate. A subclass says what a request means (`requested`, harmless when the stream is over)
-/// and what there is to cancel (`cancelUpstreams`).
+/// It holds the subscriber, the demand and the ending. Requests and cancellation come through ``GuardedSubscription``'s
+/// gate. A subclass implements a request (`requested`, harmless when the stream is over) and the cancellation
+/// (`cancelUpstreams`).
 @usableFromInline class Junction<Output, Failure: Error>: GuardedSubscription {
   @usableFromInline final let name: StaticString
   @usableFromInline final let down: ErasedSubscriber<Output, Failure>
-  /// Asked for and not delivered.
+  /// The demand requested and not yet served.
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
-  /// Not cancelled, and not ended.
+  /// True until the cancellation or the ending.
   @exclusivity(unchecked) @usableFromInline final var isActive = true
   @exclusivity(unchecked) @usableFromInline final var isCancelled = false
 
@@ -17,8 +18,8 @@
     self.down = down
   }
 
-  /// Cancels the upstreams and releases what waits: the stream was cancelled, or is about to end. Runs again when a
-  /// stream that is over is cancelled.
+  /// Cancels the upstreams and releases the waiting values: the stream is cancelled, or about to end. It runs again
+  /// when a stream that is over is cancelled.
   @usableFromInline func cancelUpstreams() {}
 
   // MARK: The subscriber's side
@@ -31,16 +32,16 @@
     cancelUpstreams()
   }
 
-  /// Cancels what still runs and delivers the ending, once.
+  /// Cancels what is still running and delivers the ending, once.
   @inlinable final func end(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
     isActive = false
     cancelUpstreams()
-    // The subscriber may have cancelled in answer to that.
+    // The subscriber may have cancelled in the meantime.
     if !isCancelled { down.receive(completion: completion) }
   }
 
-  // MARK: What a person sees
+  // MARK: Descriptions
 
   @usableFromInline final override var description: String { "\(name)" }
 }

@@ -2,7 +2,7 @@
 @usableFromInline final class Lane<Value, Output, Failure: Error>: Inlet<LanePort<Value, Output, Failure>> {
   @exclusivity(unchecked) @usableFromInline var values = FIFO<Value>()
 
-  /// The value that this lane contributes; there is one.
+  /// Takes the value that this lane contributes; there must be one.
   @inlinable func take() -> Value {
     guard owner.rule == .pairing else { return values[0] }
     let value = values.removeFirst()
@@ -20,7 +20,7 @@
   @usableFromInline typealias Owner = LaneStage<Output, Failure>
 
   @inlinable static func lane(_ inlet: Inlet<Self>) -> Lane<Input, Output, Failure> {
-    // Right because a stage makes no other inlets.
+    // Safe because a stage makes no other inlets.
     unsafeDowncast(inlet, to: Lane<Input, Output, Failure>.self)
   }
 

@@ -1,26 +1,26 @@
-/// Any number of upstreams, each with a place of its own in what is delivered: `zip` and `combineLatest` of three and
-/// more, of a collection, and of any number of publishers of different types.
+/// Combines any number of upstreams, each with its own place in the values delivered: the stage of `zip` and
+/// `combineLatest` of three or more, of a collection, and of any number of publishers of different types.
 ///
-/// Each upstream has a ``Lane`` that keeps its values; `assemble`, formed where the lanes' types are known, makes a value
-/// of what is at their heads. What it has to know of the lanes it counts, so that an ending or a value takes no look at
-/// the others. **Demand:** passes to every upstream.
+/// Each upstream has a ``Lane`` that keeps its values. `assemble`, which is formed where the lanes' types are known,
+/// combines the first value of each. The stage counts the states of the lanes, so that an ending or a value need not
+/// look at the others. **Demand:** passes to every upstream.
 @usableFromInline final class LaneStage<Output, Failure: Error>: Junction<Output, Failure> {
   @usableFromInline let rule: JoinRule
   @exclusivity(unchecked) @usableFromInline var assemble: (() -> Output)?
   @exclusivity(unchecked) @usableFromInline var lanes: ContiguousArray<AnyInlet> = []
-  /// How many lanes have nothing to give.
+  /// How many lanes have no value.
   @exclusivity(unchecked) @usableFromInline var vacant = 0
   /// How many lanes have not ended.
   @exclusivity(unchecked) @usableFromInline var running = 0
-  /// True when there are no lanes, or one has ended with nothing to give: nothing more can come.
+  /// True when there are no lanes, or one has ended without a value: no further value is possible.
   @exclusivity(unchecked) @usableFromInline var isExhausted = false
   /// True when a lane has ended.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
-  /// True when something has arrived that has not been delivered.
+  /// True when a value has arrived that has not been delivered.
   @exclusivity(unchecked) @usableFromInline var isFresh = false
-  /// True while a value is delivered, and until the subscriber has its subscription: what arrives meanwhile waits.
+  /// True while a value is delivered, and until the subscriber has its subscription: events wait meanwhile.
   @exclusivity(unchecked) @usableFromInline var isDelivering = true
-  // The last, so that where the others are does not depend on its type.
+  // Stored last, so that the offsets of the other properties do not depend on its type.
   @exclusivity(unchecked) private var failure: Failure?
 
   @inlinable init(_ rule: JoinRule, _ down: ErasedSubscriber<Output, Failure>) {
@@ -36,7 +36,7 @@
     return lane
   }
 
-  /// Subscribes to the upstreams, all of which have their lane by now, and then tells the subscriber.
+  /// Subscribes to the upstreams, whose lanes all exist by now, and then hands the subscriber its subscription.
   @usableFromInline func start(_ upstreams: [() -> Void], assemble: @escaping () -> Output) {
     self.assemble = assemble
     isExhausted = upstreams.isEmpty
@@ -56,9 +56,10 @@
     return isActive ? more : .none
   }
 
-  /// Delivers what there is, and returns what more the subscriber wants. What arrives meanwhile waits for this loop.
+  /// Delivers the values that are ready, and returns the subscriber's further demand. Values that arrive meanwhile wait
+  /// for this loop.
   ///
-  /// As in ``PairStage``, what is paired needs no look at the demand.
+  /// As in ``PairStage``, values that are paired need no check of the demand.
   @inlinable func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true
@@ -77,7 +78,7 @@
     return isActive ? more : .none
   }
 
-  /// `lane` has given its last value.
+  /// `lane` has delivered its last value.
   @inlinable func emptied(_ lane: AnyInlet) {
     vacant &+= 1
     if lane.isEnded { isExhausted = true }
@@ -91,7 +92,7 @@
     endIfDone()
   }
 
-  /// Delivers the ending that is due, unless the subscriber is not told yet or is being served.
+  /// Delivers the ending that is due, unless the subscriber has no subscription yet or is being served.
   @usableFromInline func endIfDone() {
     guard isActive, !isDelivering else { return }
     if let failure {
@@ -102,7 +103,7 @@
   }
 
   private func stop(_ completion: Subscribers.Completion<Failure>) {
-    // What is not the latest any more gave way by design.
+    // Older values were replaced by the latest, by design.
     if rule == .pairing { for lane in lanes { lane.drop(reporting: true) } }
     end(completion)
   }

@@ -1,34 +1,34 @@
-/// Several upstreams into one subscriber: what `flatMap` and `merge` share.
+/// Merges several upstreams into one subscriber: the stage of `flatMap` and `merge`.
 ///
-/// **Demand:** while the subscriber asks for everything, so do the inlets; otherwise each is asked for one value at a
-/// time, and a value that arrives before its turn waits: one an inlet at most, and nothing is lost.
+/// **Demand:** while the subscriber's demand is unlimited, so is that of the inlets. Otherwise each inlet requests one
+/// value at a time, and a value that arrives before its turn waits: at most one for each inlet, and nothing is lost.
 @usableFromInline class MergeStage<Output, Failure: Error>: Junction<Output, Failure> {
   @exclusivity(unchecked) @usableFromInline final var isDraining = false
   @exclusivity(unchecked) @usableFromInline
   final var waiting = FIFO<(inlet: Inlet<MergePort<Output, Failure>>, value: Output)>()
   @exclusivity(unchecked) @usableFromInline final var inlets: ContiguousArray<AnyInlet> = []
-  /// How many values are being delivered that came through no inlet; the ending waits for them.
+  /// How many values are being delivered without an inlet; the ending waits for them.
   @exclusivity(unchecked) @usableFromInline final var directDeliveries = 0
   /// True while upstreams may be added.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
 
   // MARK: Upstreams
 
-  /// Makes room for one more upstream.
+  /// Adds one more upstream.
   @inlinable final func addInlet() -> Inlet<MergePort<Output, Failure>> {
     let inlet = Inlet<MergePort<Output, Failure>>(self, index: inlets.count)
-    // After the cancellation nobody would take it off again.
+    // After the cancellation nothing would remove it again.
     if isActive { inlets.append(inlet) }
     return inlet
   }
 
-  /// No upstream will be added.
+  /// No upstream will be added any more.
   @inlinable final func close() {
     isOpen = false
     finishIfDone()
   }
 
-  /// An upstream has finished; `flatMap` asks for the next.
+  /// An upstream has finished; `flatMap` requests the next.
   @inlinable func inletFinished() {}
 
   @inlinable final func began(_ inlet: Inlet<MergePort<Output, Failure>>) {
@@ -52,7 +52,7 @@
     return more(for: inlet)
   }
 
-  /// What an inlet whose value has been delivered may send next.
+  /// The demand for an inlet whose value has been delivered.
   @inlinable final func more(for inlet: Inlet<MergePort<Output, Failure>>) -> Subscribers.Demand {
     if inlet.isUnlimited || !isActive { return .none }
     guard demand == .unlimited else { return .max(1) }
@@ -72,7 +72,7 @@
     }
   }
 
-  /// Takes `inlet` off the list, unless that has been done.
+  /// Removes `inlet` from the list, if it is there.
   @inlinable final func remove(_ inlet: Inlet<MergePort<Output, Failure>>) {
     guard inlet.index < inlets.count, inlets[inlet.index] === inlet else { return }
     let last = inlets.removeLast()
@@ -96,7 +96,7 @@
     }
   }
 
-  /// Delivers what waits, in order; what arrives meanwhile joins the queue, and the stack stays flat.
+  /// Delivers the waiting values in order; values that arrive meanwhile join the queue, and the stack stays flat.
   @inlinable final func drain() {
     guard !isDraining else { return }
     isDraining = true
@@ -114,7 +114,7 @@
     if isActive, !isOpen, inlets.isEmpty, waiting.count == 0, directDeliveries == 0 { end(.finished) }
   }
 
-  /// Reports what waits, and ends. Only a failure leaves something waiting.
+  /// Reports the waiting values, and ends. Only at a failure can values be waiting.
   @inlinable final func fail(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
     while waiting.count > 0, let (_, value) = waiting.popFirst() { StreamDiagnostics.dropped(value, name, .terminated) }
@@ -138,7 +138,7 @@
   @inlinable static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
     inlet.owner.receive(input, inlet)
   }
-  /// As in Combine, an upstream that goes on after its ending is heard as long as the others are.
+  /// As in Combine, values of an upstream that continues after its ending pass as long as the others run.
   @inlinable static func takesStray(afterEnding: Bool) -> Bool { true }
   @inlinable static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.ended(completion, inlet)

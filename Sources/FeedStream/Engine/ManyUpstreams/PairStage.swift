@@ -1,17 +1,17 @@
-/// Two upstreams of different types into one subscriber: what `zip` and `combineLatest` share.
+/// Combines two upstreams of different types into one subscriber: the stage of `zip` and `combineLatest`.
 ///
-/// **Demand:** passes to both upstreams. A request made while a value is delivered reaches the upstream that is delivering
-/// as its answer.
+/// **Demand:** passes to both upstreams. A request made while a value is being delivered is returned to the upstream
+/// that delivers.
 @usableFromInline final class PairStage<Rule: PairRule, Failure: Error>: Junction<Rule.Output, Failure> {
-  /// There until the ending; `isActive` says so without copying it.
+  /// Present until the ending; `isActive` tells that without copying it.
   @exclusivity(unchecked) @usableFromInline var rule: Rule?
   /// True when an upstream has ended.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
   @exclusivity(unchecked) @usableFromInline var first: Inlet<FirstPort<Rule, Failure>>?
   @exclusivity(unchecked) @usableFromInline var second: Inlet<SecondPort<Rule, Failure>>?
-  /// True while a value is delivered, and until the subscriber has its subscription: what arrives meanwhile waits.
+  /// True while a value is delivered, and until the subscriber has its subscription: events wait meanwhile.
   @exclusivity(unchecked) @usableFromInline var isDelivering = true
-  /// What the subscriber has asked for while a value was delivered.
+  /// The demand that the subscriber requested while a value was being delivered.
   @exclusivity(unchecked) @usableFromInline var asked = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var failure: Failure?
 
@@ -20,7 +20,7 @@
     super.init(Rule.joins.name, down)
   }
 
-  /// Subscribes to both, and then tells the subscriber.
+  /// Subscribes to both, and then hands the subscriber its subscription.
   @inlinable func start<A: Publisher, B: Publisher>(_ a: A, _ b: B)
   where A.Output == Rule.First, B.Output == Rule.Second, A.Failure == Failure, B.Failure == Failure {
     let (first, second) = (Inlet<FirstPort<Rule, Failure>>(self), Inlet<SecondPort<Rule, Failure>>(self))
@@ -35,11 +35,11 @@
 
   // MARK: Upstream
 
-  /// Delivers what there is and returns what more the subscriber wants of each upstream.
+  /// Delivers the values that are ready and returns the subscriber's further demand, for each upstream.
   ///
-  /// A value that arrives while another is delivered waits for the loop that is delivering: the order is kept and the
-  /// stack stays flat. Pairs are delivered without a look at the demand: each takes one value of either upstream, and
-  /// both have been asked for as many.
+  /// A value that arrives while another is being delivered waits for the running loop: the order is kept and the stack
+  /// stays flat. Pairs are delivered without a check of the demand: each takes one value of either upstream, and the
+  /// same demand was requested from both.
   @inlinable func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true
@@ -58,7 +58,7 @@
     return isActive ? asked : .none
   }
 
-  /// Delivers the ending that is due, unless the subscriber is not told yet or is being served.
+  /// Delivers the ending that is due, unless the subscriber has no subscription yet or is being served.
   @inlinable func endIfDone() {
     guard hasEnding, !isDelivering, let rule, let first, let second else { return }
     if let failure {
@@ -89,7 +89,7 @@
     }
     var more = demand + deliver()
     while isActive, more > .none {
-      // What comes while one is asked waits until both have been.
+      // Values that arrive within one request wait until both have been made.
       isDelivering = true
       first?.request(more)
       second?.request(more)

@@ -1,5 +1,5 @@
-/// One upstream at a time into one subscriber, the next taking over the demand that the last left unused: what `append`,
-/// `switchToLatest` and everything that subscribes again share.
+/// Subscribes to one upstream at a time; the next takes over the demand that the last has not served. It is the base of
+/// `append`, `switchToLatest` and everything that subscribes again.
 ///
 /// A subclass decides, in `ended`, what an upstream's ending means. Subscribing to an upstream that ends at once comes
 /// back here; it is taken up by the loop that is subscribing, so that the stack stays flat.
@@ -17,7 +17,7 @@
   /// Cancels the current upstream and subscribes to another.
   @inlinable final func subscribe(_ attach: @escaping (Upstream) -> Void) {
     guard isActive else { return }
-    // Before the cancellation, which may come back here with a newer one, or cancel this.
+    // Before the cancellation, which may call back into this with a newer one, or cancel this.
     upcoming = attach
     current.take()?.cancel()
     if !isSubscribing { subscribeToUpcoming() }
@@ -34,7 +34,7 @@
     isSubscribing = false
   }
 
-  /// Subscribes when `alarm` rings, unless cancelled before.
+  /// Subscribes when `alarm` fires, unless cancelled before.
   @usableFromInline final func subscribe(_ attach: @escaping (Upstream) -> Void, at alarm: Alarm) {
     guard isActive else { return }
     self.alarm = alarm
@@ -43,7 +43,7 @@
 
   // MARK: Upstream
 
-  /// The current upstream accepted: asks it for what is still wanted.
+  /// The current upstream accepted: requests the outstanding demand.
   @inlinable func began(_ inlet: Upstream) {
     guard isActive, inlet === current else { return inlet.cancel() }
     if demand > .none { inlet.request(demand) }
@@ -58,15 +58,15 @@
     return more
   }
 
-  /// What `inlet`, which has just delivered, may send next. When another upstream has taken its place meanwhile, that one
-  /// is asked; when none has yet, the next is on its beginning.
+  /// The further demand for `inlet`, which has just delivered. If another upstream has replaced it, the demand goes to
+  /// that one; if none has yet, the next receives it when it begins.
   @inlinable final func ask(_ more: Subscribers.Demand, insteadOf inlet: Upstream) -> Subscribers.Demand {
     if inlet === current { return more }
     current?.request(more)
     return .none
   }
 
-  /// More than was asked for is not passed on.
+  /// Refuses a value beyond the demand.
   @inline(never) @usableFromInline final func refuse(_ value: Output) -> Subscribers.Demand {
     if isActive { StreamDiagnostics.dropped(value, name, .noDemand) }
     return .none
@@ -75,7 +75,8 @@
   /// The current upstream has ended.
   @inlinable func ended(_ completion: Subscribers.Completion<Failure>) { end(completion) }
 
-  /// True where an upstream that sends a subscription after its ending is left alone, not cancelled, while this goes on.
+  /// True when an upstream that sends a subscription after its ending is left alone instead of cancelled, as long as
+  /// this runs.
   @usableFromInline var leavesLate: Bool { false }
 
   @inlinable final func endedCurrent(_ completion: Subscribers.Completion<Failure>, _ inlet: Upstream) {

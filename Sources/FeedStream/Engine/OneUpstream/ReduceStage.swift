@@ -19,8 +19,8 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   @exclusivity(unchecked) @usableFromInline var hasEndedWithin = false
 
   /// - Parameters:
-  ///  - keepsValues: true when the result holds the values themselves: a failure drops them, and reports that.
-  ///  - rule: updates the result with a value; returns true when the result is settled.
+  ///   - keepsValues: true when the result holds the values themselves: a failure drops them, and reports that.
+  ///   - rule: updates the result with a value; returns true when the result is settled.
   @usableFromInline init(
     _ name: StaticString, _ down: ErasedSubscriber<Output, Mode.Failure>, _ initial: Output?, keepsValues: Bool = false,
     _ rule: @escaping Rule

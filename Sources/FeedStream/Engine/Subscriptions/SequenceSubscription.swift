@@ -15,11 +15,11 @@
   private let ending: Any?
 
   /// - Parameters:
-  ///  - name: its description when no longer active.
-  ///  - supply: the object that `produce` and `show` take.
-  ///  - ending: the later ending, for mirrors, when there is more than one kind.
-  ///  - produce: delivers as long as `isActive` and `demand` allow, and calls `end()` before its ending.
-  ///  - show: describes it while active.
+  ///   - name: its description when no longer active.
+  ///   - supply: the object that `produce` and `show` take.
+  ///   - ending: the later ending, for mirrors, when there is more than one kind.
+  ///   - produce: delivers as long as `isActive` and `demand` allow, and calls `end()` before its ending.
+  ///   - show: describes it while active.
   @usableFromInline init(
     _ name: StaticString, _ supply: AnyObject, ending: Any?,
     produce: @escaping (AnyObject, SequenceSubscription) -> Void, show: @escaping (AnyObject) -> Any

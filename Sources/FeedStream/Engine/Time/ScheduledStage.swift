@@ -4,9 +4,9 @@
 /// the scheduler only the time. The values in the queue have been asked for, which bounds their number. `cancel()`
 /// empties the queue, and calls that are still scheduled find nothing to deliver.
 ///
-/// The stage stays live, and keeps its upstream, until the ending has been delivered: until then it can be cancelled. What
-/// the scheduler holds reaches the stage through a `Turn`, which is empty when nothing waits, and when the scheduler has
-/// taken its work back.
+/// The stage stays live, and keeps its upstream, until the ending has been delivered: until then it can be cancelled.
+/// What the scheduler holds reaches the stage through a `Turn`, which is empty when nothing waits, and when the
+/// scheduler has taken its work back.
 @usableFromInline class ScheduledStage<Input, Failure: Error>: Stage<Input, Failure> {
   @usableFromInline let name: StaticString
   /// Has the scheduler run something when a value received now is due; takes it back where the scheduler can do that.

@@ -11,7 +11,7 @@
   @exclusivity(unchecked) private var reset: (() -> Void)?
 
   /// - Parameters:
-  ///  - demand: requested immediately.
+  ///   - demand: requested immediately.
   ///   - fired: runs for every value.
   ///   - ended: runs at the ending.
   @usableFromInline init(

@@ -8,17 +8,17 @@ extension Publisher {
   ///
   /// ![buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)](marbles-buffer.svg)
   ///
-  /// As in Combine, finishing follows the last value held and waits to be asked for as a value does. **Demand:**
-  /// `.byRequest` asks upstream for everything; `.keepFull` asks for `size` values and then for one more with each
-  /// value delivered. **Failure:** upstream's, after the values held if they have been asked for, immediately if not;
-  /// one made by `whenFull` comes with the next request, after the values which that asks for. What is still held then
-  /// is dropped, and reported. **Cancellation:** discards what is held. Policy: buffers up to `size`; then `whenFull`
+  /// As in Combine, finishing follows the last value held and needs a request as a value does. **Demand:** `.byRequest`
+  /// asks upstream for everything; `.keepFull` asks for `size` values and then for one more with each value delivered.
+  /// **Failure:** upstream's comes after the values held if they have been asked for, otherwise immediately; one made
+  /// by `whenFull` comes with the next request, after the values which that asks for. The values still held then are
+  /// dropped, and reported. **Cancellation:** discards the values held. Policy: buffers up to `size`; then `whenFull`
   /// decides.
   ///
   /// - Parameters:
   ///   - size: how many values to hold. With 0 and `.byRequest` it holds none, and what has not been asked for is for
   ///     `whenFull` to deal with; with `.keepFull`, upstream could not be asked for anything, and that traps.
-  ///   - prefetch: how much to ask upstream for.
+  ///   - prefetch: how many values to request from upstream.
   ///   - whenFull: what to do with a value for which there is no room. What is dropped is reported to
   ///     ``StreamDiagnostics/onDrop(_:)``.
   @inlinable public func buffer(
@@ -55,7 +55,7 @@ extension Publishers {
           subscriber: BufferStage<Output, Failure>(ErasedSubscriber(subscriber), size, prefetch, whenFull))
         return
       }
-      // Upstream would be asked for nothing, and nothing would ever come: the first value tells.
+      // Upstream would be asked for none, and no value could ever arrive: the first one shows the mistake.
       upstream.map { (_: Output) -> Output in
         preconditionFailure("buffer(size: 0, prefetch: .keepFull): there is no room to ask for a value; use 1 or more")
       }.receive(subscriber: BufferStage<Output, Failure>(ErasedSubscriber(subscriber), 1, prefetch, whenFull))

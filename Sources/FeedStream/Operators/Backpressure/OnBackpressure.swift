@@ -1,14 +1,14 @@
 extension Publisher {
-  /// Drops what the subscriber has not asked for.
+  /// Drops values that the subscriber has not asked for.
   ///
   ///     upstream    --a--b--c--d--|
   ///     demand      1--------1-----
   ///     downstream  --a--------d--|
   ///
-  /// **Demand:** unlimited, of upstream. **Failure, cancellation:** pass through. Policy: what is dropped is handed to
-  /// `onDrop`, and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// **Demand:** unlimited, of upstream. **Failure, cancellation:** pass through. Policy: dropped values go to
+  /// `onDrop`, and are reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
-  /// - Parameter onDrop: told of each value dropped.
+  /// - Parameter onDrop: receives each dropped value.
   @inlinable public func onBackpressureDrop(_ onDrop: ((Output) -> Void)? = nil) -> Publishers.OnBackpressure<Self> {
     Publishers.OnBackpressure(upstream: self, strategy: .drop, onDrop: onDrop)
   }
@@ -19,11 +19,11 @@ extension Publisher {
   ///     demand      1----------1---
   ///     downstream  --a--------c--(d|)
   ///
-  /// **Demand:** unlimited, of upstream. **Failure:** passes through immediately; a value held is dropped. The other
-  /// ending follows the value held, when it has been asked for. **Cancellation:** passes through. Policy: what is
-  /// dropped is handed to `onDrop`, and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// **Demand:** unlimited, of upstream. **Failure:** passes through immediately; a value held is dropped. Finishing
+  /// waits until the value held has been asked for. **Cancellation:** passes through. Policy: dropped values go to
+  /// `onDrop`, and are reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
-  /// - Parameter onDrop: told of each value dropped.
+  /// - Parameter onDrop: receives each dropped value.
   @inlinable public func onBackpressureLatest(_ onDrop: ((Output) -> Void)? = nil) -> Publishers.OnBackpressure<Self> {
     Publishers.OnBackpressure(upstream: self, strategy: .latest, onDrop: onDrop)
   }
@@ -37,7 +37,7 @@ extension Publisher {
   /// **Demand:** unlimited, of upstream. **Failure:** passes through; its own cancels upstream. **Cancellation:**
   /// passes through. Policy: the value is handed to `makeError`.
   ///
-  /// - Parameter makeError: what to fail with.
+  /// - Parameter makeError: makes the failure.
   @inlinable
   public func onBackpressureError(_ makeError: @escaping (Output) -> Failure) -> Publishers.OnBackpressure<Self> {
     Publishers.OnBackpressure(upstream: self, strategy: .fail(makeError), onDrop: nil)
@@ -50,7 +50,7 @@ extension Publishers {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
-    /// What becomes of a value that has not been asked for.
+    /// Says what happens to a value that has not been asked for.
     public enum Strategy {
       case drop
       case latest
@@ -120,7 +120,7 @@ extension Publishers {
     demand += down.receive(input)
     if isOutermost {
       isDelivering = false
-      // Asked for meanwhile, what arrived meanwhile is due.
+      // Values that were requested and arrived meanwhile are due.
       if demand > .none { deliverHeld() }
     }
   }
@@ -139,8 +139,8 @@ extension Publishers {
     onDrop?(input)
   }
 
-  /// Delivers what is held, if it has been asked for; what is held and asked for meanwhile follows, and the stack stays
-  /// flat.
+  /// Delivers the value held, if it has been asked for; a value held and requested meanwhile follows, and the stack
+  /// stays flat.
   @inline(never) @usableFromInline func deliverHeld() {
     guard !isDelivering else { return }
     isDelivering = true

@@ -8,16 +8,16 @@ extension Publisher {
   ///
   /// ![combineLatest(other) { $0 + $1 }](marbles-combineLatest.svg)
   ///
-  /// Both are subscribed before the subscriber has its subscription, also when the first has nothing to give. Finishes
-  /// when both have, or when one has finished without a value. **Demand:** passes to both. **Failure:** the
-  /// first ends both. **Cancellation:** cancels both. Policy: while nothing is asked for, newer values replace older
-  /// ones that were not delivered, by design.
+  /// Both are subscribed before the subscriber has its subscription, also when the first is empty. Finishes when both
+  /// have finished, or when one has finished without a value. **Demand:** passes to both. **Failure:** the first ends
+  /// both. **Cancellation:** cancels both. Policy: while there is no demand, newer values replace older ones that were
+  /// not delivered, by design.
   @inlinable
   public func combineLatest<P: Publisher>(_ other: P) -> Publishers.CombineLatest<Self, P> where P.Failure == Failure {
     Publishers.CombineLatest(self, other)
   }
 
-  /// Combines the newest values of two publishers by `transform`, whenever one delivers one.
+  /// Combines the newest values of two publishers with `transform`, whenever either delivers one.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable public func combineLatest<P: Publisher, T>(
@@ -35,7 +35,7 @@ extension Publisher {
     Publishers.CombineLatest3(self, publisher1, publisher2)
   }
 
-  /// Combines the newest values of three publishers by `transform`, whenever one delivers one.
+  /// Combines the newest values of three publishers with `transform`, whenever one delivers one.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable public func combineLatest<P: Publisher, Q: Publisher, T>(
@@ -54,7 +54,7 @@ extension Publisher {
     Publishers.CombineLatest4(self, publisher1, publisher2, publisher3)
   }
 
-  /// Combines the newest values of four publishers by `transform`, whenever one delivers one.
+  /// Combines the newest values of four publishers with `transform`, whenever one delivers one.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable public func combineLatest<P: Publisher, Q: Publisher, R: Publisher, T>(
@@ -134,7 +134,7 @@ extension Publishers.CombineLatest: Equatable where A: Equatable, B: Equatable {
 extension Publishers.CombineLatest3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
 extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
 
-/// Keeps the newest value of each.
+/// Keeps the newest value of each upstream.
 @frozen @usableFromInline struct Latest<First, Second>: PairRule {
   @usableFromInline var first: First?
   @usableFromInline var second: Second?
@@ -161,7 +161,7 @@ extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable,
     return (first.unsafelyUnwrapped, second.unsafelyUnwrapped)
   }
 
-  /// What was not delivered gave way to something newer, by design.
+  /// Values that were not delivered are replaced by newer ones, by design.
   @usableFromInline mutating func dropRest() {}
 
   @inlinable func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {

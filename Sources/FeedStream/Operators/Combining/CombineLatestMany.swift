@@ -1,5 +1,5 @@
 extension Swift.Collection where Element: Publisher {
-  /// Delivers the newest value of each of these publishers as an array, whenever one delivers and all have.
+  /// Delivers the newest value of each of these publishers as an array, whenever one delivers and all have a value.
   ///
   ///     a           --1-----2-------|
   ///     b           -----7-----8--|

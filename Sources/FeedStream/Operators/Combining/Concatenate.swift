@@ -8,9 +8,9 @@ extension Publisher {
   ///
   /// ![append(other)](marbles-append.svg)
   ///
-  /// The suffix is subscribed within the ending of this publisher. **Demand:** what this publisher left unused is asked
-  /// of the next. **Failure:** ends the stream; the suffix is not subscribed to. **Cancellation:** cancels the one that
-  /// runs. Policy: forwards.
+  /// The suffix is subscribed within the ending of this publisher. **Demand:** the outstanding demand passes to the
+  /// next publisher. **Failure:** ends the stream; the suffix is not subscribed. **Cancellation:** cancels the running
+  /// publisher. Policy: forwards.
   @inlinable public func append<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<Self, P>
   where P.Output == Output, P.Failure == Failure {
     Publishers.Concatenate(prefix: self, suffix: publisher)
@@ -33,15 +33,15 @@ extension Publisher {
     append(elements)
   }
 
-  /// Delivers another publisher's values first, and this one's after that has finished.
+  /// Delivers another publisher's values first, and this one's after that one has finished.
   ///
   ///     prefix      --1--2|
   ///     upstream          --a--b--|
   ///     prepend(prefix)
   ///     downstream  --1--2--a--b--|
   ///
-  /// **Demand:** what `publisher` left unused is asked of this one. **Failure:** ends the stream; after `publisher`'s,
-  /// this one is not subscribed to. **Cancellation:** cancels the one that runs. Policy: forwards.
+  /// **Demand:** the outstanding demand passes to this publisher. **Failure:** ends the stream; after a failure of
+  /// `publisher`, this one is not subscribed. **Cancellation:** cancels the running publisher. Policy: forwards.
   @inlinable public func prepend<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<P, Self>
   where P.Output == Output, P.Failure == Failure {
     Publishers.Concatenate(prefix: publisher, suffix: self)
@@ -91,7 +91,7 @@ extension Publishers {
 
 extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equatable {}
 
-/// What the suffix sees of the stage: a type of its own, so that it is told from the prefix's.
+/// The stage as the suffix sees it: a separate type, so that it differs from the prefix's.
 @frozen @usableFromInline struct SuffixStage<Downstream: Subscriber>: FusedStage {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
@@ -101,12 +101,12 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
   @inlinable init(downstream: Downstream) { self.downstream = downstream }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
-  // Adds nothing to what the operators above must count.
+  // Does not count as a fused stage.
   @inlinable static var fusedStages: Int { @inline(__always) get { Downstream.fusedStages } }
   @usableFromInline var description: String { "\(downstream)" }
 }
 
-/// One publisher after another; with `onlyIfEmpty`, after one that delivered nothing.
+/// Plays one publisher after another; with `onlyIfEmpty`, only after one without a value.
 @usableFromInline final class ConcatenateStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
   @exclusivity(unchecked) @usableFromInline var suffix: ((Inlet<SequentialPort<Output, Failure>>) -> Void)?
   @exclusivity(unchecked) @usableFromInline var hasBegun = false
@@ -130,7 +130,7 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
   @inlinable override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
-    // Within the ending, as in Combine, also where that comes within the subscription: there is one suffix, so that the
+    // Within the ending, as in Combine, even when that comes within the subscription. There is only one suffix, so the
     // stack needs no loop.
     upcoming = suffix
     subscribeToUpcoming()

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the values of this publisher and of another, as they come.
+  /// Delivers the values of this publisher and of another, as they arrive.
   ///
   ///     upstream    --a-----b-----|
   ///     other       -----1-----2--|
@@ -8,23 +8,23 @@ extension Publisher {
   ///
   /// ![merge(with: other)](marbles-merge.svg)
   ///
-  /// Finishes when all have finished. **Demand:** everything while unlimited demand stands, else one value at a time of
-  /// each. **Failure:** the first ends all; values held are dropped, and reported. **Cancellation:** cancels all.
-  /// Policy: holds a value that has not been asked for, one of each publisher that keeps to its demand.
+  /// Finishes when all have finished. **Demand:** everything while the demand is unlimited, otherwise one value of each
+  /// at a time. **Failure:** the first ends all; values held are dropped, and reported. **Cancellation:** cancels all.
+  /// Policy: holds values that have not been asked for, one of each publisher that respects the demand.
   @inlinable public func merge<B: Publisher>(with other: B) -> Publishers.Merge<Self, B>
   where B.Output == Output, B.Failure == Failure {
     Publishers.Merge(self, other)
   }
 
-  /// Delivers the values of this publisher and of another of its type, as they come.
+  /// Delivers the values of this publisher and of another of the same type, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable public func merge(with other: Self) -> Publishers.MergeMany<Self> { Publishers.MergeMany([self, other]) }
 }
 
 extension Publishers {
-  /// Delivers the values of any number of publishers, as they come. Finishes when all have finished, immediately when
-  /// there are none.
+  /// Delivers the values of any number of publishers, as they arrive. Finishes when all have finished, or immediately
+  /// when there are none.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @frozen public struct MergeMany<Upstream: Publisher>: Publisher {
@@ -73,17 +73,17 @@ extension Publishers.MergeMany: Equatable where Upstream: Equatable {}
 extension Publishers.Merge: Equatable where A: Equatable, B: Equatable {}
 
 extension MergeStage {
-  /// Subscribes to a known number of upstreams.
+  /// Subscribes to a fixed number of upstreams.
   @inlinable func start(_ upstreams: [(Inlet<MergePort<Output, Failure>>) -> Void]) {
     down.receive(subscription: self)
-    // All have their place before the first begins: one that finishes immediately must not look like the last.
+    // All are added before the first begins: one that finishes immediately must not look like the last.
     for (attach, inlet) in zip(upstreams, upstreams.map { _ in addInlet() }) where isActive { attach(inlet) }
     close()
   }
 }
 
 extension Swift.Collection where Element: Publisher {
-  /// Delivers the values of all these publishers, as they come. Finishes immediately when there are no publishers.
+  /// Delivers the values of all these publishers, as they arrive. Finishes immediately when there are no publishers.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   public func merge() -> Publishers.MergeMany<Element> { Publishers.MergeMany(self) }

@@ -61,7 +61,7 @@ extension Publishers {
 
 }
 
-// `Publishers.Merge3(a, b, c)`, as Combine has it: all but the last are merged first.
+// `Publishers.Merge3(a, b, c)`, as in Combine: all but the last are merged first.
 extension Publishers.Merge {
   @inlinable public init<P1: Publisher, P2: Publisher>(_ p1: P1, _ p2: P2, _ last: B)
   where A == Publishers.Merge<P1, P2> {
@@ -199,7 +199,7 @@ extension Publisher {
   }
 }
 
-/// Delivers the values of any number of publishers, of whatever types, as they come.
+/// Delivers the values of any number of publishers, of any types, as they arrive.
 ///
 ///     merge(cached, remote, pushed).sink { … }
 ///

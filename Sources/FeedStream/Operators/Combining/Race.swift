@@ -1,14 +1,14 @@
 extension Publisher {
-  /// Becomes whichever delivers first, this publisher or another, and cancels the other.
+  /// Delivers the events of this publisher or another, whichever is first, and cancels the other.
   ///
   ///     upstream    -----a--b--|
   ///     other       --1--2--3----|
   ///     race(with: other)
   ///     downstream  --1--2--3----|
   ///
-  /// An ending counts as a delivery. One that delivers or ends as it is subscribed has won: those after it are not
-  /// subscribed. **Demand:** passes to both until one has won, then to the winner. **Failure:** the
-  /// winner's. **Cancellation:** cancels both. Policy: forwards the winner's values; the others deliver none.
+  /// An ending counts as a delivery. A publisher that delivers or ends within its subscription wins: those after it are
+  /// not subscribed. **Demand:** passes to both until one has won, then to the winner. **Failure:** the winner's.
+  /// **Cancellation:** cancels both. Policy: forwards the winner's values; the others deliver none.
   @inlinable public func race<B: Publisher>(with other: B) -> Publishers.Race<Self, B>
   where B.Output == Output, B.Failure == Failure {
     Publishers.Race(self, other)
@@ -16,7 +16,7 @@ extension Publisher {
 }
 
 extension Swift.Collection where Element: Publisher {
-  /// Becomes whichever of these publishers delivers first, and cancels the others.
+  /// Delivers the events of the publisher that is first, and cancels the others.
   ///
   /// Finishes immediately when there are no publishers. **Demand, failure, cancellation, policy:** as in
   /// ``Publisher/race(with:)``.
@@ -62,7 +62,7 @@ extension Publishers.Race: Equatable where A: Equatable, B: Equatable {}
 extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
 
 @usableFromInline final class RaceStage<Output, Failure: Error>: Junction<Output, Failure> {
-  /// The one upstream there is for the rest of the stream.
+  /// The only upstream for the rest of the stream.
   @exclusivity(unchecked) @usableFromInline var winner: Inlet<RacePort<Output, Failure>>?
   @exclusivity(unchecked) private var runners: [Inlet<RacePort<Output, Failure>>] = []
 
@@ -116,7 +116,7 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
 
   @usableFromInline static func began(_ inlet: Inlet<Self>) { inlet.owner.began(inlet) }
   @inlinable static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
-    // The others are cancelled by the first to come here; they cannot come any more.
+    // The first to arrive here cancels the others, which then cannot arrive.
     if inlet.owner.winner == nil { inlet.owner.win(inlet) }
     return inlet.isLive ? inlet.owner.down.receive(input) : .none
   }

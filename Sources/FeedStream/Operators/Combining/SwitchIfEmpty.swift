@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Turns to another publisher when this one finishes without a value.
+  /// Continues with another publisher when this one finishes without a value.
   ///
   ///     upstream    -----|
   ///     other            --1--2|
@@ -8,14 +8,14 @@ extension Publisher {
   ///
   /// ![switchIfEmpty(other)](marbles-switchIfEmpty.svg)
   ///
-  /// **Demand:** what was asked for and not delivered is asked of the other. **Failure:** passes through; only an empty
-  /// ending turns to the other. **Cancellation:** cancels the one that runs. Policy: forwards.
+  /// **Demand:** the outstanding demand passes to the other publisher. **Failure:** passes through; only an empty
+  /// ending continues with the other. **Cancellation:** cancels the running publisher. Policy: forwards.
   @inlinable public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
   where P.Output == Output, P.Failure == Failure {
     Publishers.SwitchIfEmpty(upstream: self, other: other)
   }
 
-  /// Turns to a publisher that cannot fail when this one finishes without a value.
+  /// Continues with a publisher that cannot fail when this one finishes without a value.
   ///
   /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
   @inlinable public func switchIfEmpty<P: Publisher>(
@@ -27,7 +27,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Turns to a publisher that cannot fail when this one finishes without a value.
+  /// Continues with a publisher that cannot fail when this one finishes without a value.
   ///
   /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
   @inlinable public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>

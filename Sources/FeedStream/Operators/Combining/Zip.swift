@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Pairs each value with the value at the same place of another publisher.
+  /// Pairs each value with the value at the same index of another publisher.
   ///
   ///     upstream    --a--b-----c--|
   ///     other       -----1--2-----3--|
@@ -8,15 +8,15 @@ extension Publisher {
   ///
   /// ![zip(other) { $0 + $1 }](marbles-zip.svg)
   ///
-  /// Both are subscribed before the subscriber has its subscription, also when the first has nothing to give. Finishes
-  /// when one has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first
-  /// ends both. **Cancellation:** cancels both. Policy: a value waits for its partner, so the faster publisher is held
-  /// up to what was asked for; values left without a partner at the ending are dropped, and reported.
+  /// Both are subscribed before the subscriber has its subscription, also when the first is empty. Finishes when one
+  /// has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first ends both.
+  /// **Cancellation:** cancels both. Policy: a value waits for its partner, so values of the faster publisher are held,
+  /// as many as were asked for; values without a partner at the ending are dropped, and reported.
   @inlinable public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
     Publishers.Zip(self, other)
   }
 
-  /// Pairs each value with the value at the same place of another publisher, and maps them by `transform`.
+  /// Pairs each value with the value at the same index of another publisher, and maps the pairs with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable public func zip<P: Publisher, T>(
@@ -25,7 +25,7 @@ extension Publisher {
     zip(other).map(transform)
   }
 
-  /// Combines the values at the same place of three publishers.
+  /// Combines the values at the same index of three publishers.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
@@ -34,7 +34,7 @@ extension Publisher {
     Publishers.Zip3(self, publisher1, publisher2)
   }
 
-  /// Combines the values at the same place of three publishers, and maps them by `transform`.
+  /// Combines the values at the same index of three publishers, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable public func zip<P: Publisher, Q: Publisher, T>(
@@ -43,7 +43,7 @@ extension Publisher {
     zip(publisher1, publisher2).map(transform)
   }
 
-  /// Combines the values at the same place of four publishers.
+  /// Combines the values at the same index of four publishers.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable public func zip<P: Publisher, Q: Publisher, R: Publisher>(
@@ -52,7 +52,7 @@ extension Publisher {
     Publishers.Zip4(self, publisher1, publisher2, publisher3)
   }
 
-  /// Combines the values at the same place of four publishers, and maps them by `transform`.
+  /// Combines the values at the same index of four publishers, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable public func zip<P: Publisher, Q: Publisher, R: Publisher, T>(

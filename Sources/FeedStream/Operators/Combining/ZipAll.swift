@@ -1,4 +1,4 @@
-/// Combines the values at the same place of any number of publishers of different types into a tuple.
+/// Combines the values at the same index of any number of publishers of different types into a tuple.
 ///
 ///     zip(image, title, author).map { image, title, author in … }
 ///
@@ -13,8 +13,8 @@ public func zip<Failure: Error, each Value>(
 extension Publishers {
   /// See ``zip(_:)`` of any number of publishers.
   ///
-  /// The pack is not in the type: with a tuple of a pack as its `Output`, Swift 6.3's compiler crashes where it is
-  /// used.
+  /// The pack is not part of the type: with a tuple of a pack as its `Output`, Swift 6.3's compiler crashes at its
+  /// uses.
   public struct ZipAll<Output, Failure: Error>: Publisher {
     private let start: (LaneStage<Output, Failure>) -> Void
 
@@ -30,7 +30,7 @@ extension Publishers {
 }
 
 extension LaneStage {
-  /// Gives each publisher a lane, and makes a tuple of the lanes' values.
+  /// Gives each publisher a lane, and combines the lanes' values into a tuple.
   func start<each Value>(_ publishers: repeat any Publisher<each Value, Failure>) where Output == (repeat each Value) {
     let lanes = (repeat newLane(of: (each Value).self))
     var upstreams: [() -> Void] = []

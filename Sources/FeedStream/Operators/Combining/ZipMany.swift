@@ -1,15 +1,15 @@
 extension Swift.Collection where Element: Publisher {
-  /// Combines the values at the same place of all these publishers into an array.
+  /// Combines the values at the same index of all these publishers into an array.
   ///
   ///     a           --1--2-----3--|
   ///     b           -----7--8-----9--|
   ///     [a, b].zip()
   ///     downstream  ----[1,7][2,8][3,9]|
   ///
-  /// Finishes when one has finished and its last value is used; immediately when there are no publishers. **Demand:**
-  /// passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. Policy: a value waits for its
-  /// partners, so a faster publisher is held up to what was asked for; values left without partners are dropped, and
-  /// reported.
+  /// Finishes when one has finished and its last value is used, or immediately when there are no publishers.
+  /// **Demand:** passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. Policy: a value waits
+  /// for its partners, so values of a faster publisher are held, as many as were asked for; values without partners at
+  /// the ending are dropped, and reported.
   public func zip() -> Publishers.ZipMany<Element> { Publishers.ZipMany(self) }
 }
 

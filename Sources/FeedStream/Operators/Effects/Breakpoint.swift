@@ -16,9 +16,9 @@ extension Publisher {
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   ///
   /// - Parameters:
-  ///  - receiveSubscription: called with the subscription; returns true to stop.
-  ///  - receiveOutput: called with each value; returns true to stop.
-  ///  - receiveCompletion: called with the ending; returns true to stop.
+  ///   - receiveSubscription: called with the subscription; returns true to stop.
+  ///   - receiveOutput: called with each value; returns true to stop.
+  ///   - receiveCompletion: called with the ending; returns true to stop.
   @inlinable public func breakpoint(
     receiveSubscription: ((any Subscription) -> Bool)? = nil,
     receiveOutput: ((Output) -> Bool)? = nil,

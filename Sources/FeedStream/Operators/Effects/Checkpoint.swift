@@ -20,7 +20,7 @@ extension Publisher {
   /// **Demand, failure, cancellation:** pass through; values at no cost. Policy: forwards.
   ///
   /// - Parameters:
-  ///  - name: the name of the place.
+  ///   - name: the name of the place.
   ///   - file: where the pipeline was assembled.
   ///   - line: where the pipeline was assembled.
   @inlinable public func checkpoint(

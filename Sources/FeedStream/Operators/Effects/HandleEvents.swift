@@ -11,10 +11,10 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - receiveSubscription: called with upstream's subscription.
-  ///  - receiveOutput: called with each value. If it cancels the stream, the value is not delivered.
+  ///   - receiveOutput: called with each value. If it cancels the stream, the value is not delivered.
   ///   - receiveCompletion: called with the ending.
   ///   - receiveCancel: called when the subscriber cancels.
-  ///  - receiveRequest: called with each demand, also with one returned after a value unless it is none.
+  ///   - receiveRequest: called with each demand, also with one returned after a value unless it is none.
   @inlinable public func handleEvents(
     receiveSubscription: ((any Subscription) -> Void)? = nil,
     receiveOutput: ((Output) -> Void)? = nil,

@@ -8,8 +8,8 @@ extension Publisher {
   /// **Demand, failure, cancellation:** pass through. Policy: forwards.
   ///
   /// - Parameters:
-  ///  - scheduler: the clock; the results are in its unit.
-  ///  - options: not used; reading a clock needs none.
+  ///   - scheduler: the clock; the results are in its unit.
+  ///   - options: not used; reading a clock needs none.
   @inlinable public func measureInterval<Context: Scheduler>(
     using scheduler: Context, options: Context.SchedulerOptions? = nil
   ) -> Publishers.MeasureInterval<Self, Context> {

@@ -14,7 +14,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - prefix: starts every line, followed by a colon unless empty.
-  ///  - stream: the output; standard output when `nil`.
+  ///   - stream: the output; standard output when `nil`.
   public func print(_ prefix: String = "", to stream: (any TextOutputStream)? = nil) -> Publishers.Print<Self> {
     Publishers.Print(upstream: self, prefix: prefix, to: stream)
   }

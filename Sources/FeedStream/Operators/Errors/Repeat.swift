@@ -7,10 +7,10 @@ extension Publisher {
   ///
   /// Without end, a publisher that finishes at once and has no values never lets go of the thread.
   ///
-  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** passes through.
+  /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** passes through.
   /// **Cancellation:** at once. Policy: forwards. The stack stays flat.
   ///
-  /// - Parameter times: how often to subscribe in all; `nil` for without end.
+  /// - Parameter times: how many times to subscribe in total; `nil` for no limit.
   /// - Precondition: `times` is not negative. With 0 the stream finishes at once.
   @inlinable public func `repeat`(_ times: Int? = nil) -> Publishers.Repeat<Self, ImmediateScheduler> {
     Publishers.Repeat(upstream: self, times: times, pause: nil, scheduler: .shared, options: nil)
@@ -22,14 +22,14 @@ extension Publisher {
   ///     repeat(3, after: 4, scheduler: loop)
   ///     downstream  -a-----a-----a|
   ///
-  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** passes through.
+  /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** passes through.
   /// **Cancellation:** at once, in a pause too. Policy: forwards.
   ///
   /// - Parameters:
-  ///   - times: how often to subscribe in all; `nil` for without end.
+  ///   - times: how many times to subscribe in total; `nil` for no limit.
   ///   - pause: the time from an ending to the next subscription, in `scheduler`'s time.
   ///   - scheduler: measures the pauses, and subscribes after them.
-  ///   - options: the scheduler's own.
+  ///   - options: passed on to the scheduler.
   /// - Precondition: `times` is not negative. With 0 the stream finishes at once.
   @inlinable public func `repeat`<S: Scheduler>(
     _ times: Int? = nil, after pause: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
@@ -45,7 +45,7 @@ extension Publishers {
     public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
-    /// How often to subscribe in all; `nil` for without end.
+    /// How many times to subscribe in total; `nil` for no limit.
     public let times: Int?
     /// The time between two subscriptions; `nil` for none.
     public let pause: Context.SchedulerTimeType.Stride?

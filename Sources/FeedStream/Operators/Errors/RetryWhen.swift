@@ -7,13 +7,13 @@ extension Publisher {
   ///     retry(when:)
   ///     downstream  -a--------a-b|
   ///
-  /// `handler` is called once for each subscriber, with a publisher of every failure; its publisher is subscribed before
-  /// upstream, and asked for one value after each failure: `{ errors in errors.delay(for: 1, scheduler: loop) }`. When
-  /// that ends, the stream ends in the same way: immediately, but after the subscription that its last value asked for,
-  /// so that a source which delivers as it is subscribed is heard.
+  /// `handler` is called once for each subscriber, with a publisher of every failure; its publisher is subscribed
+  /// before upstream, and asked for one value after each failure: `{ errors in errors.delay(for: 1, scheduler: loop)
+  /// }`. When that ends, the stream ends in the same way: immediately, but after the subscription that its last value
+  /// asked for, so that a source which delivers as it is subscribed is heard.
   ///
-  /// **Demand:** each subscription is asked for what the ones before left unserved. **Failure:** that of `handler`'s
-  /// publisher. **Cancellation:** cancels both. Policy: forwards.
+  /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** that of `handler`'s publisher.
+  /// **Cancellation:** cancels both. Policy: forwards.
   ///
   /// - Parameter handler: makes, of the failures, the publisher that says when to try again.
   @inlinable public func retry<P: Publisher>(

@@ -27,9 +27,9 @@ extension Publisher {
   ///     tryFirst { try isEven($0) }   (throws on x)
   ///     downstream  -----#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
-  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps one
-  /// value; drops those before it.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
+  /// one value; drops those before it.
   @inlinable
   public func tryFirst(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryFirstWhere<Self> {
     Publishers.TryFirstWhere(upstream: self, predicate: predicate)
@@ -98,7 +98,7 @@ extension Publishers {
 
 @usableFromInline enum FirstWhereRule<Input>: PredicateRule {
   @inlinable static var name: StaticString { "FirstWhere" }
-  /// The name that Combine shows.
+  /// The name that Combine uses.
   @inlinable static var plainName: StaticString { "TryFirst" }
   @inlinable static var initial: Input? { nil }
   @inlinable static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {

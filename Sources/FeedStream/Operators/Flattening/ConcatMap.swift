@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Makes a publisher of each value and delivers what they deliver, one publisher after the other.
+  /// Makes a publisher from each value and delivers their values, one publisher after the other.
   ///
   ///     upstream    --a--b-------------|
   ///     concatMap { Timer… }
@@ -7,18 +7,19 @@ extension Publisher {
   ///       b                     --3--4|
   ///     downstream  ----1----2----3--4|
   ///
-  /// Finishes when upstream and the publishers of all its values have. **Demand:** upstream is asked for everything;
-  /// what one publisher left unused is asked of the next. **Failure:** the first, upstream's or a publisher's,
-  /// immediately; values that wait are not mapped, and reported as dropped. **Cancellation:** cancels both. Policy: a
-  /// value holds its place until its turn, unbounded: nothing is lost, of a subject's values either. Where upstream can
-  /// wait and is long, `flatMap(maxPublishers: .max(1))` takes its values one at a time.
+  /// Finishes when upstream and the publishers of all its values have finished. **Demand:** upstream is asked for
+  /// everything; the outstanding demand passes to each next publisher. **Failure:** the first ends the stream
+  /// immediately, upstream's or a publisher's; waiting values are not mapped, and reported as dropped.
+  /// **Cancellation:** cancels both. Policy: a value waits for its turn, unbounded: nothing is lost, not even of a
+  /// subject's values. Where upstream can wait and is long, use `flatMap(maxPublishers: .max(1))`, which takes its
+  /// values one at a time.
   @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<P, Self> where P.Failure == Failure {
     Publishers.ConcatMap(upstream: self, transform: transform)
   }
 
-  /// Makes a publisher that cannot fail of each value and delivers what they deliver, one after the other.
+  /// Makes a publisher that cannot fail from each value and delivers their values, one publisher after the other.
   ///
   /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
   @inlinable public func concatMap<P: Publisher>(
@@ -29,7 +30,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher that may fail of each value of a stream that cannot, and delivers what they deliver, in turn.
+  /// `concatMap` for a stream that cannot fail and publishers that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
   @inlinable public func concatMap<P: Publisher>(
@@ -38,7 +39,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).concatMap(transform)
   }
 
-  /// Makes a publisher of each value and delivers what they deliver, in turn, where nothing can fail.
+  /// `concatMap` where nothing can fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
   @inlinable public func concatMap<P: Publisher>(

@@ -1,13 +1,14 @@
 extension Publisher {
-  /// Delivers each value and then, level by level, what `transform` makes of every value delivered.
+  /// Delivers each value and then, level by level, the values of the publishers that `transform` makes from every value
+  /// delivered.
   ///
   ///     upstream    --1-|
   ///     expand { $0 < 4 ? [$0 * 2, $0 * 2 + 1].publisher : Empty }
   ///     downstream  --1--2-3--4-5-6-7|
   ///
-  /// For trees and for pages that name the next page. Finishes when there is nothing left to expand. **Demand:** what
-  /// one publisher left unused is asked of the next. **Failure:** the first ends the stream. **Cancellation:** cancels
-  /// the publisher that runs. Policy: a value delivered waits until it is its turn to be expanded, unbounded.
+  /// For trees, and for pages that link the next page. Finishes when there is nothing left to expand. **Demand:** the
+  /// outstanding demand passes to each next publisher. **Failure:** the first ends the stream. **Cancellation:**
+  /// cancels the publisher that runs. Policy: a delivered value waits for its turn to be expanded, unbounded.
   @inlinable public func expand<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.Expand<Self, P> where P.Output == Output, P.Failure == Failure {
@@ -46,7 +47,7 @@ extension Publishers {
 }
 
 @usableFromInline final class ExpandStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
-  /// What has been delivered and not yet expanded; noted on the way to this stage.
+  /// The values delivered and not yet expanded; noted on their way to this stage.
   private let toExpand: Box<FIFO<Output>>
   private let attach: (Output, Upstream) -> Void
 

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Makes a publisher of each value and delivers what they all deliver, as it comes.
+  /// Makes a publisher from each value and delivers the values of all of them, as they arrive.
   ///
   ///     upstream    --a-------b--------|
   ///     flatMap { Timer… }
@@ -9,22 +9,23 @@ extension Publisher {
   ///
   /// ![flatMap { answers($0) }](marbles-flatMap.svg)
   ///
-  /// **Demand:** `maxPublishers` values are asked of upstream at a time; of the publishers made, everything while
-  /// unlimited demand stands, else one value at a time. **Failure:** the first failure, upstream's or a publisher's,
-  /// ends all; values held are dropped, and reported. **Cancellation:** cancels all. Policy: holds a value that has not
-  /// been asked for, one of each publisher that keeps to its demand.
+  /// **Demand:** `maxPublishers` values are requested from upstream at a time. Each publisher is asked for everything
+  /// while the demand is unlimited, otherwise for one value at a time. **Failure:** the first failure, upstream's or a
+  /// publisher's, ends all; values held are dropped, and reported. **Cancellation:** cancels all. Policy: holds values
+  /// that have not been asked for, one of each publisher that respects the demand.
   ///
   /// - Parameters:
-  ///   - maxPublishers: how many publishers may be active immediately, and thus what is asked of upstream at first.
-  ///     With `.max(1)` they follow one another; with `.none` there is nothing to ask for, and asking traps.
-  ///   - transform: makes a publisher of a value.
+  ///   - maxPublishers: how many publishers may be active at the same time; this many values are requested from
+  ///     upstream at first. With `.max(1)` the publishers follow one another. With `.none` nothing could be requested,
+  ///     and a request traps.
+  ///   - transform: makes a publisher from a value.
   @inlinable public func flatMap<T, P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMap<P, Self> where T == P.Output, Failure == P.Failure {
     Publishers.FlatMap(upstream: self, maxPublishers: maxPublishers, transform: transform)
   }
 
-  /// Makes a publisher that cannot fail of each value and delivers what they all deliver.
+  /// Makes a publisher that cannot fail from each value and delivers the values of all of them.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
   @inlinable public func flatMap<P: Publisher>(
@@ -35,7 +36,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher that may fail of each value of a stream that cannot, and delivers what they all deliver.
+  /// `flatMap` for a stream that cannot fail and publishers that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
   @inlinable public func flatMap<P: Publisher>(
@@ -44,7 +45,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).flatMap(maxPublishers: maxPublishers, transform)
   }
 
-  /// Makes a publisher of each value and delivers what they all deliver, where nothing can fail.
+  /// `flatMap` where nothing can fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
   @inlinable public func flatMap<P: Publisher>(
@@ -111,11 +112,11 @@ extension Publishers {
     return .none
   }
 
-  /// True when values may go to the subscriber immediately: it asks for everything, and nothing waits.
+  /// True when values may go to the subscriber immediately: its demand is unlimited, and nothing waits.
   @inlinable var isDirect: Bool { demand == .unlimited && waiting.isEmpty && !isDraining }
 
-  /// Subscribes to what `make` makes, or has it deliver immediately what it has, as a `Just` and a sequence can:
-  /// subscribing to one costs three allocations (250 ns).
+  /// Subscribes to the publisher that `make` returns. A `Just` or a sequence delivers its values immediately instead:
+  /// subscribing to one takes three allocations (250 ns).
   @inlinable func attach<P: Publisher>(_ make: () -> P) where P.Output == Output, P.Failure == Failure {
     // The ending waits, as it would for an inlet.
     directDeliveries &+= 1

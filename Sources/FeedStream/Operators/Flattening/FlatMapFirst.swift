@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Makes a publisher of a value and delivers what it delivers; values that arrive meanwhile are dropped.
+  /// Makes a publisher from a value and delivers its values; upstream's values that arrive meanwhile are dropped.
   ///
   ///     upstream    --a----b----c------|
   ///     flatMapFirst { Timer… }
@@ -7,17 +7,17 @@ extension Publisher {
   ///       c                     --4--5|
   ///     downstream  ----1----2----4--5|
   ///
-  /// Finishes when upstream and the publisher that runs have. **Demand:** upstream is asked for everything; what one
-  /// publisher left unused is asked of the next. **Failure:** the first, upstream's or the publisher's.
-  /// **Cancellation:** cancels both. Policy: drops a value that arrives while a publisher runs, and reports it to
-  /// ``StreamDiagnostics/onDrop(_:)``.
+  /// Finishes when upstream and the running publisher have finished. **Demand:** upstream is asked for everything; the
+  /// outstanding demand passes to each next publisher. **Failure:** the first ends the stream, upstream's or the
+  /// publisher's. **Cancellation:** cancels both. Policy: drops a value that arrives while a publisher runs, and
+  /// reports it to ``StreamDiagnostics/onDrop(_:)``.
   @inlinable public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMapFirst<P, Self> where P.Failure == Failure {
     Publishers.FlatMapFirst(upstream: self, transform: transform)
   }
 
-  /// Makes a publisher that cannot fail of a value, dropping the values that arrive meanwhile.
+  /// `flatMapFirst` for publishers that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
   @inlinable public func flatMapFirst<P: Publisher>(
@@ -28,7 +28,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher that may fail of a value of a stream that cannot, dropping the values that arrive meanwhile.
+  /// `flatMapFirst` for a stream that cannot fail and publishers that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
   @inlinable public func flatMapFirst<P: Publisher>(
@@ -37,7 +37,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).flatMapFirst(transform)
   }
 
-  /// Makes a publisher of a value, dropping the values that arrive meanwhile, where nothing can fail.
+  /// `flatMapFirst` where nothing can fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
   @inlinable public func flatMapFirst<P: Publisher>(

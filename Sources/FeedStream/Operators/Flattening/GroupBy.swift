@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Parts the stream by a key: delivers a publisher for each key, which delivers the values that have it.
+  /// Divides the stream by a key: delivers a publisher for each key, which delivers the values with that key.
   ///
   ///     upstream    --1--2--3--4--|
   ///     groupBy { $0 % 2 }
@@ -9,24 +9,24 @@ extension Publisher {
   ///
   /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and
   /// the stream; groups that still wait are dropped, and reported. When upstream finishes, so do the groups and, after
-  /// those that wait, the stream. **Cancellation:** of a group, ends that group, and the next value with its key begins
-  /// another; of the stream, immediately, and the groups finish. Policy: a group holds its values until it is
+  /// those that wait, the stream. **Cancellation:** cancelling a group ends it, and the next value with its key begins
+  /// another; cancelling the stream is immediate, and the groups finish. Policy: a group holds its values until it is
   /// subscribed and asked for them, unbounded: nothing is lost, so subscribe to every group.
   ///
-  /// - Parameter key: what a value's group is identified by.
+  /// - Parameter key: returns the key of a value's group.
   @inlinable public func groupBy<Key: Hashable>(_ key: @escaping (Output) -> Key) -> Publishers.GroupBy<Self, Key> {
     Publishers.GroupBy(upstream: self, key: key)
   }
 }
 
-/// The values of a stream that have one key in common. It serves one subscriber; `share()` it for more.
+/// Delivers the values of a stream that share one key. It serves one subscriber; use `share()` for more.
 ///
 ///     groupBy     --1--2--3--4--|
 ///     key 1       --1-----3-----|
 ///
-/// **Demand:** the values wait until they are asked for; the ending of a group with nothing left to deliver does not.
+/// **Demand:** the values wait until they are asked for; the ending of a group with nothing left to deliver needs none.
 /// **Failure:** the stream's; values that have not been asked for by then are dropped, and reported. **Cancellation:**
-/// ends this group; the next value with its key begins another. Policy: holds what comes before it is asked for,
+/// ends this group; the next value with its key begins another. Policy: holds values until they are asked for,
 /// unbounded.
 public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publisher {
   public let key: Key
@@ -36,7 +36,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   private var isTaken = false
   private var onCancel: (() -> Void)?
 
-  /// The groups' order, in which they end.
+  /// The group's number; groups end in this order.
   fileprivate let number: Int
 
   fileprivate init(_ key: Key, _ number: Int, onCancel: @escaping () -> Void) {
@@ -103,7 +103,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
 
   private let key: (Input) -> Key
   @exclusivity(unchecked) private var groups: [Key: Group] = [:]
-  /// How many groups there have been.
+  /// How many groups there have been so far.
   private var count = 0
   /// Groups that nobody has asked for.
   @exclusivity(unchecked) private var waiting = FIFO<Group>()
@@ -131,7 +131,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
       count += 1
       let group = Group(key, count) { [weak self] in self?.groups[key] = nil }
       groups[key] = group
-      // The group has its first value by the time anybody sees it.
+      // Sent first: a group has its first value before anybody sees it.
       group.send(input)
       waiting.append(group)
       deliver()

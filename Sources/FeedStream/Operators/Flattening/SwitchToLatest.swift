@@ -1,5 +1,5 @@
 extension Publisher where Output: Publisher, Output.Failure == Failure {
-  /// Delivers the values of the newest publisher received, cancelling the one before.
+  /// Delivers the values of the newest publisher received, and cancels the one before.
   ///
   ///     upstream    --a-------b-----|
   ///       a           --1--2--3--|
@@ -8,17 +8,17 @@ extension Publisher where Output: Publisher, Output.Failure == Failure {
   ///
   /// ![map { answers($0) }.switchToLatest()](marbles-switchToLatest.svg)
   ///
-  /// Finishes when upstream and the newest publisher have. **Demand:** what the last publisher left unused is asked of
-  /// the next; upstream is asked for everything. **Failure:** the first, upstream's or the newest publisher's.
-  /// **Cancellation:** cancels both. Policy: forwards; what a publisher has not delivered when the next takes over is
-  /// not waited for, by design.
+  /// Finishes when upstream and the newest publisher have finished. **Demand:** the outstanding demand passes to each
+  /// next publisher; upstream is asked for everything. **Failure:** the first ends the stream, upstream's or the newest
+  /// publisher's. **Cancellation:** cancels both. Policy: forwards; values that a publisher has not delivered when it
+  /// is replaced are lost, by design.
   @inlinable public func switchToLatest() -> Publishers.SwitchToLatest<Output, Self> {
     Publishers.SwitchToLatest(upstream: self)
   }
 }
 
 extension Publisher where Output: Publisher, Failure == Never {
-  /// Delivers the values of the newest publisher, which may fail, of a stream that cannot.
+  /// `switchToLatest` for a stream that cannot fail and publishers that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in `switchToLatest()` where both may fail.
   @inlinable
@@ -28,7 +28,7 @@ extension Publisher where Output: Publisher, Failure == Never {
 }
 
 extension Publisher where Output: Publisher, Failure == Never, Output.Failure == Never {
-  /// Delivers the values of the newest publisher received, where nothing can fail.
+  /// `switchToLatest` where nothing can fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `switchToLatest()` where both may fail.
   @inlinable public func switchToLatest() -> Publishers.SwitchToLatest<Output, Self> {
@@ -37,7 +37,7 @@ extension Publisher where Output: Publisher, Failure == Never, Output.Failure ==
 }
 
 extension Publisher where Output: Publisher, Output.Failure == Never {
-  /// Delivers the values of the newest publisher, which cannot fail, of a stream that may.
+  /// `switchToLatest` for publishers that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `switchToLatest()` where both may fail.
   @inlinable public func switchToLatest()
@@ -50,7 +50,7 @@ extension Publisher where Output: Publisher, Output.Failure == Never {
 }
 
 extension Publisher {
-  /// Makes a publisher of each value and delivers the values of the newest, cancelling the one before.
+  /// Makes a publisher from each value, delivers the values of the newest, and cancels the one before.
   ///
   ///     upstream    --a-------b-----|
   ///     flatMapLatest { Timer… }
@@ -58,9 +58,9 @@ extension Publisher {
   ///       b                   --4--5|
   ///     downstream  ----1--2----4--5|
   ///
-  /// **Demand:** what the last publisher left unused is asked of the next; upstream is asked for everything.
-  /// **Failure:** the first, upstream's or the newest publisher's. **Cancellation:** cancels both. Policy: forwards;
-  /// what a publisher has not delivered when the next takes over is not waited for, by design.
+  /// **Demand:** the outstanding demand passes to each next publisher; upstream is asked for everything. **Failure:**
+  /// the first ends the stream, upstream's or the newest publisher's. **Cancellation:** cancels both. Policy: forwards;
+  /// values that a publisher has not delivered when it is replaced are lost, by design.
   @inlinable public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.SwitchToLatest<P, Publishers.Map<Self, P>> where P.Failure == Failure {

@@ -5,8 +5,8 @@ extension Publisher {
   ///     reduce(+)
   ///     downstream  -----------6|
   ///
-  /// `reduce(_:_:)` without a result to begin with: a single value is the result as it is. **Demand:** asks upstream for
-  /// everything; the result waits until asked for. **Failure:** passes through, without a result. **Cancellation:**
+  /// `reduce(_:_:)` without a result to begin with: a single value is the result as it is. **Demand:** asks upstream
+  /// for everything; the result waits until asked for. **Failure:** passes through, without a result. **Cancellation:**
   /// passes through. Policy: keeps the result so far.
   @inlinable public func reduce(
     _ nextPartialResult: @escaping (Output, Output) -> Output
@@ -20,9 +20,9 @@ extension Publisher {
   ///     tryReduce { try add($0, $1) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** an error thrown cancels
-  /// upstream; upstream's own passes through, without a result. **Cancellation:** passes through. Policy: keeps the
-  /// result so far.
+  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
+  /// the result so far.
   @inlinable public func tryReduce(
     _ nextPartialResult: @escaping (Output, Output) throws -> Output
   ) -> Publishers.TryReduceFromFirst<Self> {

@@ -1,5 +1,6 @@
 extension Publisher {
-  /// Shares one subscription to this publisher among all subscribers, and begins another when what is named has happened.
+  /// Shares one subscription to this publisher among all subscribers, and begins another when what is named has
+  /// happened.
   ///
   ///     upstream           --1--#
   ///     share(resetOnError: true)
@@ -9,11 +10,11 @@ extension Publisher {
   /// As ``Publisher/share()``, which is all defaults. A reset is for who subscribes after it: the subscribers there are
   /// keep what they have. A subscriber that comes within the ending, as `retry` does, comes after the reset.
   ///
-  /// **Demand:** upstream is asked for everything, once anybody asks. **Policy:** drops what a subscriber has not asked
-  /// for, and what arrives when nobody is subscribed, and reports it. **Failure:** passes through; who comes after an
-  /// ending receives the ending, or with a reset another subscription. **Cancellation:** the last subscriber's cancels
-  /// upstream; without `resetOnRefCountZero`, upstream runs on as long as this publisher is kept, or anybody is
-  /// subscribed.
+  /// **Demand:** upstream is asked for everything once a subscriber asks for anything. **Policy:** drops what a
+  /// subscriber has not asked for, and what arrives when nobody is subscribed, and reports it. **Failure:** passes
+  /// through; who comes after an ending receives the ending, or with a reset another subscription. **Cancellation:**
+  /// the last subscriber's cancels upstream; without `resetOnRefCountZero`, upstream runs on as long as this publisher
+  /// is kept, or anybody is subscribed.
   ///
   /// - Parameters:
   ///   - resetOnError: whether who comes after a failure subscribes to upstream anew.

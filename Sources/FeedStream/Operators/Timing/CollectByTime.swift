@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers in one array what arrived in a stretch of time, or sooner when there is enough of it.
+  /// Delivers the values of each period as one array, or earlier when there are enough.
   ///
   ///     upstream    -a-b-c---------d-|
   ///     collect(.byTime(scheduler, 4))
@@ -7,26 +7,27 @@ extension Publisher {
   ///
   /// ![collect(.byTime(time, 3))](marbles-collect-by-time.svg)
   ///
-  /// The stretches follow one another from the subscription on; one without values makes no array.
+  /// The periods follow one another from the subscription on; one without values makes no array.
   ///
   /// As in Combine, arrays and endings are delivered on the scheduler.
   ///
-  /// **Demand:** asks upstream for one value at a time, from the subscription on; `.byTimeOrCount` waits while a full array
-  /// is not asked for. **Failure:** passes through, on the scheduler; what was collected is dropped, and reported. When
-  /// upstream finishes, what was collected is delivered first. **Cancellation:** immediate. **Policy:** keeps what arrived
-  /// until it is asked for, then delivers it immediately; unbounded with `.byTime`.
+  /// **Demand:** asks upstream for one value at a time, from the subscription on; `.byTimeOrCount` waits while a full
+  /// array is not asked for. **Failure:** passes through, on the scheduler; the values collected are dropped, and
+  /// reported. When upstream finishes, they are delivered first. **Cancellation:** immediate. **Policy:** keeps an
+  /// array until it is asked for, then delivers it immediately; unbounded with `.byTime`.
   ///
   /// - Parameters:
-  ///   - strategy: the scheduler, the length of a stretch in its time, and how many values are enough.
+  ///   - strategy: the scheduler, the length of a period, and how many values are enough.
   ///   - options: passed on to the scheduler.
-  /// - Precondition: the stretch is longer than zero, the count more than zero.
+  /// - Precondition: the period is longer than zero, the count more than zero.
   @inlinable public func collect<S: Scheduler>(
     _ strategy: Publishers.TimeGroupingStrategy<S>, options: S.SchedulerOptions? = nil
   ) -> Publishers.CollectByTime<Self, S> {
     Publishers.CollectByTime(upstream: self, strategy: strategy, options: options)
   }
 
-  /// Delivers in one array what arrived in `interval`: ``Publisher/collect(_:options:)`` by time, in ReactiveX's words.
+  /// Delivers the values of each `interval` as one array: ``Publisher/collect(_:options:)`` by time, in ReactiveX's
+  /// words.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/collect(_:options:)``.
   ///
@@ -39,11 +40,11 @@ extension Publisher {
 }
 
 extension Publishers {
-  /// How ``Publisher/collect(_:options:)`` groups values.
+  /// Says how ``Publisher/collect(_:options:)`` groups values.
   public enum TimeGroupingStrategy<Context: Scheduler> {
-    /// What arrives in a stretch of time.
+    /// The values of each period.
     case byTime(Context, Context.SchedulerTimeType.Stride)
-    /// What arrives in a stretch of time, and sooner as soon as there are so many.
+    /// The values of each period, or earlier when there are this many.
     case byTimeOrCount(Context, Context.SchedulerTimeType.Stride, Int)
   }
 

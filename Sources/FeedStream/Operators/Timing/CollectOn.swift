@@ -1,18 +1,18 @@
 extension Publisher {
-  /// Delivers in one array what arrived since the last time, whenever `trigger` delivers.
+  /// Delivers the values since the last trigger as one array, whenever `trigger` delivers.
   ///
   ///     upstream    -a-b---c-----|
   ///     trigger     ----x----x-x---
   ///     buffer(on: trigger)
   ///     downstream  ----[a,b]-[c]--|
   ///
-  /// A trigger without values before it makes no array. The trigger's ending delivers what is left and ends the stream.
+  /// A trigger without values before it makes no array. The trigger's ending delivers the rest and ends the stream.
   ///
-  /// **Policy:** keeps what arrived until it is asked for, then delivers it immediately; unbounded. **Demand:**
-  /// unlimited, of upstream and trigger. **Failure:** passes through immediately; what was collected is dropped, and
-  /// reported. When upstream finishes, what was collected is delivered first. **Cancellation:** both, immediately.
+  /// **Policy:** keeps an array until it is asked for, then delivers it immediately; unbounded. **Demand:** unlimited,
+  /// of upstream and trigger. **Failure:** passes through immediately; the values collected are dropped, and reported.
+  /// When upstream finishes, they are delivered first. **Cancellation:** cancels both, immediately.
   ///
-  /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
+  /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func buffer<Trigger: Publisher>(on trigger: Trigger) -> Publishers.CollectOn<Self, Trigger>
   where Trigger.Failure == Never {
     Publishers.CollectOn(upstream: self, trigger: trigger)
@@ -45,20 +45,20 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
 
 @usableFromInline final class CollectOnStage<Input, Failure: Error>: TriggeredStage<[Input], Failure>, Subscriber {
   private let source: StaticString
-  /// How many values make an array without a trigger; `nil` for any number.
+  /// How many values make an array without a trigger; `nil` for no limit.
   private let count: Int?
   @exclusivity(unchecked) private var collected: [Input] = []
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
-  /// True when what was collected is to be delivered as soon as it is asked for.
+  /// True when the values collected are to be delivered as soon as they are asked for.
   @exclusivity(unchecked) private var isDue = false
-  /// True when upstream has finished: what is left is due, and the ending after it.
+  /// True when upstream has finished: the rest is due, and the ending after it.
   @exclusivity(unchecked) private var isFinished = false
   @exclusivity(unchecked) private var isDelivering = false
   /// True when upstream has ended, which may still have to be delivered.
   @exclusivity(unchecked) private var isClosed = false
-  /// True when upstream has been asked for a value that has not come.
+  /// True when upstream has been asked for a value that has not arrived.
   @exclusivity(unchecked) private var isWaiting = false
-  /// Has the scheduler of `collect(.byTime)` deliver something; `nil` delivers it immediately.
+  /// Makes the scheduler of `collect(.byTime)` deliver something; `nil` delivers it immediately.
   private let hop: ((@escaping () -> Void) -> Void)?
 
   @usableFromInline init(

@@ -7,12 +7,12 @@ extension Publisher {
   ///
   /// ![debounce(for: 2, scheduler: time)](marbles-debounce.svg)
   ///
-  /// **Policy:** drops a value that another follows too soon, by design; drops, and reports, one that is due while
-  /// nothing is asked for and one still waiting when upstream ends. **Demand:** unlimited, of upstream. **Failure:** at
-  /// the scheduler's next opportunity. **Cancellation:** the value that waits is dropped, and an ending on its way too.
+  /// **Policy:** drops a value that another follows too soon, by design; drops, and reports, a value that is due
+  /// without demand, and one still waiting when upstream ends. **Demand:** unlimited, of upstream. **Failure:** at the
+  /// scheduler's next opportunity. **Cancellation:** drops the waiting value, and an ending on its way.
   ///
   /// - Parameters:
-  ///   - dueTime: how long a value must stand, in `scheduler`'s time.
+  ///   - dueTime: how long nothing must follow a value, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
   ///   - options: passed on to the scheduler.
   @inlinable public func debounce<S: Scheduler>(
@@ -56,7 +56,7 @@ extension Publishers {
   @usableFromInline let alarm: Alarm
   private let schedule: (@escaping () -> Void) -> Void
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// The value that waits for its time.
+  /// The value that waits.
   @exclusivity(unchecked) private var latest: Input?
   @exclusivity(unchecked) private var isOpen = true
 

@@ -9,12 +9,12 @@ extension Publisher {
   ///
   /// The subscription itself is not delayed; see ``Publisher/delaySubscription(for:scheduler:options:)``.
   ///
-  /// **Policy:** keeps what is asked for and waits for its time. **Demand:** passes through. **Failure:** is delayed
-  /// like a value. **Cancellation:** upstream immediately; what waits is dropped, an ending too.
+  /// **Policy:** keeps requested values until their time. **Demand:** passes through. **Failure:** is delayed like a
+  /// value. **Cancellation:** cancels upstream immediately; waiting values are dropped, and a waiting ending too.
   ///
   /// - Parameters:
-  ///   - interval: how much later, in `scheduler`'s time.
-  ///   - tolerance: how much later than that is still in time; by default the scheduler's minimum.
+  ///   - interval: the delay, in `scheduler`'s time.
+  ///   - tolerance: how much later a delivery may be; by default the scheduler's minimum.
   ///   - scheduler: measures the time, and delivers.
   ///   - options: passed on to the scheduler.
   @inlinable public func delay<S: Scheduler>(

@@ -6,11 +6,11 @@ extension Publisher {
   ///     delaySubscription(for: 3)
   ///     downstream              -----a-b-|
   ///
-  /// **Demand:** what is asked for meanwhile is asked of upstream with the subscription. **Failure:** passes through.
+  /// **Demand:** demand requested meanwhile goes to upstream with the subscription. **Failure:** passes through.
   /// **Policy:** forwards. **Cancellation:** immediately; before the time has come, upstream is never subscribed.
   ///
   /// - Parameters:
-  ///   - interval: how much later, in `scheduler`'s time.
+  ///   - interval: the delay, in `scheduler`'s time.
   ///   - scheduler: measures the time, and subscribes.
   ///   - options: passed on to the scheduler.
   @inlinable public func delaySubscription<S: Scheduler>(

@@ -11,7 +11,7 @@ extension Publisher {
   /// **Policy:** forwards.
   ///
   /// - Parameters:
-  ///   - interval: how long from the subscription, in `scheduler`'s time.
+  ///   - interval: the time from the subscription, on `scheduler`.
   ///   - scheduler: measures the time, and delivers the ending.
   ///   - options: passed on to the scheduler.
   @inlinable public func prefix<S: Scheduler>(

@@ -5,11 +5,12 @@ extension Publisher {
   ///     receive(on: loop)
   ///     downstream  --a--b--c--|   each on the loop's next turn
   ///
-  /// **Policy:** keeps what is asked for and waits for its turn. **Demand:** passes through. **Failure:** waits its
-  /// turn behind the values. **Cancellation:** upstream immediately; what waits is dropped, an ending too.
+  /// **Policy:** keeps requested values until their turn. **Demand:** passes through. **Failure:** waits for its turn
+  /// behind the values. **Cancellation:** cancels upstream immediately; waiting values are dropped, and a waiting
+  /// ending too.
   ///
   /// - Parameters:
-  ///   - scheduler: where to deliver.
+  ///   - scheduler: delivers the values.
   ///   - options: passed on to the scheduler.
   @inlinable public func receive<S: Scheduler>(
     on scheduler: S, options: S.SchedulerOptions? = nil

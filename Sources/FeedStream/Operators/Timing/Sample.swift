@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the latest value whenever `trigger` delivers, if it has not been delivered yet.
+  /// Delivers the latest value whenever `trigger` delivers, unless it has been delivered already.
   ///
   ///     upstream    -a-b-----c-d-|
   ///     trigger     ----x--x---x---
@@ -10,17 +10,17 @@ extension Publisher {
   ///
   /// The trigger's ending ends the sampling, and with it the stream; so does upstream's.
   ///
-  /// **Policy:** drops a value that another follows before the trigger, by design; drops, and reports, one not sampled
-  /// when the stream ends; a value for which nothing is asked stays the latest. **Demand:** unlimited, of upstream and
-  /// trigger. **Failure:** upstream's passes through. **Cancellation:** both, immediately.
+  /// **Policy:** drops a value that another follows before the trigger, by design; drops, and reports, a value that is
+  /// not sampled when the stream ends; without demand, a value stays the latest. **Demand:** unlimited, of upstream and
+  /// trigger. **Failure:** upstream's passes through. **Cancellation:** cancels both, immediately.
   ///
-  /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
+  /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func sample<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Sample<Self, Trigger>
   where Trigger.Failure == Never {
     Publishers.Sample(upstream: self, trigger: trigger)
   }
 
-  /// Delivers the latest value at a regular interval, if it has not been delivered yet.
+  /// Delivers the latest value at a regular interval, unless it has been delivered already.
   ///
   ///     upstream    -a-b-----c-d-|
   ///     sample(every: 4)
@@ -99,7 +99,7 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
     finish(completion)
   }
 
-  /// The stream ends before the latest value was sampled.
+  /// Reports the latest value as dropped: the stream ends before it was sampled.
   private func reportLatest() {
     guard isLive, let input = latest else { return }
     latest = nil

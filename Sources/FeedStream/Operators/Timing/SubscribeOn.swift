@@ -6,14 +6,15 @@ extension Publisher {
   ///     subscribe(on: loop)
   ///     downstream              ----a--b--|
   ///
-  /// Values and the ending pass through where they arrive; to move those use ``Publisher/receive(on:options:)``.
+  /// Values and the ending pass through on the thread where they arrive; to move those use
+  /// ``Publisher/receive(on:options:)``.
   ///
-  /// **Demand:** reaches upstream on the scheduler, in the order in which it was asked for. **Failure:** passes
-  /// through. **Cancellation:** nothing is delivered from now on; upstream is cancelled on the scheduler. **Policy:**
+  /// **Demand:** reaches upstream on the scheduler, in the order in which it was requested. **Failure:** passes
+  /// through. **Cancellation:** nothing is delivered from then on; upstream is cancelled on the scheduler. **Policy:**
   /// forwards.
   ///
   /// - Parameters:
-  ///   - scheduler: where to talk to upstream.
+  ///   - scheduler: runs the calls to upstream.
   ///   - options: passed on to the scheduler.
   @inlinable public func subscribe<S: Scheduler>(
     on scheduler: S, options: S.SchedulerOptions? = nil
@@ -47,7 +48,7 @@ extension Publishers {
   }
 }
 
-/// Keeps its upstream after the subscriber has cancelled, until that has reached upstream through the scheduler.
+/// Keeps its upstream after the subscriber has cancelled, until the cancellation has reached upstream.
 @usableFromInline final class SubscribeOnStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   private let schedule: (@escaping () -> Void) -> Void
 

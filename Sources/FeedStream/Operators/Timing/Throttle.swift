@@ -7,17 +7,17 @@ extension Publisher {
   ///
   /// ![throttle(for: 3, scheduler: time, latest: true)](marbles-throttle.svg)
   ///
-  /// The first value goes out at the scheduler's next opportunity; then each waits until `interval` has passed since
-  /// the last delivery.
+  /// The first value is delivered at the scheduler's next opportunity; each later one waits until `interval` has passed
+  /// since the last delivery.
   ///
-  /// **Policy:** drops the other values of an interval, by design; drops, and reports, those that arrive while nothing
-  /// is asked for. **Demand:** unlimited, of upstream. **Failure:** after the value that waits, at that value's time.
-  /// **Cancellation:** what waits is dropped, an ending too.
+  /// **Policy:** drops the other values of an interval, by design; drops, and reports, values that arrive without
+  /// demand. **Demand:** unlimited, of upstream. **Failure:** after the waiting value, at that value's time.
+  /// **Cancellation:** drops the waiting value, and a waiting ending.
   ///
   /// - Parameters:
-  ///   - interval: the least time between two deliveries, in `scheduler`'s time.
+  ///   - interval: the minimum time between two deliveries, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
-  ///   - latest: true when a later value takes the place of the one that waits.
+  ///   - latest: true when a later value replaces the one that waits.
   @inlinable public func throttle<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, latest: Bool
   ) -> Publishers.Throttle<Self, S> {
@@ -58,7 +58,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   private let scheduler: Context
   private let oneShot: OneShot<Context>
   private let latest: Bool
-  /// What waits for its time, already counted off the demand.
+  /// The value that waits, already subtracted from the demand.
   @exclusivity(unchecked) private var waiting: Input?
   @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
@@ -112,7 +112,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     if waiting == nil { schedule(after: nil) }
   }
 
-  // Weak: a stream that everybody has released has nobody to deliver to.
+  // Weak: a stream that nobody keeps has no subscriber.
   private func schedule(after date: Context.SchedulerTimeType?) {
     if let date, date > time {
       work = oneShot.run(after: date) { [weak self] in self?.deliver() }
@@ -144,7 +144,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
 
   override func cancelled() {
     super.cancelled()
-    // Before the subscription too, as Combine's: a subscription that comes then is refused.
+    // Before the subscription too, as in Combine: a subscription that arrives later is refused.
     phase = .ended
   }
 

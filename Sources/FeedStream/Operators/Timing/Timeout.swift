@@ -7,12 +7,12 @@ extension Publisher {
   ///
   /// ![timeout(3, scheduler: time)](marbles-timeout.svg)
   ///
-  /// The time runs from the subscription, anew from the first request, and anew from each value.
+  /// The time starts at the subscription, and again at the first request and at each value.
   ///
-  /// **Policy:** values and the ending are delivered on the scheduler; what is asked for waits for its turn there, and
-  /// what arrived in time is delivered before a timeout. **Demand:** passes through. **Failure:** upstream's passes
-  /// through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:** immediately;
-  /// what waits for the scheduler is dropped, an ending too.
+  /// **Policy:** values and the ending are delivered on the scheduler; requested values wait for their turn there, and
+  /// values that arrived in time are delivered before a timeout. **Demand:** passes through. **Failure:** upstream's
+  /// passes through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:**
+  /// immediately; waiting values are dropped, and a waiting ending too.
   ///
   /// - Parameters:
   ///   - interval: the longest silence, in `scheduler`'s time.
@@ -28,7 +28,7 @@ extension Publisher {
   }
 }
 
-/// Nothing arrived in time. Made by `timeout` for its `customError`.
+/// The failure of a timeout. Made by `timeout` for its `customError`.
 public struct TimedOut: Error, Hashable, Sendable, CustomStringConvertible {
   /// Where `timeout` was called.
   public let place: Place
@@ -50,7 +50,7 @@ extension Publisher {
   /// **Policy, demand, failure, cancellation:** as in ``Publisher/timeout(_:scheduler:options:customError:)``.
   ///
   /// - Parameters:
-  ///   - interval: how long a silence may last.
+  ///   - interval: the longest silence, in `scheduler`'s time.
   ///   - scheduler: measures it, and delivers the failure.
   ///   - options: passed on to `scheduler`.
   ///   - file: where the pipeline was assembled.
@@ -78,7 +78,7 @@ extension Publishers {
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
     public let customError: (() -> Upstream.Failure)?
-    /// Where it was assembled, when the error wants to know.
+    /// The place of the call, for an error that names it.
     @usableFromInline let timedOut: (place: Place, makeError: (TimedOut) -> Upstream.Failure)?
 
     @usableFromInline init(
@@ -130,7 +130,7 @@ extension Publishers {
   private let expired: (TimeoutStage) -> Void
   @exclusivity(unchecked) private var hasRequested = false
 
-  /// - Parameter expired: what comes instead of the ending, upstream being cancelled and every value delivered.
+  /// - Parameter expired: called instead of the ending, after upstream is cancelled and every value is delivered.
   @usableFromInline init(
     _ down: ErasedSubscriber<Input, Failure>, _ alarm: Alarm,
     schedule: @escaping (@escaping () -> Void) -> (any Cancellable)?,
@@ -149,7 +149,7 @@ extension Publishers {
   @usableFromInline func startTime() {
     alarm.set { [self] in expire() }
     precondition(
-      alarm.isSet, "timeout: this scheduler's time passes at once; use one that has time, such as an EventLoop")
+      alarm.isSet, "timeout: this scheduler's time does not advance; use one that has time, such as an EventLoop")
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {

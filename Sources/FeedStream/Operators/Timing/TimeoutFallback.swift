@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Goes over to `fallback` when nothing arrives for `interval`.
+  /// Continues with `fallback` when nothing arrives for `interval`.
   ///
   ///     upstream    -a-b--------c-|
   ///     fallback           -x-y|
@@ -8,14 +8,15 @@ extension Publisher {
   ///
   /// The time runs as in ``Publisher/timeout(_:scheduler:options:customError:)``, for upstream only.
   ///
-  /// **Policy:** what arrived in time is delivered first. **Demand:** the fallback takes over what is still wanted.
-  /// **Failure:** passes through, from either. **Cancellation:** whichever runs, immediately; what waits is dropped.
+  /// **Policy:** values that arrived in time are delivered first. **Demand:** the outstanding demand passes to the
+  /// fallback. **Failure:** passes through, from either. **Cancellation:** cancels the running publisher, immediately;
+  /// waiting values are dropped.
   ///
   /// - Parameters:
   ///   - interval: the longest silence, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers upstream's values.
   ///   - options: passed on to the scheduler.
-  ///   - fallback: takes over; upstream is cancelled before.
+  ///   - fallback: the publisher to continue with; upstream is cancelled before.
   @inlinable public func timeout<S: Scheduler, P: Publisher>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil, fallback: P
   ) -> Publishers.TimeoutFallback<Self, P, S> where P.Output == Output, P.Failure == Failure {

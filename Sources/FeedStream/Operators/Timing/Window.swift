@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the stream in pieces, each a publisher of its own; a new one begins whenever `trigger` delivers.
+  /// Divides the stream into windows, each a separate publisher; a new one begins whenever `trigger` delivers.
   ///
   ///     upstream    -a-b---c-----|
   ///     trigger     ----x----x------
@@ -9,19 +9,19 @@ extension Publisher {
   ///              B      ---c-|
   ///              C           ----|
   ///
-  /// **Policy:** a window keeps its values for whoever subscribes to it, as long as anybody keeps the window; windows
-  /// that are not asked for wait. Unbounded. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the
-  /// open window and the stream; windows that still wait are dropped, and reported. When upstream or the trigger
-  /// finishes, so do the open window and, after the windows that wait, the stream. **Cancellation:** both, immediately;
-  /// the open window finishes.
+  /// **Policy:** a window keeps its values for its subscribers, as long as anybody keeps the window; windows that are
+  /// not asked for wait. Unbounded. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the open window
+  /// and the stream; windows that still wait are dropped, and reported. When upstream or the trigger finishes, so do
+  /// the open window and, after the windows that wait, the stream. **Cancellation:** cancels both, immediately; the
+  /// open window finishes.
   ///
-  /// - Parameter trigger: says when; its values do not matter, and it cannot fail.
+  /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func window<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Window<Self, Trigger>
   where Trigger.Failure == Never {
     Publishers.Window(upstream: self, trigger: trigger, count: nil)
   }
 
-  /// Delivers the stream in pieces of `interval`.
+  /// Divides the stream into windows of `interval`.
   ///
   ///     upstream    -a-b---c---|
   ///     window(for: 4)
@@ -44,7 +44,7 @@ extension Publisher {
     return window(on: Publishers.Interval(every: interval, scheduler: scheduler, options: options))
   }
 
-  /// Delivers the stream in pieces of `count` values. A window begins with its first value.
+  /// Divides the stream into windows of `count` values. A window begins with its first value.
   ///
   ///     upstream    -a-b---c---|
   ///     window(2)
@@ -112,8 +112,8 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     up?.request(.unlimited)
   }
 
-  /// A window has its first value, and is full when that fills it, by the time anybody sees it: what is sent while it is
-  /// handed over comes after.
+  /// A window has its first value, and is full when that fills it, by the time anybody sees it: what is sent while it
+  /// is handed over comes after.
   private func beginWindow(with input: Input? = nil) {
     let window = ReplaySubject<Input, Failure>(count: .max)
     open = window

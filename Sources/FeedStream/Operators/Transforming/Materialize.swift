@@ -16,8 +16,8 @@ extension Publisher {
   ///     downstream  --a---------#
   ///
   /// **Demand:** passes through, and one signal more is asked for: it may be the ending, which needs no demand.
-  /// **Cancellation:** passes through; an ending among the signals cancels upstream. **Failure:** the signals'; upstream
-  /// itself cannot fail. Policy: forwards, and holds one value that has not been asked for.
+  /// **Cancellation:** passes through; an ending among the signals cancels upstream. **Failure:** the signals';
+  /// upstream itself cannot fail. Policy: forwards, and holds one value that has not been asked for.
   @inlinable public func dematerialize<T, E: Error>() -> Publishers.Dematerialize<Self, T, E>
   where Output == Signal<T, E>, Failure == Never {
     Publishers.Dematerialize(upstream: self)

@@ -20,8 +20,8 @@ extension Publisher {
   ///     tryScan { try add($0, $1) }   (throws on x)
   ///     downstream  --1--3--#
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** an error thrown cancels upstream; upstream's own passes
-  /// through. Policy: forwards.
+  /// **Demand, cancellation:** pass through. **Failure:** a thrown error cancels upstream; upstream's own failure
+  /// passes through. Policy: forwards.
   @inlinable public func tryScan(
     _ nextPartialResult: @escaping (Output, Output) throws -> Output
   ) -> Publishers.TryScanFromFirst<Self> {
