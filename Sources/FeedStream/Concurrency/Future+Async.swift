@@ -1,7 +1,4 @@
 extension Future where Output: Sendable {
-  /// Fulfils the future from any thread. Only the first call counts; a later one is reported as dropped.
-  public typealias SendablePromise = @Sendable (Result<Output, Failure>) -> Void
-
   /// A future whose promise may be called from any thread.
   ///
   ///     Future<Data, any Error> { promise in
@@ -18,7 +15,7 @@ extension Future where Output: Sendable {
   /// loop does not wait with them.
   ///
   /// - Parameter attemptToFulfill: runs immediately; calls the promise it is given, now or later.
-  public convenience init(_ attemptToFulfill: (@escaping SendablePromise) -> Void) {
+  public convenience init(_ attemptToFulfill: (@escaping Promise) -> Void) {
     let waits = OutsideWaits()
     self.init(waits)
     let promise = HeldPromise(self, waits)

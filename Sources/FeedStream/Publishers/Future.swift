@@ -7,10 +7,13 @@
 ///
 /// **Demand:** a value waits for the first request; a failure needs none. **Failure:** the failure given to the
 /// promise. **Cancellation:** a subscriber cancels its own subscription only; the work continues. **Policy:** keeps its
-/// one result. **Confinement:** not `Sendable`; keep the promise on the stream's thread.
+/// one result. **Confinement:** not `Sendable`; see ``Promise``.
 public final class Future<Output, Failure: Error>: Publisher {
-  /// Fulfils the future.
-  public typealias Promise = (Result<Output, Failure>) -> Void
+  /// Fulfils the future. Only the first call counts; a later one is dropped and reported.
+  ///
+  /// A promise of a `Sendable` output may be called from any thread; one of another output belongs to the stream's thread
+  /// (`CONTRACT.md`, rule 1).
+  public typealias Promise = @Sendable (Result<Output, Failure>) -> Void
 
   @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
   /// The subscribers that have not received the result, in the order in which they subscribed.
@@ -19,8 +22,9 @@ public final class Future<Output, Failure: Error>: Publisher {
   @exclusivity(unchecked) @usableFromInline var waits: FutureWaits?
 
   /// - Parameter attemptToFulfill: runs immediately; calls the promise it receives, now or later.
-  @_disfavoredOverload @inlinable public init(_ attemptToFulfill: @escaping (@escaping Promise) -> Void) {
-    attemptToFulfill { [self] in fulfill($0) }
+  @inlinable public init(_ attemptToFulfill: (@escaping Promise) -> Void) {
+    let promise = OwnPromise(self)
+    attemptToFulfill { promise.fulfill($0) }
   }
 
   /// A future whose result comes from outside the stream.
@@ -50,6 +54,20 @@ public final class Future<Output, Failure: Error>: Publisher {
 }
 
 /// Notified when subscribers wait for a future whose result comes from outside the stream.
+/// The promise of an output that stays on its thread.
+// @unchecked: called on the stream's thread alone, which is checked in debug builds.
+@usableFromInline final class OwnPromise<Output, Failure: Error>: @unchecked Sendable {
+  private let future: Future<Output, Failure>
+  private var confinement = Confinement()
+
+  @usableFromInline init(_ future: Future<Output, Failure>) { self.future = future }
+
+  @usableFromInline func fulfill(_ result: Result<Output, Failure>) {
+    confinement.check("Future")
+    future.fulfill(result)
+  }
+}
+
 @usableFromInline class FutureWaits {
   @usableFromInline func awaited(_ isAwaited: Bool) {}
 }

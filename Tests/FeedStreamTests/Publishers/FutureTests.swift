@@ -40,4 +40,17 @@ import Testing
     #expect(value == 1)
     await #expect(throws: Boom.self) { try await Future<Int, Boom> { $0(.failure(Boom())) }.value }
   }
+
+  @Test func `a promise of an output that is not Sendable is kept and called as in Combine`() {
+    final class Document {}
+    let document = Document()
+    var promise: Future<Document, Never>.Promise?
+    let future = Future<Document, Never> { promise = $0 }
+    var received: [Document] = []
+    let subscription = future.sink { received.append($0) }
+    func load(_ completion: (Result<Document, Never>) -> Void) { completion(.success(document)) }
+    load { promise?($0) }
+    #expect(received.map(ObjectIdentifier.init) == [ObjectIdentifier(document)])
+    subscription.cancel()
+  }
 }
