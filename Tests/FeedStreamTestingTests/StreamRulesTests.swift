@@ -286,6 +286,7 @@ private struct Bunching<Upstream: Publisher>: Publisher {
     private var isSubscribed = false
     private var hasEnded = false
     private let time: VirtualTimeScheduler
+    private var works: [any Cancellable] = []
 
     init(_ down: Down, _ time: VirtualTimeScheduler) {
       self.down = down
@@ -294,9 +295,8 @@ private struct Bunching<Upstream: Publisher>: Publisher {
 
     private func later(_ action: @escaping (Down) -> Void) {
       let hundredth: Int64 = 10_000_000
-      time.schedule(after: StreamInstant(nanoseconds: (time.now.nanoseconds / hundredth + 1) * hundredth)) { [self] in
-        if let down { action(down) }
-      }
+      let instant = StreamInstant(nanoseconds: (time.now.nanoseconds / hundredth + 1) * hundredth)
+      works.append(time.scheduleOnce(after: instant) { [self] in if let down { action(down) } })
     }
 
     func receive(subscription: any Subscription) {
@@ -327,6 +327,7 @@ private struct Bunching<Upstream: Publisher>: Publisher {
     func cancel() {
       guard !hasEnded else { return }
       down = nil
+      for work in works { work.cancel() }
       let up = self.up
       self.up = nil
       up?.cancel()
