@@ -1,18 +1,17 @@
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-  /// A publisher of this sequence's elements, which asks for an element when a value has been asked for.
+  /// A publisher of this sequence's elements, which awaits an element only when a value has been asked for.
   ///
   ///     demand      1-----3----
   ///     elements    ---a------b--c--|
   ///     downstream  ---a------b--c--|     (b is not awaited before it is asked for, nor the end)
   ///
-  /// Subscribed to on an ``EventLoop``, or on a thread that has one which does not run yet, it delivers there;
-  /// elsewhere, on whatever thread its elements arrive. While an element is awaited, the loop keeps running, unless
+  /// Subscribed on an ``EventLoop``, or on a thread whose loop does not run yet, it delivers there; elsewhere, on the
+  /// threads on which its elements arrive. While an element is awaited, the loop keeps running, unless
   /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** passed on: the next element, or the end, is awaited when the one before has been delivered and another
-  /// is asked for.
-  /// **Failure:** what the sequence throws. **Cancellation:** cancels the task that iterates. **Policy:** an
-  /// element that arrives after the cancellation is dropped, by design; nothing else is.
+  /// is asked for. **Failure:** the error that the sequence throws. **Cancellation:** cancels the task that iterates.
+  /// **Policy:** an element that arrives after the cancellation is dropped, by design; nothing else is.
   public var publisher: Publishers.AsyncElements<Self> { Publishers.AsyncElements(elements: self) }
 }
 
@@ -32,14 +31,14 @@ extension Publishers {
   }
 }
 
-/// Iterates in a task of its own, which waits for demand before it asks for an element.
-// @unchecked: everything is touched at the stream's home only, but for the gate, which has a lock.
+/// Iterates in its own task, which waits for demand before it awaits an element.
+// @unchecked: used at the stream's home only, except the gate, which has a lock.
 private final class AsyncElementsSource<Elements: AsyncSequence & Sendable>: GuardedSubscription, @unchecked Sendable
 where Elements.Element: Sendable {
   private let elements: Elements
   private let home = StreamHome.currentOrLane
   private let gate = DemandGate()
-  /// What has been asked for and not delivered: while there is any, an element is awaited.
+  /// The demand requested and not yet served: while there is any, an element is awaited.
   private var owed = Subscribers.Demand.none
   private var isWaiting = false
   private var down: ErasedSubscriber<Elements.Element, Elements.Failure>?
@@ -75,7 +74,7 @@ where Elements.Element: Sendable {
     gate.add(demand)
   }
 
-  /// The loop runs on while an element is awaited.
+  /// Keeps the loop running while an element is awaited.
   private func updateWaiting() {
     let mustWait = down != nil && owed > .none
     guard mustWait != isWaiting else { return }
@@ -117,7 +116,7 @@ extension AsyncElementsSource: Traceable {
   var below: Any { down?.subscriber ?? () }
 }
 
-/// Lets one task through once for every value asked for.
+/// Lets one task pass once for every value asked for.
 private final class DemandGate: Sendable {
   private struct State {
     var demand = Subscribers.Demand.none
@@ -127,7 +126,7 @@ private final class DemandGate: Sendable {
 
   private let state = Locked(State())
 
-  /// Waits for demand and takes one of it; `false` when the gate is closed.
+  /// Waits for demand and subtracts one; `false` when the gate is closed.
   func pass() async -> Bool {
     await withUnsafeContinuation { continuation in
       let answer: Bool? = state.withLock { state in

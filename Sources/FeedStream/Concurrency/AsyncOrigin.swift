@@ -1,4 +1,4 @@
-/// A publisher of which an asynchronous sequence is made, and where it lives.
+/// The publisher of an asynchronous sequence, and the place where it lives.
 // @unchecked: `attach` is called at home only, and without a home where the caller vouches that the stream lives.
 struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
@@ -17,7 +17,7 @@ struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
   }
 }
 
-/// Cancels the subscription when nobody iterates any more.
+/// Cancels the subscription when nothing iterates any more.
 final class RelayLease<Output: Sendable, Failure: Error>: Sendable {
   let relay: AsyncRelay<Output, Failure>
 

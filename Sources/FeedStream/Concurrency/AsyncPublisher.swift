@@ -7,13 +7,13 @@ extension Publisher where Failure == Never, Output: Sendable {
   ///     next()      x----x----------x
   ///     returns     --a--------b----nil
   ///
-  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is touched on its loop only. Made elsewhere, it
-  /// must be iterated where the stream lives, which the compiler does not see; see `values(on:)`. Each iterator
-  /// subscribes anew.
+  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is used on its loop only. Made elsewhere, it
+  /// must be iterated where the stream lives, which the compiler cannot check; see `values(on:)`. Each iterator makes a
+  /// new subscription.
   ///
-  /// **Demand:** one value for each call of `next()`. **Failure:** none. **Cancellation:** that of the task, or letting
-  /// the iterator go, cancels the subscription. **Policy:** holds nothing; what upstream does with a value that nobody
-  /// awaits is upstream's.
+  /// **Demand:** one value for each call of `next()`. **Failure:** none. **Cancellation:** cancelling the task, or
+  /// releasing the iterator, cancels the subscription. **Policy:** holds nothing; upstream decides what happens to a
+  /// value that nobody awaits.
   public var values: AsyncPublisher<Self> { AsyncPublisher(self) }
 
   /// The values as an asynchronous sequence, of a stream that lives on `loop`: for streams that are set up before their

@@ -1,6 +1,6 @@
-/// Between a stream and those who await its values: asks the stream for one value for each who waits.
+/// Connects a stream with the tasks that await its values: requests one value for each waiting task.
 ///
-/// The stream's side and the waiting side may be on different threads. Everything that touches the stream (subscribing,
+/// The stream's side and the waiting side may be on different threads. Every use of the stream (subscribing,
 /// requesting, cancelling) runs at the stream's home; the two sides meet under the lock.
 final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable, Sendable {
   typealias Answer = Result<Input?, Failure>
@@ -24,9 +24,9 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
   private struct State {
     var phase = Phase.waiting
     var waiters = FIFO<Waiter>()
-    /// How many values have been waited for but not yet requested.
+    /// How many values tasks wait for that have not been requested yet.
     var owed = 0
-    /// A failure that found nobody waiting.
+    /// A failure that arrived when no task was waiting.
     var failure: Failure?
 
     mutating func enqueue(_ waiter: Waiter) {
@@ -84,8 +84,8 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
 
   // MARK: The stream's side, at its home
 
-  /// Asks for what has been waited for. Each who waits asks for one value, so that the stream sees as many requests
-  /// however they fall together.
+  /// Requests the values that tasks wait for. There is one request for each waiting task, so that the stream always
+  /// sees the same requests, however they coincide.
   private func request(atMost limit: Int) {
     let request: (any Subscription, Int)? = state.withLock { state in
       guard case .subscribed(let subscription) = state.phase, state.owed > 0 else { return nil }
@@ -124,7 +124,7 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
     if let waiter {
       waiter.resume(returning: .success(input))
     } else {
-      // A publisher that delivers before it has handed over a subscription: whoever waits would wait forever.
+      // A publisher that delivers before it has handed over a subscription: the tasks would wait forever.
       state.withLock { $0.takeWaiters() }.dismiss()
     }
     return .none
@@ -144,7 +144,7 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
 }
 
 extension FIFO {
-  /// Tells those who wait that there is nothing more.
+  /// Tells the waiting tasks that there are no more values.
   fileprivate consuming func dismiss<Value, Failure>()
   where Element == UnsafeContinuation<Result<Value?, Failure>, Never> {
     while let waiter = popFirst() { waiter.resume(returning: .success(nil)) }

@@ -7,13 +7,13 @@ extension Publisher where Output: Sendable {
   ///     next()      x----x--------x
   ///     returns     --a--------#  nil
   ///
-  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is touched on its loop only. Made elsewhere, it
-  /// must be iterated where the stream lives, which the compiler does not see; see `values(on:)`. Each iterator
-  /// subscribes anew.
+  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is used on its loop only. Made elsewhere, it
+  /// must be iterated where the stream lives, which the compiler cannot check; see `values(on:)`. Each iterator makes a
+  /// new subscription.
   ///
   /// **Demand:** one value for each call of `next()`. **Failure:** thrown once, then there are no more values.
-  /// **Cancellation:** that of the task, or letting the iterator go, cancels the subscription. **Policy:** holds
-  /// nothing but a failure; what upstream does with a value that nobody awaits is upstream's.
+  /// **Cancellation:** cancelling the task, or releasing the iterator, cancels the subscription. **Policy:** holds
+  /// nothing but a failure; upstream decides what happens to a value that nobody awaits.
   public var values: AsyncThrowingPublisher<Self> { AsyncThrowingPublisher(self) }
 
   /// The values as an asynchronous sequence, of a stream that lives on `loop`: for streams that are set up before their
@@ -29,7 +29,7 @@ extension Publisher where Output: Sendable {
 public struct AsyncThrowingPublisher<Upstream: Publisher>: AsyncSequence, Sendable
 where Upstream.Output: Sendable {
   public typealias Element = Upstream.Output
-  // Untyped, as Combine's: a typed failure crashes Swift 6.3 where a caller rethrows it.
+  // Untyped, as in Combine: a typed failure crashes Swift 6.3 where a caller rethrows it.
   public typealias Failure = any Error
 
   private let origin: AsyncOrigin<Element, Upstream.Failure>

@@ -1,8 +1,8 @@
 extension Publishers.Create.Emitter where Output: Sendable {
-  /// Sends to this emitter from any thread: for callbacks that come on threads of their own.
+  /// Sends to this emitter from any thread: for callbacks on other threads.
   ///
-  /// While there is one, and the subscription is neither cancelled nor ended, ``EventLoop/run(_:)`` does not return,
-  /// unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  /// While this sender exists, and the subscription is neither cancelled nor ended, ``EventLoop/run(_:)`` does not
+  /// return, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// - Precondition: the subscriber subscribed on a loop, or on a thread that has one.
   public var sender: StreamSender<Output, Failure> {

@@ -5,16 +5,16 @@ extension Future where Output: Sendable {
   ///       download(url) { promise($0) }     // on whatever thread it answers
   ///     }
   ///
-  /// The result is delivered where the future was made: on the loop that runs or belongs to that thread. While a
+  /// The result is delivered where the future was made: on the loop that runs on that thread or belongs to it. While a
   /// subscriber waits for a promise that somebody holds, the loop keeps running, unless
-  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise. Made where there is no loop, it is fulfilled on the thread that
-  /// calls the promise.
+  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise. A future made where there is no loop is fulfilled on the thread
+  /// that calls the promise.
   ///
-  /// **Bad input:** a second result is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, as is one whose loop
-  /// is closed. A promise that is released without being called leaves the subscribers waiting, as in Combine, and the
-  /// loop does not wait with them.
+  /// **Bad input:** a second result is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and so is a result
+  /// whose loop is closed. A promise that is released without being called leaves the subscribers waiting, as in
+  /// Combine, and the loop does not wait with them.
   ///
-  /// - Parameter attemptToFulfill: runs immediately; calls the promise it is given, now or later.
+  /// - Parameter attemptToFulfill: runs immediately; calls the promise it receives, now or later.
   public convenience init(_ attemptToFulfill: (@escaping Promise) -> Void) {
     let waits = OutsideWaits()
     self.init(waits)
@@ -24,7 +24,7 @@ extension Future where Output: Sendable {
 }
 
 extension Future {
-  /// A future of what `work` returns or throws, in a task that starts immediately.
+  /// Makes a future of the result of `work`, in a task that starts immediately.
   ///
   ///     let answer = Future { await model.answer(to: question) }
   ///     let page = Future { try await session.page(at: url) }
@@ -33,13 +33,13 @@ extension Future {
   /// The result is delivered where the future was made, as with a promise. The loop keeps running until the task has
   /// ended, unless ``Publisher/keepsLoopAlive(_:)`` said otherwise where the future was made.
   ///
-  /// **Cancellation:** a subscriber cancels its own subscription only; when nobody holds the future nor waits for it,
-  /// its task is cancelled.
+  /// **Cancellation:** a subscriber cancels its own subscription only; when nothing holds the future and nobody waits
+  /// for it, its task is cancelled.
   public convenience init(_ work: @escaping @Sendable () async throws(Failure) -> sending Output) {
     let waits = OutsideWaits()
     self.init(waits)
     let home = waits.home
-    // Weak: the future goes when nobody holds it nor waits for it.
+    // Weak: the future is released when nothing holds it and nobody waits for it.
     let future = WeakFuture(self)
     home.beginWaiting()
     waits.task = home.task {
@@ -57,12 +57,12 @@ extension Future {
   }
 }
 
-/// What a future has for whoever fulfils it from elsewhere.
+/// The state of a future whose result comes from outside the stream.
 private final class OutsideWaits: FutureWaits {
   let home = StreamHome.current
   /// The task that fulfils it; cancelled when the future is released.
   var task: Task<Void, Never>?
-  /// True when there is a promise that may still be called, and whether a subscriber waits for it.
+  /// True when a promise may still be called, and when a subscriber waits for it.
   private var isHeld = false
   private var isAwaited = false
   private var isWaiting = false
@@ -86,7 +86,7 @@ private final class OutsideWaits: FutureWaits {
   }
 }
 
-/// A promise that several threads may call. It holds its future, as in Combine.
+/// A promise that several threads may call. It retains its future, as in Combine.
 // @unchecked: what it holds is touched and released at the future's home only.
 private final class HeldPromise<Output: Sendable, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
@@ -133,8 +133,8 @@ private final class HeldPromise<Output: Sendable, Failure: Error>: @unchecked Se
   }
 }
 
-/// A future that a task does not hold.
-// @unchecked: looked at where the future lives only.
+/// A future that a task does not retain.
+// @unchecked: used only where the future lives.
 private struct WeakFuture<Output, Failure: Error>: @unchecked Sendable {
   weak var future: Future<Output, Failure>?
   init(_ future: Future<Output, Failure>) { self.future = future }

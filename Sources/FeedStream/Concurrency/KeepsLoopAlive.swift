@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Says whether what the streams above wait for outside the loop keeps ``EventLoop/run(_:)`` from returning.
+  /// With `false`, lets ``EventLoop/run(_:)`` return although the streams above wait for something outside the loop.
   ///
   ///     upstream    --a--b--|
   ///     keepsLoopAlive(false)
@@ -8,8 +8,8 @@ extension Publisher {
   ///     let changes = sockets.changes.publisher.keepsLoopAlive(false).sink { … }
   ///     loop.run()      // returns when everything else is done
   ///
-  /// By default it does: an asynchronous sequence that is awaited, the tasks of `mapAsync`, a future's task or promise,
-  /// a `Create`'s sender. Timers are the loop's own work and are not meant. Passes everything on.
+  /// By default the loop waits for an asynchronous sequence that is awaited, the tasks of `mapAsync`, a future's task
+  /// or promise, and a `Create`'s sender. Timers are the loop's own work and are not affected. Passes everything on.
   ///
   /// **Demand, failure, cancellation:** pass through. **Policy:** holds nothing.
   public func keepsLoopAlive(_ keeps: Bool) -> Publishers.KeepsLoopAlive<Self> {
@@ -31,7 +31,7 @@ extension Publishers {
       self.keeps = keeps
     }
 
-    /// The subscriber subscribes to upstream itself: only what is set up within the call differs.
+    /// The subscriber subscribes to upstream itself: only streams set up within the call are affected.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       StreamHome.$isKeeping.withValue(keeps) { upstream.receive(subscriber: subscriber) }
     }

@@ -1,8 +1,8 @@
-/// In which order an asynchronous operator delivers its results.
+/// The order in which an asynchronous operator delivers its results.
 public enum AsyncOrder: Hashable, Sendable {
-  /// That of the values they were made from.
+  /// The order of the values they were made from.
   case preserved
-  /// That in which they are ready.
+  /// The order in which they are ready.
   case unordered
 }
 
@@ -13,18 +13,18 @@ extension Publisher where Output: Sendable {
   ///     mapAsync(limit: 2)
   ///     downstream  -----1---2--3-|
   ///
-  /// On an ``EventLoop``, or on a thread that has one which does not run yet, the results are delivered there, and the
-  /// loop keeps running while a task does, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise. Where there is no
-  /// loop they are delivered one at a time, on the threads on which the tasks end.
+  /// On an ``EventLoop``, or on a thread whose loop does not run yet, the results are delivered there, and the loop
+  /// keeps running while a task runs, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise. Without a loop they are
+  /// delivered one at a time, on the threads on which the tasks end.
   ///
   /// **Demand:** upstream is asked for `limit` values, and for one more with each result delivered. **Failure:** passes
   /// through after the results of the values before it. **Cancellation:** cancels the tasks. **Policy:** a result waits
-  /// until it is asked for, and with `order` preserved for those before it: `limit` at most.
+  /// until it is asked for and, with `order` `.preserved`, for those before it: at most `limit` results.
   ///
   /// - Parameters:
-  ///   - limit: how many values to work on at a time; more than zero.
-  ///   - order: true when results keep their values' order or come as they are ready.
-  ///   - transform: runs in a task of its own for each value.
+  ///   - limit: how many values to work on at the same time; more than zero.
+  ///   - order: `.preserved` keeps the values' order; `.unordered` delivers results as they are ready.
+  ///   - transform: runs in a separate task for each value.
   public func mapAsync<T>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async -> sending T
   ) -> Publishers.MapAsync<Self, T, Publishers.NonThrowing<Failure>> {
@@ -38,9 +38,9 @@ extension Publisher where Output: Sendable {
   ///     tryMapAsync(limit: 2)   (throws on 2)
   ///     downstream  -----1---#
   ///
-  /// **Demand, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``. **Failure:** an error thrown comes
-  /// in its place in the order, and cancels upstream and the other tasks; results that were ready after it are dropped,
-  /// and reported. Upstream's own passes through after the results of the values before it.
+  /// **Demand, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``. **Failure:** a thrown error keeps
+  /// its place in the order, and cancels upstream and the other tasks; results after it that were ready are dropped,
+  /// and reported. Upstream's own failure passes through after the results of the values before it.
   public func tryMapAsync<T>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async throws -> sending T
   ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
@@ -77,7 +77,7 @@ extension Publishers {
   }
 }
 
-// @unchecked: touched at the stream's home only; tasks come back there before they touch it.
+// @unchecked: used at the stream's home only; tasks return there before they use it.
 private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>:
   Stage<Output, Mode.Failure>, Subscriber, @unchecked Sendable
 {
@@ -94,7 +94,7 @@ private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.Fail
   private let order: AsyncOrder
   private let transform: @Sendable (Input) async throws(Mode.RuleError) -> sending Output
   private let home = StreamHome.currentOrLane
-  /// In order: all places; unordered: those that have a result.
+  /// With `.preserved` all places, with `.unordered` those that have a result.
   private var places = FIFO<Place>()
   private var working: [ObjectIdentifier: Place] = [:]
   private var demand = Subscribers.Demand.none
@@ -141,7 +141,7 @@ private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.Fail
 
   private func settle(_ place: Place, _ result: Result<Output, Mode.RuleError>) {
     guard working.removeValue(forKey: ObjectIdentifier(place)) != nil else { return }
-    // Delivered first: what that begins may be waited for in its turn.
+    // Delivered first: it may start something that is waited for in its turn.
     defer { updateWaiting() }
     guard isLive else { return }
     place.result = result
@@ -171,7 +171,7 @@ private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.Fail
     }
   }
 
-  /// The loop runs on while a task does whose result is wanted.
+  /// Keeps the loop running while a task runs whose result is wanted.
   private func updateWaiting() {
     guard working.isEmpty == isWaiting else { return }
     isWaiting.toggle()
@@ -201,7 +201,7 @@ private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.Fail
     if let ending, places.isEmpty, working.isEmpty { finish(ending) }
   }
 
-  /// - Parameter isFailure: results that are ready are reported as dropped.
+  /// - Parameter isFailure: true to report results that are ready as dropped.
   private func abandon(isFailure: Bool = false) {
     let working = self.working.take()
     updateWaiting()

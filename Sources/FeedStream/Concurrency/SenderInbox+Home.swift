@@ -5,12 +5,14 @@ extension SenderInbox {
     updateWaiting()
   }
 
-  /// Subscribers have come, asked or gone. It may be within a delivery: whatever follows comes on a later turn.
+  /// Called when subscribers have attached, requested or left. It may be within a delivery, so everything follows on a
+  /// later turn.
   func changed() {
     if mutex.withLock({ !waiting.isEmpty }) { noteChange() } else { updateWaiting() }
   }
 
-  /// Delivers what has come, and what comes meanwhile, up to so much that the loop should look at its other work.
+  /// Delivers the values that have arrived and that arrive meanwhile, up to a limit after which the loop gets time for
+  /// other work.
   @inlinable func takeAll() {
     let deliver = target.deliver
     var count = 0
@@ -20,11 +22,11 @@ extension SenderInbox {
       mutex.unlock()
       count += running.count
       for index in running.indices { deliver(running[index]) }
-      // The memory of a great burst goes with it.
+      // The memory of a large burst is freed with it.
       running.removeAll(keepingCapacity: running.count <= 65_536)
       mutex.lock()
     }
-    // Without values that wait, nor an ending, this is all.
+    // Without waiting values and without an ending, this is all.
     if isPlain {
       let isAgain = !pending.isEmpty
       isScheduled = isAgain
@@ -36,7 +38,7 @@ extension SenderInbox {
     }
   }
 
-  /// Delivers what waits and is wanted now, then the ending; comes back for what has come meanwhile.
+  /// Delivers the waiting values that are wanted now, then the ending; then the values that have arrived meanwhile.
   @usableFromInline func goOn() {
     while target.state.isWanted() || target.state.isEnded(), let (value, answer) = nextWaiting() {
       let delivery = target.deliverTold(value)
@@ -58,7 +60,7 @@ extension SenderInbox {
     updateWaiting()
   }
 
-  /// Takes the first value that waits and has not been taken back.
+  /// Takes the first waiting value that has not been withdrawn.
   func nextWaiting() -> (Output, UnsafeContinuation<SendOutcome, Never>)? {
     mutex.withLock {
       while let value = waiting.popFirst() { if let answer = value.answer.take() { return (value.value, answer) } }
@@ -66,7 +68,7 @@ extension SenderInbox {
     }
   }
 
-  /// Keeps the loop running while something may come that somebody waits for.
+  /// Keeps the loop running while a value may arrive that a subscriber waits for.
   func updateWaiting() {
     let (isOpen, isWaited) = mutex.withLock {
       while !waiting.isEmpty, waiting[0].answer == nil { _ = waiting.popFirst() }

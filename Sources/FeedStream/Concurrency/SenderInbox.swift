@@ -1,17 +1,17 @@
-/// What has been sent to a stream and not yet reached it.
+/// Holds values that have been sent to a stream and have not reached it yet.
 ///
-/// Values gather under a mutex until the loop takes them all. Only who finds nothing scheduled wakes the loop; while it
-/// is busy with them nobody has to. Whatever is scheduled holds a ``Errand``, whose release without having run says
-/// that the loop is closed.
-// @unchecked: what several threads touch is under the mutex; the rest is touched at the stream's home only.
+/// Values gather under a mutex until the loop takes them all. A sender wakes the loop only when nothing is scheduled;
+/// while the loop is busy with the values nobody has to. The scheduled work holds an ``Errand``; if that is released
+/// without having run, the loop is closed.
+// @unchecked: the mutex guards what several threads use; the rest is used at the stream's home only.
 @usableFromInline final class SenderInbox<Output: Sendable, Failure: Error>: @unchecked Sendable {
   // Under the mutex.
   @usableFromInline let mutex = SystemMutex()
   @exclusivity(unchecked) @usableFromInline var pending = ContiguousArray<Output>()
   @exclusivity(unchecked) @usableFromInline var isScheduled = false
-  /// True when another value is taken: no ending has been sent, and the loop is not closed.
+  /// True when another value is accepted: no ending has been sent, and the loop is not closed.
   @exclusivity(unchecked) @usableFromInline var isOpen = true
-  /// True when there is nothing but values to deliver: none that waits, and no ending.
+  /// True when there are only plain values to deliver: no waiting value and no ending.
   @exclusivity(unchecked) @usableFromInline var isPlain = true
   @exclusivity(unchecked) var isClosed = false
   @exclusivity(unchecked) var ending: Subscribers.Completion<Failure>?
@@ -65,7 +65,7 @@
     if domain.isHere { remains.clear() } else { domain.execute { remains.clear() } }
   }
 
-  /// What is left of an inbox, brought home to be released there.
+  /// The rest of an inbox, brought home to be released there.
   // @unchecked: nobody else has it.
   private final class Remains: @unchecked Sendable {
     private let key: ObjectIdentifier
@@ -160,11 +160,11 @@ extension SenderInbox {
     }
     guard let answer else { return }
     answer.resume(returning: .cancelled)
-    // It stays in its place without an answer; the loop looks whether it still has to wait.
+    // It stays in its place without an answer; the loop checks if it still has to wait.
     noteChange()
   }
 
-  /// The loop is closed: nothing arrives any more.
+  /// Called when the loop is closed: nothing arrives any more.
   func abandon() {
     var lost = ContiguousArray<Output>()
     let waiting = mutex.withLock {
@@ -184,7 +184,7 @@ extension SenderInbox {
     while let value = values.popFirst() { mutex.withLock { value.answer.take() }?.resume(returning: outcome) }
   }
 
-  /// Has the loop look again.
+  /// Makes the loop check again.
   func noteChange() {
     let mustWake = mutex.withLock {
       isPlain = false
@@ -195,7 +195,7 @@ extension SenderInbox {
     if mustWake { wake() }
   }
 
-  /// What a loop runs when values have come.
+  /// The work that a loop runs when values have arrived.
   private final class Errand: @unchecked Sendable {
     // @unchecked: run by the loop, or by nobody.
     private let inbox: SenderInbox

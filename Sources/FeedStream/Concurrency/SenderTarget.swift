@@ -1,4 +1,4 @@
-/// What a sender sends to, where the stream lives.
+/// The target of a sender, where the stream lives.
 @usableFromInline struct SenderTarget<Output, Failure: Error> {
   @usableFromInline let deliver: (Output) -> Void
   @usableFromInline let deliverTold: (Output) -> Delivery
@@ -16,13 +16,13 @@
   }
 }
 
-/// What a sender asks of its target.
+/// The state that a sender needs of its target.
 @usableFromInline struct SenderTargetState {
   /// True when a value sent now is wanted.
   let isWanted: () -> Bool
-  /// True when anybody is there to wait for values.
+  /// True when somebody is there to wait for values.
   let isAlive: () -> Bool
   let isEnded: () -> Bool
-  /// Has a function called when any of these may have changed; none to have it called no more.
+  /// Registers a function that is called when any of these may have changed; `nil` removes it.
   let watch: (_ key: ObjectIdentifier, _ changed: (() -> Void)?) -> Void
 }

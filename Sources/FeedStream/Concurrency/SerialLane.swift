@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Stands in for a loop where there is none: runs what several threads bring one at a time, on whichever of them finds
-/// it free. Nobody waits; who finds it busy leaves the work to whoever keeps it busy.
+/// Replaces a loop where there is none: runs the work of several threads one piece at a time, on a thread that finds it
+/// free. No thread waits; a thread that finds it busy leaves its work to the one that is running.
 final class SerialLane: StreamDomain {
   private struct State {
     var work = FIFO<@Sendable () -> Void>()

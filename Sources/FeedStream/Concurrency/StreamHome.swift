@@ -1,8 +1,8 @@
-/// Where a stream lives: on the loop, or in the virtual time, that runs or belongs to the thread where it was made;
-/// made where there is neither, wherever its caller happens to be.
+/// The place where a stream lives: the loop, or the virtual time, of the thread where it was made; without either,
+/// wherever its caller is.
 struct StreamHome: Sendable {
   let domain: (any StreamDomain)?
-  /// True when what the stream waits for keeps its loop running.
+  /// True when the things that the stream waits for keep its loop running.
   let keepsLoopAlive: Bool
 
   init(domain: (any StreamDomain)?) {
@@ -13,22 +13,22 @@ struct StreamHome: Sendable {
   /// The home of the calling code.
   static var current: StreamHome { StreamHome(domain: CurrentDomain.get() ?? ThreadLoops.current) }
 
-  /// The same, and where there is none a lane of its own, which keeps apart the threads that its tasks end on.
+  /// The same; without a home, a separate lane, which serializes the threads on which its tasks end.
   static var currentOrLane: StreamHome {
     StreamHome(domain: CurrentDomain.get() ?? ThreadLoops.current ?? SerialLane())
   }
 
-  /// True when what is subscribed to now may keep its loop running; see ``Publisher/keepsLoopAlive(_:)``.
+  /// True when streams subscribed now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
   @TaskLocal static var isKeeping = true
 
-  /// Runs `work` where the stream lives: now if that is here, else when the domain comes to it.
+  /// Runs `work` where the stream lives: now if that is here, otherwise when its domain runs it.
   func run(_ work: @escaping @Sendable () -> Void) {
     guard let domain, !domain.isHere else { return work() }
     guard keepsLoopAlive else { return domain.execute { Self.$isKeeping.withValue(false, operation: work) } }
     domain.execute(work)
   }
 
-  /// Keeps the loop running until as many calls of `stopWaiting()`. At home only.
+  /// Keeps the loop running until `stopWaiting()` has been called as often. At home only.
   func beginWaiting() { if keepsLoopAlive { domain?.beginWaiting() } }
   func stopWaiting() { if keepsLoopAlive { domain?.stopWaiting() } }
 }
@@ -39,7 +39,7 @@ extension StreamHome {
     Task(executorPreference: domain?.taskExecutor) { await work() }
   }
 
-  /// Runs `work` where the stream lives, and returns when it has run, or never will because the loop is closed.
+  /// Runs `work` where the stream lives, and returns when it has run, or when it never will because the loop is closed.
   func perform(_ work: @escaping @Sendable () -> Void) async {
     await withUnsafeContinuation { continuation in
       let end = AtEnd { continuation.resume() }
@@ -58,12 +58,12 @@ extension StreamHome {
   }
 }
 
-/// A value that goes from the task that made it to the stream's home.
+/// A value on its way from the task that made it to the stream's home.
 // @unchecked: the task hands it over for good, as `sending` says where it is made.
 struct Carried<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: consuming sending Value) { self.value = value }
 
-  /// For who knows that it runs on one thread at a time, as the user of a queue promises.
+  /// For a caller that knows that it runs on one thread at a time, as the user of a queue promises.
   init(uncheckedly value: Value) { self.value = value }
 }

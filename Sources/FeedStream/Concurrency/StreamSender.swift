@@ -7,16 +7,16 @@
 ///       sender.send(completion: .finished)
 ///     }
 ///
-/// The stream receives everything on its loop, on a later turn, what one thread sends by one sender in its order. A
-/// burst wakes the loop once.
+/// The stream receives everything on its loop, on a later turn. The values that one thread sends with one sender keep
+/// their order. A burst wakes the loop once.
 ///
-/// **What becomes of a value:** `send(_:)` says whether the stream's loop will take it. On the loop it is sent to the
-/// subject, which says the rest: a value that reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``. In
-/// asynchronous code `await sender.send(_:)` waits until the value is wanted, and answers what became of it.
+/// **What becomes of a value:** `send(_:)` returns true when the stream's loop will take it. On the loop it is sent to
+/// the subject, and a value that reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``. In asynchronous code
+/// `await sender.send(_:)` waits until the value is wanted, and returns what became of it.
 ///
 /// **Keeping the loop running:** while the stream has a subscriber, a sender keeps ``EventLoop/run(_:)`` from returning
 /// until the ending is sent or the last copy of the sender is released, unless it was made with `keepsLoopAlive:
-/// false`. A value that waits until it is wanted keeps the loop running in any case.
+/// false`. A value that waits until it is wanted always keeps the loop running.
 public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
   @usableFromInline let inbox: SenderInbox<Output, Failure>
 
@@ -24,24 +24,24 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
 
   /// Sends `value`. Safe from any thread; never waits.
   ///
-  /// What arrives faster than the loop takes it waits in memory, without a bound: where that matters, send from a task,
-  /// by `await`.
+  /// Values that arrive faster than the loop takes them wait in memory, without a limit: where that matters, send from
+  /// a task, with `await`.
   ///
-  /// - Returns: true when the loop will take it. `false` when this sender has sent an ending or its loop is closed:
-  ///   then the value is dropped, and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// - Returns: true when the loop will take it; false when this sender has sent an ending or its loop is closed. Then
+  ///   the value is dropped, and reported to ``StreamDiagnostics/onDrop(_:)``.
   @inlinable @discardableResult public func send(_ value: Output) -> Bool { inbox.post(value) }
 
-  /// The same as `send(_:)` without `await`, for asynchronous code that does not want to wait.
+  /// The same as `send(_:)` without `await`, for asynchronous code that must not wait.
   @inlinable @discardableResult public func post(_ value: Output) -> Bool { inbox.post(value) }
 
-  /// Ends the stream, after what this sender has sent. Safe from any thread.
+  /// Ends the stream, after the values that this sender has sent. Safe from any thread.
   ///
-  /// - Returns: true when the loop will take the ending: `false` when there has been one, or the loop is closed.
+  /// - Returns: true when the loop will take the ending; false when there has been one, or the loop is closed.
   @discardableResult public func send(completion: Subscribers.Completion<Failure>) -> Bool { inbox.post(completion) }
 
   /// Sends `value` when it is wanted: when there is a subscriber, and every subscriber has asked for a value.
   ///
-  /// Values that several tasks send take turns. **Cancellation:** of the task: stops waiting; the value is not sent.
+  /// Values of several tasks take turns. **Cancellation:** cancelling the task stops the wait; the value is not sent.
   ///
   /// - Returns: what became of the value.
   @discardableResult public func send(_ value: Output) async -> SendOutcome { await inbox.sendWhenWanted(value) }
@@ -52,9 +52,9 @@ extension StreamSender where Output == Void {
   @discardableResult public func send() -> Bool { inbox.post(()) }
 }
 
-/// What became of a value that was sent with `await`.
+/// Says what became of a value that was sent with `await`.
 public enum SendOutcome: Equatable, Sendable {
-  /// It was sent to the stream, which did this with it.
+  /// It was sent to the stream, with this result.
   case sent(Delivery)
   /// The stream had ended; it was not sent.
   case ended
@@ -69,15 +69,15 @@ public enum SendOutcome: Equatable, Sendable {
 extension Subject where Output: Sendable {
   /// Sends to this subject, which lives on the loop that the calling thread runs or owns, from any thread.
   ///
-  /// - Precondition: there is such a loop; if not, say which by `sender(on:)`.
+  /// - Precondition: there is such a loop; if not, name it with `sender(on:)`.
   @inlinable public var sender: StreamSender<Output, Failure> { makeSender(nil, true) }
 
   /// Sends to this subject, which lives on `loop`, from any thread.
   ///
   /// - Parameters:
   ///   - loop: an ``EventLoop``, or virtual time.
-  ///   - keepsLoopAlive: true when ``EventLoop/run(_:)`` goes on while the subject has a subscriber and this sender may
-  ///     send.
+  ///   - keepsLoopAlive: true when ``EventLoop/run(_:)`` continues while the subject has a subscriber and this sender
+  ///     may send.
   @inlinable public func sender(
     on loop: any LoopScheduler, keepsLoopAlive: Bool = true
   ) -> StreamSender<Output, Failure> {
@@ -95,7 +95,7 @@ extension Subject where Output: Sendable {
 }
 
 extension SenderTargetState {
-  /// What a sender asks of a subject; of one that is not the library's it knows nothing, and takes every value as
+  /// The state of a subject, for a sender. A subject of another library gives no information: every value counts as
   /// wanted.
   @usableFromInline init(ofSubject subject: AnyObject) {
     guard let watched = subject as? any WatchedSubject else {

@@ -1,11 +1,11 @@
 internal import CLibUV
 
 extension EventLoop {
-  /// Closes the loop and everything on it; what is scheduled is dropped unrun, except jobs of tasks and actors.
+  /// Closes the loop and everything on it; scheduled work is dropped without running, except jobs of tasks and actors.
   ///
-  /// Jobs that are queued run first, with those that they enqueue, so that no task waits forever. Offloaded work that
-  /// has begun is waited for, its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of
-  /// libuv's remains; ``execute(_:)`` and ``schedule(options:_:)`` are ignored. A job that comes later still runs, on
+  /// Queued jobs run first, with those that they enqueue, so that no task waits forever. Offloaded work that has begun
+  /// is waited for, and its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of
+  /// libuv's remains; ``execute(_:)`` and ``schedule(options:_:)`` are ignored. A job that arrives later still runs, on
   /// the thread that brings it, one at a time. Releasing the loop closes it too. Idempotent.
   ///
   /// - Precondition: called by the loop's owner, not from within ``run(_:)``.
@@ -20,10 +20,10 @@ extension EventLoop {
     runLateJobs()
   }
 
-  /// Runs jobs that arrived at the closed loop, until there are none. Only for who holds `lateJobs`.
+  /// Runs jobs that arrived at the closed loop, until there are none. Only for the holder of `lateJobs`.
   func runLateJobs() {
-    // An executor is not held by those who enqueue on it: a job may end the actor that was the last to hold the loop.
-    // Balanced below; a retain that the optimizer does not take for its own.
+    // Code that enqueues on an executor does not retain it: a job may release the actor that was the last to hold the
+    // loop. Balanced below; the optimizer must not remove this retain.
     let held = Unmanaged.passRetained(self)
     defer { held.release() }
     let thread = UInt(clibuv_thread_self())
@@ -34,7 +34,7 @@ extension EventLoop {
     }
   }
 
-  /// Runs the jobs that are queued, as the loop would.
+  /// Runs the queued jobs, as the loop would.
   private func finishJobs() {
     runner.store(UInt(clibuv_thread_self()), ordering: .relaxed)
     defer { runner.store(0, ordering: .releasing) }
@@ -48,7 +48,7 @@ extension EventLoop {
     } while count > 0
   }
 
-  /// Leaves nothing of libuv's behind. Nobody else uses the loop any more, or it is being released.
+  /// Frees everything of libuv's. The loop is not used any more, or is being released.
   func tearDown() {
     isClosed = true
     ThreadLoops.remove(self)
@@ -59,7 +59,7 @@ extension EventLoop {
     self.closers = [:]
     for closer in closers.values { closer() }
     for offload in waitingForThreads { offload.abandon() }
-    // Released only after everything is closed: what they hold may come back here when it goes.
+    // Released only after everything is closed: what they hold may call back into this when it is released.
     let unrun = (timers.removeAll(), waitingForThreads)
     var unread = Mailbox.Mail()
     mailbox.collect(into: &unread)

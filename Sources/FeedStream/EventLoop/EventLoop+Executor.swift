@@ -1,13 +1,13 @@
-/// The loop runs the jobs of actors and tasks, so that an actor can live on it and touch its streams:
+/// Runs the jobs of actors and tasks, so that an actor can live on the loop and use its streams:
 ///
 ///     actor Reader {
 ///       let loop: EventLoop
 ///       nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 ///     }
 ///
-/// Jobs run in the order they arrive; priorities are not looked at. The loop must run, in `.untilStopped` mode or on an
-/// ``EventLoopThread``, for as long as its actors are used: a waiting job does not keep a loop running before it
-/// arrives.
+/// Jobs run in the order in which they arrive; priorities are ignored. The loop must run, in `.untilStopped` mode or on
+/// an ``EventLoopThread``, as long as its actors are used: a job that has not arrived yet does not keep the loop
+/// running.
 extension EventLoop: SerialExecutor {
   /// Runs `job` on a turn of the loop. Safe from any thread.
   public func enqueue(_ job: consuming ExecutorJob) { post(UnownedJob(job)) }

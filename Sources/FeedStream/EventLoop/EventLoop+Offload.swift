@@ -1,17 +1,17 @@
 extension EventLoop {
-  /// Runs blocking or heavy work on libuv's thread pool and hands its result back on the loop.
+  /// Runs blocking or heavy work on libuv's thread pool and delivers its result on the loop.
   ///
-  /// The pool is the process's, of four threads unless the environment variable `UV_THREADPOOL_SIZE` says otherwise
-  /// when it is first used; work that finds all of them busy waits its turn. When the system has no threads to give,
-  /// the work waits for some, at most half a second; then it runs on the loop, one piece a turn, which holds everything
-  /// else up but ends.
+  /// The pool belongs to the process. It has four threads, or the number in the environment variable
+  /// `UV_THREADPOOL_SIZE` when it is first used; work waits while all of them are busy. When the system has no threads
+  /// left, the work waits for some, at most half a second. Then it runs on the loop, one piece per turn, which delays
+  /// everything else but ends.
   ///
-  /// The loop runs until the work has ended, even when it was cancelled. Dropping the result does not cancel.
+  /// The loop runs until the work has ended, even when it is cancelled. Dropping the result does not cancel.
   ///
   /// - Parameters:
   ///   - work: runs on a thread of the pool.
   ///   - completion: runs on the loop afterwards, unless cancelled before.
-  /// - Returns: prevents `completion`, and `work` too if it has not begun.
+  /// - Returns: a cancellable that prevents `completion`, and `work` too if it has not begun.
   @discardableResult @inlinable public func offload<T: Sendable>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
@@ -20,7 +20,7 @@ extension EventLoop {
     return offload
   }
 
-  /// Hands work to the pool, or keeps it until there is one.
+  /// Hands work to the pool, or keeps it until there is a pool.
   @usableFromInline func start(_ offload: Offload) {
     checkOwner("offload")
     guard !isClosed else { return offload.abandon() }
@@ -32,8 +32,8 @@ extension EventLoop {
     offload.start()
   }
 
-  /// Starts what waits for threads as soon as there are some, and does without when there are none for too long: else a
-  /// save would never end, and neither would a program that is told to end and completes its saves first.
+  /// Starts the waiting work as soon as there are threads, or without them when there are none for too long: otherwise
+  /// a save would never end, and neither would a program that completes its saves before it ends.
   private func waitForThreads(until deadline: StreamInstant) {
     let pause = StreamInstant.Stride.milliseconds(hasDoneWithoutThreads ? 0 : 50)
     _ = addTimer(at: now.advanced(by: pause)) { [unowned self] in
@@ -45,7 +45,7 @@ extension EventLoop {
       } else if hasDoneWithoutThreads || now >= deadline {
         hasDoneWithoutThreads = true
         waitingForThreads[0].runOnLoop()
-        // Only now: what its completion asks for lines up behind it.
+        // Only now: work that its completion requests comes after it.
         waitingForThreads.removeFirst()
         if !waitingForThreads.isEmpty { waitForThreads(until: deadline) }
       } else {

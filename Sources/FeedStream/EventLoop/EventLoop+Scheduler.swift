@@ -4,19 +4,19 @@ extension EventLoop: LoopScheduler {
   public typealias SchedulerTimeType = StreamInstant
   public typealias SchedulerOptions = Never
 
-  /// The monotonic clock's time; safe from any thread.
+  /// The time of the monotonic clock; safe from any thread.
   public var now: StreamInstant { StreamInstant(nanoseconds: Int64(bitPattern: uv_hrtime())) }
 
-  /// Nothing: timers are as exact as they can be, at most about a millisecond late on an idle loop.
+  /// Zero: timers are as exact as possible, at most about a millisecond late on an idle loop.
   public var minimumTolerance: StreamInstant.Stride { .nanoseconds(0) }
 
-  /// Runs `action` on the next turn, after what was scheduled for it before.
+  /// Runs `action` on the next turn, after the work already scheduled for it.
   public func schedule(options: Never? = nil, _ action: consuming @escaping () -> Void) {
     checkOwner()
     append(action)
   }
 
-  /// Runs `action` at `date`, never early; equal dates in the order they were scheduled.
+  /// Runs `action` at `date`, never early; equal dates in the order in which they were scheduled.
   ///
   /// A date that has passed means the next turn. `tolerance` is accepted and not used.
   public func schedule(
@@ -39,7 +39,7 @@ extension EventLoop: LoopScheduler {
     checkOwner()
     precondition(
       interval.nanoseconds > 0, "EventLoop.schedule: an interval of \(interval) never ends; give it a length")
-    // A rhythm that began before time did would have to be caught up with.
+    // A rhythm that began before time zero would have to catch up.
     return addTimer(at: max(date, StreamInstant(nanoseconds: 0)), every: interval, action)
   }
 }
@@ -54,13 +54,13 @@ extension EventLoop: RevokingScheduler {
 // MARK: - The next turn
 
 extension EventLoop {
-  /// What waits for the next turn, and room for what the present turn runs.
+  /// The work for the next turn, and storage for the work of the present turn.
   struct Ready: ~Copyable {
     var work = TurnQueue<Action>()
     var jobs = TurnQueue<UnownedJob>()
     fileprivate var running = TurnQueue<Action>()
     fileprivate var runningJobs = TurnQueue<UnownedJob>()
-    /// True when the idle handle is active, which makes the next turn come without waiting and keeps the loop alive.
+    /// True when the idle handle is active, which keeps the loop alive and makes the next turn follow without waiting.
     fileprivate var isIdling = false
   }
 
@@ -82,7 +82,7 @@ extension EventLoop {
     return true
   }
 
-  /// Runs what was there when the turn began.
+  /// Runs the work that was scheduled before the turn began.
   private func turn() {
     if timing.isOverdue { fireTimers() }
     swap(&ready.work, &ready.running)
@@ -103,15 +103,15 @@ extension EventLoop {
 // MARK: - Timers
 
 extension EventLoop {
-  /// The state of the one libuv timer that stands for the whole queue.
+  /// The state of the one libuv timer that serves the whole queue.
   struct Timing {
-    /// When timers will be looked at, in nanoseconds: a whole millisecond, for which libuv's timer is set; `.min` for
+    /// When timers are checked next, in nanoseconds: a whole millisecond, for which libuv's timer is set; `.min` for
     /// the next turn, `.max` for never.
     var lookAt = Int64.max
-    /// While timers fire: the time that they fire for.
+    /// The time for which timers are firing, while they are.
     var firing: StreamInstant?
 
-    /// True when timers are looked at on the next turn, whatever libuv's timer says.
+    /// True when timers are checked on the next turn, whatever libuv's timer says.
     var isOverdue: Bool { lookAt == .min }
   }
 
@@ -120,7 +120,7 @@ extension EventLoop {
     at date: StreamInstant, every interval: StreamInstant.Stride = 0, _ action: @escaping () -> Void
   ) -> TimerQueue.Work {
     var date = date
-    // What is added while timers fire waits for the next turn, even if it is overdue.
+    // A timer that is added while timers fire waits for the next turn, even if it is overdue.
     if let firing = timing.firing, date <= firing { date = StreamInstant(nanoseconds: firing.nanoseconds + 1) }
     let work = timers.add(at: date, every: interval, onCancel: timerWasCancelled, action)
     if timing.firing == nil, date.nanoseconds < timing.lookAt { arm(for: date) }
@@ -136,8 +136,8 @@ extension EventLoop {
     timing.lookAt = .max
   }
 
-  /// Sees to it that timers are looked at when `date` comes: by libuv's timer, whose milliseconds are rounded up, or,
-  /// when it has come already, on the next turn. To wait for the end of its millisecond would be late.
+  /// Makes sure that timers are checked at `date`: by libuv's timer, whose milliseconds are rounded up, or, when `date`
+  /// has passed already, on the next turn. Waiting for the end of its millisecond would be late.
   private func arm(for date: StreamInstant) {
     guard !isClosed else {
       timers.removeAll()
@@ -152,13 +152,13 @@ extension EventLoop {
     let (lookAt, overflow) = due.multipliedReportingOverflow(by: 1_000_000)
     guard overflow || lookAt < timing.lookAt else { return }
     timing.lookAt = overflow ? .max : lookAt
-    // libuv counts from the time it read when the turn began. A timer of none, set by a timer, would fire in the same
-    // turn.
+    // libuv counts from the time that it read when the turn began. A timer without a delay, set by a timer, would fire
+    // in the same turn.
     let delay = max(due - Int64(bitPattern: uv_now(uv)), 1)
     uv_timer_start(clock, { EventLoop.of($0!.pointee.loop).fireTimers() }, UInt64(delay), 0)
   }
 
-  /// Runs the timed work that is due, then sets libuv's timer for what is left.
+  /// Runs the timed work that is due, then sets libuv's timer for the rest.
   private func fireTimers() {
     let instant = now
     timing.firing = instant

@@ -1,6 +1,7 @@
 internal import CLibUV
 
-/// What live streams wait for outside the loop (tasks, promises, senders) keeps it running, as offloaded work does.
+/// Keeps the loop running while live streams wait for something outside it (tasks, promises, senders), as offloaded
+/// work does.
 extension EventLoop {
   package func beginWaiting() {
     waits += 1
@@ -12,7 +13,7 @@ extension EventLoop {
     if waits == 0 { updateWaiting() }
   }
 
-  /// The wake-up handle keeps libuv's loop running while something may come through it.
+  /// The wake-up handle keeps libuv's loop running while something may arrive through it.
   func updateWaiting() {
     guard !isClosed else { return }
     let handle = UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)
@@ -22,8 +23,7 @@ extension EventLoop {
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) { closers[key] = action }
 }
 
-/// Which open loops belong to which thread: a stream that is subscribed to before its thread's loop runs lives on that
-/// loop.
+/// Maps threads to their open loops: a stream that is subscribed before its thread's loop runs lives on that loop.
 enum ThreadLoops {
   private struct Entry {
     weak var loop: EventLoop?
@@ -44,7 +44,8 @@ enum ThreadLoops {
 
   /// The newest open loop that the calling thread owns.
   static var current: EventLoop? {
-    // Taken out of the lock: the last reference may go here, and a loop that goes comes back to the list.
+    // Taken out of the lock: the last reference may be released here, and a loop that is released calls back into the
+    // list.
     let loops = entries.withLock { entries in entries.compactMap(\.loop) }
     return loops.last { $0.isHere }
   }

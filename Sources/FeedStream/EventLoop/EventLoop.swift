@@ -7,24 +7,25 @@ import Synchronization
 ///     loop.schedule(after: loop.now.advanced(by: .seconds(1))) { print("a second later") }
 ///     loop.run()
 ///
-/// It is a ``Scheduler``, so that operators of time run on it, and a Swift `SerialExecutor`, so that an actor can live
+/// It is a ``Scheduler``, so that timing operators run on it, and a Swift `SerialExecutor`, so that an actor can live
 /// on it. Everything except ``execute(_:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent`` belongs to one
-/// thread, and traps on any other: the thread that created the loop until it runs, the thread that runs it from then
-/// on.
+/// thread, and traps on any other. That is the thread that created the loop until it runs, and from then on the thread
+/// that runs it.
 ///
 /// Each turn of the loop fires the timers that are due, runs the work that was scheduled before the turn began, and
 /// then waits for I/O. Work scheduled during a turn waits for the next one, so that I/O and timers never starve.
 ///
-/// Time is monotonic: it neither jumps with the wall clock nor, on Linux, advances while the machine is suspended.
-// @unchecked: the mailbox, the atomics and `gate` are safe from any thread; everything else is touched by the owner
-// only, which `checkOwner` enforces.
+/// Time is monotonic: it does not jump with the wall clock and, on Linux, does not advance while the machine is
+/// suspended.
+// @unchecked: the mailbox, the atomics and `gate` are safe from any thread; only the owner uses everything else, which
+// `checkOwner` enforces.
 public final class EventLoop: @unchecked Sendable {
-  /// When ``run(_:)`` returns.
+  /// Says when ``run(_:)`` returns.
   public enum RunMode: Sendable {
-    /// When nothing is left to do: no scheduled work, timer, open handle that keeps the loop alive, offloaded work, or
-    /// anything else outside that a live stream waits for: an asynchronous sequence, a task, a promise, a sender.
+    /// When nothing is left to do: no scheduled work, timer, open handle that keeps the loop alive, or offloaded work,
+    /// and nothing outside that a live stream waits for: an asynchronous sequence, a task, a promise, a sender.
     case untilIdle
-    /// When ``stop()`` is called; until then the loop waits for what other threads bring.
+    /// When ``stop()`` is called; until then the loop waits for work from other threads.
     case untilStopped
     /// After one turn that does not wait.
     case oneTurn
@@ -44,23 +45,23 @@ public final class EventLoop: @unchecked Sendable {
   let runner = Atomic<UInt>(0)
   private var isStopping = false
   var isClosed = false
-  /// True when the run that is under way ends by `stop()` only.
+  /// True when only `stop()` ends the present run.
   var runsUntilStopped = false
-  /// How much live streams wait for (`EventLoop+Waiting.swift`), and who must know that the loop closes.
+  /// How many things live streams wait for (`EventLoop+Waiting.swift`), and the functions to call when the loop closes.
   var waits = 0
   var closers: [ObjectIdentifier: () -> Void] = [:]
 
-  // The state of the other files' extensions: work for the next turn, timed work, work for the thread pool.
+  // The state of the extensions in other files: work for the next turn, timed work, work for the thread pool.
   @exclusivity(unchecked) var ready = Ready()
   @exclusivity(unchecked) var timerWasCancelled: (TimerQueue.Work) -> Void = { _ in }
   @exclusivity(unchecked) var timers = TimerQueue()
   @exclusivity(unchecked) var timing = Timing()
   var waitingForThreads = ContiguousArray<Offload>()
-  /// True when threads were last waited for in vain.
+  /// True when the last wait for threads was in vain.
   var hasDoneWithoutThreads = false
   let gate = OffloadGate()
 
-  /// A loop that belongs to the calling thread.
+  /// Makes a loop that belongs to the calling thread.
   ///
   /// - Precondition: the process may open three more file descriptors.
   public convenience init() { self.init(owner: clibuv_thread_self()) }
@@ -88,20 +89,20 @@ public final class EventLoop: @unchecked Sendable {
       handle.assumingMemoryBound(to: uv_handle_t.self).pointee.data = nil
     }
     uv_unref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
-    // One closure for all timers. A timer that can still be cancelled is in the queue of a loop that lives.
+    // One closure for all timers. A timer that can still be cancelled is in the queue of a loop that exists.
     timerWasCancelled = { [unowned self] _ in removeCancelledTimer() }
     EventLoop.open.add(1, ordering: .relaxed)
     ThreadLoops.add(self)
   }
 
-  /// How many loops of the process are open: for tests, which leave none.
+  /// How many loops of the process are open: for tests, which must leave none.
   package static let open = Atomic(0)
 
   deinit {
     if !isClosed { tearDown() }
   }
 
-  /// The loop of a callback of libuv's.
+  /// The loop in a callback from libuv.
   static func of(_ uv: UnsafeMutablePointer<uv_loop_t>!) -> EventLoop {
     Unmanaged.fromOpaque(uv.pointee.data).takeUnretainedValue()
   }
@@ -110,7 +111,7 @@ public final class EventLoop: @unchecked Sendable {
 // MARK: - Running
 
 extension EventLoop: StreamDomain {
-  /// True when the calling thread owns the loop, and may touch what lives on it.
+  /// True when the calling thread owns the loop, and may use what lives on it.
   package var isHere: Bool { owner.load(ordering: .relaxed) == UInt(clibuv_thread_self()) }
 
   /// Runs the loop on the calling thread, which owns it from now on.
@@ -141,14 +142,14 @@ extension EventLoop: StreamDomain {
       uv_run(uv, UV_RUN_NOWAIT)
       return
     }
-    // The wake-up handle alone does not keep libuv's loop alive, so what was posted after its last look is looked for
+    // The wake-up handle alone does not keep libuv's loop alive, so messages posted after its last check are collected
     // here.
     repeat { uv_run(uv, UV_RUN_DEFAULT) } while !isStopping && collectMail()
   }
 
-  /// Makes ``run(_:)`` return when the present turn is done. Safe from any thread.
+  /// Makes ``run(_:)`` return at the end of the present turn. Safe from any thread.
   ///
-  /// A loop that is not running returns immediately from its next ``run(_:)``. What is scheduled stays scheduled.
+  /// The next ``run(_:)`` of a loop that is not running returns immediately. Scheduled work stays scheduled.
   public func stop() {
     if isCurrent {
       isStopping = true
@@ -161,7 +162,7 @@ extension EventLoop: StreamDomain {
   /// True when the calling thread is running this loop.
   public var isCurrent: Bool { runner.load(ordering: .relaxed) == UInt(clibuv_thread_self()) }
 
-  /// The loop that the calling thread is running, the innermost if several.
+  /// The loop that the calling thread is running, the innermost if there are several.
   public static var current: EventLoop? { CurrentDomain.get() as? EventLoop }
 
   /// Traps on a thread that does not own the loop.
@@ -175,10 +176,11 @@ extension EventLoop: StreamDomain {
 // MARK: - Work from other threads
 
 extension EventLoop {
-  /// Runs `action` on the loop, in the order in which one thread posts. Safe from any thread.
+  /// Runs `action` on the loop; the actions of one thread run in the order in which it posts them. Safe from any
+  /// thread.
   ///
-  /// It runs when the loop does; what is posted to a loop that is not running waits for it. It does not keep the loop
-  /// running before it arrives. A closed loop drops it.
+  /// It runs when the loop runs; a loop that is not running keeps it until then. It does not keep the loop running
+  /// before it arrives. A closed loop drops it.
   public func execute(_ action: @escaping @Sendable () -> Void) {
     guard !isCurrent else { return append(action) }
     _ = mailbox.post({ $0.work.append(Action(run: action)) }, wake: { uv_async_send(wakeUp) })
@@ -191,11 +193,11 @@ extension EventLoop {
     if lateJobs.add(job) { runLateJobs() }
   }
 
-  /// Runs what other threads have posted.
+  /// Runs the work that other threads have posted.
   ///
-  /// - Returns: true when there was anything.
+  /// - Returns: true when there was any.
   @discardableResult private func collectMail() -> Bool {
-    // Empty: nobody but this function, which does not call itself, leaves anything in it.
+    // Empty: only this function, which does not call itself, leaves anything in it.
     mailbox.collect(into: &received)
     if received.stopRequested {
       received.stopRequested = false

@@ -2,14 +2,14 @@ internal import CLibUV
 
 /// A call of the event loop that the operating system refused.
 public struct EventLoopError: Error, Hashable, Sendable {
-  /// What was asked for.
+  /// The operation that was refused.
   public enum Operation: String, Hashable, Sendable {
     case watchDescriptor = "watch a file descriptor"
     case watchSignal = "watch a signal"
     case startThread = "start a thread"
   }
 
-  /// What was asked for.
+  /// The operation that was refused.
   public let operation: Operation
   /// The system's error number (`EBADF`, `EMFILE` …), positive.
   public let errno: Int32
@@ -19,7 +19,7 @@ public struct EventLoopError: Error, Hashable, Sendable {
     errno = abs(code)
   }
 
-  /// Runs a call of libuv, which answers with a negative error number.
+  /// Runs a call of libuv, which returns a negative error number on failure.
   static func check(_ operation: Operation, _ code: Int32) throws(EventLoopError) {
     guard code >= 0 else { throw EventLoopError(operation, code: code) }
   }

@@ -1,7 +1,6 @@
 internal import CLibUV
 
-/// A loop that runs on a thread of its own until it is shut down, for actors and for programs whose main thread is
-/// taken.
+/// A loop that runs on its own thread until it is shut down, for actors and for programs whose main thread is busy.
 ///
 ///     let thread = try EventLoopThread(name: "feeds")
 ///     thread.loop.execute { … }
@@ -9,14 +8,14 @@ internal import CLibUV
 ///
 /// Releasing it shuts it down too.
 public final class EventLoopThread: Sendable {
-  /// The loop; get onto it with ``EventLoop/execute(_:)`` or through an actor that lives on it.
+  /// The loop; reach it with ``EventLoop/execute(_:)`` or through an actor that lives on it.
   public let loop: EventLoop
   private let thread: Thread
 
   /// Starts the thread and its loop.
   ///
-  /// - Parameter name: what debuggers show; Linux keeps 15 bytes of it.
-  /// - Throws: when the system has no thread to give.
+  /// - Parameter name: the name in debuggers; Linux keeps 15 bytes of it.
+  /// - Throws: when the system has no thread left.
   public init(name: String = "event-loop") throws(EventLoopError) {
     let loop = EventLoop(owner: 0)
     self.loop = loop
@@ -28,13 +27,13 @@ public final class EventLoopThread: Sendable {
 
   deinit {
     loop.stop()
-    // The last reference can go on the loop itself, which cannot wait for its own end.
+    // The last reference can be released on the loop itself, which cannot wait for its own end.
     if loop.isCurrent { thread.detach() } else { thread.join() }
   }
 
   /// Stops the loop, closes it and waits for its thread to end. Idempotent.
   ///
-  /// What is scheduled is dropped unrun, except jobs of tasks and actors (see ``EventLoop/close()``).
+  /// Scheduled work is dropped without running, except jobs of tasks and actors (see ``EventLoop/close()``).
   ///
   /// - Precondition: not called on the loop itself.
   public func shutdown() {

@@ -1,9 +1,9 @@
 internal import CLibUV
 
-/// The system's mutex, for who must hold it across calls that a closure would not let the optimizer see through.
-// @unchecked: the system's mutex is for several threads.
+/// The system's mutex, for code that must hold it across calls that a closure would hide from the optimizer.
+// @unchecked: the system's mutex may be used by several threads.
 @usableFromInline final class SystemMutex: @unchecked Sendable {
-  // Never moved, as the system demands.
+  // Never moved, as the system requires.
   private let mutex = UnsafeMutablePointer<uv_mutex_t>.allocate(capacity: 1)
 
   @usableFromInline init() {
@@ -26,14 +26,14 @@ internal import CLibUV
   }
 }
 
-/// A state that several threads share, touched by one at a time.
+/// A state that several threads share and one at a time uses.
 ///
-/// Not the standard library's `Mutex`: the thread sanitizer does not see that one's operations on Linux and reports
-/// races where there are none, whereas it knows the system's mutex.
-// @unchecked: the state is reached only with the mutex held, and the initializer's caller gives it away.
+/// Not the standard library's `Mutex`: on Linux the thread sanitizer does not see its operations and reports races
+/// where there are none, whereas it knows the system's mutex.
+// @unchecked: the state is used only with the mutex held, and the initializer's caller gives it away.
 package final class Locked<State: ~Copyable>: @unchecked Sendable {
   @exclusivity(unchecked) private var state: State
-  // Never moved, as the system demands.
+  // Never moved, as the system requires.
   private let mutex = UnsafeMutablePointer<uv_mutex_t>.allocate(capacity: 1)
 
   package init(_ state: consuming sending State) {
@@ -47,7 +47,7 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs `body` with the lock held; it must not come back here.
+  /// Runs `body` with the lock held; `body` must not call back into this.
   package func withLock<R>(_ body: (inout State) throws -> R) rethrows -> R {
     uv_mutex_lock(mutex)
     defer { uv_mutex_unlock(mutex) }

@@ -1,8 +1,8 @@
 internal import CLibUV
 
-/// What every handle of a loop shares: it belongs to the loop's thread, closes once, and closes when it is released.
+/// The base of every handle of a loop: it belongs to the loop's thread, closes once, and closes when it is released.
 ///
-/// A closed handle calls nobody any more; libuv's memory for it is freed in libuv's close callback, on a later turn.
+/// A closed handle makes no more calls; libuv's memory for it is freed in libuv's close callback, on a later turn.
 public class LoopHandle: Cancellable {
   /// The loop it is on.
   public let loop: EventLoop
@@ -12,7 +12,7 @@ public class LoopHandle: Cancellable {
   // Points to a handle that lives until its close callback; used only while `isClosed` is false.
   let handle: UnsafeMutablePointer<uv_handle_t>
 
-  /// Allocates libuv's structure and has `start` initialize it.
+  /// Allocates libuv's structure and lets `start` initialize it.
   init<Raw>(
     on loop: EventLoop, as operation: EventLoopError.Operation, _ type: Raw.Type,
     _ start: (UnsafeMutablePointer<uv_loop_t>, UnsafeMutablePointer<Raw>) -> Int32
@@ -33,7 +33,7 @@ public class LoopHandle: Cancellable {
 
   deinit { close() }
 
-  /// True when the loop runs on for as long as this handle is active. True by default.
+  /// True when the loop keeps running as long as this handle is active. True by default.
   public var keepsLoopAlive: Bool {
     get { !isClosed && uv_has_ref(handle) != 0 }
     set {
@@ -56,14 +56,14 @@ public class LoopHandle: Cancellable {
   /// The same as ``close()``.
   public func cancel() { close() }
 
-  /// Releases what the handler holds; each kind of handle has its own.
+  /// Releases the handler; each kind of handle has its own.
   func releaseHandler() {}
 
   static func closeAndFree(_ handle: UnsafeMutablePointer<uv_handle_t>) {
     uv_close(handle) { UnsafeMutableRawPointer($0!).deallocate() }
   }
 
-  /// The Swift side of a handle in a callback of libuv's, which does not call back after `uv_close`.
+  /// The Swift side of a handle in a callback from libuv, which makes no calls after `uv_close`.
   static func of<Raw>(_ raw: UnsafeMutablePointer<Raw>!) -> Self {
     let data = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_handle_t.self).pointee.data!
     return Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue() as! Self

@@ -1,14 +1,14 @@
 /// A timer that can be set again and again: one handler, at most one deadline.
 ///
-/// Libraries that drive their own timeouts (libcurl) set it anew each time. It fires among the loop's other timers, in
-/// the order of deadlines, and closes when it is released.
+/// For libraries that manage their own timeouts (libcurl) and set it again each time. It fires among the loop's other
+/// timers, in the order of deadlines, and closes when it is released.
 public final class LoopTimer: Cancellable {
   /// The loop it is on.
   public let loop: EventLoop
   private var handler: (() -> Void)?
   private var work: TimerQueue.Work?
 
-  /// A timer that is not set; `handler` is called on the loop when its time comes.
+  /// Makes a timer that is not set; `handler` is called on the loop when its time comes.
   public init(on loop: EventLoop, _ handler: @escaping () -> Void) {
     self.loop = loop
     self.handler = handler
@@ -19,7 +19,7 @@ public final class LoopTimer: Cancellable {
   /// True when it is set.
   public var isActive: Bool { work?.action != nil }
 
-  /// Sets the timer, instead of the deadline it had. No delay means the next turn of the loop, not this one.
+  /// Sets the timer, and replaces its deadline. Without a delay it fires on the next turn of the loop, not on this one.
   public func start(after delay: StreamInstant.Stride) {
     loop.checkOwner()
     work?.cancel()

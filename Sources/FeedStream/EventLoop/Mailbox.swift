@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What other threads have for a loop, and whether anybody must wake it for that.
+/// Holds the work that other threads have for a loop, and says when to wake it.
 ///
-/// A sender wakes the loop only when it finds the mailbox empty: whoever empties it takes everything. Waking happens
-/// outside of the lock, so that the loop does not wake up into a lock that is held; `sendersInFlight` keeps the loop's
-/// handle alive meanwhile.
+/// A sender wakes the loop only when it finds the mailbox empty, because emptying it takes everything. The loop is
+/// woken outside of the lock, so that it does not wake up into a lock that is held; meanwhile `sendersInFlight` keeps
+/// the loop's handle alive.
 final class Mailbox: Sendable {
-  /// What has arrived.
+  /// The work that has arrived.
   struct Mail: ~Copyable {
     var work = TurnQueue<Action>()
     var jobs = TurnQueue<UnownedJob>()
@@ -25,9 +25,9 @@ final class Mailbox: Sendable {
   private let state = Locked(Contents())
   private let sendersInFlight = Atomic<Int>(0)
 
-  /// Adds something; `wake` runs when the loop must be woken for it.
+  /// Adds work; `wake` runs when the loop must be woken for it.
   ///
-  /// - Returns: true when it was taken: a closed mailbox refuses.
+  /// - Returns: false when the mailbox is closed and refuses it.
   func post(_ add: (inout Mail) -> Void, wake: () -> Void) -> Bool {
     let receipt = state.withLock { state -> Receipt in
       if state.isClosed { return .closed }
@@ -62,7 +62,7 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// Refuses everything from now on; returns once no sender is about to wake the loop.
+  /// Refuses everything from now on; returns when no sender is about to wake the loop.
   func close() {
     state.withLock { $0.isClosed = true }
     while sendersInFlight.load(ordering: .acquiring) != 0 {}

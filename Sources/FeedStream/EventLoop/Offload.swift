@@ -2,25 +2,25 @@ internal import CLibUV
 import Synchronization
 
 /// One piece of work on its way to the thread pool and back.
-// @unchecked: the work is touched by the owner before and after libuv has the request, and by one thread of the pool
-// meanwhile, with libuv's locks between; the rest by the owner only.
+// @unchecked: the owner uses the work before and after libuv has the request, and one thread of the pool uses it in
+// between, separated by libuv's locks; only the owner uses the rest.
 @usableFromInline class Offload: Cancellable, @unchecked Sendable {
   private enum State { case waiting, queued, over }
 
-  // Unsafe is right: the loop is used only before the work is over, and a loop that closes ends all its work first.
+  // Unsafe but correct: the loop is used only before the work is over, and a loop that closes ends all its work first.
   private unowned(unsafe) let loop: EventLoop
   private let gate: OffloadGate
-  // libuv's until it has called back, which keeps this object until then.
+  // Owned by libuv until it has called back; libuv keeps this object until then.
   private let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
   @exclusivity(unchecked) private var state = State.waiting
   private let steps: Steps
 
-  /// What the generic subclass does with its types: functions formed where these are known, and not methods, which
-  /// through a generic class's table would look their types up (five times for each piece of work).
+  /// The steps that need the generic subclass's types. They are functions that are formed where the types are known.
+  /// Methods would look the types up in the generic class's table, five times for each piece of work.
   @frozen @usableFromInline struct Steps {
     /// Runs the work. On a thread of the pool.
     @usableFromInline let perform: (Offload) -> Void
-    /// Releases everything and hands over the result. On the loop.
+    /// Releases everything and delivers the result. On the loop.
     @usableFromInline let complete: (Offload) -> Void
     /// Releases the completion. On the loop, also while the work runs.
     @usableFromInline let dropCompletion: (Offload) -> Void
@@ -70,7 +70,7 @@ import Synchronization
     steps.dropCompletion(self)
   }
 
-  /// Does the work here and now. On the loop, for lack of threads.
+  /// Runs the work now, on the loop, because there are no threads.
   final func runOnLoop() {
     guard state == .waiting else { return }
     state = .queued
@@ -78,7 +78,7 @@ import Synchronization
     finish()
   }
 
-  /// Forgets work that was never started.
+  /// Drops work that was never started.
   final func abandon() {
     state = .over
     steps.dropWork(self)
@@ -95,13 +95,12 @@ import Synchronization
   }
 }
 
-/// The work with its types, specialized where it is asked for.
-// @unchecked: as `Offload`, whose owner, pool thread and libuv's locks between them are the same for what is added
-// here.
+/// The work with its types, specialized where it is requested.
+// @unchecked: as `Offload`; its owner, its pool thread and libuv's locks also guard what is added here.
 @usableFromInline final class OffloadOf<T: Sendable>: Offload, @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline var work: (@Sendable () -> T)?
   @exclusivity(unchecked) @usableFromInline var completion: ((T) -> Void)?
-  /// Boxed, as the type of an optional result would be looked up when this goes.
+  /// Boxed, as the type of an optional result would be looked up when this is released.
   @exclusivity(unchecked) @usableFromInline var result: Box<T>?
 
   @inlinable init(on loop: EventLoop, _ work: @escaping @Sendable () -> T, _ completion: @escaping (T) -> Void) {
@@ -112,7 +111,8 @@ import Synchronization
 
   @inlinable func perform() {
     result = work.map { Box($0()) }
-    // What only the work still holds (a large body) is released here: on the loop that would take the loop's time.
+    // Objects that only the work still holds (a large body) are released here: releasing them on the loop would take
+    // its time.
     work = nil
   }
 
@@ -129,7 +129,7 @@ import Synchronization
   }
 }
 
-/// Tells threads of the pool that their loop is closing, so that queued work ends immediately.
+/// Tells the pool's threads that their loop is closing, so that queued work ends immediately.
 final class OffloadGate: Sendable {
   private let closed = Atomic<Bool>(false)
   var isClosed: Bool { closed.load(ordering: .acquiring) }

@@ -2,32 +2,32 @@ internal import CLibUV
 
 /// Watches a socket, a pipe or another descriptor that can be polled.
 ///
-/// The descriptor stays its caller's: stop or close the watch before closing it. A descriptor can have one watch on a
-/// loop at a time, and is made non-blocking by it. Being told is a hint: a read can still find nothing.
+/// The descriptor still belongs to its caller: stop or close the watch before closing it. A descriptor can have one
+/// watch on a loop at a time, and the watch makes it non-blocking. An event is a hint: a read can still find nothing.
 public final class PollHandle: LoopHandle {
-  /// What a descriptor is watched for, and what it is ready for.
+  /// The conditions that a descriptor is watched for.
   public struct Events: OptionSet, Hashable, Sendable {
     public let rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Something can be read, or the other side has closed.
+    /// Data can be read, or the other side has closed.
     public static let readable = Events(rawValue: 1)
-    /// Something can be written.
+    /// Data can be written.
     public static let writable = Events(rawValue: 2)
-    /// The other side has closed its end for writing, whether or not everything was read.
+    /// The other side has closed its end for writing, even if not everything was read.
     public static let disconnect = Events(rawValue: 4)
     /// Urgent data arrived.
     public static let prioritized = Events(rawValue: 8)
   }
 
-  /// Called on the loop with what the descriptor is ready for, or with no events and the error that ended the watch.
+  /// Called on the loop with the conditions that hold, or with no events and the error that ended the watch.
   public typealias Handler = (Events, EventLoopError?) -> Void
 
   /// The watched descriptor.
   public let fileDescriptor: Int32
   private var handler: Handler?
 
-  /// A watch on `fileDescriptor`, not yet started.
+  /// Makes a watch on `fileDescriptor`, not yet started.
   ///
   /// - Throws: when the descriptor is not open, cannot be polled (a regular file) or is being watched on this loop.
   public init(on loop: EventLoop, fileDescriptor: Int32) throws(EventLoopError) {
@@ -35,7 +35,7 @@ public final class PollHandle: LoopHandle {
     try super.init(on: loop, as: .watchDescriptor, uv_poll_t.self) { uv_poll_init($0, $1, fileDescriptor) }
   }
 
-  /// Watches for `events`, instead of those watched for before.
+  /// Watches for `events` instead of the earlier ones.
   ///
   /// - Precondition: the handle is open.
   public func start(_ events: Events, _ handler: @escaping Handler) throws(EventLoopError) {
@@ -43,7 +43,7 @@ public final class PollHandle: LoopHandle {
     try start(events)
   }
 
-  /// Watches for other events with the handler there is.
+  /// Watches for other events with the present handler.
   public func start(_ events: Events) throws(EventLoopError) {
     loop.checkOwner()
     precondition(!isClosed, "PollHandle.start: the handle is closed; open another on the descriptor")

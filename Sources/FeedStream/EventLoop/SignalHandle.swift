@@ -1,6 +1,6 @@
 internal import CLibUV
 
-/// Watches for a signal; closing or releasing it gives the signal back to whoever had it.
+/// Watches for a signal; closing or releasing it restores the signal's former handling.
 public final class SignalHandle: LoopHandle {
   /// The signal's number.
   public let number: Int32
@@ -22,15 +22,16 @@ public final class SignalHandle: LoopHandle {
 }
 
 extension EventLoop {
-  /// Calls `handler` on the loop whenever the process receives the signal `number`, instead of what it does by default.
+  /// Calls `handler` on the loop whenever the process receives the signal `number`, instead of the signal's default
+  /// action.
   ///
   ///     let interrupt = try loop.signal(SIGINT) { loop.stop() }
   ///
-  /// Signals that arrive faster than the loop turns may be told once. Several watches of one signal are all told.
+  /// Signals that arrive faster than the loop turns may be reported once. Several watches of one signal all receive it.
   ///
   /// - Parameters:
   ///   - number: such as `SIGINT`.
-  ///   - keepsLoopAlive: true when the loop runs on only to wait for the signal.
+  ///   - keepsLoopAlive: true when the loop keeps running only to wait for the signal.
   ///   - handler: runs on the loop.
   /// - Returns: ends the watch when cancelled or released.
   /// - Throws: when the signal cannot be caught (`SIGKILL`, `SIGSTOP`) or does not exist.

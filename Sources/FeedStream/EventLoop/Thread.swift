@@ -1,19 +1,19 @@
 internal import CLibUV
 
-/// An operating system's thread that runs one closure and is joined or detached once.
+/// A thread of the operating system that runs one closure and is joined or detached once.
 final class Thread: Sendable {
   private struct Body {
     let name: String
     let run: @Sendable () -> Void
   }
 
-  // The thread to wait for; none once somebody has waited. The lock makes later callers wait for that end as well.
+  // The thread to wait for; none after the first wait. The lock makes later callers wait for that end as well.
   private let handle: Locked<UInt?>
 
-  /// - Throws: when the system has no thread to give.
+  /// - Throws: when the system has no thread left.
   init(name: String, _ run: @escaping @Sendable () -> Void) throws(EventLoopError) {
     let body = UnsafeMutablePointer<Body>.allocate(capacity: 1)
-    // Moved out by the new thread, which frees it.
+    // Moved out by the new thread, which frees the memory.
     body.initialize(to: Body(name: String(decoding: name.utf8.prefix(15), as: UTF8.self), run: run))
     var thread = uv_thread_t()
     let code = uv_thread_create(

@@ -1,14 +1,14 @@
 internal import CLibUV
 import Synchronization
 
-/// Keeps a lack of threads from ending the process: libuv aborts when it cannot start its pool's threads.
+/// Prevents a lack of threads from ending the process: libuv aborts when it cannot start its pool's threads.
 enum ThreadPool {
   private static let hasStarted = Atomic<Bool>(false)
 
   /// True when the pool has its threads, or the system has enough for it to start them now.
   ///
-  /// Tried once, by starting and ending as many threads as the pool will have. Between that and libuv's own start the
-  /// threads could be lost again to somebody else; libuv offers nothing better.
+  /// Checked once, by starting and ending as many threads as the pool will have. Before libuv starts its own, the
+  /// threads could be lost again to other code; libuv offers nothing better.
   static var isAvailable: Bool {
     if hasStarted.load(ordering: .acquiring) { return true }
     guard canStartThreads(size) else { return false }
@@ -16,7 +16,7 @@ enum ThreadPool {
     return true
   }
 
-  /// How many threads libuv will start: as `uv_queue_work` documents, and libuv's `threadpool.c` reads it.
+  /// How many threads libuv will start, as `uv_queue_work` documents and libuv's `threadpool.c` implements.
   private static var size: Int {
     var buffer = [CChar](repeating: 0, count: 32)
     var length = buffer.count

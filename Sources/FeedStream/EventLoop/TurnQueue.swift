@@ -1,13 +1,13 @@
-/// What waits for the next turn, in order. It only grows until a turn takes everything.
+/// The work for the next turn, in order. It only grows until a turn takes everything.
 ///
-/// Elements are moved in and out, which an array would not do, and sit in blocks, so that a burst copies nothing and
-/// its memory goes when it has run.
+/// Elements are moved in and out, which an array would not do. They are stored in blocks, so that a burst copies
+/// nothing and its memory is freed when it has run.
 struct TurnQueue<Element>: ~Copyable {
   private typealias Block = UnsafeMutablePointer<Element>
   private static var blockSize: Int { @inline(__always) get { 256 } }
 
   private var full: ContiguousArray<Block> = []
-  // Initialized up to `used`, and nobody else's; so are the full ones, to their ends.
+  // Initialized up to `used`, and used by nothing else; the full blocks are initialized to their ends.
   private var last = Block.allocate(capacity: Self.blockSize)
   private var used = 0
 
@@ -35,7 +35,7 @@ struct TurnQueue<Element>: ~Copyable {
     used = 0
   }
 
-  /// Hands everything to `body`, which must not come back here.
+  /// Hands everything to `body`, which must not call back into this.
   @inline(__always) mutating func drain(_ body: (consuming Element) -> Void) {
     if !full.isEmpty {
       for block in full {

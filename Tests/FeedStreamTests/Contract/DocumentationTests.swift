@@ -31,7 +31,7 @@ import Testing
   @Test func `every operator of a particular publisher names the general one`() {
     let names = Set(Self.operators.map(\.name))
     for declaration in Self.special {
-      #expect(declaration.doc.contains("As `\(declaration.name)("), "\(declaration)")
+      #expect(declaration.doc.contains("Like `\(declaration.name)("), "\(declaration)")
       #expect(names.contains(declaration.name), "\(declaration)")
     }
   }

@@ -44,7 +44,7 @@ extension Publishers {
     Upstream, NewPublisher, Throwing<NewPublisher.Failure>
   > where Upstream.Output == NewPublisher.Output
 
-  /// The publisher behind ``Catch`` and ``TryCatch``.
+  /// ``Catch`` and ``TryCatch``, which share this type.
   @frozen public struct Catching<Upstream: Publisher, NewPublisher: Publisher, Mode: FailureMode>: Publisher
   where Upstream.Output == NewPublisher.Output, Mode.UpstreamFailure == NewPublisher.Failure {
     public typealias Output = Upstream.Output

@@ -30,7 +30,7 @@ extension Publishers {
   /// See ``Publisher/tryDrop(while:)``.
   public typealias TryDropWhile<Upstream: Publisher> = Dropping<Upstream, Throwing<Upstream.Failure>>
 
-  /// The publisher behind ``DropWhile`` and ``TryDropWhile``.
+  /// ``DropWhile`` and ``TryDropWhile``, which share this type.
   @frozen public struct Dropping<Upstream: Publisher, Mode: FailureMode>: Publisher
   where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output

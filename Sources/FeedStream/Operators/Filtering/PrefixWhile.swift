@@ -47,7 +47,7 @@ extension Publishers {
   /// See ``Publisher/tryPrefix(while:)``.
   public typealias TryPrefixWhile<Upstream: Publisher> = PrefixingWhile<Upstream, Throwing<Upstream.Failure>>
 
-  /// The publisher behind ``PrefixWhile`` and ``TryPrefixWhile``.
+  /// ``PrefixWhile`` and ``TryPrefixWhile``, which share this type.
   @frozen public struct PrefixingWhile<Upstream: Publisher, Mode: FailureMode>: Publisher
   where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output

@@ -53,7 +53,7 @@ extension Publishers {
   /// See ``Publisher/tryRemoveDuplicates(by:)``.
   public typealias TryRemoveDuplicates<Upstream: Publisher> = RemovingDuplicates<Upstream, Throwing<Upstream.Failure>>
 
-  /// The publisher behind ``RemoveDuplicates`` and ``TryRemoveDuplicates``.
+  /// ``RemoveDuplicates`` and ``TryRemoveDuplicates``, which share this type.
   @frozen public struct RemovingDuplicates<Upstream: Publisher, Mode: FailureMode>: Publisher
   where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output

@@ -90,7 +90,7 @@ extension Publishers {
   /// See ``Publisher/tryMax(by:)``.
   public typealias TryComparison<Upstream: Publisher> = Comparing<Upstream, Throwing<Upstream.Failure>>
 
-  /// The publisher behind ``Comparison`` and ``TryComparison``.
+  /// ``Comparison`` and ``TryComparison``, which share this type.
   @frozen public struct Comparing<Upstream: Publisher, Mode: FailureMode>: Publisher
   where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Output = Upstream.Output

@@ -52,7 +52,7 @@ extension Publishers {
   /// See ``Publisher/tryReduce(_:_:)``.
   public typealias TryReduce<Upstream: Publisher, Output> = Reducing<Upstream, Output, Throwing<Upstream.Failure>>
 
-  /// The publisher behind ``Reduce`` and ``TryReduce``.
+  /// ``Reduce`` and ``TryReduce``, which share this type.
   @frozen public struct Reducing<Upstream: Publisher, Output, Mode: FailureMode>: Publisher
   where Mode.UpstreamFailure == Upstream.Failure {
     public typealias Failure = Mode.Failure

@@ -65,9 +65,9 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   @exclusivity(unchecked) private var lastDelivery: Context.SchedulerTimeType?
   /// The time of the last event.
   @exclusivity(unchecked) private var time: Context.SchedulerTimeType
-  /// What the subscriber holds; weak, for it holds this.
-  /// Takes back the delivery that the scheduler is to make.
+  /// Cancels the scheduled delivery.
   @exclusivity(unchecked) private var work: (any Cancellable)?
+  /// The subscription that the subscriber has; weak, because it keeps this.
   private weak var leash: DetachableSubscription?
 
   @usableFromInline init(
