@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed`: an image feed on the terminal, from its server or, when that cannot be had, from the cache.
+/// `feed`: an image feed on the terminal, from its server or, when that cannot be reached, from the cache.
 @main
 struct FeedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -8,7 +8,7 @@ struct LoadCommand: ParsableCommand {
     commandName: "load",
     abstract: "Load a feed and show it.",
     discussion: """
-      The feed comes from its server and is saved; when the server cannot be had, the saved feed is shown if it is \
+      The feed comes from its server and is saved; when the server cannot be reached, the saved feed is shown if it is \
       younger than --max-age.
       """)
 

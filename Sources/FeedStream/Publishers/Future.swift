@@ -11,8 +11,8 @@
 public final class Future<Output, Failure: Error>: Publisher {
   /// Fulfils the future. Only the first call counts; a later one is dropped and reported.
   ///
-  /// A promise of a `Sendable` output may be called from any thread; one of another output belongs to the stream's thread
-  /// (`CONTRACT.md`, rule 1).
+  /// A promise of a `Sendable` output may be called from any thread; one of another output belongs to the stream's
+  /// thread (`CONTRACT.md`, rule 1).
   public typealias Promise = @Sendable (Result<Output, Failure>) -> Void
 
   @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// What one of several upstreams sent.
+/// An event that one of several upstreams sent.
 public struct JoinEvent: Sendable, CustomStringConvertible {
   /// Which upstream: 0 for the first.
   public let upstream: Int
@@ -25,7 +25,7 @@ extension [JoinEvent] {
   /// True when an upstream has ended.
   public func hasEnded(_ upstream: Int) -> Bool { contains { $0.upstream == upstream && $0.value == nil } }
 
-  /// How a stream ends that fails with the first failure, and otherwise when `isDone` says so.
+  /// The ending of a stream that fails with the first failure, and otherwise finishes when `isDone`.
   public func ending(finishedWhen isDone: Bool) -> Given.Ending? {
     contains(where: \.isFailure) ? .fails : isDone ? .finished : nil
   }
@@ -33,20 +33,21 @@ extension [JoinEvent] {
 
 extension StreamRules {
   /// Runs an operator of several publishers through everything that these may send in turn: values, endings and
-  /// failures in every order, up to a number of events. The shortest that shows a breach fails the test.
+  /// failures in every order, up to a number of events. The shortest history that breaks a rule fails the test.
   ///
   ///     StreamRules.verify("merge", joining: 2, expects: { history in
   ///       (history.compactMap(\.value), history.ending(finishedWhen: history.hasEnded(0) && history.hasEnded(1)))
   ///     }) { $0[0].merge(with: $0[1]) }
   ///
-  /// After each event the values and the ending are compared with what `expects` states. Until the ending no upstream
-  /// may be cancelled; with the ending, all that run must be.
+  /// After each event the values and the ending are compared with `expects`. Until the ending no upstream may be
+  /// cancelled; with the ending, all running ones must be.
   ///
   /// - Parameters:
   ///   - count: how many upstreams there are.
-  ///   - limit: how many events to try at most.
-  ///   - cancelsEarly: true for an operator that cancels an upstream while it goes on, as `race` does with a loser.
-  ///   - expects: what must have been delivered by now, and the ending, or `nil` while the stream goes on.
+  ///   - limit: the maximum number of events.
+  ///   - cancelsEarly: true for an operator that cancels an upstream while it continues, as `race` does with a loser.
+  ///   - expects: returns the values that must have been delivered so far, and the ending, or `nil` while the stream
+  ///     continues.
   ///   - build: applies the operator.
   @discardableResult public static func verify<P: Publisher>(
     _ name: String, joining count: Int, events limit: Int = 4, cancelsEarly: Bool = false,

@@ -1,14 +1,14 @@
 import FeedStream
 
-/// Sends values within the delivery of another, before and after asking for more, and compares what is delivered:
-/// nothing may overtake what was sent before it (rule 7).
+/// Sends values within the delivery of another, before and after a request for more, and compares the values delivered:
+/// none may overtake one sent before it (rule 7).
 struct OrderProbe<P: Publisher> {
   let build: RuleRun<P>.Build
 
   func breach(of expects: (Given) -> Due<P.Output>) -> RuleRun<P>.Breach? {
     for demand in [Subscribers.Demand.max(1), .unlimited] {
       let (passed, values) = run(demand)
-      // What fits statements about values that come at once, or each at its own time.
+      // An expectation may fit values that arrive immediately, or each at its own time.
       let accounted = [false, true].map { isTimed in
         expects(Given(offered: [0, 1, 2], runs: [passed], fails: false, isTimed: isTimed))
           .accounted(for: values, skipping: true)

@@ -1,8 +1,8 @@
 /// Subscribes to one upstream at a time; the next takes over the demand that the last has not served. It is the base of
 /// `append`, `switchToLatest` and everything that subscribes again.
 ///
-/// A subclass decides, in `ended`, what an upstream's ending means. Subscribing to an upstream that ends at once comes
-/// back here; it is taken up by the loop that is subscribing, so that the stack stays flat.
+/// A subclass decides, in `ended`, what follows an upstream's ending. When an upstream ends immediately, within its
+/// subscription, the loop that subscribes handles that ending, so that the stack stays flat.
 @usableFromInline class SequentialStage<Output, Failure: Error>: Junction<Output, Failure> {
   @usableFromInline typealias Upstream = Inlet<SequentialPort<Output, Failure>>
 

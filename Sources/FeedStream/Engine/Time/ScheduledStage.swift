@@ -5,23 +5,24 @@
 /// empties the queue, and calls that are still scheduled find nothing to deliver.
 ///
 /// The stage stays live, and keeps its upstream, until the ending has been delivered: until then it can be cancelled.
-/// What the scheduler holds reaches the stage through a `Turn`, which is empty when nothing waits, and when the
-/// scheduler has taken its work back.
+/// Scheduled work reaches the stage through a `Turn`, which is empty when nothing waits, and when the scheduled work
+/// has been cancelled.
 @usableFromInline class ScheduledStage<Input, Failure: Error>: Stage<Input, Failure> {
   @usableFromInline let name: StaticString
-  /// Has the scheduler run something when a value received now is due; takes it back where the scheduler can do that.
+  /// Schedules an action for the time at which a value received now is due; returns a cancellable if the scheduler can
+  /// cancel it.
   @usableFromInline final let schedule: (@escaping () -> Void) -> (any Cancellable)?
   @usableFromInline final let turn: Turn
-  /// Calls `deliverNext()`, for as long as anything waits.
+  /// Calls `deliverNext()`, as long as anything waits.
   @usableFromInline final let serve: () -> Void
-  /// What takes the scheduler's work back, in the order of the queue.
+  /// The cancellables of the scheduled work, in the order of the queue.
   @exclusivity(unchecked) @usableFromInline final var works = FIFO<any Cancellable>()
   @exclusivity(unchecked) @usableFromInline final var waiting = FIFO<Input>()
   /// True when upstream may still deliver.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @exclusivity(unchecked) @usableFromInline final var ending = Subscribers.Completion<Failure>.finished
 
-  /// What scheduled work holds of the stage: the stage while something waits, nothing after that.
+  /// The reference that scheduled work has to the stage: the stage while something waits, `nil` after that.
   @usableFromInline final class Turn {
     @exclusivity(unchecked) @usableFromInline var stage: ScheduledStage?
     @inlinable init() {}

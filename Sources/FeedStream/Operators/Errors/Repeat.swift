@@ -1,17 +1,17 @@
 extension Publisher {
-  /// Subscribes again when upstream finishes, so that its values come `times` times over.
+  /// Subscribes again when upstream finishes, `times` times in total.
   ///
   ///     upstream    -a-b|
   ///     repeat(2)
   ///     downstream  -a-b-a-b|
   ///
-  /// Without end, a publisher that finishes at once and has no values never lets go of the thread.
+  /// Without a limit, a publisher that finishes immediately and has no values blocks the thread forever.
   ///
   /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** passes through.
-  /// **Cancellation:** at once. Policy: forwards. The stack stays flat.
+  /// **Cancellation:** immediately. Policy: forwards. The stack stays flat.
   ///
   /// - Parameter times: how many times to subscribe in total; `nil` for no limit.
-  /// - Precondition: `times` is not negative. With 0 the stream finishes at once.
+  /// - Precondition: `times` is not negative. With 0 the stream finishes immediately.
   @inlinable public func `repeat`(_ times: Int? = nil) -> Publishers.Repeat<Self, ImmediateScheduler> {
     Publishers.Repeat(upstream: self, times: times, pause: nil, scheduler: .shared, options: nil)
   }
@@ -23,14 +23,14 @@ extension Publisher {
   ///     downstream  -a-----a-----a|
   ///
   /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** passes through.
-  /// **Cancellation:** at once, in a pause too. Policy: forwards.
+  /// **Cancellation:** immediately, in a pause too. Policy: forwards.
   ///
   /// - Parameters:
   ///   - times: how many times to subscribe in total; `nil` for no limit.
   ///   - pause: the time from an ending to the next subscription, in `scheduler`'s time.
   ///   - scheduler: measures the pauses, and subscribes after them.
   ///   - options: passed on to the scheduler.
-  /// - Precondition: `times` is not negative. With 0 the stream finishes at once.
+  /// - Precondition: `times` is not negative. With 0 the stream finishes immediately.
   @inlinable public func `repeat`<S: Scheduler>(
     _ times: Int? = nil, after pause: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Repeat<Self, S> {
@@ -47,7 +47,7 @@ extension Publishers {
     public let upstream: Upstream
     /// How many times to subscribe in total; `nil` for no limit.
     public let times: Int?
-    /// The time between two subscriptions; `nil` for none.
+    /// The pause between two subscriptions; `nil` for none.
     public let pause: Context.SchedulerTimeType.Stride?
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
@@ -75,7 +75,7 @@ extension Publishers {
 }
 
 @usableFromInline final class RepeatStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
-  /// How often to subscribe from now on; negative for without end.
+  /// How many subscriptions are left; negative for no limit.
   @exclusivity(unchecked) private var left: Int
   private let alarm: Alarm?
   private let attach: (Upstream) -> Void

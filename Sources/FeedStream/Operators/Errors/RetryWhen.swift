@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Subscribes again when the publisher that `handler` makes of the failures delivers a value.
+  /// Subscribes again when the publisher returned by `handler` delivers a value.
   ///
   ///     upstream    -a-#
   ///     handler's   --------x
@@ -7,15 +7,15 @@ extension Publisher {
   ///     retry(when:)
   ///     downstream  -a--------a-b|
   ///
-  /// `handler` is called once for each subscriber, with a publisher of every failure; its publisher is subscribed
-  /// before upstream, and asked for one value after each failure: `{ errors in errors.delay(for: 1, scheduler: loop)
-  /// }`. When that ends, the stream ends in the same way: immediately, but after the subscription that its last value
-  /// asked for, so that a source which delivers as it is subscribed is heard.
+  /// `handler` is called once for each subscriber, with a publisher of the failures. The publisher it returns is
+  /// subscribed before upstream, and asked for one value after each failure: `{ errors in errors.delay(for: 1,
+  /// scheduler: loop) }`. When it ends, the stream ends in the same way: immediately, but after the subscription that
+  /// its last value asked for, so that the values of a source that delivers within its subscription arrive.
   ///
   /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** that of `handler`'s publisher.
   /// **Cancellation:** cancels both. Policy: forwards.
   ///
-  /// - Parameter handler: makes, of the failures, the publisher that says when to try again.
+  /// - Parameter handler: receives a publisher of the failures and returns the publisher that triggers the retries.
   @inlinable public func retry<P: Publisher>(
     when handler: @escaping (AnyPublisher<Failure, Never>) -> P
   ) -> Publishers.RetryWhen<Self, P> {
@@ -53,7 +53,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   @usableFromInline let errors = PassthroughSubject<UpstreamFailure, Never>()
   @exclusivity(unchecked) @usableFromInline private(set) var signal: Trigger<Failure>!
   private let attach: (RetryWhenUpstream<Output, UpstreamFailure, Failure>) -> Void
-  /// How the signal ended while its last value waited to be served.
+  /// The signal's ending, while its last value waits to be served.
   @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
 
   @usableFromInline init(
@@ -78,7 +78,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   }
 
   fileprivate func failed(_ error: UpstreamFailure) {
-    // Asked first, so that it asks for the error.
+    // Requested first, so that it asks for the error.
     signal.request(.max(1))
     errors.send(error)
   }
@@ -89,7 +89,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   }
 }
 
-/// Takes a failure out of the stream; everything else goes on to the stage.
+/// Takes failures out of the stream and passes everything else on to the stage.
 @usableFromInline struct RetryWhenUpstream<Output, UpstreamFailure: Error, SignalFailure: Error>: FusedStage {
   @usableFromInline typealias Input = Output
   @usableFromInline typealias Failure = UpstreamFailure

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers arrays of `count` values, of which one begins every `step` values.
+  /// Delivers arrays of `count` values; one begins every `step` values.
   ///
   ///     upstream    --a--b-----c--d--|
   ///     collect(2, every: 1)
@@ -9,12 +9,12 @@ extension Publisher {
   ///     collect(2, every: 3)
   ///     downstream  -----[a,b]-------[d]|
   ///
-  /// Arrays overlap where `step` is less than `count`; where it is more, the values between them are left out. Those
-  /// that have begun and are not full when upstream finishes come then, each with what it has.
+  /// Arrays overlap where `step` is less than `count`; where it is more, the values between them are left out. When
+  /// upstream finishes, arrays that have begun and are not full are delivered with the values they have.
   ///
-  /// **Demand:** an array asked for is `step` values asked of upstream, the first one `count`. **Failure:** passes
-  /// through; what is collected is dropped, and reported. **Cancellation:** passes through. Policy: buffers up to
-  /// `count`; what is left over at the ending waits until it is asked for.
+  /// **Demand:** for each array requested, `step` values are requested from upstream, for the first one `count`.
+  /// **Failure:** passes through; the values collected are dropped, and reported. **Cancellation:** passes through.
+  /// Policy: buffers up to `count`; the arrays left at the ending wait until they are asked for.
   ///
   /// - Precondition: `count` and `step` are more than zero.
   @inlinable public func collect(_ count: Int, every step: Int) -> Publishers.CollectByStep<Self> {
@@ -52,11 +52,11 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
 @usableFromInline final class CollectByStepStage<Input, Failure: Error>: Stage<[Input], Failure>, Subscriber {
   private let count: Int
   private let step: Int
-  /// What has arrived since the oldest array that is not full began.
+  /// The values that have arrived since the oldest array that is not full began.
   @exclusivity(unchecked) private var collected: [Input] = []
   /// How many values come before the next array begins.
   @exclusivity(unchecked) private var gap = 0
-  /// Arrays that nobody has asked for: what is left over at the ending.
+  /// Arrays that nobody has asked for, left at the ending.
   @exclusivity(unchecked) private var ready = FIFO<[Input]>()
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
   @exclusivity(unchecked) private var hasAsked = false
@@ -87,9 +87,9 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
     collected.removeFirst(Swift.min(step, collected.count))
   }
 
-  /// Delivers what is asked for, and then the ending if upstream has finished.
+  /// Delivers the arrays asked for, and then the ending if upstream has finished.
   ///
-  /// - Returns: what to ask of upstream for the arrays that the subscriber asked for meanwhile.
+  /// - Returns: the demand for upstream, for the arrays that the subscriber asked for meanwhile.
   private func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true

@@ -1,6 +1,6 @@
 extension Publisher {
-  /// Subscribes to one result made of a predicate's answers: what `first(where:)`, `last(where:)`, `contains(where:)`,
-  /// `allSatisfy` and their `try` forms share. They differ in the rule.
+  /// Reduces a predicate's answers to one result: the common part of `first(where:)`, `last(where:)`,
+  /// `contains(where:)`, `allSatisfy` and their `try` forms. They differ in the rule.
   @inlinable func reduce<Rule: PredicateRule, Mode: Publishers.FailureMode, S: Subscriber>(
     by _: Rule.Type, _: Mode.Type, _ predicate: @escaping (Output) throws(Mode.RuleError) -> Bool, into subscriber: S
   )
@@ -16,17 +16,17 @@ extension Publisher {
   }
 }
 
-/// How an operator takes its predicate's answers.
+/// Turns a predicate's answers into an operator's result.
 @usableFromInline protocol PredicateRule<Input> {
   associatedtype Input
   associatedtype Output
 
   static var name: StaticString { get }
-  /// The name of the form that does not throw, where it is not the same.
+  /// The name of the form that does not throw, where it differs.
   static var plainName: StaticString { get }
   /// The result when there are no values.
   static var initial: Output? { get }
-  /// Takes a value into account for which the predicate holds or does not; returns true when the result is settled.
+  /// Updates the result with a value and the predicate's answer for it; returns true when the result is settled.
   static func settle(_ result: inout Output?, _ value: Input, holds: Bool) -> Bool
 }
 

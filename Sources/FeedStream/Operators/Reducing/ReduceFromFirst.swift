@@ -5,8 +5,8 @@ extension Publisher {
   ///     reduce(+)
   ///     downstream  -----------6|
   ///
-  /// `reduce(_:_:)` without a result to begin with: a single value is the result as it is. **Demand:** asks upstream
-  /// for everything; the result waits until asked for. **Failure:** passes through, without a result. **Cancellation:**
+  /// `reduce(_:_:)` without an initial result: a single value is the result unchanged. **Demand:** asks upstream for
+  /// everything; the result waits until asked for. **Failure:** passes through, without a result. **Cancellation:**
   /// passes through. Policy: keeps the result so far.
   @inlinable public func reduce(
     _ nextPartialResult: @escaping (Output, Output) -> Output

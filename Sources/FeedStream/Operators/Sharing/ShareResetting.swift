@@ -1,25 +1,25 @@
 extension Publisher {
-  /// Shares one subscription to this publisher among all subscribers, and begins another when what is named has
-  /// happened.
+  /// Shares one subscription to this publisher among all subscribers, and begins another after the events that are
+  /// named.
   ///
   ///     upstream           --1--#
   ///     share(resetOnError: true)
   ///     first subscriber   --1--#
   ///     later subscriber          --1--#
   ///
-  /// As ``Publisher/share()``, which is all defaults. A reset is for who subscribes after it: the subscribers there are
-  /// keep what they have. A subscriber that comes within the ending, as `retry` does, comes after the reset.
+  /// Like ``Publisher/share()``, which has all defaults. A reset concerns later subscribers only: the present ones keep
+  /// their subscription. A subscriber that attaches within the ending, as `retry` does, comes after the reset.
   ///
-  /// **Demand:** upstream is asked for everything once a subscriber asks for anything. **Policy:** drops what a
-  /// subscriber has not asked for, and what arrives when nobody is subscribed, and reports it. **Failure:** passes
-  /// through; who comes after an ending receives the ending, or with a reset another subscription. **Cancellation:**
-  /// the last subscriber's cancels upstream; without `resetOnRefCountZero`, upstream runs on as long as this publisher
-  /// is kept, or anybody is subscribed.
+  /// **Demand:** upstream is asked for everything once a subscriber asks for anything. **Policy:** drops values that a
+  /// subscriber has not asked for, and values that arrive when nobody is subscribed, and reports them. **Failure:**
+  /// passes through; later subscribers receive the ending, or with a reset another subscription. **Cancellation:** the
+  /// last subscriber's cancels upstream; without `resetOnRefCountZero`, upstream continues as long as this publisher is
+  /// kept, or anybody is subscribed.
   ///
   /// - Parameters:
-  ///   - resetOnError: whether who comes after a failure subscribes to upstream anew.
-  ///   - resetOnComplete: whether who comes after upstream has finished subscribes to it anew.
-  ///   - resetOnRefCountZero: whether the last subscriber's cancellation cancels upstream.
+  ///   - resetOnError: true to subscribe to upstream again for subscribers after a failure.
+  ///   - resetOnComplete: true to subscribe to upstream again for subscribers after it has finished.
+  ///   - resetOnRefCountZero: true when the last subscriber's cancellation cancels upstream.
   public func share(
     resetOnError: Bool = false, resetOnComplete: Bool = false, resetOnRefCountZero: Bool = true
   ) -> Publishers.ShareResetting<Self> {
@@ -60,12 +60,12 @@ extension Publishers {
     private func newRound() -> Round {
       let round = upstream.handleEvents(receiveCompletion: { [weak self] in self?.reset(after: $0) })
         .multicast(subject: PassthroughSubject(of: "Share")).autoconnect()
-      // Counted as a subscriber that never leaves.
+      // Counts as a subscriber that never leaves.
       if !resetOnRefCountZero { round.add() }
       return round
     }
 
-    /// Runs before anybody receives the ending, and may thereby come back.
+    /// Runs before anybody receives the ending, and may cause a call back into this.
     private func reset(after completion: Subscribers.Completion<Failure>) {
       switch completion {
       case .finished: if resetOnComplete { round = nil }
@@ -73,7 +73,7 @@ extension Publishers {
       }
     }
 
-    /// Whether the two are one: a share is a thing, not a value.
+    /// True when both are the same object: a share has identity.
     public static func == (lhs: ShareResetting, rhs: ShareResetting) -> Bool { lhs === rhs }
   }
 }
