@@ -33,7 +33,10 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     // simdjson behind a few functions of C: nothing else of the package is written in C++.
     .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
-    .target(name: "FeedStream", dependencies: ["CLibUV"]),
+    .target(
+      name: "FeedStream", dependencies: ["CLibUV"],
+      // `Chunk.bytes` is a span whose life is its chunk's.
+      swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
     .target(name: "FeedFormats", dependencies: ["CSimdJSON"]),
     .target(
       name: "FeedStreamTesting",

@@ -6,7 +6,7 @@ import Testing
 @Suite(.settled) struct ArrowTests {
   /// The rooms of `Sources/FeedStream` from the ground up: each names types of its own and of those before it.
   static let streams = [
-    "Core", "Engine", "Schedulers", "Subjects", "Publishers", "Subscribers", "Operators", "EventLoop", "Concurrency",
+    "Core", "Engine", "Schedulers", "Subjects", "Publishers", "Subscribers", "Operators", "EventLoop", "IO", "Concurrency",
     "Foundation",
   ]
 

@@ -1,0 +1,145 @@
+/// Bytes in flight: what a file, a socket or a pipe delivers, and what is written to one.
+///
+///     connection.bytes
+///       .lines()                       // text, line by line, however the bytes were cut
+///       .sink { print($0) }
+///
+/// A chunk is a view of memory that is counted and pooled: copying or slicing one copies no bytes, and the memory goes back
+/// to its pool with the last chunk that shows it. A chunk never changes, so that it may cross threads. Its indices begin at
+/// zero, also those of a slice. Keeping a small slice keeps the memory it is cut from: ``compacted()`` releases the rest.
+// @unchecked: the pointer is to memory that nobody writes once a chunk shows it.
+@frozen public struct Chunk: @unchecked Sendable {
+  @usableFromInline let memory: ChunkMemory
+  @usableFromInline let start: UnsafePointer<UInt8>
+  /// How many bytes it has.
+  public let count: Int
+
+  /// - Parameter start: points into `memory`, at `count` bytes that are initialized and never change again.
+  @inlinable init(_ memory: ChunkMemory, from start: UnsafePointer<UInt8>, count: Int) {
+    self.memory = memory
+    self.start = start
+    self.count = count
+  }
+
+  /// No bytes.
+  @inlinable public init() { self.init(.none, from: UnsafePointer(ChunkMemory.none.base), count: 0) }
+
+  /// A copy of `bytes`.
+  @inlinable public init<Bytes: Sequence>(_ bytes: Bytes) where Bytes.Element == UInt8 {
+    if let chunk = bytes as? Chunk {
+      self = chunk
+    } else if let chunk = bytes.withContiguousStorageIfAvailable({ Chunk(copying: UnsafeRawBufferPointer($0)) }) {
+      self = chunk
+    } else {
+      self.init(ContiguousArray(bytes))
+    }
+  }
+
+  /// The UTF-8 of `text`.
+  @inlinable public init(_ text: some StringProtocol) { self.init(text.utf8) }
+
+  /// A copy of the memory that `bytes` shows.
+  public init(copying bytes: UnsafeRawBufferPointer) {
+    guard let source = bytes.baseAddress, bytes.count > 0 else {
+      self.init()
+      return
+    }
+    let memory = ChunkMemory(capacity: bytes.count)
+    memory.base.update(from: source.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+    self.init(memory, from: UnsafePointer(memory.base), count: bytes.count)
+  }
+
+  /// A copy of the memory that `bytes` shows.
+  public init(copying bytes: RawSpan) { self = bytes.withUnsafeBytes { Chunk(copying: $0) } }
+}
+
+// MARK: - Reading
+
+extension Chunk: RandomAccessCollection {
+  @inlinable public var startIndex: Int { 0 }
+  @inlinable public var endIndex: Int { count }
+
+  @inlinable public subscript(position: Int) -> UInt8 {
+    precondition(position >= 0 && position < count, "Chunk: the index is out of range; use 0..<count")
+    return start[position]
+  }
+
+  /// The bytes at `bounds`, without copying them.
+  @inlinable public subscript(bounds: Range<Int>) -> Chunk {
+    precondition(
+      bounds.lowerBound >= 0 && bounds.upperBound <= count, "Chunk: the range is out of bounds; use 0..<count")
+    return Chunk(memory, from: start + bounds.lowerBound, count: bounds.count)
+  }
+
+  @inlinable public func withContiguousStorageIfAvailable<R>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws -> R
+  ) rethrows -> R? {
+    try withExtendedLifetime(memory) { try body(UnsafeBufferPointer(start: start, count: count)) }
+  }
+}
+
+extension Chunk {
+  /// The bytes, to be read in place.
+  @inlinable public var bytes: RawSpan {
+    @_lifetime(borrow self) get {
+      _overrideLifetime(RawSpan(_unsafeStart: start, byteCount: count), borrowing: self)
+    }
+  }
+
+  /// Calls `body` with the bytes; the pointer is good until it returns.
+  @inlinable public func withUnsafeBytes<R, E: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    defer { withExtendedLifetime(memory) {} }
+    return try body(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  /// The bytes as text; what is not UTF-8 is replaced by U+FFFD. For text that is cut anywhere, see
+  /// ``Publisher/utf8Text()``.
+  @inlinable public var text: String {
+    withExtendedLifetime(memory) { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
+  }
+
+  /// The same bytes in memory of their own, if they are less than half of what they keep.
+  public func compacted() -> Chunk {
+    count * 2 < memory.capacity ? withUnsafeBytes { Chunk(copying: $0) } : self
+  }
+}
+
+// MARK: - Comparing and joining
+
+extension Chunk: Hashable {
+  public static func == (a: Chunk, b: Chunk) -> Bool {
+    a.count == b.count && a.withUnsafeBytes { a in b.withUnsafeBytes { b in a.elementsEqual(b) } }
+  }
+
+  public func hash(into hasher: inout Hasher) { withUnsafeBytes { hasher.combine(bytes: $0) } }
+}
+
+extension Chunk {
+  /// All of `chunks` in one; a single one is not copied.
+  public init(joining chunks: some Collection<Chunk>) {
+    guard chunks.count > 1 else {
+      self = chunks.first ?? Chunk()
+      return
+    }
+    let memory = ChunkMemory(capacity: chunks.reduce(0) { $0 + $1.count })
+    var end = memory.base
+    for chunk in chunks {
+      chunk.withUnsafeBytes { end.update(from: $0.baseAddress!.assumingMemoryBound(to: UInt8.self), count: $0.count) }
+      end += chunk.count
+    }
+    self.init(memory, from: UnsafePointer(memory.base), count: end - memory.base)
+  }
+}
+
+extension Chunk: ExpressibleByArrayLiteral, ExpressibleByStringLiteral, CustomStringConvertible {
+  public init(arrayLiteral bytes: UInt8...) { self.init(bytes) }
+  public init(stringLiteral text: String) { self.init(text) }
+
+  /// The text, if it is text, and the number of bytes if it is not or is long.
+  public var description: String {
+    if count <= 256, let text = String(validating: self, as: UTF8.self) { return text.debugDescription }
+    return "\(count) bytes"
+  }
+}

@@ -1,0 +1,58 @@
+/// Makes values of bytes, however these are cut: the rule of ``Publisher/framed(by:)``.
+///
+/// A plain value that decides; the operator around it keeps the demand. It is fed a chunk, then asked for values until it
+/// has none, then fed the next.
+///
+///     struct Records: ChunkDecoder {
+///       var rest = Chunk()
+///
+///       mutating func feed(_ chunk: Chunk) { rest = Chunk(joining: [rest, chunk]) }
+///
+///       mutating func next() -> Chunk? {          // records of four bytes
+///         guard rest.count >= 4 else { return nil }
+///         defer { rest = rest.dropFirst(4) }
+///         return rest.prefix(4)
+///       }
+///
+///       mutating func finish() throws(TornRecord) -> Chunk? {
+///         if rest.isEmpty { nil } else { throw TornRecord() }
+///       }
+///     }
+public protocol ChunkDecoder<Output> {
+  associatedtype Output
+  /// What it fails with; `Never` when it makes something of whatever comes.
+  associatedtype DecodingFailure: Error
+
+  /// Takes the bytes that come next. Called when ``next()`` has returned `nil`.
+  mutating func feed(_ chunk: Chunk)
+
+  /// The next value that can be made of the bytes fed, or `nil` when more are needed.
+  mutating func next() throws(DecodingFailure) -> Output?
+
+  /// What can be made of the rest, after the last byte. Called until it returns `nil`.
+  mutating func finish() throws(DecodingFailure) -> Output?
+}
+
+/// Why bytes could not be made into values.
+public enum ChunkError: Error, Hashable, Sendable {
+  /// A line or a part between separators is longer than `limit` bytes.
+  case partTooLong(limit: Int)
+  /// A frame says that it has `length` bytes, which is more than `limit`.
+  case frameTooLong(length: Int, limit: Int)
+  /// The bytes ended within a frame, of which `count` bytes had come.
+  case torn(count: Int)
+  /// There are more than `limit` bytes.
+  case tooMany(limit: Int)
+}
+
+extension ChunkError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .partTooLong(let limit): "a line or part is longer than \(limit) bytes; raise maxLength if that is right"
+    case .frameTooLong(let length, let limit):
+      "a frame of \(length) bytes is announced, which is more than \(limit); raise maxLength if that is right"
+    case .torn(let count): "the bytes ended within a frame, \(count) bytes after it began"
+    case .tooMany(let limit): "there are more than \(limit) bytes; raise the limit if that is right"
+    }
+  }
+}

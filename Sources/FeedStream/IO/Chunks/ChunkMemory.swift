@@ -1,0 +1,106 @@
+/// Memory that chunks show, counted by them.
+// @unchecked: written by its maker alone, before the first chunk shows what was written; never after that.
+@usableFromInline final class ChunkMemory: @unchecked Sendable {
+  @usableFromInline let base: UnsafeMutablePointer<UInt8>
+  /// In bytes.
+  @usableFromInline let capacity: Int
+  private let pool: ChunkPool?
+
+  /// Memory of its own, freed with it.
+  @usableFromInline convenience init(capacity: Int) {
+    self.init(.allocate(capacity: Swift.max(capacity, 1)), capacity: capacity, pool: nil)
+  }
+
+  init(_ base: UnsafeMutablePointer<UInt8>, capacity: Int, pool: ChunkPool?) {
+    self.base = base
+    self.capacity = capacity
+    self.pool = pool
+  }
+
+  deinit {
+    if let pool { pool.takeBack(base) } else { base.deallocate() }
+  }
+
+  /// What a chunk without bytes shows.
+  @usableFromInline static let none = ChunkMemory(capacity: 0)
+}
+
+/// Blocks of memory of one size, used again and again by what reads.
+///
+/// A reader fills a block from its beginning, and goes on behind what it has delivered as long as there is room, so that
+/// small reads share a block. Safe from any thread: a chunk may be released anywhere.
+final class ChunkPool: Sendable {
+  /// The size of a block, in bytes.
+  let blockSize: Int
+  private let limit: Int
+  private let free: Locked<Blocks>
+
+  // Unsafe but right: the blocks are the pool's alone while they are in it.
+  private struct Blocks: ~Copyable, @unchecked Sendable {
+    var blocks: [UnsafeMutablePointer<UInt8>] = []
+    deinit { for block in blocks { block.deallocate() } }
+  }
+
+  /// - Parameters:
+  ///   - blockSize: in bytes.
+  ///   - limit: how many unused blocks are kept; what comes back beyond that is freed.
+  init(blockSize: Int, keeping limit: Int) {
+    self.blockSize = blockSize
+    self.limit = limit
+    free = Locked(Blocks())
+  }
+
+  func take() -> ChunkMemory {
+    let block = free.withLock { $0.blocks.popLast() } ?? .allocate(capacity: blockSize)
+    return ChunkMemory(block, capacity: blockSize, pool: self)
+  }
+
+  fileprivate func takeBack(_ block: UnsafeMutablePointer<UInt8>) {
+    let isKept = free.withLock {
+      guard $0.blocks.count < limit else { return false }
+      $0.blocks.append(block)
+      return true
+    }
+    if !isKept { block.deallocate() }
+  }
+
+  /// How many blocks are unused: for tests.
+  var unused: Int { free.withLock { $0.blocks.count } }
+}
+
+/// Where a reader puts what it reads next.
+struct ChunkWriter: ~Copyable {
+  private let pool: ChunkPool
+  private var memory: ChunkMemory?
+  private var used = 0
+  /// Less room than this is not worth a read.
+  private let least: Int
+
+  init(_ pool: ChunkPool, least: Int) {
+    self.pool = pool
+    self.least = least
+  }
+
+  /// Room for the next read. What is written into it is delivered by ``take(_:)``, or else overwritten by the next read.
+  mutating func room() -> UnsafeMutableBufferPointer<UInt8> {
+    if memory == nil || pool.blockSize - used < least {
+      memory = pool.take()
+      used = 0
+    }
+    return UnsafeMutableBufferPointer(start: memory!.base + used, count: pool.blockSize - used)
+  }
+
+  /// The first `count` bytes of the room, written by now.
+  mutating func take(_ count: Int) -> Chunk {
+    guard let memory else { return Chunk() }
+    let chunk = Chunk(memory, from: UnsafePointer(memory.base + used), count: count)
+    used += count
+    return chunk
+  }
+
+  /// Gives the memory back: nothing is read for a while.
+  mutating func release() {
+    memory = nil
+    used = 0
+  }
+}

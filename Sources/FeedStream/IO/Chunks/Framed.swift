@@ -1,0 +1,154 @@
+extension Publisher where Output == Chunk {
+  /// Delivers the values that `decoder` makes of the bytes, which may be cut anywhere.
+  ///
+  ///     upstream    --he---llo,wo--rld--|
+  ///     framed(by: words)
+  ///     downstream  -------hello--------(world)|
+  ///
+  /// **Demand:** asks for one chunk at a time, and only when a value is wanted and the bytes there are make none.
+  /// **Failure:** upstream's follows the values made of what had come, as these are asked for; the bytes of which no
+  /// value can be made are dropped with it. **Cancellation:** passes through. Policy: holds one chunk, and what the
+  /// decoder keeps.
+  public func framed<Decoder: ChunkDecoder>(
+    by decoder: Decoder
+  ) -> Publishers.Framed<Self, Decoder, Publishers.NonThrowing<Failure>> where Decoder.DecodingFailure == Never {
+    Publishers.Framed(upstream: self, decoder: decoder)
+  }
+
+  /// Delivers the values that `decoder` makes of the bytes, and fails with what it throws.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/framed(by:)``; an error thrown cancels upstream.
+  public func framed<Decoder: ChunkDecoder>(
+    by decoder: Decoder
+  ) -> Publishers.Framed<Self, Decoder, Publishers.Throwing<Failure>> where Decoder.DecodingFailure == any Error {
+    Publishers.Framed(upstream: self, decoder: decoder)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/framed(by:)``.
+  public struct Framed<Upstream: Publisher, Decoder: ChunkDecoder, Mode: FailureMode>: Publisher
+  where Upstream.Output == Chunk, Mode.UpstreamFailure == Upstream.Failure, Mode.RuleError == Decoder.DecodingFailure {
+    public typealias Output = Decoder.Output
+    public typealias Failure = Mode.Failure
+
+    public let upstream: Upstream
+    public let decoder: Decoder
+
+    @inlinable public init(upstream: Upstream, decoder: Decoder) {
+      self.upstream = upstream
+      self.decoder = decoder
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: FramedStage<Decoder, Mode>(ErasedSubscriber(subscriber), decoder))
+    }
+  }
+}
+
+@usableFromInline
+final class FramedStage<Decoder: ChunkDecoder, Mode: Publishers.FailureMode>: Stage<Decoder.Output, Mode.Failure>,
+  Subscriber
+where Mode.RuleError == Decoder.DecodingFailure {
+  @usableFromInline typealias Input = Chunk
+  @usableFromInline typealias Failure = Mode.UpstreamFailure
+
+  /// There until the ending.
+  @exclusivity(unchecked) @usableFromInline var decoder: Decoder?
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var isServing = false
+  /// Upstream has been asked for a chunk that has not come.
+  @exclusivity(unchecked) @usableFromInline var isWaiting = false
+  /// Upstream has ended like this.
+  @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Mode.Failure>?
+  /// Made of the rest, and not asked for yet.
+  @exclusivity(unchecked) @usableFromInline var upcoming: Decoder.Output?
+  /// Calls `serve()`. Formed where the types are known, because a request comes through the class's table.
+  @usableFromInline let serveSpecialized: (FramedStage) -> Bool
+
+  @inlinable init(_ down: ErasedSubscriber<Decoder.Output, Mode.Failure>, _ decoder: Decoder) {
+    self.decoder = decoder
+    serveSpecialized = { $0.serve() }
+    super.init(down)
+  }
+
+  @inlinable func receive(_ input: Chunk) -> Subscribers.Demand {
+    guard isLive, ending == nil else { return .none }
+    isWaiting = false
+    decoder?.feed(input)
+    guard !isServing, serve() else { return .none }
+    isWaiting = true
+    return .max(1)
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Mode.UpstreamFailure>) {
+    guard isLive, ending == nil else { return }
+    ending = completion.mapError(Mode.failure(ofUpstream:))
+    isWaiting = false
+    up = nil
+    if !isServing { _ = serveSpecialized(self) }
+  }
+
+  @usableFromInline override func requested(_ demand: Subscribers.Demand) {
+    guard isLive else { return }
+    self.demand += demand
+    guard !isServing, !isWaiting else { return }
+    // What comes within the request is served by this loop, so that the stack stays flat.
+    while serveSpecialized(self) {
+      isWaiting = true
+      isServing = true
+      up?.request(.max(1))
+      isServing = false
+      if isWaiting { return }
+    }
+  }
+
+  @usableFromInline override func cancelled() {
+    super.cancelled()
+    release()
+  }
+
+  /// Delivers what is asked for and can be made, and the ending when it is due.
+  ///
+  /// - Returns: true when another chunk is needed.
+  @inlinable func serve() -> Bool {
+    isServing = true
+    defer { isServing = false }
+    do throws(Mode.RuleError) {
+      while isLive, ending == nil {
+        guard demand > .none else { return false }
+        guard let output = try decoder?.next() else { break }
+        demand -= 1
+        demand += down.receive(output)
+      }
+      guard isLive else { return false }
+      if ending == nil { return true }
+      try serveRest()
+    } catch {
+      release()
+      stop(.failure(Mode.failure(ofRule: error)))
+    }
+    return false
+  }
+
+  /// Delivers what is asked for of the values that are left, and then the ending, which waits for no request.
+  @inlinable @inline(never) func serveRest() throws(Mode.RuleError) {
+    while isLive, let ending {
+      if upcoming == nil { upcoming = try decoder?.next() }
+      if upcoming == nil, case .finished = ending { upcoming = try decoder?.finish() }
+      guard let output = upcoming else {
+        release()
+        return finish(ending)
+      }
+      guard demand > .none else { return }
+      upcoming = nil
+      demand -= 1
+      demand += down.receive(output)
+    }
+  }
+
+  @usableFromInline func release() {
+    decoder = nil
+    upcoming = nil
+  }
+}

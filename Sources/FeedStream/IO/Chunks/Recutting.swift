@@ -1,0 +1,160 @@
+extension Publisher where Output == Chunk {
+  /// Delivers the same bytes in chunks of `count`, the last with what remains.
+  ///
+  ///     upstream    --abc--de--|
+  ///     chunked(into: 2)
+  ///     downstream  --(ab)-(cd)(e)|
+  ///
+  /// A chunk that lies in one of upstream's is a slice of it.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/framed(by:)``.
+  ///
+  /// - Precondition: `count` is more than zero.
+  public func chunked(into count: Int) -> Publishers.Framed<Self, RecuttingDecoder, Publishers.NonThrowing<Failure>> {
+    framed(by: RecuttingDecoder(count: count))
+  }
+
+  /// Delivers all the bytes as one chunk when they have ended.
+  ///
+  ///     upstream    --ab--c--|
+  ///     joined(upTo: 10)
+  ///     downstream  ---------(abc)|
+  ///
+  /// Delivers a chunk without bytes when there are none.
+  ///
+  /// **Demand, cancellation:** as in ``Publisher/framed(by:)``. **Failure:** upstream's, and
+  /// ``ChunkError/tooMany(limit:)`` as soon as there are more than `limit`. Policy: holds everything.
+  ///
+  /// - Parameter limit: how many bytes there may be.
+  public func joined(
+    upTo limit: Int
+  ) -> Publishers.Framed<Self, JoiningDecoder, Publishers.Throwing<Failure>> {
+    framed(by: JoiningDecoder(limit: limit))
+  }
+
+  /// Delivers the first `count` bytes, then finishes.
+  ///
+  ///     upstream    --abc--def--ghi--|
+  ///     prefix(bytes: 5)
+  ///     downstream  --abc--(de)|
+  ///
+  /// **Demand:** passes through; upstream is cancelled with the last byte, immediately when `count` is 0. **Failure,
+  /// cancellation:** pass through. Policy: forwards.
+  ///
+  /// - Precondition: `count` is not negative.
+  public func prefix(bytes count: Int) -> Publishers.PrefixBytes<Self> {
+    Publishers.PrefixBytes(upstream: self, count: count)
+  }
+}
+
+/// Chunks of one size: see ``Publisher/chunked(into:)``.
+public struct RecuttingDecoder: ChunkDecoder, Sendable {
+  private let count: Int
+  private var held: [Chunk] = []
+  private var heldCount = 0
+
+  /// - Precondition: `count` is more than zero.
+  public init(count: Int) {
+    precondition(count > 0, "chunked(into: \(count)): a chunk of no bytes never fills; use 1 or more")
+    self.count = count
+  }
+
+  public mutating func feed(_ chunk: Chunk) {
+    guard !chunk.isEmpty else { return }
+    held.append(chunk)
+    heldCount += chunk.count
+  }
+
+  public mutating func next() -> Chunk? { heldCount >= count ? take(count) : nil }
+
+  public mutating func finish() -> Chunk? { heldCount > 0 ? take(heldCount) : nil }
+
+  private mutating func take(_ count: Int) -> Chunk {
+    var (parts, missing) = ([Chunk](), count)
+    var used = 0
+    while missing > held[used].count {
+      parts.append(held[used])
+      missing -= held[used].count
+      used += 1
+    }
+    parts.append(held[used].prefix(missing))
+    held[used] = held[used].dropFirst(missing)
+    held.removeFirst(held[used].isEmpty ? used + 1 : used)
+    heldCount -= count
+    return Chunk(joining: parts)
+  }
+}
+
+/// All bytes in one chunk: see ``Publisher/joined(upTo:)``.
+public struct JoiningDecoder: ChunkDecoder, Sendable {
+  public typealias DecodingFailure = any Error
+
+  private let limit: Int
+  private var held: [Chunk]? = []
+  private var count = 0
+
+  /// - Precondition: `limit` is not negative.
+  public init(limit: Int) {
+    precondition(limit >= 0, "joined(upTo: \(limit)): a number of bytes cannot be negative; use 0 or more")
+    self.limit = limit
+  }
+
+  public mutating func feed(_ chunk: Chunk) {
+    held?.append(chunk)
+    count += chunk.count
+  }
+
+  public mutating func next() throws -> Chunk? {
+    guard count <= limit else { throw ChunkError.tooMany(limit: limit) }
+    return nil
+  }
+
+  public mutating func finish() throws -> Chunk? { held.take().map { Chunk(joining: $0) } }
+}
+
+extension Publishers {
+  /// See ``Publisher/prefix(bytes:)``.
+  public struct PrefixBytes<Upstream: Publisher>: Publisher where Upstream.Output == Chunk {
+    public typealias Output = Chunk
+    public typealias Failure = Upstream.Failure
+
+    public let upstream: Upstream
+    public let count: Int
+
+    public init(upstream: Upstream, count: Int) {
+      precondition(count >= 0, "prefix(bytes: \(count)): a number of bytes cannot be negative; use 0 or more")
+      self.upstream = upstream
+      self.count = count
+    }
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == Failure {
+      upstream.receive(subscriber: PrefixBytesStage<Failure>(ErasedSubscriber(subscriber), count))
+    }
+  }
+}
+
+private final class PrefixBytesStage<Failure: Error>: Stage<Chunk, Failure>, Subscriber {
+  private var left: Int
+
+  init(_ down: ErasedSubscriber<Chunk, Failure>, _ count: Int) {
+    left = count
+    super.init(down)
+  }
+
+  override func began() {
+    super.began()
+    if left == 0 { stop(.finished) }
+  }
+
+  func receive(_ input: Chunk) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    guard input.count >= left else {
+      left -= input.count
+      return down.receive(input)
+    }
+    stop(after: input.prefix(left))
+    return .none
+  }
+
+  func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+}

@@ -1,0 +1,118 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+extension Publisher where Output == Chunk {
+  /// Delivers the parts between bytes that are `separator`, without it.
+  ///
+  ///     upstream    --a,b--b,,c--|
+  ///     split(by: ,)
+  ///     downstream  --a----(bb)()(c)|
+  ///
+  /// A part that lies in one chunk is a slice of it. Nothing is delivered for what follows a last separator when that is
+  /// nothing.
+  ///
+  /// **Demand, cancellation:** as in ``Publisher/framed(by:)``. **Failure:** upstream's, and
+  /// ``ChunkError/partTooLong(limit:)``. Policy: holds one chunk, and a part that is not complete.
+  ///
+  /// - Parameters:
+  ///   - separator: such as `UInt8(ascii: ",")`.
+  ///   - maxLength: how many bytes a part may have: a mebibyte, unless changed.
+  public func split(
+    by separator: UInt8, maxLength: Int = 1 << 20
+  ) -> Publishers.Framed<Self, SplittingDecoder, Publishers.Throwing<Failure>> {
+    framed(by: SplittingDecoder(separator: separator, maxLength: maxLength))
+  }
+
+  /// Delivers the lines of a text in UTF-8, without their ends, which are LF or CR LF.
+  ///
+  ///     upstream    --he--llo⏎wor--ld--|
+  ///     lines()
+  ///     downstream  ------hello--------(world)|
+  ///
+  /// What is not UTF-8 is replaced by U+FFFD. A last line need not end.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/split(by:maxLength:)``.
+  ///
+  /// - Parameter maxLength: how many bytes a line may have: a mebibyte, unless changed.
+  public func lines(
+    maxLength: Int = 1 << 20
+  ) -> Publishers.Framed<Self, LineDecoder, Publishers.Throwing<Failure>> {
+    framed(by: LineDecoder(maxLength: maxLength))
+  }
+}
+
+/// The parts between separators: see ``Publisher/split(by:maxLength:)``.
+public struct SplittingDecoder: ChunkDecoder, Sendable {
+  public typealias DecodingFailure = any Error
+
+  private let separator: UInt8
+  private let maxLength: Int
+  /// What is looked through.
+  private var chunk = Chunk()
+  /// Where the next part begins in it.
+  private var place = 0
+  /// The beginning of a part, of earlier chunks.
+  private var beginning: [Chunk] = []
+  private var beginningCount = 0
+
+  /// - Precondition: `maxLength` is more than zero.
+  public init(separator: UInt8, maxLength: Int = 1 << 20) {
+    precondition(maxLength > 0, "split(maxLength: \(maxLength)): no part could pass; use 1 or more")
+    self.separator = separator
+    self.maxLength = maxLength
+  }
+
+  public mutating func feed(_ chunk: Chunk) {
+    self.chunk = chunk
+    place = 0
+  }
+
+  public mutating func next() throws -> Chunk? {
+    guard place < chunk.count else { return nil }
+    let left = chunk.count - place
+    let found = chunk.withUnsafeBytes { bytes -> Int? in
+      let part = bytes.baseAddress! + place
+      return memchr(part, Int32(separator), left).map { UnsafeRawPointer($0) - part }
+    }
+    let part = chunk[place..<place + (found ?? left)]
+    guard beginningCount + part.count <= maxLength else { throw ChunkError.partTooLong(limit: maxLength) }
+    place += part.count + 1
+    if found != nil { return beginningCount == 0 ? part : joined(with: part) }
+    // A short rest must not keep a long block of memory.
+    beginning.append(part.compacted())
+    beginningCount += part.count
+    chunk = Chunk()
+    return nil
+  }
+
+  public mutating func finish() throws -> Chunk? { beginningCount == 0 ? nil : joined(with: Chunk()) }
+
+  private mutating func joined(with end: Chunk) -> Chunk {
+    defer {
+      beginning.removeAll(keepingCapacity: true)
+      beginningCount = 0
+    }
+    return Chunk(joining: beginning + [end])
+  }
+}
+
+/// The lines of a text: see ``Publisher/lines(maxLength:)``.
+public struct LineDecoder: ChunkDecoder, Sendable {
+  public typealias DecodingFailure = any Error
+
+  private var parts: SplittingDecoder
+
+  /// - Precondition: `maxLength` is more than zero.
+  public init(maxLength: Int = 1 << 20) { parts = SplittingDecoder(separator: 10, maxLength: maxLength) }
+
+  public mutating func feed(_ chunk: Chunk) { parts.feed(chunk) }
+  public mutating func next() throws -> String? { try parts.next().map(Self.text(of:)) }
+  public mutating func finish() throws -> String? { try parts.finish().map(Self.text(of:)) }
+
+  private static func text(of line: Chunk) -> String { (line.last == 13 ? line.dropLast() : line).text }
+}

@@ -1,0 +1,66 @@
+extension Publisher where Output == Chunk {
+  /// Delivers the bytes as text in UTF-8: a character's bytes may lie in several chunks.
+  ///
+  ///     upstream    --"h\xC3"--"\xA9"--|
+  ///     utf8Text()
+  ///     downstream  --"h"------"é"-----|
+  ///
+  /// What is not UTF-8 is replaced by U+FFFD, as `String(decoding:as:)` does.
+  ///
+  /// **Demand, failure, cancellation:** as in ``Publisher/framed(by:)``. Policy: holds at most three bytes.
+  public func utf8Text() -> Publishers.Framed<Self, UTF8Decoder, Publishers.NonThrowing<Failure>> {
+    framed(by: UTF8Decoder())
+  }
+}
+
+/// Text in UTF-8, cut anywhere: see ``Publisher/utf8Text()``.
+public struct UTF8Decoder: ChunkDecoder, Sendable {
+  /// The beginning of a character.
+  private var rest = Chunk()
+  private var whole = Chunk()
+
+  public init() {}
+
+  public mutating func feed(_ chunk: Chunk) {
+    let bytes = rest.isEmpty ? chunk : Chunk(joining: [rest, chunk])
+    let cut = bytes.count - Self.incompleteCount(at: bytes)
+    (whole, rest) = (bytes.prefix(cut), bytes.dropFirst(cut).compacted())
+  }
+
+  public mutating func next() -> String? {
+    guard !whole.isEmpty else { return nil }
+    defer { whole = Chunk() }
+    return whole.text
+  }
+
+  public mutating func finish() -> String? {
+    (whole, rest) = (rest, Chunk())
+    return next()
+  }
+
+  /// How many bytes at the end begin a character that is not complete, but can become one.
+  private static func incompleteCount(at bytes: Chunk) -> Int {
+    for back in 1...3 where back <= bytes.count {
+      let byte = bytes[bytes.count - back]
+      // A continuation: look further back for the first byte.
+      if byte & 0xC0 == 0x80 { continue }
+      let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC2 ? 2 : 1
+      guard length > back, byte <= 0xF4 else { return 0 }
+      // What can no longer become a character is repaired now.
+      if back > 1, !canFollow(byte, bytes[bytes.count - back + 1]) { return 0 }
+      return back
+    }
+    return 0
+  }
+
+  /// True when `second` may stand behind `first` (Unicode, table 3-7).
+  private static func canFollow(_ first: UInt8, _ second: UInt8) -> Bool {
+    switch first {
+    case 0xE0: second >= 0xA0
+    case 0xED: second <= 0x9F
+    case 0xF0: second >= 0x90
+    case 0xF4: second <= 0x8F
+    default: true
+    }
+  }
+}

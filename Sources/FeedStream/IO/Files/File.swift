@@ -1,0 +1,109 @@
+/// A file, read and written as a stream of chunks.
+///
+///     File("access.log").bytes(on: loop).lines().filter { $0.contains("404") }.sink { … }
+///
+/// The system's calls run on the thread pool: the loop does not wait for the disk.
+public struct File: Hashable, Sendable {
+  /// Where it is, as it was given.
+  public let path: String
+
+  public init(_ path: String) { self.path = path }
+
+  /// The bytes from `offset` to the end, as the file is when that is reached.
+  ///
+  /// **Demand:** a chunk asked for is a read; without demand nothing is read. While more than one chunk is asked for, the
+  /// next is read while one is being delivered. The file is opened with the first request. **Failure:** the system's
+  /// reason. **Cancellation:** closes the file; a read that is under way ends unheard. Policy: holds nothing.
+  ///
+  /// - Parameters:
+  ///   - offset: where to begin, in bytes.
+  ///   - chunkSize: the most that a chunk has, in bytes: 256 KiB unless changed.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  public func bytes(
+    from offset: Int64 = 0, chunkSize: Int = 256 * 1024, on scheduler: any LoopScheduler
+  ) -> Publishers.FileBytes {
+    precondition(offset >= 0, "File.bytes(from: \(offset)): a place in a file cannot be negative; use 0 or more")
+    precondition(chunkSize > 0, "File.bytes(chunkSize: \(chunkSize)): a chunk of no bytes; use 1 or more")
+    return Publishers.FileBytes(source: .path(path), offset: offset, chunkSize: chunkSize, scheduler: scheduler)
+  }
+}
+
+extension Publishers {
+  /// See ``File/bytes(from:chunkSize:on:)``.
+  public struct FileBytes: Publisher {
+    public typealias Output = Chunk
+    public typealias Failure = SystemError
+
+    enum Source {
+      case path(String)
+      case descriptor(Int32, name: String)
+    }
+
+    let source: Source
+    let offset: Int64?
+    let chunkSize: Int
+    let scheduler: any LoopScheduler
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
+      subscriber.receive(subscription: FileSubscription(self, ErasedSubscriber(subscriber)))
+    }
+  }
+}
+
+private final class FileSubscription: GuardedSubscription {
+  private var down: ErasedSubscriber<Chunk, SystemError>?
+  private let scheduler: any LoopScheduler
+  private let reader: FileReader
+  private var demand = Subscribers.Demand.none
+  private var isReading = false
+  private var job: (any Cancellable)?
+
+  init(_ file: Publishers.FileBytes, _ down: ErasedSubscriber<Chunk, SystemError>) {
+    self.down = down
+    scheduler = file.scheduler
+    reader = FileReader(file.source, from: file.offset, chunkSize: file.chunkSize)
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    self.demand += demand
+    read()
+  }
+
+  private func read() {
+    guard !isReading, demand > .none, down != nil else { return }
+    isReading = true
+    job = scheduler.offload { [reader] in
+      reader.read()
+    } completion: { [self] in
+      receive($0)
+    }
+  }
+
+  private func receive(_ result: Result<Chunk, SystemError>) {
+    isReading = false
+    job = nil
+    guard let down else { return }
+    switch result {
+    case .success(let chunk) where chunk.isEmpty:
+      release()
+      down.receive(completion: .finished)
+    case .success(let chunk):
+      demand -= 1
+      read()
+      demand += down.receive(chunk)
+      read()
+    case .failure(let error):
+      release()
+      down.receive(completion: .failure(error))
+    }
+  }
+
+  override func cancelled() {
+    release()
+  }
+
+  private func release() {
+    down = nil
+    job.take()?.cancel()
+  }
+}

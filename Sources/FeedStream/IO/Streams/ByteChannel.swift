@@ -1,0 +1,28 @@
+/// Both directions of a connection, as an event loop or virtual time has them.
+///
+/// Its user keeps the rules: one reader, one write at a time, nothing after `close()`. Lives on its scheduler's thread.
+package protocol ByteChannel: AnyObject {
+  /// The other side.
+  var peer: SocketAddress { get }
+
+  /// Delivers what arrives until ``stopReading()``, after which nothing is delivered.
+  func startReading(_ deliver: @escaping (ReadResult) -> Void)
+  func stopReading()
+
+  /// Writes the chunks in one piece; `done` is called once, later, unless the channel is closed before.
+  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void)
+
+  /// Tells the other side that nothing more will be written, after what is being written.
+  func endWriting(_ done: @escaping (SystemError?) -> Void)
+
+  /// Releases everything; nothing is called any more. Idempotent.
+  func close()
+}
+
+/// What reading yields.
+package enum ReadResult {
+  case chunk(Chunk)
+  /// The other side writes no more.
+  case end
+  case failure(SystemError)
+}

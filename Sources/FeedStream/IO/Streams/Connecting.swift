@@ -1,0 +1,22 @@
+extension Connection {
+  /// Connects to `address` when subscribed to, delivers the connection and finishes.
+  ///
+  /// **Demand:** connects at the subscription; the connection is held until it is asked for. **Failure:** the system's
+  /// reason. **Cancellation:** gives the attempt up, and closes a connection that nobody took. Policy: holds one.
+  ///
+  /// - Parameters:
+  ///   - address: a numeric address, or a path.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  public static func connect(
+    to address: SocketAddress, on scheduler: any LoopScheduler
+  ) -> AnyPublisher<Connection, SystemError> {
+    Deferred { [world = scheduler.world("Connection")] in
+      var attempt: (any Cancellable)?
+      return Future<Connection, SystemError> { promise in
+        attempt = world.connect(to: address) { result in promise(result.map { Connection($0, to: address) }) }
+      }
+      .handleEvents(receiveCancel: { attempt?.cancel() })
+    }
+    .eraseToAnyPublisher()
+  }
+}

@@ -1,0 +1,189 @@
+internal import CLibUV
+
+extension EventLoop: IOHost {
+  package func listen(at address: SocketAddress, backlog: Int) throws(SystemError) -> any ListeningSocket {
+    try LoopListener(on: self, at: address, backlog: backlog)
+  }
+
+  package func connect(
+    to address: SocketAddress, _ done: @escaping (Result<any ByteChannel, SystemError>) -> Void
+  ) -> any Cancellable {
+    let attempt = ConnectRequest(done)
+    do {
+      try attempt.start(on: self, to: address)
+    } catch {
+      // As every answer, on a later turn.
+      schedule { attempt.finish(.failure(error)) }
+    }
+    return attempt
+  }
+}
+
+extension EventLoop {
+  /// Where everything on the loop reads into: one at a time, since a read is done before the next begins.
+  var reading: SharedReading {
+    if let reading = shared { return unsafeDowncast(reading, to: SharedReading.self) }
+    let reading = SharedReading()
+    shared = reading
+    return reading
+  }
+}
+
+/// Memory that all connections of a loop read into: those that wait have none.
+final class SharedReading {
+  private var writer = ChunkWriter(ChunkPool(blockSize: 64 * 1024, keeping: 16), least: 4 * 1024)
+
+  func room() -> UnsafeMutableBufferPointer<UInt8> { writer.room() }
+  func take(_ count: Int) -> Chunk { writer.take(count) }
+}
+
+extension LoopChannel {
+  /// A socket for `address`, not connected.
+  convenience init(on loop: EventLoop, for address: SocketAddress) throws(SystemError) {
+    switch address.kind {
+    case .internet: try self.init(on: loop, to: address, uv_tcp_t.self, uv_tcp_init)
+    case .unix: try self.init(on: loop, to: address, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
+    }
+  }
+}
+
+extension SocketAddress {
+  /// Calls `body` with the address as the system has it.
+  fileprivate func withSystemAddress(_ body: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
+    guard case .internet(let host, let port) = kind else { return UV_EINVAL.rawValue }
+    guard (0...65_535).contains(port) else { return UV_EINVAL.rawValue }
+    var four = sockaddr_in()
+    if uv_ip4_addr(host, Int32(port), &four) == 0 {
+      return withUnsafePointer(to: four) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body) }
+    }
+    var six = sockaddr_in6()
+    let code = uv_ip6_addr(host, Int32(port), &six)
+    guard code == 0 else { return code }
+    return withUnsafePointer(to: six) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body) }
+  }
+
+  /// The address that a call of libuv's tells.
+  fileprivate init?(_ read: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<Int32>) -> Int32) {
+    var storage = sockaddr_storage()
+    var length = Int32(MemoryLayout<sockaddr_storage>.size)
+    let kind: Kind? = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        guard read(address, &length) == 0 else { return nil }
+        var name = [CChar](repeating: 0, count: 64)
+        if Int32(address.pointee.sa_family) == AF_INET6 {
+          return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+            uv_ip6_name($0, &name, name.count)
+            return .internet(host: Self.text(name), port: Int(UInt16(bigEndian: $0.pointee.sin6_port)))
+          }
+        }
+        return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+          uv_ip4_name($0, &name, name.count)
+          return .internet(host: Self.text(name), port: Int(UInt16(bigEndian: $0.pointee.sin_port)))
+        }
+      }
+    }
+    guard let kind else { return nil }
+    self.init(kind)
+  }
+
+  private static func text(_ name: [CChar]) -> String {
+    String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// A listening socket on an event loop.
+private final class LoopListener: LoopHandle, ListeningSocket {
+  private(set) var address: SocketAddress
+  var onReady: (() -> Void)?
+
+  init(on loop: EventLoop, at address: SocketAddress, backlog: Int) throws(SystemError) {
+    self.address = address
+    do {
+      switch address.kind {
+      case .internet: try super.init(on: loop, as: .openHandle, uv_tcp_t.self, uv_tcp_init)
+      case .unix: try super.init(on: loop, as: .openHandle, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
+      }
+    } catch {
+      throw SystemError("open a socket for", "\(address)", code: error.errno)
+    }
+    var code: Int32
+    switch address.kind {
+    case .internet: code = address.withSystemAddress { uv_tcp_bind(raw(), $0, 0) }
+    case .unix(let path): code = uv_pipe_bind(raw(), path)
+    }
+    if code == 0 {
+      code = uv_listen(raw(), Int32(clamping: backlog)) { raw, _ in
+        // A connection that could not be accepted, for want of a descriptor or because it is gone, is libuv's to close.
+        LoopListener.of(raw).onReady?()
+      }
+    }
+    guard code == 0 else { throw SystemError("listen at", "\(address)", code: code) }
+    if case .internet = address.kind, let actual = SocketAddress({ uv_tcp_getsockname(raw(), $0, $1) }) {
+      self.address = actual
+    }
+  }
+
+  func accept() -> (any ByteChannel)? {
+    guard !isClosed, let channel = try? LoopChannel(on: loop, for: address) else { return nil }
+    guard uv_accept(raw(), channel.raw()) == 0 else {
+      channel.close()
+      return nil
+    }
+    if case .internet = address.kind, let peer = SocketAddress({ uv_tcp_getpeername(channel.raw(), $0, $1) }) {
+      channel.connected(to: peer)
+    }
+    return channel
+  }
+
+  override func releaseHandler() { onReady = nil }
+
+  private func raw<Raw>() -> UnsafeMutablePointer<Raw> {
+    UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
+  }
+}
+
+/// An attempt to connect; libuv has the request until it calls back, also when the socket is closed.
+private final class ConnectRequest: Cancellable {
+  private let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
+  private var channel: LoopChannel?
+  private var done: ((Result<any ByteChannel, SystemError>) -> Void)?
+
+  init(_ done: @escaping (Result<any ByteChannel, SystemError>) -> Void) { self.done = done }
+  deinit { request.deallocate() }
+
+  func start(on loop: EventLoop, to address: SocketAddress) throws(SystemError) {
+    let channel = try LoopChannel(on: loop, for: address)
+    request.pointee.data = Unmanaged.passRetained(self).toOpaque()
+    let callBack: uv_connect_cb = { request, status in
+      Unmanaged<ConnectRequest>.fromOpaque(request!.pointee.data).takeRetainedValue().hasConnected(status)
+    }
+    let code: Int32
+    switch address.kind {
+    case .internet: code = address.withSystemAddress { uv_tcp_connect(request, channel.raw(), $0, callBack) }
+    case .unix(let path):
+      uv_pipe_connect(request, channel.raw(), path, callBack)
+      code = 0
+    }
+    guard code == 0 else {
+      Unmanaged.passUnretained(self).release()
+      throw SystemError("connect to", "\(address)", code: code)
+    }
+    self.channel = channel
+  }
+
+  private func hasConnected(_ status: Int32) {
+    guard let channel = channel.take() else { return }
+    if status < 0 {
+      finish(.failure(SystemError("connect to", "\(channel.peer)", code: status)))
+    } else {
+      finish(.success(channel))
+    }
+  }
+
+  func finish(_ result: Result<any ByteChannel, SystemError>) { done.take()?(result) }
+
+  func cancel() {
+    done = nil
+    channel.take()?.close()
+  }
+}

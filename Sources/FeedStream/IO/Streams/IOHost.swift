@@ -1,0 +1,70 @@
+/// A scheduler with an outside world: the operating system's for an ``EventLoop``, a scripted one for virtual time.
+///
+/// What opens connections takes `any LoopScheduler` and asks it for this, so that a server or a client written for one runs
+/// on the other.
+package protocol IOHost: LoopScheduler {
+  /// Begins to listen.
+  func listen(at address: SocketAddress, backlog: Int) throws(SystemError) -> any ListeningSocket
+
+  /// Connects to one address.
+  ///
+  /// - Parameter done: called once, later, unless cancelled before.
+  func connect(
+    to address: SocketAddress, _ done: @escaping (Result<any ByteChannel, SystemError>) -> Void
+  ) -> any Cancellable
+}
+
+/// What waits for connections.
+package protocol ListeningSocket: AnyObject {
+  /// Where it listens; the port is the system's choice when 0 was asked for.
+  var address: SocketAddress { get }
+  /// Called when a connection waits, or when one was lost.
+  var onReady: (() -> Void)? { get set }
+  /// The connection that waits; `nil` when there is none.
+  func accept() -> (any ByteChannel)?
+  /// Stops listening. Idempotent.
+  func close()
+}
+
+extension LoopScheduler {
+  /// The world of this scheduler.
+  ///
+  /// - Precondition: it has one: it is an ``EventLoop`` or virtual time.
+  package func world(_ user: StaticString) -> any IOHost {
+    guard let host = self as? any IOHost else {
+      preconditionFailure("\(user): \(type(of: self)) has no network; use an EventLoop, or virtual time in a test")
+    }
+    return host
+  }
+}
+
+/// Where a socket listens or leads: an address of the internet or of the file system.
+public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
+  package enum Kind: Hashable, Sendable {
+    case internet(host: String, port: Int)
+    case unix(path: String)
+  }
+
+  package let kind: Kind
+
+  package init(_ kind: Kind) { self.kind = kind }
+
+  /// - Parameters:
+  ///   - host: a numeric address, `127.0.0.1` or `::1`.
+  ///   - port: 0 to 65,535; 0 has the system choose one for a listener.
+  public static func internet(_ host: String, port: Int) -> SocketAddress { Self(.internet(host: host, port: port)) }
+
+  /// A socket in the file system.
+  public static func unix(_ path: String) -> SocketAddress { Self(.unix(path: path)) }
+
+  /// The port, for an address of the internet.
+  public var port: Int? { if case .internet(_, let port) = kind { port } else { nil } }
+
+  /// `127.0.0.1:80`, `[::1]:80` or a path.
+  public var description: String {
+    switch kind {
+    case .internet(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    case .unix(let path): path
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/// Waits for connections at an address.
+///
+///     let listener = try Listener(at: .internet("127.0.0.1", port: 8080), on: loop)
+///     let echo = listener.connections
+///       .flatMap { $0.bytes.write(to: $0).catch { _ in Empty() } }
+///       .sink { _ in }
+///
+/// It listens from now on until it is closed or released; connections that nobody takes wait in the system's backlog.
+/// Lives on its scheduler's thread.
+public final class Listener {
+  private let socket: any ListeningSocket
+  fileprivate weak var subscription: ListeningSubscription?
+  /// True once it is closed.
+  public private(set) var isClosed = false
+
+  /// Where it listens; the port is the one that the system chose when 0 was asked for.
+  public var address: SocketAddress { socket.address }
+
+  /// - Parameters:
+  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
+  ///   - backlog: how many connections may wait: 511 unless changed; the system may allow fewer.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  /// - Throws: when the address is not one, is taken, or may not be used.
+  public init(at address: SocketAddress, backlog: Int = 511, on scheduler: any LoopScheduler) throws(SystemError) {
+    socket = try scheduler.world("Listener").listen(at: address, backlog: backlog)
+    socket.onReady = { [unowned self] in subscription?.accept() }
+  }
+
+  deinit { close() }
+
+  /// The connections, as they are asked for.
+  ///
+  /// **Demand:** a connection is accepted when one is asked for; the others wait in the system's backlog, which holds a
+  /// number of them and then refuses or ignores more. **Failure:** never; a connection that is lost before it is accepted,
+  /// or for which there is no descriptor left, is passed over. Finishes when the listener is closed. **Cancellation:**
+  /// leaves connections in the backlog. Policy: holds at most one connection that nobody asked for.
+  ///
+  /// One subscriber at a time; another one gets nothing and finishes.
+  public var connections: Publishers.Connections { Publishers.Connections(listener: self) }
+
+  /// Stops listening. Connections that were accepted stay as they are.
+  public func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    socket.close()
+    subscription?.end()
+  }
+
+  fileprivate func accept() -> Connection? {
+    isClosed ? nil : socket.accept().map { Connection($0, to: $0.peer) }
+  }
+}
+
+extension Publishers {
+  /// See ``Listener/connections``.
+  public struct Connections: Publisher {
+    public typealias Output = Connection
+    public typealias Failure = Never
+
+    let listener: Listener
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Connection, S.Failure == Never {
+      guard !listener.isClosed, listener.subscription == nil else {
+        return Empty<Connection, Never>().receive(subscriber: subscriber)
+      }
+      let subscription = ListeningSubscription(listener, ErasedSubscriber(subscriber))
+      listener.subscription = subscription
+      subscriber.receive(subscription: subscription)
+    }
+  }
+}
+
+private final class ListeningSubscription: GuardedSubscription {
+  private var down: ErasedSubscriber<Connection, Never>?
+  private var listener: Listener?
+  private var demand = Subscribers.Demand.none
+  private var isAccepting = false
+
+  init(_ listener: Listener, _ down: ErasedSubscriber<Connection, Never>) {
+    self.listener = listener
+    self.down = down
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    self.demand += demand
+    accept()
+  }
+
+  /// Accepts what waits and is asked for.
+  func accept() {
+    guard !isAccepting else { return }
+    isAccepting = true
+    while demand > .none, let down, let connection = listener?.accept() {
+      demand -= 1
+      demand += down.receive(connection)
+    }
+    isAccepting = false
+  }
+
+  deinit { _ = release() }
+
+  func end() { release()?.receive(completion: .finished) }
+
+  override func cancelled() {
+    _ = release()
+  }
+
+  private func release() -> ErasedSubscriber<Connection, Never>? {
+    let listener = self.listener.take()
+    listener?.subscription = nil
+    return down.take()
+  }
+}

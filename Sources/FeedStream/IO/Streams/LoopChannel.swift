@@ -1,0 +1,152 @@
+internal import CLibUV
+
+/// A TCP connection, a pipe or a terminal on an event loop: libuv's `uv_stream_t`.
+final class LoopChannel: LoopHandle, ByteChannel {
+  package private(set) var peer: SocketAddress
+  private var deliver: ((ReadResult) -> Void)?
+  private var writing: WriteRequest?
+  private var shutdown: ShutdownRequest?
+
+  /// - Parameter start: initializes libuv's structure.
+  init<Raw>(
+    on loop: EventLoop, to peer: SocketAddress, _ type: Raw.Type,
+    _ start: (UnsafeMutablePointer<uv_loop_t>, UnsafeMutablePointer<Raw>) -> Int32
+  ) throws(SystemError) {
+    self.peer = peer
+    do {
+      try super.init(on: loop, as: .openHandle, type, start)
+    } catch {
+      throw SystemError("open a socket for", "\(peer)", code: error.errno)
+    }
+  }
+
+  /// The structure, as what it is.
+  func raw<Raw>(as type: Raw.Type = Raw.self) -> UnsafeMutablePointer<Raw> {
+    UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
+  }
+
+  /// A connection that was accepted knows its peer only then.
+  func connected(to peer: SocketAddress) { self.peer = peer }
+
+  private var stream: UnsafeMutablePointer<uv_stream_t> { raw() }
+
+  // MARK: Reading
+
+  package func startReading(_ deliver: @escaping (ReadResult) -> Void) {
+    guard !isClosed else { return }
+    self.deliver = deliver
+    let code = uv_read_start(
+      stream,
+      { raw, _, buffer in
+        // Called right before the read: connections that wait hold no memory.
+        let room = LoopChannel.of(raw).loop.reading.room()
+        buffer!.pointee = uv_buf_init(
+          UnsafeMutableRawPointer(room.baseAddress!).assumingMemoryBound(to: CChar.self), UInt32(room.count))
+      },
+      { raw, count, _ in LoopChannel.of(raw).hasRead(count) })
+    if code < 0, code != UV_EALREADY.rawValue { end(.failure(SystemError("read from", "\(peer)", code: code))) }
+  }
+
+  package func stopReading() {
+    guard !isClosed else { return }
+    uv_read_stop(stream)
+  }
+
+  private func hasRead(_ count: Int) {
+    switch count {
+    case 0: break  // EAGAIN: nothing was there after all.
+    case 1...: deliver?(.chunk(loop.reading.take(count)))
+    case Int(UV_EOF.rawValue): end(.end)
+    default: end(.failure(SystemError("read from", "\(peer)", code: Int32(count))))
+    }
+  }
+
+  private func end(_ result: ReadResult) {
+    stopReading()
+    deliver.take()?(result)
+  }
+
+  // MARK: Writing
+
+  package func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
+    guard !isClosed else { return }
+    let request = WriteRequest(chunks)
+    let code = request.start(on: stream) { [unowned self] status in
+      writing = nil
+      done(status < 0 ? SystemError("write to", "\(peer)", code: status) : nil)
+    }
+    if code < 0 {
+      // As every answer, on a later turn.
+      loop.schedule { done(SystemError("write to", "\(self.peer)", code: code)) }
+    } else {
+      writing = request
+    }
+  }
+
+  package func endWriting(_ done: @escaping (SystemError?) -> Void) {
+    guard !isClosed, shutdown == nil else { return }
+    let request = ShutdownRequest()
+    let code = request.start(on: stream) { [unowned self] status in
+      shutdown = nil
+      // Gone already: then the other side knows.
+      done(status < 0 && status != UV_ENOTCONN.rawValue ? SystemError("end writing to", "\(peer)", code: status) : nil)
+    }
+    if code < 0 { loop.schedule { done(nil) } } else { shutdown = request }
+  }
+
+  override func releaseHandler() {
+    deliver = nil
+    writing?.forget()
+    shutdown?.forget()
+    writing = nil
+    shutdown = nil
+  }
+}
+
+/// A write on its way; libuv has the request and the chunks' memory until it calls back, also when the handle is closed.
+private final class WriteRequest {
+  private let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
+  private let chunks: [Chunk]
+  private var done: ((Int32) -> Void)?
+
+  init(_ chunks: [Chunk]) { self.chunks = chunks }
+  deinit { request.deallocate() }
+
+  func forget() { done = nil }
+
+  func start(on stream: UnsafeMutablePointer<uv_stream_t>, _ done: @escaping (Int32) -> Void) -> Int32 {
+    self.done = done
+    request.pointee.data = Unmanaged.passRetained(self).toOpaque()
+    // libuv copies the list; the memory is kept by `chunks`.
+    let buffers = chunks.map { chunk in
+      chunk.withUnsafeBytes {
+        uv_buf_init(
+          UnsafeMutableRawPointer(mutating: $0.baseAddress!).assumingMemoryBound(to: CChar.self), UInt32($0.count))
+      }
+    }
+    let code = uv_write(request, stream, buffers, UInt32(buffers.count)) { request, status in
+      Unmanaged<WriteRequest>.fromOpaque(request!.pointee.data).takeRetainedValue().done.take()?(status)
+    }
+    if code < 0 { Unmanaged.passUnretained(self).release() }
+    return code
+  }
+}
+
+private final class ShutdownRequest {
+  private let request = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
+  private var done: ((Int32) -> Void)?
+
+  deinit { request.deallocate() }
+
+  func forget() { done = nil }
+
+  func start(on stream: UnsafeMutablePointer<uv_stream_t>, _ done: @escaping (Int32) -> Void) -> Int32 {
+    self.done = done
+    request.pointee.data = Unmanaged.passRetained(self).toOpaque()
+    let code = uv_shutdown(request, stream) { request, status in
+      Unmanaged<ShutdownRequest>.fromOpaque(request!.pointee.data).takeRetainedValue().done.take()?(status)
+    }
+    if code < 0 { Unmanaged.passUnretained(self).release() }
+    return code
+  }
+}

@@ -1,0 +1,27 @@
+internal import CLibUV
+
+/// A call of the operating system that failed: what was tried, with what, and the system's reason.
+public struct SystemError: Error, Hashable, Sendable {
+  /// What was tried, in words that follow "cannot": `read`, `connect to` …
+  public let operation: String
+  /// With what: a path, an address.
+  public let subject: String
+  /// The system's error number, positive (`ENOENT`, `ECONNREFUSED` …), or libuv's for what the system has none for.
+  public let code: Int32
+
+  /// - Parameter code: an error number, positive, or as libuv returns it, negative.
+  public init(_ operation: String, _ subject: String, code: Int32) {
+    self.operation = operation
+    self.subject = subject
+    self.code = abs(code)
+  }
+
+  /// The system's name for ``code``: `ENOENT`.
+  public var name: String { String(cString: uv_err_name(-code)) }
+}
+
+extension SystemError: CustomStringConvertible {
+  public var description: String {
+    "cannot \(operation) \(subject): \(String(cString: uv_strerror(-code))) (\(name))"
+  }
+}

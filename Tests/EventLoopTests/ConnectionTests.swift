@@ -1,0 +1,175 @@
+import FeedStream
+import TestSupport
+import Testing
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct ConnectionTests {
+  private let loop = EventLoop()
+
+  private func listener() throws -> Listener { try Listener(at: .internet("127.0.0.1", port: 0), on: loop) }
+
+  @Test func `an echo server is one chain`() throws {
+    let listener = try listener()
+    let server = listener.connections
+      .flatMap { $0.bytes.write(to: $0).catch { _ in Empty<Never, Never>() } }
+      .sink { _ in }
+    var lines: [String] = []
+    let client = Connection.connect(to: listener.address, on: loop)
+      .mapError { $0 as any Error }
+      .flatMap { connection in
+        let sent = ["hello\nwor", "ld\n"].map { Chunk($0) }.publisher
+          .write(to: connection, atEnd: .endsWriting)
+          .mapError { $0 as any Error }.map { (_: Never) -> String in }
+        return connection.bytes.lines().merge(with: sent)
+      }
+      .sink { completion in
+        if case .failure(let error) = completion { Issue.record(error) }
+        listener.close()
+      } receiveValue: {
+        lines.append($0)
+      }
+    loop.run()
+    #expect(lines == ["hello", "world"])
+    for subscription in [server, client] { subscription.cancel() }
+  }
+
+  @Test func `nothing is read without demand, and a writer then waits`() throws {
+    let listener = try listener()
+    var connection: Connection?
+    let server = listener.connections.prefix(1).sink { connection = $0 }
+    var written = 0
+    let block = Chunk(repeatElement(7, count: 64 * 1024))
+    let client = Connection.connect(to: listener.address, on: loop)
+      .mapError { $0 as any Error }
+      .flatMap {
+        repeatElement(block, count: 16 * 1024).publisher.handleEvents(receiveOutput: { written += $0.count })
+          .write(to: $0).mapError { $0 as any Error }
+      }
+      .sink { _ in
+      } receiveValue: { _ in
+      }
+    let pause = LoopTimer(on: loop) { [loop] in loop.stop() }
+    pause.start(after: .milliseconds(300))
+    loop.run()
+    // What the system's buffers hold, and what may wait: far from the gigabyte there is.
+    #expect(written > 0 && written < 32 * 1024 * 1024)
+
+    let before = written
+    var read = 0
+    let reader = connection?.bytes.sink { _ in
+    } receiveValue: {
+      read += $0.count
+    }
+    pause.start(after: .milliseconds(300))
+    loop.run()
+    #expect(read > before && written > before)
+    for subscription in [server, client, reader] { subscription?.cancel() }
+    pause.close()
+    listener.close()
+    connection?.close()
+    loop.run()
+  }
+
+  @Test func `a connection is accepted when one is asked for`() throws {
+    let listener = try listener()
+    var subscription: (any Subscription)?
+    var accepted = 0
+    listener.connections.subscribe(
+      AnySubscriber(
+        receiveSubscription: {
+          subscription = $0
+          $0.request(.max(1))
+        },
+        receiveValue: { _ in
+          accepted += 1
+          return .none
+        }))
+    var connected = 0
+    let clients = (0..<3).map { _ in
+      Connection.connect(to: listener.address, on: loop).sink { _ in
+      } receiveValue: { _ in
+        connected += 1
+      }
+    }
+    let pause = LoopTimer(on: loop) { [loop] in loop.stop() }
+    pause.start(after: .milliseconds(100))
+    loop.run()
+    #expect((connected, accepted) == (3, 1))
+    subscription?.request(.max(2))
+    pause.start(after: .milliseconds(100))
+    loop.run()
+    #expect(accepted == 3)
+    pause.close()
+    listener.close()
+    for client in clients { client.cancel() }
+    loop.run()
+  }
+
+  @Test func `errors name what was tried, with what, and why`() throws {
+    let listener = try listener()
+    let address = listener.address
+    #expect(throws: SystemError.self) { try Listener(at: address, on: loop) }
+    #expect(throws: SystemError.self) { try Listener(at: .internet("not an address", port: 1), on: loop) }
+    #expect(throws: SystemError.self) { try Listener(at: .internet("127.0.0.1", port: 70_000), on: loop) }
+    listener.close()
+    var error: SystemError?
+    let client = Connection.connect(to: address, on: loop)
+      .sink {
+        if case .failure(let failure) = $0 { error = failure }
+      } receiveValue: { _ in
+      }
+    loop.run()
+    #expect(error?.description == "cannot connect to \(address): connection refused (ECONNREFUSED)")
+    client.cancel()
+  }
+
+  @Test func `a connection is read by one at a time, and closes when it is released`() throws {
+    let listener = try listener()
+    var ended = false
+    let server = listener.connections.flatMap { $0.bytes.catch { _ in Empty() } }.prefix(1)
+      .sink { _ in
+        ended = true
+      } receiveValue: { _ in
+      }
+    var error: SystemError?
+    let client = Connection.connect(to: listener.address, on: loop)
+      .sink { _ in
+      } receiveValue: { connection in
+        let first = connection.bytes.sink { _ in
+        } receiveValue: { _ in
+        }
+        let second = connection.bytes
+          .sink {
+            if case .failure(let failure) = $0 { error = failure }
+          } receiveValue: { _ in
+          }
+        for subscription in [first, second] { subscription.cancel() }
+        let written = Just(Chunk("x")).write(to: connection).sink { _ in
+        } receiveValue: { _ in
+        }
+        written.cancel()
+        listener.close()
+      }
+    loop.run()
+    #expect(error?.name == "EBUSY")
+    #expect(ended)
+    for subscription in [server, client] { subscription.cancel() }
+  }
+
+  @Test func `a socket in the file system serves as well`() throws {
+    let path = "/tmp/feedstream-\(UInt32.random(in: 0...UInt32.max)).socket"
+    let listener = try Listener(at: .unix(path), on: loop)
+    var text = ""
+    let server = listener.connections
+      .flatMap { Just(Chunk("hi")).write(to: $0, atEnd: .closes).catch { _ in Empty<Never, Never>() } }
+      .sink { _ in }
+    let client = Connection.connect(to: .unix(path), on: loop).flatMap { $0.bytes }.utf8Text()
+      .sink { _ in
+        listener.close()
+      } receiveValue: {
+        text += $0
+      }
+    loop.run()
+    #expect(text == "hi")
+    for subscription in [server, client] { subscription.cancel() }
+  }
+}

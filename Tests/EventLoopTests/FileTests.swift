@@ -1,0 +1,91 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct FileTests {
+  private let loop = EventLoop()
+  private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+
+  /// A file with `content`, which is gone after `body`.
+  private func withFile(_ content: Data, _ body: (File) throws -> Void) throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = folder.appending(path: "file")
+    try content.write(to: url)
+    try body(File(url.path))
+  }
+
+  @Test func `a file is read to its end, in chunks of a size`() throws {
+    let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+    try withFile(content) { file in
+      var chunks: [Chunk] = []
+      let all = file.bytes(chunkSize: 30_000, on: loop).sink { _ in
+      } receiveValue: {
+        chunks.append($0)
+      }
+      loop.run()
+      #expect(chunks.map(\.count) == [30_000, 30_000, 30_000, 10_000])
+      #expect(Chunk(joining: chunks) == Chunk(content))
+      all.cancel()
+    }
+  }
+
+  @Test func `a file is read from a place`() throws {
+    try withFile(Data("hello, world".utf8)) { file in
+      var text = ""
+      let rest = file.bytes(from: 7, on: loop).utf8Text().sink { _ in
+      } receiveValue: {
+        text += $0
+      }
+      loop.run()
+      #expect(text == "world")
+      rest.cancel()
+    }
+  }
+
+  @Test func `no chunk is read that is not asked for`() throws {
+    try withFile(Data(repeating: 1, count: 100)) { file in
+      var count = 0
+      var subscription: (any Subscription)?
+      file.bytes(chunkSize: 10, on: loop).subscribe(
+        AnySubscriber(
+          receiveSubscription: {
+            subscription = $0
+            $0.request(.max(3))
+          },
+          receiveValue: { _ in
+            count += 1
+            return .none
+          }))
+      loop.run()
+      #expect(count == 3)
+      subscription?.cancel()
+    }
+  }
+
+  @Test func `a file that is not there is an error that names it`() {
+    var error: SystemError?
+    let none = File("/nonexistent/file").bytes(on: loop)
+      .sink {
+        if case .failure(let failure) = $0 { error = failure }
+      } receiveValue: { _ in
+      }
+    loop.run()
+    #expect(error?.description == "cannot open /nonexistent/file: no such file or directory (ENOENT)")
+    none.cancel()
+  }
+
+  @Test func `what is read after a cancellation is not delivered`() throws {
+    try withFile(Data(repeating: 1, count: 100)) { file in
+      var count = 0
+      let all = file.bytes(chunkSize: 10, on: loop).sink { _ in
+      } receiveValue: { _ in
+        count += 1
+      }
+      all.cancel()
+      loop.run()
+      #expect(count == 0)
+    }
+  }
+}

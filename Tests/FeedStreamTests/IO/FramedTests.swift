@@ -1,0 +1,148 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct FramedTests {
+  /// What a stream delivers of `bytes`, whole and cut at every place and into single bytes: always the same.
+  private func results<P: Publisher>(
+    of bytes: [UInt8], _ operators: (AnyPublisher<Chunk, Never>) -> P
+  ) -> Set<[P.Output]> where P.Output: Hashable {
+    let cuts =
+      [[Chunk(bytes)], bytes.map { Chunk([$0]) }] + bytes.indices.map { [Chunk(bytes[..<$0]), Chunk(bytes[$0...])] }
+    return Set(
+      cuts.map { chunks in
+        var values: [P.Output] = []
+        let all = operators(chunks.publisher.eraseToAnyPublisher())
+          .sink { _ in
+          } receiveValue: {
+            values.append($0)
+          }
+        all.cancel()
+        return values
+      })
+  }
+
+  @Test func `lines are the same wherever the bytes are cut`() {
+    let text = "one\r\n\ntwo ü 🙂\nlast"
+    #expect(results(of: Array(text.utf8)) { $0.lines() } == [["one", "", "two ü 🙂", "last"]])
+    #expect(results(of: Array("a\nb\n".utf8)) { $0.lines() } == [["a", "b"]])
+    #expect(results(of: []) { $0.lines() } == [[]])
+  }
+
+  @Test func `parts are the same wherever the bytes are cut`() {
+    #expect(results(of: Array(",a,,bc".utf8)) { $0.split(by: UInt8(ascii: ",")) } == [["", "a", "", "bc"]])
+  }
+
+  @Test func `text is the same wherever the bytes are cut, also where it is not UTF-8`() {
+    for bytes: [UInt8] in [
+      Array("aü€🙂".utf8), [0x61, 0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x99], [0xED, 0xA0, 0x80], [0xC0, 0x80, 0x62],
+      [0xF5, 0x80, 0x80, 0x80], [0xE0, 0x80, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80, 0xBF, 0xFF],
+    ] {
+      let texts = Set(results(of: bytes) { $0.utf8Text() }.map { $0.joined() })
+      #expect(texts == [String(decoding: bytes, as: UTF8.self)], "\(bytes)")
+    }
+  }
+
+  @Test func `chunks of one size are the same wherever the bytes are cut`() {
+    #expect(results(of: Array("abcde".utf8)) { $0.chunked(into: 2) } == [["ab", "cd", "e"]])
+    #expect(results(of: Array("abcd".utf8)) { $0.chunked(into: 2) } == [["ab", "cd"]])
+  }
+
+  @Test func `all bytes are joined into one chunk, also when there are none`() {
+    #expect(results(of: Array("abc".utf8)) { $0.joined(upTo: 3) } == [["abc"]])
+    #expect(results(of: []) { $0.joined(upTo: 3) } == [[""]])
+  }
+
+  @Test func `the first bytes are delivered, and no more`() {
+    for (count, expected) in [(0, ""), (2, "ab"), (3, "abc"), (9, "abc")] {
+      let texts = results(of: Array("abc".utf8)) { $0.prefix(bytes: count) }.map { Chunk(joining: $0) }
+      #expect(Set(texts) == [Chunk(expected)])
+    }
+  }
+
+  @Test func `a line that is too long is an error, and so are too many bytes`() {
+    var errors: [ChunkError?] = []
+    let lines = ["ab", "cd\n"].map { Chunk($0) }.publisher.lines(maxLength: 3)
+      .sink {
+        errors.append($0.error)
+      } receiveValue: { _ in
+      }
+    let joined = ["ab", "cd"].map { Chunk($0) }.publisher.joined(upTo: 3)
+      .sink {
+        errors.append($0.error)
+      } receiveValue: { _ in
+      }
+    #expect(errors == [.partTooLong(limit: 3), .tooMany(limit: 3)])
+    for subscription in [lines, joined] { subscription.cancel() }
+  }
+
+  @Test func `a chunk is asked for only when a line is wanted and none can be made`() {
+    let chunks = PassthroughSubject<Chunk, Never>()
+    var asked = 0
+    var lines: [String] = []
+    var subscription: (any Subscription)?
+    chunks.handleEvents(receiveRequest: { asked += $0.max ?? 0 }).lines().subscribe(
+      AnySubscriber(
+        receiveSubscription: { subscription = $0 },
+        receiveValue: {
+          lines.append($0)
+          return .none
+        }))
+    #expect(asked == 0)
+    subscription?.request(.max(1))
+    #expect(asked == 1)
+    chunks.send("a\nb\nc")
+    subscription?.request(.max(1))
+    #expect(asked == 1)
+    #expect(lines == ["a", "b"])
+    subscription?.request(.max(1))
+    #expect(asked == 2)
+    chunks.send(completion: .finished)
+    #expect(lines == ["a", "b", "c"])
+    subscription?.cancel()
+  }
+
+  @Test func `a failure follows the lines that came before it`() {
+    struct Torn: Error {}
+    let chunks = PassthroughSubject<Chunk, Torn>()
+    var events: [String] = []
+    var subscription: (any Subscription)?
+    chunks.lines().subscribe(
+      AnySubscriber(
+        receiveSubscription: { subscription = $0 },
+        receiveValue: {
+          events.append($0)
+          return .none
+        },
+        receiveCompletion: { events.append("\($0)".contains("Torn") ? "torn" : "\($0)") }))
+    subscription?.request(.max(1))
+    chunks.send("a\nb\nc")
+    chunks.send(completion: .failure(Torn()))
+    #expect(events == ["a"])
+    subscription?.request(.unlimited)
+    #expect(events == ["a", "b", "torn"])
+  }
+
+  @Test func `a million lines pulled one by one keep the stack flat`() {
+    let chunks = (0..<1_000).map { _ in Chunk(String(repeating: "x\n", count: 1_000)) }
+    var count = 0
+    var subscription: (any Subscription)?
+    chunks.publisher.lines().subscribe(
+      AnySubscriber(
+        receiveSubscription: {
+          subscription = $0
+          $0.request(.max(1))
+        },
+        receiveValue: { _ in
+          count += 1
+          return .max(1)
+        }))
+    #expect(count == 1_000_000)
+    subscription?.cancel()
+  }
+}
+
+extension Subscribers.Completion {
+  fileprivate var error: ChunkError? { if case .failure(let error) = self { error as? ChunkError } else { nil } }
+}
