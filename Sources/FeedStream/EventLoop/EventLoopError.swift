@@ -7,6 +7,7 @@ public struct EventLoopError: Error, Hashable, Sendable {
     case watchDescriptor = "watch a file descriptor"
     case watchSignal = "watch a signal"
     case startThread = "start a thread"
+    case openHandle = "open a socket or a file"
   }
 
   /// The operation that was refused.
