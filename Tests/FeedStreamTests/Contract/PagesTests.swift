@@ -63,7 +63,7 @@ import Testing
 
   /// Named with as much of its path as says which one is meant: `Timing/Delay.swift`.
   @Test func `every Swift file that a page names is there`() throws {
-    let files = try ["Sources", "Tests", "Examples"].flatMap { folder in
+    let files = try ["Sources", "Tests", "Examples", "Fuzzing", "Benchmarks"].flatMap { folder in
       let found = FileManager.default.enumerator(atPath: Self.project.appending(path: folder).path)
       return try #require(found).compactMap { ($0 as? String).map { "/\(folder)/\($0)" } }
     }.filter { $0.hasSuffix(".swift") }
