@@ -133,4 +133,13 @@ import Testing
     }
     #expect(expanded(1).record().values == [1, 2, 4, 5, 3, 6, 7])
   }
+
+  @Test func `windows overlap`() {
+    let source = ["a", "b", "c", "d", "e"].publisher
+    let result =
+      source.collect(3, every: 2).map { $0.publisher }
+    let windows = result.flatMap(maxPublishers: .max(1)) { $0.collect() }.record().values
+    #expect(windows.map { $0.joined() }.prefix(2) == ["abc", "cde"])
+    #expect(windows == source.collect(3, every: 2).record().values)
+  }
 }
