@@ -1,5 +1,12 @@
 import CSimdJSON
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// A text that is made a `String` of only when somebody asks: until then it is a part of memory that it shares with the
 /// other texts of its document.

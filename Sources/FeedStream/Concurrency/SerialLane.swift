@@ -1,5 +1,12 @@
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
 
 /// Replaces a loop where there is none: runs the work of several threads one piece at a time, on a thread that finds it
 /// free. No thread waits; a thread that finds it busy leaves its work to the one that is running.
