@@ -31,7 +31,9 @@ public enum StandardInput {
 
   /// A file, a device, or nothing: epoll refuses these, and the pool reads them.
   private static func fileBytes(on loop: EventLoop) -> AnyPublisher<Chunk, SystemError> {
-    guard fcntl(STDIN_FILENO, F_GETFD) >= 0 else { return Empty().eraseToAnyPublisher() }
+    // Closed when the program began, its number may be the event loop's by now, which is no file of any kind.
+    var status = stat()
+    guard fstat(STDIN_FILENO, &status) == 0, status.st_mode & S_IFMT != 0 else { return Empty().eraseToAnyPublisher() }
     return Publishers.FileBytes(
       source: .descriptor(STDIN_FILENO, name: "standard input"), offset: nil, chunkSize: 256 * 1024, scheduler: loop
     ).eraseToAnyPublisher()
