@@ -11,6 +11,7 @@ let package = Package(
     .library(name: "FeedStream", targets: ["FeedStream"]),
     .library(name: "FeedStreamTesting", targets: ["FeedStreamTesting"]),
     .library(name: "FeedFormats", targets: ["FeedFormats"]),
+    .library(name: "FeedHTTP", targets: ["FeedHTTP"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .library(name: "PlainText", targets: ["PlainText"]),
@@ -47,10 +48,12 @@ let package = Package(
         .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay", condition: everything),
       ]),
     .target(name: "PlainText"),
+    // HTTP without a database, for who needs no feed.
+    .target(name: "FeedHTTP", dependencies: ["FeedStream", "PlainText", "CCurl"]),
     .target(
       name: "ImageFeed",
       dependencies: [
-        "FeedFormats", "FeedStream", "PlainText", "CCurl",
+        "FeedFormats", "FeedHTTP", "FeedStream", "PlainText",
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: everything),
       ]),
@@ -124,7 +127,8 @@ let package = Package(
       name: "ImageFeedTests",
       dependencies: [
         "TestSupport",
-        "FeedFormats", "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "PlainText", "Samples",
+        "FeedFormats", "FeedHTTP", "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "PlainText",
+        "Samples",
         "feed",
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),
       ],

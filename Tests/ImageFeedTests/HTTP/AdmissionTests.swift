@@ -1,7 +1,8 @@
+import ImageFeed
 import TestSupport
 import Testing
 
-@testable import ImageFeed
+@testable import FeedHTTP
 
 @Suite(.settled) struct AdmissionTests {
   @Test func `items are admitted up to the limits`() {

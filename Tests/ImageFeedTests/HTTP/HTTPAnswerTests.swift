@@ -1,10 +1,11 @@
 import FeedStream
 import Foundation
+import ImageFeed
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import ImageFeed
+@testable import FeedHTTP
 
 @Suite(.settled) struct HTTPAnswerTests {
   @Test func `a request delivers an answer and finishes`() throws {

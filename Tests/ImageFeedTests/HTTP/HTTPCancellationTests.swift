@@ -1,9 +1,10 @@
 import FeedStream
 import Foundation
+import ImageFeed
 import TestSupport
 import Testing
 
-@testable import ImageFeed
+@testable import FeedHTTP
 
 @Suite(.settled) struct HTTPCancellationTests {
   /// Where the origin is when the subscriber cancels.

@@ -1,9 +1,10 @@
 import Foundation
+import ImageFeed
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import ImageFeed
+@testable import FeedHTTP
 
 @Suite(.settled) struct HTTPRedirectTests {
   private func redirecting(_ status: String, to place: @escaping @Sendable (String) -> String?) -> RawOrigin {

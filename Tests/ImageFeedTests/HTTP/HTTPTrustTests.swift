@@ -1,8 +1,9 @@
 import Foundation
+import ImageFeed
 import TestSupport
 import Testing
 
-@testable import ImageFeed
+@testable import FeedHTTP
 
 @Suite(
   .settled, .serialized,

@@ -5,6 +5,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
+@testable import FeedHTTP
 @testable import ImageFeed
 
 /// A load that is cancelled at every point there is, one after another.

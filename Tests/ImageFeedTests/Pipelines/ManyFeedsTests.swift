@@ -4,6 +4,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
+@testable import FeedHTTP
 @testable import ImageFeed
 
 /// More feeds at once than the process has descriptors for, each in a process of its own.

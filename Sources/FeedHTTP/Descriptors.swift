@@ -1,9 +1,9 @@
 import Foundation
 
 /// The process's file descriptors.
-enum Descriptors {
+package enum Descriptors {
   /// Whether there is none left, for the process or in the whole machine.
-  static var areExhausted: Bool {
+  package static var areExhausted: Bool {
     let copy = dup(STDERR_FILENO)
     guard copy < 0 else {
       close(copy)
