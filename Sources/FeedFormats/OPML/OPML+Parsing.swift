@@ -1,0 +1,184 @@
+extension OPML {
+  /// Reads a list.
+  ///
+  /// - Parameters:
+  ///   - bytes: the document, in any encoding that feeds have.
+  ///   - limits: how much it may hold; outlines count as items.
+  /// - Throws: ``FeedFormatError/notAFeed`` when its first kilobytes hold no OPML, ``FeedFormatError/empty``, and each
+  ///   limit's own error.
+  public init(parsing bytes: [UInt8], limits: FeedLimits = FeedLimits()) throws(FeedFormatError) {
+    guard !bytes.isEmpty else { throw .empty }
+    guard bytes.count <= limits.documentBytes else { throw .documentTooLong(limit: limits.documentBytes) }
+    var decoder = TextDecoder(charset: nil)
+    var scanner = XMLScanner(limits: limits)
+    var reader = OPMLReader(limits: limits)
+    var index = 0
+    while index < bytes.count {
+      let end = min(bytes.count, index + limits.recognitionBytes)
+      bytes.withUnsafeBufferPointer { bytes in
+        decoder.decode(bytes.part(index, end), isLast: end == bytes.count, to: &scanner.pending)
+      }
+      try scanner.scan(isLast: end == bytes.count, into: &reader)
+      guard reader.isRecognized else { throw .notAFeed }
+      index = end
+    }
+    self = reader.finish()
+  }
+}
+
+/// Builds the tree of outlines from the tags of a document.
+struct OPMLReader: XMLSink {
+  private enum Name {
+    static let opml = StaticString("opml").nameHash
+    static let outline = StaticString("outline").nameHash
+    static let title = StaticString("title").nameHash
+    static let body = StaticString("body").nameHash
+  }
+
+  private let limits: FeedLimits
+  private var list = OPML()
+  /// The outlines that are open, the innermost last.
+  private var open: [OPML.Outline] = []
+  private var count = 0
+  private var titleText: [UInt8]?
+  /// True once the outermost element, or an outline, was seen.
+  private(set) var isRecognized = false
+
+  init(limits: FeedLimits) { self.limits = limits }
+
+  var wantsText: Bool { titleText != nil }
+  var textElement: UInt64? { titleText == nil ? nil : Name.title }
+
+  mutating func open(_ tag: borrowing XMLTag) throws(FeedFormatError) {
+    switch tag.nameBytes.nameHash {
+    case Name.opml:
+      isRecognized = true
+      takeNamespaces(of: tag)
+    case Name.outline: try takeOutline(tag)
+    case Name.title where list.title == nil && list.outlines.isEmpty && open.isEmpty && !tag.isClosed: titleText = []
+    case Name.body: endTitle()
+    default: break
+    }
+  }
+
+  mutating func close(_ name: Bytes) {
+    switch name.nameHash {
+    case Name.title: endTitle()
+    case Name.outline: if let outline = open.popLast() { append([outline]) }
+    case Name.body: closeAll()
+    default: break
+    }
+  }
+
+  mutating func text(_ bytes: Bytes, isLiteral: Bool) throws(FeedFormatError) {
+    guard titleText != nil else { return }
+    if isLiteral { titleText!.append(bytes) } else { _ = Entities.append(bytes, to: &titleText!) }
+    guard titleText!.count <= limits.textBytes else { throw .textTooLong(limit: limits.textBytes) }
+  }
+
+  func doctype(_ name: Bytes) {}
+  func repair(_ repair: Repairs) {}
+
+  mutating func finish() -> OPML {
+    endTitle()
+    closeAll()
+    return list
+  }
+}
+
+extension OPMLReader {
+  private mutating func endTitle() {
+    guard let text = titleText else { return }
+    titleText = nil
+    let title = plainLine(String(decoding: text, as: UTF8.self))
+    if !title.isEmpty { list.title = title }
+  }
+
+  private mutating func takeNamespaces(of tag: borrowing XMLTag) {
+    for attribute in tag.attributes {
+      let name = tag.name(of: attribute)
+      guard name.starts(with: "xmlns:"), name.count > 6 else { continue }
+      let prefix = name.part(6, name.count).string
+      guard !list.namespaces.contains(where: { $0.name == prefix }) else { continue }
+      list.namespaces.append(OPML.Attribute(prefix, Self.text(tag.rawValue(of: attribute))))
+    }
+  }
+
+  private mutating func takeOutline(_ tag: borrowing XMLTag) throws(FeedFormatError) {
+    isRecognized = true
+    endTitle()
+    count += 1
+    guard count <= limits.items else { throw .tooManyItems(limit: limits.items) }
+    let outline = Self.outline(tag)
+    guard !tag.isClosed else { return append([outline]) }
+    if open.count >= limits.depth {
+      // Feeds that nothing closes seem to nest.
+      guard let last = open.last, last.address != nil else { throw .tooDeep(limit: limits.depth) }
+      closeLastWithoutTag()
+    }
+    open.append(outline)
+  }
+
+  private static func outline(_ tag: borrowing XMLTag) -> OPML.Outline {
+    var outline = OPML.Outline()
+    for attribute in tag.attributes {
+      let (name, value) = (tag.name(of: attribute), text(tag.rawValue(of: attribute)))
+      // The first of a name counts.
+      if name.equalsIgnoringCase("text") {
+        if outline.text == nil { outline.text = value }
+      } else if name.equalsIgnoringCase("title") {
+        if outline.title == nil { outline.title = value }
+      } else if name.equalsIgnoringCase("xmlurl") {
+        if outline.address == nil, !value.isEmpty { outline.address = value }
+      } else if name.equalsIgnoringCase("htmlurl") {
+        if outline.page == nil { outline.page = value }
+      } else if case let name = name.string, name.isAttributeName, outline[attribute: name] == nil {
+        outline.attributes.append(OPML.Attribute(name, value))
+      }
+    }
+    // Links to feeds are sometimes written so.
+    if outline.address == nil, ["rss", "atom"].contains(outline[attribute: "type"]?.lowercased() ?? ""),
+      let url = outline[attribute: "url"]
+    {
+      outline.address = url
+      outline[attribute: "url"] = nil
+    }
+    return outline
+  }
+
+  private static func text(_ raw: Bytes) -> String {
+    var text: [UInt8] = []
+    Entities.append(raw.trimmed, to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private mutating func append(_ outlines: [OPML.Outline]) {
+    if open.isEmpty {
+      list.outlines += outlines
+    } else {
+      open[open.count - 1].outlines += outlines
+    }
+  }
+
+  private mutating func closeAll() {
+    while !open.isEmpty { closeLastWithoutTag() }
+  }
+
+  /// A feed that was not closed holds what follows it, which is beside it; a folder keeps what it holds.
+  private mutating func closeLastWithoutTag() {
+    guard var outline = open.popLast() else { return }
+    guard outline.address != nil else { return append([outline]) }
+    let following = outline.outlines
+    outline.outlines = []
+    append([outline] + following)
+  }
+}
+
+extension String {
+  /// True for what may be written as the name of an attribute.
+  fileprivate var isAttributeName: Bool {
+    guard let first = utf8.first, first.beginsName else { return false }
+    return !hasPrefix("xmlns")
+      && utf8.allSatisfy { $0.beginsName || $0.isDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
+  }
+}

@@ -1,0 +1,63 @@
+extension OPML {
+  /// The list as a document of OPML 2.0, in UTF-8.
+  ///
+  /// Attributes with a prefix that ``namespaces`` does not declare are left out, as OPML 2.0 demands.
+  public var document: String {
+    var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\""
+    for namespace in namespaces { text += " xmlns:\(namespace.name)=\"\(Self.escaped(namespace.value))\"" }
+    text += ">\n  <head>\n"
+    if let title { text += "    <title>\(Self.escaped(title))</title>\n" }
+    text += "  </head>\n  <body>\n"
+    for outline in outlines { write(outline, depth: 2, to: &text) }
+    return text + "  </body>\n</opml>\n"
+  }
+
+  private func write(_ outline: Outline, depth: Int, to text: inout String) {
+    let margin = String(repeating: "  ", count: depth)
+    text += "\(margin)<outline"
+    // `text` is the one attribute that every outline must have.
+    Self.write("text", outline.text ?? outline.title ?? outline.address ?? "", to: &text)
+    if let title = outline.title { Self.write("title", title, to: &text) }
+    if let address = outline.address {
+      if outline[attribute: "type"] == nil { Self.write("type", "rss", to: &text) }
+      Self.write("xmlUrl", address, to: &text)
+    }
+    if let page = outline.page { Self.write("htmlUrl", page, to: &text) }
+    for attribute in outline.attributes where isDeclared(attribute.name) {
+      Self.write(attribute.name, attribute.value, to: &text)
+    }
+    guard !outline.outlines.isEmpty else {
+      text += "/>\n"
+      return
+    }
+    text += ">\n"
+    for inner in outline.outlines { write(inner, depth: depth + 1, to: &text) }
+    text += "\(margin)</outline>\n"
+  }
+
+  private func isDeclared(_ name: String) -> Bool {
+    let parts = name.split(separator: ":", omittingEmptySubsequences: false)
+    return parts.count == 1 || parts.count == 2 && namespaces.contains { $0.name == parts[0] }
+  }
+
+  private static func write(_ name: String, _ value: String, to text: inout String) {
+    text += " \(name)=\"\(escaped(value))\""
+  }
+
+  /// Characters that XML forbids are left out; line breaks in an attribute would be read as spaces.
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "\t", "\n", "\r": result += "&#\(scalar.value);"
+      case "\0"..<" ", "\u{FFFE}", "\u{FFFF}": break
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,136 @@
+/// A list of subscriptions as feed readers exchange it: OPML 1.0 and 2.0 (<http://opml.org/spec2.opml>).
+///
+///     let list = try OPML(parsing: bytes)
+///     for feed in list.feeds { print(feed.folders, feed.outline.name, feed.address) }
+///
+/// Reading is lenient: unquoted attributes, bare `&`, unclosed outlines, wrong encodings and missing heads are read as
+/// they are meant. What an outline says besides what is named here is kept, in its order, and written again.
+public struct OPML: Hashable, Sendable {
+  /// One line of the list: a folder, or a feed.
+  public struct Outline: Hashable, Sendable {
+    /// What a reader shows (`text`).
+    public var text: String?
+    /// The feed's own title (`title`).
+    public var title: String?
+    /// The feed's address (`xmlUrl`), as it came.
+    public var address: String?
+    /// The address of the feed's site (`htmlUrl`), as it came.
+    public var page: String?
+    /// Everything else, as it came.
+    public var attributes: [Attribute]
+    /// What is inside: of a folder, usually.
+    public var outlines: [Outline]
+
+    public init(
+      text: String? = nil, title: String? = nil, address: String? = nil, page: String? = nil,
+      attributes: [Attribute] = [], outlines: [Outline] = []
+    ) {
+      self.text = text
+      self.title = title
+      self.address = address
+      self.page = page
+      self.attributes = attributes
+      self.outlines = outlines
+    }
+  }
+
+  /// An attribute of an outline.
+  public struct Attribute: Hashable, Sendable {
+    /// With its prefix, if it has one.
+    public var name: String
+    public var value: String
+
+    public init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The list's name.
+  public var title: String?
+  /// The vocabularies that the outlines use besides OPML's: `xmlns:` prefixes and their addresses.
+  public var namespaces: [Attribute]
+  public var outlines: [Outline]
+
+  public init(title: String? = nil, namespaces: [Attribute] = [], outlines: [Outline] = []) {
+    self.title = title
+    self.namespaces = namespaces
+    self.outlines = outlines
+  }
+}
+
+extension OPML.Outline {
+  /// What to call it: its text, else its title; `nil` when neither has a visible character.
+  public var name: String? {
+    for text in [text, title] {
+      if let text, case let line = plainLine(text), !line.isEmpty { return line }
+    }
+    return nil
+  }
+
+  /// The value of an attribute that is not one of those with a property; letters count without their case.
+  public subscript(attribute name: String) -> String? {
+    get { attributes.first { $0.name.lowercased() == name.lowercased() }?.value }
+    set {
+      let index = attributes.firstIndex { $0.name.lowercased() == name.lowercased() }
+      switch (index, newValue) {
+      case (let index?, let value?): attributes[index].value = value
+      case (let index?, nil): attributes.remove(at: index)
+      case (nil, let value?): attributes.append(OPML.Attribute(name, value))
+      case (nil, nil): break
+      }
+    }
+  }
+
+  /// ``address``, if it is an absolute http or https address; `feed:` stands for `http:`.
+  public var webAddress: String? {
+    guard var text = address else { return nil }
+    text = text.withBytes { $0.trimmed.string }
+    let lower = text.lowercased()
+    if lower.hasPrefix("feed://") {
+      text = "http://" + text.dropFirst(7)
+    } else if lower.hasPrefix("feed:") {
+      text = String(text.dropFirst(5))
+    }
+    return text.withBytes { absoluteAddress($0, base: nil) }
+  }
+}
+
+extension OPML {
+  /// A feed of a list, and the names of the folders that it is in.
+  public struct Feed: Hashable, Sendable {
+    public var outline: Outline
+    /// Absolute, http or https.
+    public var address: String
+    public var folders: [String]
+  }
+
+  /// The feeds with an address of http or https, in the list's order, each address once.
+  public var feeds: [Feed] {
+    var (feeds, known): ([Feed], Set<String>) = ([], [])
+    visit(outlines, in: []) { outline, folders in
+      guard let address = outline.webAddress, known.insert(address).inserted else { return }
+      feeds.append(Feed(outline: outline, address: address, folders: folders))
+    }
+    return feeds
+  }
+
+  /// How many outlines name a feed whose address is not one of http or https.
+  public var unusableFeeds: Int {
+    var count = 0
+    visit(outlines, in: []) { outline, _ in
+      if outline.address != nil, outline.webAddress == nil { count += 1 }
+    }
+    return count
+  }
+
+  /// As deep as outlines nest, which ``FeedLimits/depth`` bounds.
+  private func visit(_ outlines: [Outline], in folders: [String], _ body: (Outline, [String]) -> Void) {
+    for outline in outlines {
+      body(outline, folders)
+      guard !outline.outlines.isEmpty else { continue }
+      let name = outline.address == nil ? outline.name : nil
+      visit(outline.outlines, in: folders + (name.map { [$0] } ?? []), body)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import FeedFormats
+import TestSupport
+import Testing
+
+@Suite(.settled) struct OPMLTests {
+  private func list(_ text: String, limits: FeedLimits = FeedLimits()) throws -> OPML {
+    try OPML(parsing: Array(text.utf8), limits: limits)
+  }
+
+  private func opml(_ body: String) -> String {
+    "<?xml version=\"1.0\"?><opml version=\"2.0\"><head><title>Mine</title></head><body>\(body)</body></opml>"
+  }
+
+  private let a = "<outline text=\"A\" type=\"rss\" xmlUrl=\"https://a.example/feed\"/>"
+  private let b = "<outline text='B' xmlUrl='http://b.example/?x=1&amp;y=2'/>"
+
+  @Test func `feeds come in order with the folders they are in`() throws {
+    let list = try list(
+      opml("<outline text=\"Photos\"><outline text=\"Sea &amp; sky\">\(a)</outline>\(b)</outline><outline text='x'/>"))
+    #expect(list.title == "Mine")
+    #expect(list.feeds.map(\.address) == ["https://a.example/feed", "http://b.example/?x=1&y=2"])
+    #expect(list.feeds.map(\.folders) == [["Photos", "Sea & sky"], ["Photos"]])
+    #expect(list.feeds.map(\.outline.name) == ["A", "B"])
+  }
+
+  @Test func `what is written reads back the same`() throws {
+    let feed = OPML.Outline(
+      text: "A \"b\" <c> & d\n", title: "T", address: "https://a.example/?a=1&b=2", page: "https://a.example/",
+      attributes: [.init("type", "rss"), .init("feed:interval", "15m"), .init("category", "/x")])
+    let list = OPML(
+      title: "My <list>", namespaces: [.init("feed", "https://feedstream.example/opml")],
+      outlines: [OPML.Outline(text: "Folder", outlines: [feed]), feed])
+    #expect(try self.list(list.document) == list)
+  }
+
+  @Test func `an attribute of a vocabulary that is not declared is not written`() throws {
+    let outline = OPML.Outline(text: "A", attributes: [.init("x:y", "1")])
+    #expect(!OPML(outlines: [outline]).document.contains("x:y"))
+  }
+
+  @Test func `an address that is there twice counts once, and only those of the web count`() throws {
+    let list = try list(
+      opml(
+        a + a + "<outline text='f' xmlUrl='feed://c.example/x'/><outline xmlUrl='feed:https://d.example/'/>"
+          + "<outline text='no' xmlUrl='file:///etc/passwd'/><outline text='no' xmlUrl='/relative'/>"))
+    #expect(
+      list.feeds.map(\.address) == ["https://a.example/feed", "http://c.example/x", "https://d.example/"])
+    #expect(list.unusableFeeds == 2)
+  }
+
+  private static let malformed: [(name: String, body: String)] = [
+    (
+      "outlines that nothing closes",
+      "<outline text=A xmlUrl=https://a.example/feed><outline text=B xmlUrl='http://b.example/?x=1&y=2'>"
+    ),
+    (
+      "a folder that nothing closes",
+      "<outline text=F><outline xmlUrl='https://a.example/feed'></outline><outline xmlUrl='http://b.example/?x=1&y=2'/>"
+    ),
+    (
+      "bare ampersands, and names in any case",
+      "<OUTLINE XMLURL=\"https://a.example/feed\"/><Outline xmlurl=\"http://b.example/?x=1&y=2\"/>"
+    ),
+    (
+      "url instead of xmlUrl",
+      "<outline type='rss' url='https://a.example/feed'/><outline type='atom' url='http://b.example/?x=1&amp;y=2'/>"
+    ),
+    (
+      "end tags that close nothing",
+      "</outline></outline><outline xmlUrl='https://a.example/feed'/></outline>"
+        + "<outline xmlUrl='http://b.example/?x=1&amp;y=2'/></outline>"
+    ),
+    (
+      "white space around addresses",
+      "<outline xmlUrl=' https://a.example/feed\n'/><outline xmlUrl='http://b.example/?x=1&amp;y=2 '/>"
+    ),
+  ]
+
+  @Test(arguments: malformed.indices)
+  func `malformed lists give their feeds`(row: Int) throws {
+    let (name, body) = Self.malformed[row]
+    for text in [opml(body), "<opml><body>\(body)", "junk \u{0} <!-- x --><opml><head><title>t\(body)", body] {
+      #expect(
+        try list(text).feeds.map(\.address) == ["https://a.example/feed", "http://b.example/?x=1&y=2"],
+        "\(name): \(text)")
+    }
+  }
+
+  @Test func `a feed that nothing closes holds nothing`() throws {
+    let open = (0..<1000).map { "<outline text='\($0)' xmlUrl='https://a.example/\($0)'>" }.joined()
+    let list = try list(opml(open))
+    #expect(list.feeds.count == 1000)
+    #expect(list.outlines.count == 1000)
+  }
+
+  @Test func `the encoding is found as in feeds`() throws {
+    let text = "<?xml version='1.0' encoding='ISO-8859-1'?><opml><body><outline text='Z\u{FC}rich' xmlUrl='http://a/'/>"
+    let latin = text.unicodeScalars.map { UInt8($0.value) }
+    #expect(try OPML(parsing: latin).feeds.map(\.outline.name) == ["Zürich"])
+    #expect(try OPML(parsing: [0xEF, 0xBB, 0xBF] + Array(text.utf8)).feeds.map(\.outline.name) == ["Zürich"])
+  }
+
+  @Test func `no entity of a document type is resolved`() throws {
+    let bomb =
+      "<!DOCTYPE opml [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>"
+      + "<opml><body><outline text='&a;' xmlUrl='http://a/'/></body></opml>"
+    #expect(try list(bomb).feeds.map(\.outline.name) == ["&a;"])
+  }
+
+  @Test func `what is no list, and what is too much, is an error`() throws {
+    #expect(throws: FeedFormatError.empty) { try list("") }
+    #expect(throws: FeedFormatError.notAFeed) { try list(rss("<item/>")) }
+    #expect(throws: FeedFormatError.notAFeed) { try list("{\"a\": 1}") }
+    #expect(throws: FeedFormatError.notAFeed) { try list(String(repeating: "x", count: 70_000) + opml(a)) }
+    var limits = FeedLimits()
+    limits.items = 2
+    #expect(throws: FeedFormatError.tooManyItems(limit: 2)) { try list(opml(a + a + a), limits: limits) }
+    limits.documentBytes = 10
+    #expect(throws: FeedFormatError.documentTooLong(limit: 10)) { try list(opml(a), limits: limits) }
+    let folders = String(repeating: "<outline text='f'>", count: 300)
+    #expect(throws: FeedFormatError.tooDeep(limit: 256)) { try list(opml(folders)) }
+  }
+}
