@@ -16,6 +16,10 @@ extension Oracle {
     case .replace(_, let feed):
       checkOrder(latency)
       replaced(by: feed, event.outcome)
+    case .summary: checkOrder(latency)
+    case .renew(_, let renewal):
+      checkOrder(latency)
+      renewed(with: renewal, event.outcome)
     case .delete(_, let condition): deleted(if: condition, event.outcome)
     case .summaries, .deleteAll: break
     }
@@ -31,15 +35,26 @@ extension Oracle {
     let isValidation = validationsDue > 0
     if isValidation { validationsDue -= 1 }
     var hasFailed = false
+    var isGiven: Bool { if case .given(_, _, isSaved: false) = phase { true } else { false } }
     if case .failed = outcome { hasFailed = true }
     lastLook = (time.now, clock.now, hasFailed, isValidation)
     if case .retrieved(let feed) = outcome {
       require(feed == saved, "the store gave \(describe(feed)) and should have given \(describe(saved))")
-      if let feed, !isFresh(feed.timestamp, at: clock.now) { deletionDue = "\(describe(feed)), which has expired," }
-    } else if hasFailed {
+      if isValidation || !isGiven, let feed, !isFresh(feed.timestamp, at: clock.now) {
+        deletionDue = "\(describe(feed)), which has expired,"
+      }
+    } else if hasFailed, isValidation || !isGiven {
       deletionDue = "a feed that cannot be read"
     }
     guard !isValidation else { return }
+    if case .given(let version, _, isSaved: false) = phase {
+      // The server has sent again what is saved, so that is what is shown; if it cannot be had, all is asked for.
+      require(
+        version.images == saved?.images || saved == nil, "another feed was looked for than feed \(version.number)")
+      if case .retrieved(_?) = outcome { return }
+      isAskingAgain = true
+      return
+    }
     guard case .refused(let refusal) = phase else {
       return require(false, "the cache was read though the server had not failed")
     }
@@ -102,12 +117,30 @@ extension Oracle {
       "feed \(version.number) was asked for at \(exact(asked)) but saved as of \(exact(feed.timestamp))")
     require(isShown(.remote(version)), "feed \(version.number) is saved before it is shown")
     phase = .given(version, asked: asked, isSaved: true)
+    wrote(feed, asked: asked, outcome)
+  }
+
+  /// A feed that is saved already has come again.
+  private func renewed(with renewal: FeedRenewal, _ outcome: DiskEvent.Outcome) {
+    guard case .given(let version, let asked, isSaved: false) = phase, let saved, version.images == saved.images else {
+      return require(false, "a feed was renewed that the server had not just given")
+    }
+    require(
+      renewal.timestamp == asked,
+      "feed \(version.number) was asked for at \(exact(asked)) but renewed as of \(exact(renewal.timestamp))")
+    require(isShown(.remote(version)), "feed \(version.number) is renewed before it is shown")
+    phase = .given(version, asked: asked, isSaved: true)
+    wrote(CachedFeed(saved.images, timestamp: renewal.timestamp, validators: renewal.validators), asked: asked, outcome)
+  }
+
+  private func wrote(_ feed: CachedFeed, asked: Date, _ outcome: DiskEvent.Outcome) {
     switch outcome {
-    case .replaced(.superseded(by: let other)):
+    case .replaced(.superseded(by: let other)), .renewed(.superseded(by: let other)?):
       report.superseded += 1
       let lead = other.timeIntervalSince(clock.now)
       require(other == saved?.timestamp && other > asked && lead <= 300, "a newer feed gave way to an older one")
-    case .replaced:
+    case .renewed(nil): require(false, "there was no feed to renew")
+    case .replaced, .renewed:
       report.saves += 1
       saved = feed
     case .crashed(committed: true): saved = feed

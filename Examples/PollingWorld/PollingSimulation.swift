@@ -55,7 +55,8 @@ public final class PollingSimulation {
     network = VirtualNetwork(on: time, seed: random.next())
     disk = VirtualDisk(on: time, seed: random.next())
     oracle = Oracle(
-      time: time, clock: clock, report: PollingReport(seed: seed, hours: hours, maxAge: maxAge, haste: haste))
+      time: time, clock: clock, latency: Self.latency,
+      report: PollingReport(seed: seed, hours: hours, maxAge: maxAge, haste: haste))
     time.offloadLatency = Self.latency
     disk.keepsLog = false
   }

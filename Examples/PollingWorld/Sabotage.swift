@@ -72,6 +72,10 @@ struct LyingStore: FeedStore {
   func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement {
     saves ? try store.replace(for: address, with: feed, now: now) : .replaced
   }
+  func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? { try store.summary(for: address) }
+  func renew(for address: URL, with renewal: FeedRenewal, now: Date) throws(FeedStoreError) -> FeedReplacement? {
+    saves ? try store.renew(for: address, with: renewal, now: now) : .renewed
+  }
   func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool {
     deletes ? try store.delete(for: address, if: condition) : true
   }

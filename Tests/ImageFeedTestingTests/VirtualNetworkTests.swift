@@ -68,7 +68,7 @@ struct VirtualNetworkTests {
   func `a request ends at its deadline when the answer would come then or later, or never`(reply: VirtualReply) {
     network.serve("example.com") { _, _ in reply }
     #expect(
-      end(of: HTTPRequest(url, timeout: 2)) == ("timedOut(ImageFeed.HTTPError.Phase.response)", time.now))
+      end(of: HTTPRequest(url, timeout: 2)) == ("timedOut(FeedHTTP.HTTPError.Phase.response)", time.now))
     #expect(time.now == StreamInstant(nanoseconds: 2_000_000_000))
   }
 

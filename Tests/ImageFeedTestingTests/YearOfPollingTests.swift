@@ -22,7 +22,7 @@ struct YearOfPollingTests {
   }
 
   @Test func `the simulations see everything happen that they are about`() {
-    let reports = (1000..<1012).map { simulate($0) }
+    let reports = (1000..<1018).map { simulate($0) }
     for count in [
       \PollingReport.feeds, \.savedFeeds, \.errors, \.saves, \.superseded, \.deletions, \.diskFailures, \.crashes,
       \.outages, \.clockJumps, \.changes,

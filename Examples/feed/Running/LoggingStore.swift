@@ -19,6 +19,14 @@ struct LoggingStore: FeedStore {
     return result
   }
 
+  func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? { try store.summary(for: address) }
+
+  func renew(for address: URL, with renewal: FeedRenewal, now: Date) throws(FeedStoreError) -> FeedReplacement? {
+    let result = try store.renew(for: address, with: renewal, now: now)
+    log.debug("cache renewed", metadata: ["result": "\(result.map { "\($0)" } ?? "nothing to renew")"])
+    return result
+  }
+
   @discardableResult
   func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool {
     let isDeleted = try store.delete(for: address, if: condition)

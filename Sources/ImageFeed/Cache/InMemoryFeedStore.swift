@@ -41,6 +41,28 @@ public final class InMemoryFeedStore: FeedStore {
     }
   }
 
+  public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
+    try retrieve(for: address).map {
+      CachedFeedSummary(
+        address: address, timestamp: $0.timestamp, imageCount: $0.images.count, validators: $0.validators)
+    }
+  }
+
+  public func renew(
+    for address: URL, with renewal: FeedRenewal, now: Date
+  ) throws(FeedStoreError) -> FeedReplacement? {
+    try feeds.withLock { feeds throws(FeedStoreError) in
+      guard let saved = feeds[address.absoluteURL], saved.validators == renewal.since else { return nil }
+      if FeedCachePolicy.isSuperseded(renewal.timestamp, by: saved.timestamp, now: now) {
+        return .superseded(by: saved.timestamp)
+      }
+      try attempt(.insertion)
+      feeds[address.absoluteURL] = CachedFeed(
+        saved.images, timestamp: renewal.timestamp, validators: renewal.validators)
+      return .renewed
+    }
+  }
+
   @discardableResult public func delete(
     for address: URL, if condition: FeedDeletionCondition
   ) throws(FeedStoreError) -> Bool {

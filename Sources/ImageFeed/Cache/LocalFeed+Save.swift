@@ -24,4 +24,15 @@ extension LocalFeed {
         }, completion: promise)
     }
   }
+
+  /// Begins to renew the saved feed immediately, whoever listens.
+  func renewing(with renewal: FeedRenewal) -> Future<FeedReplacement?, FeedStoreError> {
+    let (address, store, now) = (address, cache.store, cache.now)
+    return Future { promise in
+      cache.worker.perform(
+        { () throws(FeedStoreError) -> FeedReplacement? in
+          try store.renew(for: address, with: renewal, now: now())
+        }, completion: promise)
+    }
+  }
 }

@@ -18,6 +18,18 @@ public protocol FeedStore: Sendable {
   ///   is replaced whatever its timestamp says (see ``FeedCachePolicy/isSuperseded(_:by:now:)``).
   func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement
 
+  /// What is known of the feed of `address`, without its images; `nil` if there is none. Changes nothing.
+  func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary?
+
+  /// Notes that the saved feed of `address` was current at a later moment than its timestamp, and leaves its images alone.
+  ///
+  /// Does nothing when something else was saved meanwhile: when the saved feed has other validators than
+  /// ``FeedRenewal/since``.
+  ///
+  /// - Parameter now: as for ``replace(for:with:now:)``.
+  /// - Returns: ``FeedReplacement/renewed``, or `nil` when there is no such feed.
+  func renew(for address: URL, with renewal: FeedRenewal, now: Date) throws(FeedStoreError) -> FeedReplacement?
+
   /// Deletes the feed of `address` if `condition` holds at that moment; does nothing if there is none.
   ///
   /// - Returns: whether a feed was deleted.
@@ -30,7 +42,40 @@ public protocol FeedStore: Sendable {
   func deleteAll() throws(FeedStoreError)
 }
 
+/// What a server said of a saved feed that has not changed.
+public struct FeedRenewal: Hashable, Sendable {
+  /// When the server was asked.
+  public var timestamp: Date
+  /// The validators that the saved feed has.
+  public var since: FeedValidators
+  /// Those that it gets.
+  public var validators: FeedValidators
+
+  public init(timestamp: Date, since: FeedValidators, validators: FeedValidators) {
+    self.timestamp = timestamp
+    self.since = since
+    self.validators = validators
+  }
+}
+
 extension FeedStore {
+  /// Reads the whole feed: a store that can do with less has its own.
+  public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
+    guard let feed = try retrieve(for: address) else { return nil }
+    return CachedFeedSummary(
+      address: address, timestamp: feed.timestamp, imageCount: feed.images.count, validators: feed.validators)
+  }
+
+  /// Reads and replaces the whole feed: a store that can do with less has its own.
+  public func renew(
+    for address: URL, with renewal: FeedRenewal, now: Date
+  ) throws(FeedStoreError) -> FeedReplacement? {
+    guard let feed = try retrieve(for: address), feed.validators == renewal.since else { return nil }
+    return try replace(
+      for: address, with: CachedFeed(feed.images, timestamp: renewal.timestamp, validators: renewal.validators),
+      now: now)
+  }
+
   /// Deletes the feed of `address`, whatever its state; does nothing if there is none.
   @discardableResult public func delete(for address: URL) throws(FeedStoreError) -> Bool {
     try delete(for: address, if: .always)
@@ -66,11 +111,14 @@ public struct CachedFeedSummary: Hashable, Sendable {
   public let timestamp: Date
   /// How many images it has.
   public let imageCount: Int
+  /// What its server can tell by whether it has changed; empty in a table of contents.
+  public let validators: FeedValidators
 
   /// Describes a saved feed.
-  public init(address: URL, timestamp: Date, imageCount: Int) {
+  public init(address: URL, timestamp: Date, imageCount: Int, validators: FeedValidators = FeedValidators()) {
     self.address = address
     self.timestamp = timestamp
     self.imageCount = imageCount
+    self.validators = validators
   }
 }

@@ -1,16 +1,80 @@
-/// What a server said by which it can tell whether a feed has changed since (RFC 9110, section 8.8): kept and sent back
-/// as it came, to the byte.
+public import Foundation
+
+/// What tells whether a feed has changed since its server last sent it.
+///
+/// The two fields of HTTP (RFC 9110, section 8.8) are kept and sent back as they came, to the byte.
 public struct FeedValidators: Hashable, Sendable {
   /// The value of the field `ETag`.
   public var etag: String?
   /// The value of the field `Last-Modified`.
   public var lastModified: String?
+  /// The address that gave these fields, where that is not the feed's own: a web page leads to it.
+  public var source: URL?
+  /// The digest of the body's bytes, for a server that sends the same ones again.
+  public var digest: BodyDigest?
+  /// When the server was last asked for the whole feed, without conditions.
+  public var wholeAsked: Date?
 
-  public init(etag: String? = nil, lastModified: String? = nil) {
+  public init(
+    etag: String? = nil, lastModified: String? = nil, source: URL? = nil, digest: BodyDigest? = nil,
+    wholeAsked: Date? = nil
+  ) {
     self.etag = etag
     self.lastModified = lastModified
+    self.source = source
+    self.digest = digest
+    self.wholeAsked = wholeAsked
   }
 
   /// True when the server gave none.
   public var isEmpty: Bool { etag == nil && lastModified == nil }
+
+  /// How long a server is believed that nothing has changed: eight days. Some say so forever.
+  public static let longestTrust = Duration.seconds(8 * 86_400)
+
+  /// These, unless it is time to ask for the whole feed again: after ``longestTrust``, and when nobody knows how long ago
+  /// that was or a clock was wrong. None then.
+  public func trusted(at now: Date) -> FeedValidators {
+    guard let wholeAsked else { return FeedValidators() }
+    return FeedCachePolicy(maxAge: Self.longestTrust).isValid(wholeAsked, now: now) ? self : FeedValidators()
+  }
+
+  /// The same two fields of HTTP, from the same address.
+  func matches(_ other: FeedValidators) -> Bool {
+    etag == other.etag && lastModified == other.lastModified && source == other.source
+  }
+
+  /// These, brought up to date by what came with the news that nothing has changed.
+  ///
+  /// An answer without a body (status 304) leaves what it does not name; one with the same bytes as before replaces all.
+  func updated(by news: FeedValidators) -> FeedValidators {
+    guard news.digest == nil else { return news }
+    var updated = self
+    updated.etag = news.etag ?? etag
+    updated.lastModified = news.lastModified ?? lastModified
+    return updated
+  }
+}
+
+extension FeedValidators {
+  /// The fields of a request that is answered with a body only if something has changed (RFC 9110, section 13.1).
+  var conditions: [HTTPRequest.Header] {
+    var fields: [HTTPRequest.Header] = []
+    if let etag { fields.append(.init(name: "If-None-Match", value: etag)) }
+    if let lastModified { fields.append(.init(name: "If-Modified-Since", value: lastModified)) }
+    return fields
+  }
+
+  /// Those of an answer that can be sent back as they came: not empty, no longer than 4 KiB, without control characters
+  /// and what is not UTF-8.
+  init(_ headers: HTTPHeaders) {
+    self.init(etag: headers["ETag"]?.asValidator, lastModified: headers["Last-Modified"]?.asValidator)
+  }
+}
+
+extension String {
+  fileprivate var asValidator: String? {
+    let isSendable = utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && !contains("\u{FFFD}")
+    return isSendable && !isEmpty && utf8.count <= 4096 ? self : nil
+  }
 }

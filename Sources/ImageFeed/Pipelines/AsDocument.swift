@@ -14,7 +14,7 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
 
 extension HTTPResponse {
   fileprivate var document: Result<WebDocument, RemoteFeedError> {
-    let validators = FeedValidators(etag: headers["ETag"], lastModified: headers["Last-Modified"])
+    let validators = FeedValidators(headers)
     return switch status {
     case 200: .success(WebDocument(body: body, type: headers["Content-Type"], url: url, validators: validators))
     case 304: .failure(.unchanged(validators))

@@ -13,6 +13,17 @@ public protocol LocalCopy<Value> {
 
   /// What is saved, however old; finishes without a value when there is nothing.
   func retrieve() -> AnyPublisher<Saved<Value>, FeedStoreError>
+
+  /// Begins to save immediately, whoever listens, that the saved value, which is `value`, was current later than it says;
+  /// finishes without a value when that is done.
+  func renewing(_ value: Saved<Value>, with renewal: FeedRenewal) -> AnyPublisher<Value, FeedStoreError>
+}
+
+extension LocalCopy {
+  /// Saves the value again.
+  public func renewing(_ value: Saved<Value>, with renewal: FeedRenewal) -> AnyPublisher<Value, FeedStoreError> {
+    saving(Saved(value.value, timestamp: renewal.timestamp, validators: renewal.validators))
+  }
 }
 
 extension LocalFeed: LocalCopy {
@@ -21,6 +32,10 @@ extension LocalFeed: LocalCopy {
   public func saving(_ feed: CachedFeed) -> AnyPublisher<FeedImages, FeedStoreError> {
     replacing(feed).compactMap { _ in nil }.eraseToAnyPublisher()
   }
+
+  public func renewing(_ feed: CachedFeed, with renewal: FeedRenewal) -> AnyPublisher<FeedImages, FeedStoreError> {
+    renewing(with: renewal).compactMap { _ in nil }.eraseToAnyPublisher()
+  }
 }
 
 extension Publisher where Failure == RemoteFeedError {
@@ -28,40 +43,69 @@ extension Publisher where Failure == RemoteFeedError {
   ///
   /// The value is passed on first, and the ending waits for the save, so that a program that runs one pipeline does not
   /// exit before its cache is written. A save that was asked for is carried out even when the stream is cancelled. When
-  /// the server says that nothing has changed, the saved value is passed on and saved anew, as of now. **Demand:** passes
-  /// through, one value at a time. **Failure:** upstream's; a save that fails does not take the value from the user but is
-  /// reported.
+  /// the server says that nothing has changed, the saved value is passed on and renewed, as of now; if there is none,
+  /// that is the failure. **Demand:** passes through, one value at a time. **Failure:** upstream's; a save that fails does
+  /// not take the value from the user but is reported.
   ///
   /// - Parameters:
   ///   - copy: what is saved. It is stamped with the moment of subscription, when the server was asked.
+  ///   - known: the validators that the server was given; without any it was asked for the whole. What is saved with
+  ///     others is not what the server speaks of.
   ///   - report: is given the error of a save that failed.
   public func caching<Copy: LocalCopy>(
-    to copy: Copy, reportingTo report: @escaping (FeedStoreError) -> Void
+    to copy: Copy, since known: FeedValidators = FeedValidators(),
+    reportingTo report: @escaping (FeedStoreError) -> Void
   ) -> some Publisher<Copy.Value, RemoteFeedError> where Output == Fetched<Copy.Value> {
     Deferred {
       let asked = copy.now()
-      return self.catch { copy.value(after: $0) }
-        .flatMap(maxPublishers: .max(1)) { fetched in
-          Just(fetched.value)
-            .append(
-              copy.saving(Saved(fetched.value, timestamp: asked, validators: fetched.validators))
-                .catch { error in
-                  report(error)
-                  return Empty<Copy.Value, Never>()
-                }
-            )
-            .setFailureType(to: RemoteFeedError.self)
-        }
+      return self.map { fetched in
+        var validators = fetched.validators
+        validators.wholeAsked = asked
+        return Saving(fetched.value) { copy.saving(Saved($0, timestamp: asked, validators: validators)) }
+      }
+      .catch { copy.renewal(after: $0, asked: asked, since: known) }
+      .flatMap(maxPublishers: .max(1)) { saving in
+        Just(saving.value)
+          .append(
+            saving.save(saving.value)
+              .catch { error in
+                report(error)
+                return Empty<Copy.Value, Never>()
+              }
+          )
+          .setFailureType(to: RemoteFeedError.self)
+      }
     }
+  }
+}
+
+/// A value, and how it is saved.
+private struct Saving<Value> {
+  let value: Value
+  let save: (Value) -> AnyPublisher<Value, FeedStoreError>
+
+  init(_ value: Value, _ save: @escaping (Value) -> AnyPublisher<Value, FeedStoreError>) {
+    self.value = value
+    self.save = save
   }
 }
 
 extension LocalCopy {
   /// What is saved, if that is what the server says is still the latest.
-  fileprivate func value(after error: RemoteFeedError) -> AnyPublisher<Fetched<Value>, RemoteFeedError> {
-    guard case .unchanged(let validators) = error else { return Fail(error: error).eraseToAnyPublisher() }
+  fileprivate func renewal(
+    after error: RemoteFeedError, asked: Date, since known: FeedValidators
+  ) -> AnyPublisher<Saving<Value>, RemoteFeedError> {
+    guard case .unchanged(let news) = error else { return Fail(error: error).eraseToAnyPublisher() }
     return retrieve()
-      .map { saved in Fetched(saved.value, validators: validators.isEmpty ? saved.validators : validators) }
+      .filter { saved in
+        news.digest.map { $0 == saved.validators.digest } ?? (known.isEmpty || known.matches(saved.validators))
+      }
+      .map { saved in
+        var validators = saved.validators.updated(by: news)
+        if known.isEmpty || news.digest != nil { validators.wholeAsked = asked }
+        let renewal = FeedRenewal(timestamp: asked, since: saved.validators, validators: validators)
+        return Saving(saved.value) { _ in renewing(saved, with: renewal) }
+      }
       .mapError { _ in error }
       .switchIfEmpty(Fail(error: error))
       .eraseToAnyPublisher()

@@ -57,22 +57,30 @@ public struct FeedLoader {
   /// The feed: the latest from the server, or else the saved one if it has not expired.
   ///
   /// Each subscription makes one request, and none is made before; a second one when the first leads to a web page that
-  /// names a feed. On success the saved feed is replaced; the ending waits
-  /// for that. When the saved feed is looked for and has expired or cannot be read, it is deleted. **Demand:** the feed is
-  /// held until asked for. **Failure:** ``FeedError`` when there is nothing to show. **Cancellation:** closes the request
-  /// at once; a save that was asked for is carried out.
+  /// names a feed. The server is given the validators that came with the saved feed, so that it need not send it again
+  /// if it has not changed; every eight days, and where they turn out to be of no use, it is asked for all of it. On
+  /// success the saved feed is replaced or renewed; the ending waits for that. When the saved feed is looked for and has
+  /// expired or cannot be read, it is deleted. **Demand:** the feed is held until asked for. **Failure:** ``FeedError``
+  /// when there is nothing to show. **Cancellation:** closes the request immediately; a save that was asked for is
+  /// carried out.
   public func load() -> AnyPublisher<Feed, FeedError> {
     let saved = cache.feed(at: url)
-    return client.get(request(at: url))
-      .asDocument()
-      .followingPages(on: scheduler, reportingTo: options.onFeedFound) { client.get(request(at: $0)).asDocument() }
-      .mapFeed(options.formats, within: options.limits, on: scheduler)
-      .caching(to: saved, reportingTo: options.report)
-      .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
-      .eraseToAnyPublisher()
+    return saved.revalidated { known in
+      client.get(request(at: url, since: known))
+        .asDocument()
+        .followingPages(on: scheduler, reportingTo: options.onFeedFound) {
+          client.get(request(at: $0, since: known)).asDocument()
+        }
+        .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler)
+        .caching(to: saved, since: known, reportingTo: options.report)
+    }
+    .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
+    .eraseToAnyPublisher()
   }
 
-  private func request(at url: URL) -> HTTPRequest {
-    HTTPRequest(url, timeout: .init(options.timeout), maxBodyBytes: options.maxBodyBytes)
+  private func request(at url: URL, since known: FeedValidators) -> HTTPRequest {
+    HTTPRequest(
+      url, timeout: .init(options.timeout), maxBodyBytes: options.maxBodyBytes,
+      headers: url == known.source ?? self.url ? known.conditions : [])
   }
 }

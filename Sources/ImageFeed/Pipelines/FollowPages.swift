@@ -29,7 +29,13 @@ extension Publisher where Output == WebDocument, Failure == RemoteFeedError {
             return Just(page).setFailureType(to: RemoteFeedError.self).eraseToAnyPublisher()
           }
           report(link)
-          return document(url).eraseToAnyPublisher()
+          return document(url)
+            .map { document in
+              var document = document
+              document.validators.source = url
+              return document
+            }
+            .eraseToAnyPublisher()
         }
         .eraseToAnyPublisher()
     }

@@ -25,16 +25,24 @@ extension Publisher where Output == WebDocument, Failure == RemoteFeedError {
   /// - Parameters:
   ///   - formats: what a document may be; the first that recognizes it reads it.
   ///   - limits: how much it may hold.
+  ///   - known: the digest of a body that need not be mapped again: it fails as ``RemoteFeedError/unchanged(_:)``.
   ///   - scheduler: whose thread pool decodes: a large feed takes time that the loop cannot spare.
   public func mapFeed(
-    _ formats: [any FeedFormat] = .web, within limits: FeedLimits = FeedLimits(), on scheduler: any LoopScheduler
+    _ formats: [any FeedFormat] = .web, within limits: FeedLimits = FeedLimits(),
+    unless known: BodyDigest? = nil, on scheduler: any LoopScheduler
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
     let worker = SerialWorker(on: scheduler)
     return flatMap(maxPublishers: .max(1)) { document in
-      worker.publisher { () throws(InvalidData) in
-        Fetched(try formats.images(of: document, within: limits), validators: document.validators)
+      worker.publisher { () throws(RemoteFeedError) in
+        var validators = document.validators
+        validators.digest = BodyDigest(document.body)
+        if known != nil, known == validators.digest { throw .unchanged(validators) }
+        do throws(InvalidData) {
+          return Fetched(try formats.images(of: document, within: limits), validators: validators)
+        } catch {
+          throw .invalidData(error)
+        }
       }
-      .mapError(RemoteFeedError.invalidData)
     }
   }
 }

@@ -30,6 +30,8 @@ public enum DiskFault: Hashable, Sendable {
 public enum DiskCall: Hashable, Sendable {
   case retrieve(URL)
   case replace(URL, CachedFeed)
+  case summary(URL)
+  case renew(URL, FeedRenewal)
   case delete(URL, FeedDeletionCondition)
   case summaries
   case deleteAll
@@ -40,6 +42,9 @@ public struct DiskEvent: Sendable {
   public enum Outcome: Sendable {
     case retrieved(CachedFeed?)
     case replaced(FeedReplacement)
+    case summarized(CachedFeedSummary?)
+    /// `nil` when there was no such feed.
+    case renewed(FeedReplacement?)
     case deleted(Bool)
     case listed
     case emptied

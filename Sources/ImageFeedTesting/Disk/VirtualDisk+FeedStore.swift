@@ -39,6 +39,38 @@ extension VirtualDisk {
     }
   }
 
+  /// A damaged feed still has a summary: what is damaged is its images.
+  public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
+    let address = address.absoluteURL
+    return try serve(.summary(address), .retrieval, DiskEvent.Outcome.summarized) { platter in
+      try platter.pass(.read, .retrieval, at: address)
+      return platter.durable[address].map { record in
+        CachedFeedSummary(
+          address: address, timestamp: record.feed.timestamp, imageCount: record.feed.images.count,
+          validators: record.feed.validators)
+      }
+    }
+  }
+
+  public func renew(
+    for address: URL, with renewal: FeedRenewal, now: Date
+  ) throws(FeedStoreError) -> FeedReplacement? {
+    let address = address.absoluteURL
+    return try serve(.renew(address, renewal), .insertion, DiskEvent.Outcome.renewed) { platter in
+      try platter.pass(.read, .insertion, at: address)
+      guard let saved = platter.durable[address]?.feed, saved.validators == renewal.since else { return nil }
+      if FeedCachePolicy.isSuperseded(renewal.timestamp, by: saved.timestamp, now: now) {
+        return .superseded(by: saved.timestamp)
+      }
+      return try platter.transaction(.insertion, at: address) { platter in
+        try platter.pass(.write, .insertion, at: address)
+        platter.working?[address]?.feed = CachedFeed(
+          saved.images, timestamp: renewal.timestamp, validators: renewal.validators)
+        return .renewed
+      }
+    }
+  }
+
   @discardableResult public func delete(
     for address: URL, if condition: FeedDeletionCondition
   ) throws(FeedStoreError) -> Bool {

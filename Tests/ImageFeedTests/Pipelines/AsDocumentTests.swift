@@ -28,6 +28,7 @@ import Testing
   }
 
   private static let validators = FeedValidators(etag: "W/\"1\"", lastModified: "then")
+  private static let wholeAsked = FeedValidators(etag: "W/\"1\"", lastModified: "then", wholeAsked: noon)
 
   @Test func `status 200 is a document with what the server can tell it by`() {
     #expect(
@@ -79,7 +80,7 @@ import Testing
     let drawer = Drawer()
     let outcome = outcome(of: remote("text").caching(to: drawer) { _ in })
     #expect(outcome.values == ["text"] && outcome.isFinished)
-    #expect(drawer.saved == Saved("text", timestamp: noon, validators: Self.validators))
+    #expect(drawer.saved == Saved("text", timestamp: noon, validators: Self.wholeAsked))
   }
 
   @Test func `a save that fails is reported, and the value is passed on`() {
@@ -96,7 +97,7 @@ import Testing
     drawer.saved = Saved("old", timestamp: noon - 60)
     let unchanged = Fail<Fetched<String>, RemoteFeedError>(error: .unchanged(Self.validators))
     #expect(outcome(of: unchanged.caching(to: drawer) { _ in }).values == ["old"])
-    #expect(drawer.saved == Saved("old", timestamp: noon, validators: Self.validators))
+    #expect(drawer.saved == Saved("old", timestamp: noon, validators: Self.wholeAsked))
     drawer.saved = nil
     #expect(outcome(of: unchanged.caching(to: drawer) { _ in }).failure == .unchanged(Self.validators))
   }

@@ -36,6 +36,11 @@ enum FeedSchema {
     ALTER TABLE feed ADD COLUMN etag TEXT;
     ALTER TABLE feed ADD COLUMN last_modified TEXT;
     """,
+    """
+    ALTER TABLE feed ADD COLUMN source TEXT;      -- the address that gave etag and last_modified, if it is another
+    ALTER TABLE feed ADD COLUMN digest INTEGER;   -- of the body's bytes, as a number with a sign
+    ALTER TABLE feed ADD COLUMN whole_asked REAL; -- as timestamp
+    """,
   ]
 
   /// The version of a file's tables; 0 when nothing was ever saved in it.

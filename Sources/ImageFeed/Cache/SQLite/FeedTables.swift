@@ -20,10 +20,13 @@ struct FeedTables {
   }
 
   func feedRow(for address: URL) throws -> FeedRow? {
-    let sql =
-      version < 2
-      ? "SELECT id, timestamp, images, NULL, NULL FROM feed WHERE address = ?"
-      : "SELECT id, timestamp, images, etag, last_modified FROM feed WHERE address = ?"
+    let validators =
+      switch version {
+      case 1: "NULL, NULL, NULL, NULL, NULL"
+      case 2: "etag, last_modified, NULL, NULL, NULL"
+      default: "etag, last_modified, source, digest, whole_asked"
+      }
+    let sql = "SELECT id, timestamp, images, \(validators) FROM feed WHERE address = ?"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     row.bind(address.absoluteString, at: 1)
     defer { row.clear() }
@@ -33,7 +36,10 @@ struct FeedTables {
     }
     return FeedRow(
       id: Int64(id), timestamp: Date(timeIntervalSinceReferenceDate: timestamp), imageCount: count,
-      validators: FeedValidators(etag: row.text(3), lastModified: row.text(4)))
+      validators: FeedValidators(
+        etag: row.text(3), lastModified: row.text(4), source: row.text(5).flatMap { URL(string: $0) },
+        digest: row.integer(6).map { BodyDigest(value: UInt64(bitPattern: Int64($0))) },
+        wholeAsked: row.real(7).map(Date.init(timeIntervalSinceReferenceDate:))))
   }
 
   func feedSummaries() throws -> [CachedFeedSummary] {
@@ -112,28 +118,33 @@ struct FeedTables {
 
   /// Writes a feed whose images are not there (any more).
   func insert(_ feed: CachedFeed, for address: URL, over old: FeedRow?) throws {
-    let timestamp = feed.timestamp.timeIntervalSinceReferenceDate
     if let old {
-      try db.cachedStatement(sql: "UPDATE feed SET timestamp = ?, images = ?, etag = ?, last_modified = ? WHERE id = ?")
-        .execute(
-          arguments: [timestamp, feed.images.count, feed.validators.etag, feed.validators.lastModified, old.id])
+      try renew(old, timestamp: feed.timestamp, validators: feed.validators)
+      try db.cachedStatement(sql: "UPDATE feed SET images = ? WHERE id = ?")
+        .execute(arguments: [feed.images.count, old.id])
       try insert(feed.images, feed: old.id)
     } else {
-      try db.cachedStatement(
-        sql: "INSERT INTO feed (address, timestamp, images, etag, last_modified) VALUES (?, ?, ?, ?, ?)"
-      )
-      .execute(
-        arguments: [
-          address.absoluteString, timestamp, feed.images.count, feed.validators.etag, feed.validators.lastModified,
-        ])
+      let columns = "address, images, timestamp, etag, last_modified, source, digest, whole_asked"
+      try db.cachedStatement(sql: "INSERT INTO feed (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        .execute(
+          arguments: [address.absoluteString, feed.images.count] + arguments(feed.timestamp, feed.validators))
       try insert(feed.images, feed: db.lastInsertedRowID)
     }
   }
 
+  /// Writes one page: the one that the feed's row is on.
   func renew(_ feed: FeedRow, timestamp: Date, validators: FeedValidators) throws {
-    try db.cachedStatement(sql: "UPDATE feed SET timestamp = ?, etag = ?, last_modified = ? WHERE id = ?")
-      .execute(
-        arguments: [timestamp.timeIntervalSinceReferenceDate, validators.etag, validators.lastModified, feed.id])
+    let columns = "timestamp = ?, etag = ?, last_modified = ?, source = ?, digest = ?, whole_asked = ?"
+    try db.cachedStatement(sql: "UPDATE feed SET \(columns) WHERE id = ?")
+      .execute(arguments: arguments(timestamp, validators) + [feed.id])
+  }
+
+  private func arguments(_ timestamp: Date, _ validators: FeedValidators) -> StatementArguments {
+    [
+      timestamp.timeIntervalSinceReferenceDate, validators.etag, validators.lastModified,
+      validators.source?.absoluteString, validators.digest.map { Int64(bitPattern: $0.value) },
+      validators.wholeAsked?.timeIntervalSinceReferenceDate,
+    ]
   }
 
   private func insert(_ images: FeedImages, feed: Int64) throws {

@@ -51,6 +51,28 @@ public final class SQLiteFeedStore: FeedStore {
     try read { try $0.feedSummaries() } ?? []
   }
 
+  public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
+    try read { tables in
+      try tables.feedRow(for: address).map { row in
+        CachedFeedSummary(
+          address: address, timestamp: row.timestamp, imageCount: row.imageCount, validators: row.validators)
+      }
+    } ?? nil
+  }
+
+  public func renew(
+    for address: URL, with renewal: FeedRenewal, now: Date
+  ) throws(FeedStoreError) -> FeedReplacement? {
+    try write(.insertion, creating: false) { tables, _ in
+      guard let row = try tables.feedRow(for: address), row.validators == renewal.since else { return nil }
+      if FeedCachePolicy.isSuperseded(renewal.timestamp, by: row.timestamp, now: now) {
+        return .superseded(by: row.timestamp)
+      }
+      try tables.renew(row, timestamp: renewal.timestamp, validators: renewal.validators)
+      return .renewed
+    } ?? nil
+  }
+
   public func replace(
     for address: URL, with feed: CachedFeed, now: Date
   ) throws(FeedStoreError) -> FeedReplacement {

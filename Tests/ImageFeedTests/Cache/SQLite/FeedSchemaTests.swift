@@ -85,6 +85,36 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
   }
 
+  // MARK: A file of schema 2
+
+  private static let tagged = URL(string: "http://127.0.0.1:8792/feed.json")!
+
+  @Test func `a file of schema 2 keeps its validators, and is asked for as a whole once more`() throws {
+    let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/schema-2.db")
+    try Data(contentsOf: fixture).write(to: URL(filePath: path))
+    let store = SQLiteFeedStore(path: path) { Issue.record("The file was set aside as \($0)") }
+    let validators = FeedValidators(etag: "W/\"a\\\"b\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
+    let saved = try #require(try store.retrieve(for: Self.tagged))
+    #expect(saved.validators == validators && saved.images.count == 8)
+    #expect(try store.summary(for: Self.tagged)?.validators == validators)
+    #expect(validators.trusted(at: saved.timestamp) == FeedValidators())
+    #expect(try version() == 2)
+
+    var renewed = validators
+    renewed.wholeAsked = saved.timestamp + 1
+    renewed.digest = BodyDigest(value: .max)
+    renewed.source = Self.odd
+    let renewal = FeedRenewal(timestamp: saved.timestamp + 1, since: validators, validators: renewed)
+    #expect(try store.renew(for: Self.tagged, with: renewal, now: saved.timestamp + 1) == .renewed)
+    #expect(
+      try store.retrieve(for: Self.tagged)
+        == CachedFeed(saved.images, timestamp: saved.timestamp + 1, validators: renewed))
+    #expect(try store.summaries().map(\.imageCount) == [8, 2])
+    store.close()
+    #expect(try version() == FeedSchema.version)
+    #expect(try tables() == newTables())
+  }
+
   private func version() throws -> Int? { try read { try Int.fetchOne($0, sql: "PRAGMA user_version") } }
 
   private func tables() throws -> [String] {

@@ -1,0 +1,28 @@
+public import FeedStream
+
+extension LocalFeed {
+  /// Has `fetch` ask for what is newer than the saved feed.
+  ///
+  /// When the server says that nothing has changed, and what is saved turns out to be of no use, it is asked once more,
+  /// for all. **Demand:** passes through. **Failure:** that of `fetch`; a cache that cannot be read is none.
+  /// **Cancellation:** cancels what runs.
+  ///
+  /// - Parameter fetch: is given the validators of the saved feed. None when nothing is saved, when the cache cannot be
+  ///   read, and after eight days (``FeedValidators/longestTrust``): then the whole feed is wanted.
+  public func revalidated<P: Publisher>(
+    by fetch: @escaping (FeedValidators) -> P
+  ) -> some Publisher<P.Output, RemoteFeedError> where P.Failure == RemoteFeedError {
+    let (address, store, now) = (address, cache.store, cache.now)
+    return cache.worker.publisher { () throws(Never) -> FeedValidators in
+      let known = (try? store.summary(for: address)?.validators) ?? FeedValidators()
+      return known.trusted(at: now())
+    }
+    .setFailureType(to: RemoteFeedError.self)
+    .flatMap { known in
+      fetch(known).catch { error in
+        if case .unchanged = error, known != FeedValidators() { return fetch(FeedValidators()).eraseToAnyPublisher() }
+        return Fail(error: error).eraseToAnyPublisher()
+      }
+    }
+  }
+}
