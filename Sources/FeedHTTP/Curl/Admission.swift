@@ -1,14 +1,16 @@
-/// Decides which requests run and which wait: so many at once in all, so many to one host, the rest in turn.
+import FeedStream
+
+/// Decides which requests run and which wait: a limit for all, a limit for each host, and turns for the rest.
 ///
-/// Hosts take turns, and the requests to one host run in the order they were made: a host that never answers holds its own
-/// requests up and nobody else's. Everything costs O(1).
+/// Hosts take turns, and the requests to one host run in the order in which they were made. A host that never answers
+/// delays its own requests only. Every operation is O(1).
 struct Admission<Item> {
-  /// Stands for a host; two hosts that share one merely share a limit.
+  /// Represents a host. Two hosts with the same key share a limit.
   typealias Key = UInt64
 
   private struct Host {
     var running = 0
-    var waiting = Queue<Item>()
+    var waiting = FIFO<Item>()
     var isInTurn = false
 
     var isIdle: Bool { running == 0 && waiting.isEmpty }
@@ -19,17 +21,17 @@ struct Admission<Item> {
   private(set) var running = 0
   private var hosts: [Key: Host] = [:]
   // Hosts that have something waiting and may run it.
-  private var turn = Queue<Key>()
+  private var turn = FIFO<Key>()
 
   init(limit: Int, limitPerHost: Int) {
     self.limit = limit
     self.limitPerHost = limitPerHost
   }
 
-  /// Whether one more to `key` may run now; if so, it counts as running.
+  /// True when one more request to `key` may run now; it then counts as running.
   mutating func admit(_ key: Key) -> Bool {
     guard running < limit, turn.isEmpty else { return false }
-    // Here and below a host is looked for once: it is done for each request.
+    // Here and below a host is looked up only once, since this runs for each request.
     guard let index = hosts.index(forKey: key) else {
       hosts[key] = Host(running: 1)
       running += 1
@@ -41,7 +43,7 @@ struct Admission<Item> {
     return true
   }
 
-  /// Has `item` wait; `next()` returns it in its turn. One that `cameBack` is the first of its host's.
+  /// Makes `item` wait; `next()` returns it in its turn. One that `cameBack` goes before the others of its host.
   mutating func wait(_ item: Item, for key: Key, cameBack: Bool = false) {
     if cameBack {
       hosts[key, default: Host()].waiting.prepend(item)
@@ -51,7 +53,7 @@ struct Admission<Item> {
     enterTurn(key)
   }
 
-  /// One of `key`'s no longer runs.
+  /// A request to `key` no longer runs.
   mutating func release(_ key: Key) {
     running -= 1
     let index = hosts.index(forKey: key)!
@@ -59,7 +61,7 @@ struct Admission<Item> {
     if hosts.values[index].isIdle { hosts.remove(at: index) } else { enterTurn(key) }
   }
 
-  /// The next that may run; it counts as running.
+  /// Returns the next item that may run; it then counts as running.
   mutating func next() -> Item? {
     guard running < limit, let key = turn.popFirst() else { return nil }
     hosts[key]!.isInTurn = false
@@ -72,52 +74,18 @@ struct Admission<Item> {
 
   /// Empties the queues.
   mutating func removeAll() -> [Item] {
-    defer { turn = Queue() }
-    return hosts.keys.flatMap { key in
+    turn.removeAll()
+    var items: [Item] = []
+    for key in hosts.keys {
       hosts[key]!.isInTurn = false
-      return hosts[key]!.waiting.removeAll()
+      while let item = hosts[key]!.waiting.popFirst() { items.append(item) }
     }
+    return items
   }
 
   private mutating func enterTurn(_ key: Key) {
     guard let host = hosts[key], !host.isInTurn, !host.waiting.isEmpty, host.running < limitPerHost else { return }
     hosts[key]!.isInTurn = true
     turn.append(key)
-  }
-}
-
-/// First in, first out.
-private struct Queue<Element> {
-  private var elements: [Element?] = []
-  private var head = 0
-
-  var isEmpty: Bool { head == elements.count }
-
-  mutating func append(_ element: Element) { elements.append(element) }
-
-  mutating func prepend(_ element: Element) {
-    if head == 0 {
-      elements.insert(element, at: 0)
-    } else {
-      head -= 1
-      elements[head] = element
-    }
-  }
-
-  mutating func popFirst() -> Element? {
-    guard !isEmpty else { return nil }
-    let element = elements[head]
-    elements[head] = nil
-    head += 1
-    if head > 32, head > elements.count / 2 {
-      elements.removeFirst(head)
-      head = 0
-    }
-    return element
-  }
-
-  mutating func removeAll() -> [Element] {
-    defer { self = Queue() }
-    return elements[head...].compactMap { $0 }
   }
 }

@@ -10,15 +10,15 @@ import Foundation
 /// - Redirects are followed to http and https only; credentials do not go along to another host.
 /// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as libcurl has it.
 ///
-/// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, and their
-/// ``HTTPRequest/timeout`` runs meanwhile. So do those that find the process out of descriptors or threads.
+/// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, and
+/// their ``HTTPRequest/timeout`` runs meanwhile. So do those that find the process out of descriptors or threads.
 ///
 /// A request that runs or waits keeps the loop running; connections that idle do not. The client belongs to its loop's
 /// thread. Releasing it closes it, once no request is left.
 public final class CurlHTTPClient: HTTPClient {
   /// What a client may use.
   public struct Configuration: Sendable {
-    /// The most connections open at once, idle ones included, and the most requests running. 256 by default; half of the
+    /// The maximum number of open connections, idle ones included, and of running requests. 256 by default; half of the
     /// descriptors that the process has left (of `RLIMIT_NOFILE`) when the client is made, if that is less.
     public var maxConnections = 256
     /// The most connections to one host, and the most requests to it running. 8 by default.
@@ -29,11 +29,11 @@ public final class CurlHTTPClient: HTTPClient {
     public var maxHeaderBytes = 256 << 10
     /// The most lines of header taken for one request, redirects included. 1,000 by default.
     public var maxHeaderLines = 1_000
-    /// A file of certificates (PEM) to trust in place of the system's.
+    /// A file of certificates (PEM) to trust instead of the system's.
     public var certificateAuthorities: String?
-    /// Whether the proxies in the environment are used. True by default.
+    /// True, the default, to use the proxies that the environment names.
     public var usesProxies = true
-    /// What the client calls itself.
+    /// The value of `User-Agent`.
     public var userAgent = "FeedStream/0.1"
 
     public init() {}
@@ -42,7 +42,7 @@ public final class CurlHTTPClient: HTTPClient {
   private let multi: CurlMulti
   private let configuration: Configuration
   let loop: EventLoop
-  @exclusivity(unchecked)  // As below: one thread, and nothing of it is held across a call that may come back.
+  @exclusivity(unchecked)  // As below: used on one thread, and no access lasts across a call that may re-enter.
   private var admission: Admission<HTTPExchange>
   @exclusivity(unchecked) private var running: [CurlTransfer] = []
   @exclusivity(unchecked) private var spare: [CurlTransfer] = []
@@ -65,7 +65,7 @@ public final class CurlHTTPClient: HTTPClient {
 
   deinit { close() }
 
-  /// Half of those that are left: the cache, its files and looking up names need some, too.
+  /// Half of those that are left: the cache, its files and name look-ups need some, too.
   private static var descriptorsToUse: Int {
     var limit = rlimit()
     guard getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
@@ -74,10 +74,10 @@ public final class CurlHTTPClient: HTTPClient {
   }
 
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    AnyPublisher(HTTPGet(client: self, request: request))
+    AnyPublisher(WorkOnRequest("HTTP") { HTTPExchange(self, request) })
   }
 
-  /// How many connections are open, idle ones included.
+  /// The number of open connections, idle ones included.
   var openConnections: Int { multi.sockets.count }
 
   /// Closes all connections; requests that run or wait fail, and so do those made later. Idempotent.
@@ -94,7 +94,7 @@ public final class CurlHTTPClient: HTTPClient {
 // MARK: - The life of a request
 
 extension CurlHTTPClient {
-  /// Runs `exchange`, or has it wait.
+  /// Runs `exchange`, or makes it wait.
   func start(_ exchange: HTTPExchange) {
     guard !isClosed else { return exchange.fail(.closed) }
     guard retry == nil, admission.admit(exchange.host) else {
@@ -104,7 +104,7 @@ extension CurlHTTPClient {
     run(exchange)
   }
 
-  /// Ends `exchange`, which runs, before its time; its connection is closed when this returns.
+  /// Stops `exchange`, which runs; its connection is closed when this returns.
   func stop(_ exchange: HTTPExchange, _ transfer: CurlTransfer) {
     multi.remove(transfer)
     recycle(transfer)
@@ -135,7 +135,7 @@ extension CurlHTTPClient {
     let result = transfer.result(of: exchange.request, code)
     exchange.state = .ended
     recycle(transfer)
-    // The next request goes out first: what the subscriber does with this one takes time.
+    // The next request is sent first, because the subscriber takes time to handle this one.
     release(exchange.host)
     exchange.deliver(result)
   }
@@ -152,7 +152,7 @@ extension CurlHTTPClient {
 
   private func release(_ host: Admission<HTTPExchange>.Key) {
     admission.release(host)
-    // Something has ended, and left what it used: whoever waits for that may try again.
+    // A request has ended and released what it used: waiting requests may try again.
     retry = nil
     admitWaiting()
   }
@@ -163,7 +163,7 @@ extension CurlHTTPClient {
     }
   }
 
-  /// Has a request wait that found no descriptor or no thread, until another ends or a moment has passed.
+  /// Makes a request that found no descriptor or no thread wait until another one ends or 100 milliseconds have passed.
   private func comeBack(_ exchange: HTTPExchange, _ transfer: CurlTransfer) {
     recycle(transfer)
     exchange.state = .waiting

@@ -1,66 +1,38 @@
 import FeedStream
 import Foundation
 
-/// The publisher of one request's answer.
-struct HTTPGet: Publisher {
-  typealias Output = HTTPResponse
-  typealias Failure = HTTPError
-
-  let client: CurlHTTPClient
-  let request: HTTPRequest
-
-  func receive<S: Subscriber>(subscriber: S) where S.Input == HTTPResponse, S.Failure == HTTPError {
-    let exchange = HTTPExchange(client, request, HTTPExchange.Receiver(subscriber))
-    subscriber.receive(subscription: exchange)
-  }
-}
-
-/// One subscription: one request, sent when the first value is asked for, and its answer.
-final class HTTPExchange: Subscription {
+/// One request, sent when its answer is asked for.
+final class HTTPExchange: RequestedWork {
   enum State {
     case idle, waiting
     case running(CurlTransfer)
     case ended
   }
 
-  /// The subscriber, its type erased.
-  struct Receiver {
-    let value: (HTTPResponse) -> Void
-    let completion: (Subscribers.Completion<HTTPError>) -> Void
-
-    init<S: Subscriber>(_ subscriber: S) where S.Input == HTTPResponse, S.Failure == HTTPError {
-      value = { _ = subscriber.receive($0) }
-      completion = { subscriber.receive(completion: $0) }
-    }
-  }
-
   let request: HTTPRequest
-  /// Its URL as libcurl takes it.
+  /// Its URL in the form that libcurl accepts.
   let address: String
-  /// Stands for the host in the client's books.
+  /// Represents the host in the client's `Admission`.
   let host: UInt64
-  @exclusivity(unchecked)  // As below: changed a few times in a request's life, on one thread.
+  @exclusivity(unchecked)  // As below: changed a few times per request, on one thread.
   var state = State.idle
-  /// Whether it has found the process out of descriptors or threads.
+  /// True when the process had no descriptor or thread left for it.
   var isStarved = false
   private let client: CurlHTTPClient
-  @exclusivity(unchecked) private var receiver: Receiver?
+  @exclusivity(unchecked) private var settle: ((Result<HTTPResponse, HTTPError>) -> Void)?
   @exclusivity(unchecked) private var deadline: LoopTimer?
 
-  init(_ client: CurlHTTPClient, _ request: HTTPRequest, _ receiver: Receiver) {
+  init(_ client: CurlHTTPClient, _ request: HTTPRequest) {
     self.client = client
     self.request = request
-    self.receiver = receiver
     var address = request.url.absoluteString
     address.makeContiguousUTF8()
     self.address = address
     host = address.hostKey
   }
 
-  func request(_ demand: Subscribers.Demand) {
-    precondition(
-      demand > 0, "HTTP: request(.none) asks for nothing; request at least one value, or do not call request")
-    guard case .idle = state, receiver != nil else { return }
+  func start(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
+    self.settle = settle
     if let problem = request.problem(at: address) { return fail(.invalidRequest, problem) }
     let deadline = LoopTimer(on: client.loop) { [unowned self] in timeIsOver() }
     deadline.start(after: request.timeout)
@@ -69,27 +41,19 @@ final class HTTPExchange: Subscription {
   }
 
   func cancel() {
-    receiver = nil
+    settle = nil
     end()
   }
 
-  /// Delivers what came of the request, which no longer runs. The subscriber may cancel in between.
+  /// Delivers the result of the request, which no longer runs.
   func deliver(_ result: Result<HTTPResponse, HTTPError>) {
     end()
-    switch result {
-    case .success(let response):
-      receiver?.value(response)
-      let receiver = self.receiver
-      self.receiver = nil
-      receiver?.completion(.finished)
-    case .failure(let error):
-      let receiver = self.receiver
-      self.receiver = nil
-      receiver?.completion(.failure(error))
-    }
+    let settle = self.settle
+    self.settle = nil
+    settle?(result)
   }
 
-  /// Ends with an error that has nothing to do with the connection.
+  /// Ends with an error that did not come from the connection.
   func fail(_ kind: HTTPError.Kind, _ cause: String = "") {
     deliver(.failure(HTTPError(kind, host: request.url.hostAndPort, cause: cause)))
   }
@@ -98,7 +62,7 @@ final class HTTPExchange: Subscription {
     let starving = "too many open files or threads"
     switch state {
     case .waiting where isStarved: fail(.resources, starving)
-    // The time may be over in the moment in which it tries once more.
+    // The deadline may pass just when it tries again.
     case .running(let transfer) where isStarved && transfer.hasNoConnection: fail(.resources, starving)
     case .waiting: fail(.timedOut(.waiting), "no more than \(request.timeout) are allowed")
     case .running(let transfer): deliver(.failure(transfer.timeoutError(of: request)))
@@ -106,7 +70,7 @@ final class HTTPExchange: Subscription {
     }
   }
 
-  /// Gives back what it holds.
+  /// Releases its resources.
   private func end() {
     deadline?.close()
     deadline = nil
@@ -117,7 +81,7 @@ final class HTTPExchange: Subscription {
 }
 
 extension HTTPRequest {
-  /// Why it cannot be sent, if so.
+  /// The reason why it cannot be sent; `nil` if it can.
   fileprivate func problem(at address: String) -> String? {
     guard address.isWebAddress else { return "\(address) is neither http nor https" }
     guard !headers.isEmpty else { return nil }
@@ -132,7 +96,7 @@ extension HTTPRequest {
 }
 
 extension String {
-  /// Whether it begins as an http or https address does.
+  /// True when it begins as an http or https address does.
   fileprivate var isWebAddress: Bool {
     utf8.withContiguousStorageIfAvailable { bytes in
       ["http:", "https:"].contains { (scheme: StaticString) in
@@ -142,12 +106,12 @@ extension String {
     } ?? false
   }
 
-  /// A hash of a URL's scheme, host and port: of everything before the path.
+  /// A hash of everything before the path: a URL's scheme, host and port.
   fileprivate var hostKey: UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a
     var slashes = 0
     var text = self
-    // An address is contiguous: bytes are quicker to come by than a text's elements, and nothing is copied.
+    // An address is contiguous, so this copies nothing; bytes are faster to read than characters.
     text.withUTF8 { bytes in
       for byte in bytes {
         if byte == UInt8(ascii: "/") { slashes += 1 }

@@ -131,6 +131,6 @@ public final class VirtualNetwork {
 
 extension VirtualNetwork: HTTPClient {
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    VirtualGet(network: self, request: request).eraseToAnyPublisher()
+    AnyPublisher(WorkOnRequest("VirtualNetwork") { VirtualTransfer(self, request) })
   }
 }

@@ -3,37 +3,14 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 
-/// A request that is sent when its subscriber asks for the answer.
-struct VirtualGet: Publisher {
-  typealias Output = HTTPResponse
-  typealias Failure = HTTPError
-
-  let network: VirtualNetwork
-  let request: HTTPRequest
-
-  func receive<S: Subscriber>(subscriber: S) where S.Input == HTTPResponse, S.Failure == HTTPError {
-    subscriber.receive(
-      subscription: VirtualTransfer(network, request) { transfer, ending in
-        switch ending {
-        case .answered(let response):
-          _ = subscriber.receive(response)
-          if !transfer.isCancelled { subscriber.receive(completion: .finished) }
-        case .failed(let error): subscriber.receive(completion: .failure(error))
-        case .cancelled: break
-        }
-      })
-  }
-}
-
-/// One request in progress.
-final class VirtualTransfer: Subscription {
+/// One request, sent when its answer is asked for.
+final class VirtualTransfer: RequestedWork {
   let host: String
-  private(set) var isCancelled = false
+  private var isCancelled = false
 
   private let network: VirtualNetwork
   private let request: HTTPRequest
-  private var deliver: ((VirtualTransfer, VirtualExchange.Ending) -> Void)?
-  private var isSent = false
+  private var settle: ((Result<HTTPResponse, HTTPError>) -> Void)?
   private var number: Int?
   private var ending: VirtualExchange.Ending?
   private var due = StreamInstant(nanoseconds: .max)
@@ -41,21 +18,15 @@ final class VirtualTransfer: Subscription {
   /// The request's name in the list of waiting work.
   private let note: OriginNote
 
-  init(
-    _ network: VirtualNetwork, _ request: HTTPRequest,
-    deliver: @escaping (VirtualTransfer, VirtualExchange.Ending) -> Void
-  ) {
+  init(_ network: VirtualNetwork, _ request: HTTPRequest) {
     self.network = network
     self.request = request
-    self.deliver = deliver
     host = request.url.host() ?? ""
     note = OriginNote(named: "the request to \(host)")
   }
 
-  func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "VirtualNetwork: a demand of zero asks for nothing; ask for 1 or more")
-    guard !isSent, !isCancelled else { return }
-    isSent = true
+  func start(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
+    self.settle = settle
     network.send(request, self)
   }
 
@@ -78,7 +49,7 @@ final class VirtualTransfer: Subscription {
   func cancel() {
     guard !isCancelled else { return }
     isCancelled = true
-    deliver = nil
+    settle = nil
     alarm?.cancel()
     alarm = nil
     guard let number else { return }
@@ -100,10 +71,15 @@ final class VirtualTransfer: Subscription {
   }
 
   private func finish() {
-    guard let number, let ending, let deliver else { return }
+    guard let number, let ending, let settle else { return }
     self.number = nil
-    self.deliver = nil
+    self.settle = nil
     network.end(number, ending)
-    if !isCancelled { deliver(self, ending) }
+    guard !isCancelled else { return }
+    switch ending {
+    case .answered(let response): settle(.success(response))
+    case .failed(let error): settle(.failure(error))
+    case .cancelled: break
+    }
   }
 }

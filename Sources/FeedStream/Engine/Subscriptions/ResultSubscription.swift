@@ -7,7 +7,7 @@
   @exclusivity(unchecked) @usableFromInline final var down: ErasedSubscriber<Output, Failure>?
   @exclusivity(unchecked) @usableFromInline final var result: Result<Output, Failure>?
   /// The work that produces the result.
-  @exclusivity(unchecked) private final var work: (any Cancellable)?
+  @exclusivity(unchecked) final var work: (any Cancellable)?
   @exclusivity(unchecked) @usableFromInline final var isAsked = false
   /// True once the subscriber has its subscription.
   @exclusivity(unchecked) private final var isOpen = false

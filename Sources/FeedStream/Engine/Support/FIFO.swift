@@ -3,7 +3,7 @@
 /// Its first element is stored separately, as most queues here hold one element or none (`zip` took 14 ns a value with
 /// the ring alone). The others are in a ring. Its storage doubles when full and stays when empty, so that a queue that
 /// becomes empty again and again does not allocate.
-@frozen @usableFromInline struct FIFO<Element> {
+@frozen @usableFromInline package struct FIFO<Element> {
   // The capacity is always a power of two, or zero.
   @usableFromInline var storage: ContiguousArray<Element?> = []
   @usableFromInline var head = 0
@@ -11,9 +11,9 @@
   // Stored last, so that the offsets of the other properties do not depend on its type.
   @usableFromInline var first: Element?
 
-  @inlinable init() {}
+  @inlinable package init() {}
 
-  @inlinable var isEmpty: Bool { count == 0 }
+  @inlinable package var isEmpty: Bool { count == 0 }
 
   /// The element at `index`, counted from the front.
   @inlinable subscript(index: Int) -> Element {
@@ -24,25 +24,36 @@
   /// The position in the storage of the ring's element at `index`, counted from the front.
   @inlinable func place(_ index: Int) -> Int { (head &+ index) & (storage.count &- 1) }
 
-  @inlinable mutating func append(_ element: Element) {
+  @inlinable package mutating func append(_ element: Element) {
     if count == 0 { first = element } else { store(element) }
     count &+= 1
   }
 
-  @inlinable mutating func popFirst() -> Element? { count > 0 ? removeFirst() : nil }
+  /// Puts `element` before all others.
+  @inlinable package mutating func prepend(_ element: Element) {
+    if count > 0 {
+      if count > storage.count { grow() }
+      head = place(storage.count &- 1)
+      storage[head] = first
+    }
+    first = element
+    count &+= 1
+  }
+
+  @inlinable package mutating func popFirst() -> Element? { count > 0 ? removeFirst() : nil }
 
   /// - Precondition: it is not empty.
-  @inlinable mutating func removeFirst() -> Element {
+  @inlinable package mutating func removeFirst() -> Element {
     count &-= 1
     let element = first.unsafelyUnwrapped
     first = count > 0 ? takeStored() : nil
     return element
   }
 
-  @inlinable mutating func removeAll() { self = FIFO() }
+  @inlinable package mutating func removeAll() { self = FIFO() }
 
   /// Returns what is in it and leaves nothing.
-  @inlinable mutating func take() -> FIFO {
+  @inlinable package mutating func take() -> FIFO {
     defer { self = FIFO() }
     return self
   }
