@@ -4,9 +4,9 @@
 ///     for chunk in chunks { try parser.feed(chunk) }
 ///     let document = try parser.finish()
 ///
-/// XML is read as it comes, so that what is no feed, or too much of one, ends after its first kilobytes; JSON is gathered
-/// and read at the end. Nothing of a document is evaluated: no document type, no entity but HTML's, no address is fetched.
-/// Pure, and work: up to 10 ns a byte; off the loop.
+/// XML is read as it arrives, so that a document that is not a feed, or exceeds a limit, ends early; JSON is collected
+/// and read at the end. Nothing in a document is evaluated: no document type, no entity except HTML's; no address is
+/// fetched. Pure. It takes up to 10 ns a byte: run it off the loop.
 ///
 /// After an error the parser is of no further use.
 public struct FeedParser: Sendable {
@@ -26,11 +26,11 @@ public struct FeedParser: Sendable {
   private var decoder: TextDecoder
   private var scanner: XMLScanner
   private var builder: SyndicationBuilder
-  /// The bytes that are not yet known to be XML, and those of JSON.
+  /// The bytes that are not yet recognized as XML, and those of JSON.
   private var gathered: [UInt8] = []
 
   /// - Parameters:
-  ///   - address: the document's final address, against which others are resolved.
+  ///   - address: the document's final address, the base of relative ones.
   ///   - charset: the charset of the response's type.
   public init(address: String? = nil, charset: String? = nil, limits: FeedLimits = FeedLimits()) {
     self.limits = limits
@@ -40,7 +40,7 @@ public struct FeedParser: Sendable {
     builder = SyndicationBuilder(address: address, limits: limits)
   }
 
-  /// True as soon as the bytes so far are a feed's, of whatever format.
+  /// True as soon as the bytes so far are a feed's, of any format.
   public var isRecognized: Bool { stage == .json || builder.isRecognized }
 
   public mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(FeedFormatError) {
@@ -120,7 +120,7 @@ public struct FeedParser: Sendable {
   }
 }
 
-/// The bytes that are no character that one sees: of white space, byte order marks, and the halves of ASCII in UTF-16.
+/// The bytes of invisible characters: white space, byte order marks, and the halves of ASCII in UTF-16.
 private let skippedBytes: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
 
 private func looksLikeMarkup(_ bytes: [UInt8]) -> Bool {

@@ -1,29 +1,29 @@
 import PlainText
 
-/// What kept an answer from arriving whole.
+/// The reason why no complete answer arrived.
 public struct HTTPError: Error, Hashable, Sendable {
-  /// How far a request can be.
+  /// A phase of a request.
   public enum Phase: String, Hashable, Sendable {
-    /// For a connection to become free.
+    /// Waiting for a connection to become free.
     case waiting
     case nameResolution
     case connect
     case tls
-    /// For the first byte of the answer.
+    /// Waiting for the first byte of the answer.
     case response
     /// The answer is arriving.
     case receive
   }
 
-  /// What happened.
+  /// The kind of failure.
   public enum Kind: Hashable, Sendable {
     /// The address is not http or https, or a header field cannot be sent.
     case invalidRequest
-    /// The host's name was not found, or nobody could be asked.
+    /// The host's name was not found, or no name server could be reached.
     case nameResolution
     /// No connection, to the host or to the proxy.
     case connect
-    /// No trust: the certificate or the handshake was refused. Never retried without verification.
+    /// The server is not trusted: the certificate or the handshake was refused. Never retried without verification.
     case tls
     /// The connection broke while the request was sent.
     case send
@@ -33,27 +33,27 @@ public struct HTTPError: Error, Hashable, Sendable {
     case truncated
     /// The compressed data is damaged, or compressed in a way that was not offered.
     case encoding
-    /// The time was over.
+    /// The request timed out.
     case timedOut(Phase)
     /// The body is larger than the request allows; decompressed bytes count.
     case tooLarge(limit: Int)
-    /// More header fields than are taken, in number or in size.
+    /// Too many header fields, in number or in size.
     case headersTooLarge
     case tooManyRedirects(limit: Int)
     /// A redirect to something other than http or https.
     case redirectRefused
-    /// What answered does not speak HTTP, or breaks its rules.
+    /// The answer is not HTTP, or breaks its rules.
     case notHTTP
-    /// This process or machine has no more descriptors, threads or memory to give.
+    /// This process or machine has no descriptor, thread or memory left.
     case resources
     /// The client was closed.
     case closed
   }
 
   public var kind: Kind
-  /// The host, and the port where it is not the scheme's own, that the request was at.
+  /// The host of the request, and its port where it is not the scheme's own.
   public var host: String
-  /// What the system said, for people.
+  /// The system's own message, for people.
   public var cause: String
 
   public init(_ kind: Kind, host: String, cause: String = "") {
@@ -70,7 +70,7 @@ extension HTTPError: CustomStringConvertible {
     return what + (cause.isEmpty ? "" : ": " + cause.printable(limit: 200)) + (advice.isEmpty ? "" : "; " + advice)
   }
 
-  /// A redirect chooses it.
+  /// A redirect determines it.
   private var shownHost: String { host.printable(limit: 100) }
 
   private var sentence: (what: String, advice: String) {

@@ -1,14 +1,14 @@
 /// The header fields of an answer, in the order they arrived.
 ///
-/// They are kept as they came and read when asked for: most answers' fields are never looked at.
+/// They are stored unread and read when asked for: most answers' fields are never used.
 public struct HTTPHeaders: Sendable {
   // Lines of "name:value", each ending with a line feed; no line is folded.
   private let lines: [UInt8]
 
-  /// Takes lines as they came over the wire; what is no header field is not shown.
+  /// - Parameter lines: the lines as received; a line that is no header field is ignored.
   init(lines: [UInt8]) { self.lines = lines }
 
-  /// The value of the first field named `name`, in whatever case.
+  /// The value of the first field named `name`, in upper or lower case.
   public subscript(name: String) -> String? {
     let name = name.lowercased()
     return first { $0.name.lowercased() == name }?.value
@@ -39,7 +39,7 @@ extension HTTPHeaders: Sequence {
       return nil
     }
 
-    /// Without the white space around it; what is not UTF-8 is repaired.
+    /// Without the white space around it; invalid UTF-8 is repaired.
     private func text(_ bytes: ArraySlice<UInt8>) -> String {
       func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
       let text = bytes.drop(while: isSpace)

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// A request for what is at an address, and what its answer may cost.
+/// A request for the resource at an address, and the limits of its answer.
 public struct HTTPRequest: Sendable, Equatable {
   /// One header field.
   public struct Header: Sendable, Equatable {
@@ -16,15 +16,15 @@ public struct HTTPRequest: Sendable, Equatable {
 
   /// An http or https address.
   public var url: URL
-  /// How long the whole may take, from the moment it is asked for: waiting for a connection to become free, redirects
-  /// and the body included. 30 seconds by default.
+  /// The maximum duration of the request, from the moment it is asked for: waiting for a connection to become free,
+  /// redirects and the body included. 30 seconds by default.
   public var timeout: StreamInstant.Stride
-  /// How much of that finding the host, connecting and the TLS handshake may take. 10 seconds by default.
+  /// The part of that for finding the host, connecting and the TLS handshake. 10 seconds by default.
   public var connectTimeout: StreamInstant.Stride
-  /// The largest body taken, in bytes, counted after decompression. 32 MiB by default.
+  /// The largest body that is accepted, in bytes, counted after decompression. 32 MiB by default.
   public var maxBodyBytes: Int
-  /// Header fields beside those that HTTP itself needs. `Authorization` and `Cookie` are not sent to another host when
-  /// the first redirects there.
+  /// Header fields in addition to those that HTTP itself needs. `Authorization` and `Cookie` are not sent to another
+  /// host when the first redirects there.
   public var headers: [Header]
 
   public init(

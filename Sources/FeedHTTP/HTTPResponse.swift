@@ -1,14 +1,14 @@
 public import Foundation
 
-/// A whole answer.
+/// A complete answer.
 public struct HTTPResponse: Sendable, Equatable {
-  /// The status code, whatever it is: judging it is the caller's.
+  /// The status code; the caller decides which are errors.
   public var status: Int
   /// The header fields of the final answer.
   public var headers: HTTPHeaders
   /// The body, decompressed.
   public var body: Data
-  /// Where the answer came from: the address asked for, or the last one that a redirect led to.
+  /// The address of the answer: the one requested, or the last one that a redirect led to.
   public var url: URL
 
   public init(status: Int, headers: HTTPHeaders = [], body: Data, url: URL) {

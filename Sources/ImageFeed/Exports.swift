@@ -1,2 +1,2 @@
-// Who loads feeds speaks of the client and its errors in the same breath: one import gives both.
+// Code that loads feeds also uses the client and its errors: one import gives both.
 @_exported import FeedHTTP

@@ -1,6 +1,6 @@
 extension Duration {
-  /// Reads a whole number with one unit, `500ms`, `90s`, `15m`, `36h` or `7d`: at most ``longestText``, nothing negative,
-  /// no spaces, no fractions (`90m`, not `1.5h`).
+  /// Reads a whole number with one unit, `500ms`, `90s`, `15m`, `36h` or `7d`: at most ``longestText``, nothing
+  /// negative, no spaces, no fractions (`90m`, not `1.5h`).
   public init(parsing text: String) throws(DurationTextError) {
     guard !text.isEmpty else { throw .empty }
     guard !text.hasPrefix("-") else { throw .negative(text) }
@@ -18,8 +18,8 @@ extension Duration {
     self = .milliseconds(product)
   }
 
-  /// The longest duration that ``init(parsing:)`` accepts: 36,500 days. Anything longer is a slip, and dates and timers
-  /// could not hold it.
+  /// The longest duration that ``init(parsing:)`` accepts: 36,500 days. Anything longer is a mistake, and would not
+  /// fit in dates and timers.
   public static let longestText = Duration.seconds(36_500 * 86_400)
 
   /// The shortest spelling that ``init(parsing:)`` reads back: `7d`, `90s`, `1500ms`. Parts below a millisecond are
@@ -34,7 +34,7 @@ extension Duration {
 
   /// For people, in one unit, rounded down: "3 days", "1 minute", "2 seconds"; "less than a second" below one.
   ///
-  /// Negative durations read as their size.
+  /// Negative durations are written without their sign.
   public var words: String {
     let total = wholeMilliseconds.magnitude
     guard let unit = Self.units.first(where: { $0.milliseconds >= 1000 && total >= $0.milliseconds.magnitude }) else {
@@ -44,7 +44,7 @@ extension Duration {
     return "\(count) \(unit.word)\(count == 1 ? "" : "s")"
   }
 
-  /// How an age reads: "3 days ago", "just now" below a second, and "5 minutes in the future" for a negative one.
+  /// An age for people: "3 days ago", "just now" below a second, and "5 minutes in the future" for a negative one.
   public var ago: String {
     let total = wholeMilliseconds
     if total.magnitude < 1000 { return "just now" }
@@ -56,7 +56,7 @@ extension Duration {
     ("ms", "millisecond", 1),
   ]
 
-  /// Saturates: a text need not tell 292 million years from more.
+  /// Saturates: a text need not distinguish 292 million years from more.
   private var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -66,9 +66,9 @@ extension Duration {
   }
 }
 
-/// Why a text is not a duration.
+/// The reason why a text is not a duration.
 public enum DurationTextError: Error, Hashable, Sendable {
-  /// Nothing is there.
+  /// The text is empty.
   case empty
   /// It begins with a minus sign.
   case negative(String)
@@ -85,7 +85,7 @@ public enum DurationTextError: Error, Hashable, Sendable {
 }
 
 extension DurationTextError: CustomStringConvertible {
-  /// What is wrong and how to write it.
+  /// Says what is wrong and how to write a duration.
   public var description: String {
     switch self {
     case .empty: "A duration is missing. \(Self.usage)"

@@ -1,11 +1,11 @@
 extension String {
-  /// The text with whatever a terminal or a log would act upon made visible: control characters, escape sequences, line
-  /// breaks and marks that reorder text are written as `\u{1B}`.
+  /// The text with everything visible that a terminal or a log would interpret: control characters, escape sequences,
+  /// line breaks and marks that reorder text are written like `\u{1B}`.
   ///
-  /// For every text that came from outside: feeds, addresses, headers, error texts of other libraries. The joiners that
+  /// Use it for every text from outside: feeds, addresses, headers, error texts of other libraries. The joiners that
   /// emoji and several scripts need are kept.
   public var printable: String {
-    // Nearly every text is harmless: it is returned as it is, without a copy.
+    // Nearly every text is harmless and is returned unchanged, without a copy.
     guard let first = unicodeScalars.firstIndex(where: \.isActedUpon) else { return self }
     var result = Array(utf8[..<first])
     for scalar in unicodeScalars[first...] {
@@ -32,7 +32,7 @@ extension String {
 }
 
 extension [UInt8] {
-  /// Appends a number in capital digits, at least so many.
+  /// Appends a number in hexadecimal capitals, with a minimum number of digits.
   package mutating func appendHexadecimal(_ number: UInt32, digits: Int = 1) {
     let needed = Swift.max(digits, (35 - number.leadingZeroBitCount) / 4)
     for place in (0..<needed).reversed() {
@@ -43,7 +43,7 @@ extension [UInt8] {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal or a log would act upon it.
+  /// True when a terminal or a log would interpret it.
   package var isActedUpon: Bool {
     switch value {
     case 0x20..<0x7F: return false

@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func `a signal ends watch at once`(signal: Int32) async throws {
+  func `a signal ends watch immediately`(signal: Int32) async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed(["watch", url, "--every", "7d", "--cache", cache])
       _ = await run.output.read(upTo: "https://url-1.com\n")

@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a stop before the run makes that run return at once, and only that one`() {
+  @Test func `a stop before the run makes that run return immediately, and only that one`() {
     withLoop { loop in
       let log = Log<Int>()
       loop.schedule { log.note(1) }

@@ -81,7 +81,7 @@ import Testing
   @Test func `no promise that nobody can call any more, and none that nobody waits for`() {
     let kept = Mutex<(@Sendable (Result<Int, Never>) -> Void)?>(nil)
     _ = withLoop { loop in
-      // Released at once.
+      // Released immediately.
       let forgotten = Future<Int, Never> { _ in }
       let waiting = forgotten.sink { _ in }
       let unheard = Future<Int, Never> { promise in kept.withLock { $0 = promise } }

@@ -66,7 +66,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
 
   var string: String { String(decoding: self, as: UTF8.self) }
 
-  /// A number with an optional sign, and what follows its digits ignored (`640px`).
+  /// A number with an optional sign; everything after its digits is ignored (`640px`).
   var integer: Int? {
     let digits = trimmed
     var (value, index) = (0, 0)
@@ -78,7 +78,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return index > 0 ? value : nil
   }
 
-  /// FNV-1a, letters in lower case: names are compared by it.
+  /// FNV-1a, with letters in lower case; for comparing names.
   @inline(__always)
   var nameHash: UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -101,7 +101,7 @@ extension UInt8 {
   @inline(__always)
   var isSpace: Bool { self == 0x20 || self &- 0x09 < 5 }
 
-  /// What may begin the name of an element.
+  /// True for a byte that may begin the name of an element.
   @inline(__always)
   var beginsName: Bool { isLetter || self == UInt8(ascii: "_") || self == UInt8(ascii: ":") || self >= 0x80 }
 }

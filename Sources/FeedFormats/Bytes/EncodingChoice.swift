@@ -1,15 +1,15 @@
-/// How the bytes of a document are to be read, as far as its first kilobyte says.
+/// The encoding of a document, as far as its first kilobyte shows.
 enum EncodingChoice {
-  /// After a byte order mark, or a pattern of zeros, that leaves no doubt. `skipped` bytes are the mark.
+  /// Certain, from a byte order mark or a pattern of zeros. `skipped` bytes are the mark.
   case certain(name: String, iconv: String?, skipped: Int)
-  /// A 7-bit encoding is declared, which every UTF-8 check would pass.
+  /// A declared 7-bit encoding, which would pass every check for UTF-8.
   case sevenBit(name: String)
-  /// UTF-8 as long as that holds, else what is declared.
+  /// UTF-8 as long as the bytes are valid, else the declared encoding.
   case utf8Unless(name: String)
-  /// UTF-8, and each byte that is none as windows-1252.
+  /// UTF-8, with each invalid byte as windows-1252.
   case utf8
 
-  /// - Parameter charset: that of the response's type.
+  /// - Parameter charset: the charset of the response's type.
   init(head: Bytes, charset: String?) {
     if let certain = Self.marked(head) {
       self = certain
@@ -49,7 +49,7 @@ enum EncodingChoice {
 
   private static let sevenBitNames = ["iso-2022-", "utf-7", "hz"]
 
-  /// The name to use for a legacy encoding that has ASCII in it; `nil` for Unicode's own and for unknown ones.
+  /// The name to use for a legacy encoding that contains ASCII; `nil` for Unicode's own and for unknown ones.
   private static func legacy(_ label: String) -> String? {
     // What the web means by these names (WHATWG Encoding Standard, section 4.2).
     let aliases = [
@@ -66,7 +66,7 @@ enum EncodingChoice {
     else { return nil }
     let name = aliases[label] ?? label.uppercased().split(separator: "_").joined(separator: "-")
     if name == windows1252 { return name }
-    // The head has been read as ASCII: an encoding where it means something else is not the one.
+    // The head was read as ASCII, so an encoding in which it means something else is wrong.
     let sample: [UInt8] = Array("<?xml &;\"'=/>az09".utf8)
     var converted: [UInt8] = []
     guard let iconv = Iconv(name), sample.withBytes({ iconv.append($0, isLast: true, to: &converted) }),
@@ -78,7 +78,7 @@ enum EncodingChoice {
   static let windows1252 = "windows-1252"
 }
 
-/// The encoding of the XML declaration, which may have junk before it.
+/// The encoding in the XML declaration, which may follow junk.
 private func declared(in head: Bytes) -> String? {
   guard let start = head.firstRange(of: "<?xml"),
     let end = head.firstIndex(of: UInt8(ascii: ">"), from: start, to: head.count)
@@ -90,7 +90,8 @@ private func declared(in head: Bytes) -> String? {
   return normalized(String(decoding: value.dropFirst().prefix { $0 != quote }, as: UTF8.self))
 }
 
-/// In lower case, and only what a name of an encoding may have: glibc's `//IGNORE` is not for a document to say.
+/// In lower case, with only the characters that the name of an encoding may have: a document must not be able to choose
+/// glibc's `//IGNORE`.
 private func normalized(_ label: String) -> String {
   String(
     decoding: label.utf8.prefix(64).filter {

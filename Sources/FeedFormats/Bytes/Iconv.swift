@@ -8,8 +8,8 @@
 
 /// glibc's converter from a legacy encoding to UTF-8, chunk by chunk.
 ///
-/// - Note: `@unchecked Sendable`: a converter is state that one decoder owns; who copies that decoder and uses both copies
-///   on two threads gets wrong characters. `TextDecoder` is not copied.
+/// - Note: `@unchecked Sendable`: one decoder owns a converter. Copies of a decoder on two threads would give wrong
+///   characters, but `TextDecoder` is not copied.
 final class Iconv: @unchecked Sendable {
   private let converter: iconv_t
   private var carried: [UInt8] = []
@@ -22,7 +22,7 @@ final class Iconv: @unchecked Sendable {
 
   deinit { iconv_close(converter) }
 
-  /// Appends `bytes` as UTF-8. What is no character becomes U+FFFD, once for each byte.
+  /// Appends `bytes` as UTF-8. Each invalid byte becomes U+FFFD.
   ///
   /// - Returns: false if there was such a byte.
   func append(_ bytes: Bytes, isLast: Bool, to text: inout [UInt8]) -> Bool {
@@ -51,7 +51,7 @@ final class Iconv: @unchecked Sendable {
     return isClean
   }
 
-  /// Converts as much as fits in a piece; returns 0 or the error's number.
+  /// Converts as much as fits into a piece; returns 0 or the error's number.
   private func convert(
     _ next: inout UnsafeMutablePointer<CChar>?, _ left: inout Int, to text: inout [UInt8]
   ) -> Int32 {

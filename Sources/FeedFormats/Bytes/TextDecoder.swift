@@ -1,20 +1,20 @@
 /// Turns the bytes of a document into UTF-8, chunk by chunk.
 ///
-/// The encoding is that of a byte order mark; UTF-8 while the bytes are that, whatever is declared, unless a 7-bit encoding
-/// is; that of the XML declaration; that of the response's type; windows-1252. NUL bytes are dropped.
+/// The encoding is the first of these: a byte order mark's; UTF-8 while the bytes are valid, unless a 7-bit encoding is
+/// declared; the XML declaration's; the response's type's; windows-1252. NUL bytes are dropped.
 struct TextDecoder {
   private enum State {
     case head
     case utf8
-    /// Bytes from the first one that is not ASCII wait until they are no UTF-8, or until they are many.
+    /// Bytes from the first one that is not ASCII wait until they are invalid UTF-8, or until there are many.
     case undecided(name: String)
     case windows1252
     case converting(Iconv)
   }
 
-  /// How much is read before the encoding is chosen.
+  /// The number of bytes read before the encoding is chosen.
   static let headBytes = 1024
-  /// A text in a legacy encoding is no valid UTF-8 for so long.
+  /// Longer than any text in a legacy encoding is valid UTF-8 by chance.
   private static let undecidedBytes = 64 << 10
 
   private(set) var encoding = "UTF-8"
@@ -26,7 +26,7 @@ struct TextDecoder {
 
   init(charset: String?) { self.charset = charset }
 
-  /// Appends what is known of `bytes` to `text`.
+  /// Appends the decoded part of `bytes` to `text`.
   mutating func decode(_ bytes: Bytes, isLast: Bool, to text: inout [UInt8]) {
     let start = text.count
     if waiting.isEmpty {
@@ -41,7 +41,7 @@ struct TextDecoder {
     dropZeros(of: &text, from: start)
   }
 
-  /// How many of `bytes` are done with.
+  /// The number of `bytes` that are decoded.
   private mutating func take(_ bytes: Bytes, isLast: Bool, to text: inout [UInt8]) -> Int {
     switch state {
     case .head:
@@ -63,7 +63,7 @@ struct TextDecoder {
     }
   }
 
-  /// Chooses, and returns how long the byte order mark is.
+  /// Chooses the encoding, and returns the length of the byte order mark.
   private mutating func begin(_ head: Bytes) -> Int {
     switch EncodingChoice(head: head, charset: charset) {
     case .certain(let name, let iconvName, let skipped):

@@ -3,7 +3,7 @@ import CSimdJSON
 extension UnsafeBufferPointer where Element == UInt8 {
   var isUTF8: Bool { csimdjson_is_utf8(baseAddress, count) }
 
-  /// How many bytes there are without a character at the end that may go on in the next chunk.
+  /// The number of bytes without a character at the end that may continue in the next chunk.
   var countOfWholeCharacters: Int {
     for back in 1..<4 where back <= count {
       let byte = self[count - back]
@@ -14,7 +14,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return count
   }
 
-  /// How many bytes the character of UTF-8 at `index` has; `nil` where there is none.
+  /// The length of the UTF-8 character at `index`; `nil` where there is none.
   func lengthOfCharacter(at index: Int) -> Int? {
     let first = self[index]
     let (length, lowest, highest): (Int, UInt8, UInt8)
@@ -38,9 +38,9 @@ extension UnsafeBufferPointer where Element == UInt8 {
 }
 
 extension [UInt8] {
-  /// Appends `bytes`, those that are no UTF-8 as windows-1252.
+  /// Appends `bytes`, with invalid UTF-8 as windows-1252.
   ///
-  /// - Returns: whether there was a character of UTF-8 that is not ASCII.
+  /// - Returns: true when there was a character of UTF-8 that is not ASCII.
   mutating func appendRepaired(_ bytes: Bytes) -> Bool {
     var index = 0
     var hasCharacters = false

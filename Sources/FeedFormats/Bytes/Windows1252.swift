@@ -1,4 +1,4 @@
-/// The encoding of bytes that no other explains: every byte is a character (WHATWG Encoding Standard).
+/// The encoding of bytes that are valid in no other: every byte is a character (WHATWG Encoding Standard).
 enum Windows1252 {
   /// 0x80 to 0x9F; the five that the code page leaves open are the control characters of ISO 8859-1.
   private static let high: [UInt16] = [

@@ -66,7 +66,7 @@ private struct DateReader {
     return readTime() ? parts.date : nil
   }
 
-  /// The time and the zone that follow a date, if they do. False for anything else.
+  /// Reads the time and the zone after a date, if there are any. False for anything else.
   private mutating func readTime() -> Bool {
     if !skip(UInt8(ascii: "T")), !skip(UInt8(ascii: "t")) {
       guard current?.isSpace ?? true else { return readZone() }
@@ -96,7 +96,7 @@ private struct DateReader {
     return true
   }
 
-  // MARK: RFC 822 and what is made of it
+  // MARK: RFC 822 and its variants
 
   /// Words in any order: `Thu, 01 Jan 2004 19:48:21 GMT`, `1-Jan-04`, `Thu Jan  1 19:48:21 2004`, `12/31/2003 7:48 PM`.
   mutating func words() -> FeedDate? {
@@ -125,7 +125,7 @@ private struct DateReader {
       if parts.hour <= 12 { parts.hour = parts.hour % 12 + (word[0] | 0x20 == UInt8(ascii: "p") ? 12 : 0) }
       return true
     }
-    // A weekday, which the date says itself, right or wrong; `at`, `of`, an unknown zone.
+    // A weekday, which follows from the date anyway; `at`, `of`, an unknown zone.
     return word.allSatisfy { $0.isLetter || $0 == UInt8(ascii: ".") || $0 >= 0x80 || $0 == UInt8(ascii: "/") }
   }
 

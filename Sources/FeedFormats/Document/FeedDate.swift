@@ -1,10 +1,10 @@
-/// A moment, to the second.
+/// A point in time, to the second.
 public struct FeedDate: Hashable, Comparable, Sendable {
   public var secondsSince1970: Int64
 
   public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
 
-  /// Reads a date as feeds write it: RFC 822 and what is made of it, RFC 3339, ISO 8601 without week numbers, `asctime`.
+  /// Reads a date as feeds write it: RFC 822 and its variants, RFC 3339, ISO 8601 without week numbers, `asctime`.
   ///
   /// A date without a time is its midnight, a time without a zone is GMT, years of two digits are those of RFC 2822.
   public init?(_ text: String) {
@@ -75,7 +75,7 @@ struct DateParts {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// Takes the month and the day of a day of the year.
+  /// Sets the month and the day from a day of the year.
   mutating func setDayOfYear(_ ordinal: Int) {
     guard let year, ordinal >= 1, ordinal <= (Self.isLeap(year) ? 366 : 365) else {
       month = nil

@@ -1,10 +1,10 @@
-/// A feed as one document says it: whatever its format, in one shape.
+/// The content of a feed's document, the same for every format.
 ///
-/// Texts are as they came, entities of XML and escapes of JSON resolved; addresses are absolute, of http or https. What
-/// the document leaves out is `nil`.
+/// Texts are unchanged except that entities of XML and escapes of JSON are resolved; addresses are absolute, http or
+/// https. A missing field is `nil`.
 public struct FeedDocument: Hashable, Sendable {
   public var format: FeedKind
-  /// The encoding that the bytes had, by its usual name: `UTF-8`, `windows-1252`.
+  /// The encoding of the bytes, by its usual name: `UTF-8`, `windows-1252`.
   public var encoding: String
   public var title: FeedText?
   /// The address of the site.
@@ -12,10 +12,10 @@ public struct FeedDocument: Hashable, Sendable {
   public var items: [FeedItem]
   /// The address of the next page (Atom's `rel=next`, RFC 5005; JSON Feed's `next_url`).
   public var next: String?
-  /// Where subscribers are told of changes (WebSub).
+  /// The address that notifies subscribers of changes (WebSub).
   public var hubs: [String]
   public var polling: PollingHints
-  /// What had to be repaired, in sentences without a full stop, each once.
+  /// The repairs, in sentences without a full stop, each once.
   public var repairs: [String]
 
   public init(
@@ -34,7 +34,7 @@ public struct FeedDocument: Hashable, Sendable {
   }
 }
 
-/// The formats that ``FeedParser`` reads. The raw value is what a person reads.
+/// The formats that ``FeedParser`` reads. The raw value is its name for people.
 public enum FeedKind: String, Hashable, Sendable, CaseIterable {
   case rss090 = "RSS 0.90"
   case rss091 = "RSS 0.91"
@@ -43,7 +43,7 @@ public enum FeedKind: String, Hashable, Sendable, CaseIterable {
   case rss094 = "RSS 0.94"
   case rss10 = "RSS 1.0"
   case rss20 = "RSS 2.0"
-  /// RSS that does not say its version.
+  /// RSS without a version.
   case rss = "RSS"
   case atom03 = "Atom 0.3"
   case atom10 = "Atom 1.0"
@@ -53,7 +53,7 @@ public enum FeedKind: String, Hashable, Sendable, CaseIterable {
   case caseStudy = "Essential Feed"
 }
 
-/// What a feed says about how often it is worth a look.
+/// A feed's hints about when to load it again.
 public struct PollingHints: Hashable, Sendable {
   /// RSS's `ttl`, in minutes.
   public var minutesToLive: Int?

@@ -1,6 +1,6 @@
-/// A picture that an item names, and where.
+/// A picture that an item names, and its place in the document.
 public struct FeedImageCandidate: Hashable, Sendable {
-  /// Where a picture was found, best first: the order in which one is chosen. The raw value is the name in the document.
+  /// The places of a picture, in the order in which one is chosen. The raw value is the name in the document.
   public enum Source: String, Hashable, Sendable, CaseIterable {
     case mediaContent = "media:content"
     /// RSS's `enclosure`, Atom's `link rel=enclosure`, JSON Feed's attachments.
@@ -17,10 +17,10 @@ public struct FeedImageCandidate: Hashable, Sendable {
   /// An absolute http or https address.
   public var address: String
   public var source: Source
-  /// In pixels, as the document says.
+  /// In pixels, by the document.
   public var width: Int?
   public var height: Int?
-  /// The media type, as the document says.
+  /// The media type, by the document.
   public var type: String?
   /// `isDefault` of Media RSS.
   public var isDefault: Bool
@@ -38,8 +38,8 @@ public struct FeedImageCandidate: Hashable, Sendable {
 }
 
 extension FeedItem {
-  /// Chooses the picture: the first source that has one, in ``FeedImageCandidate/Source``'s order; of `media:content` the
-  /// default one, then the widest; of `media:thumbnail` the widest; of the others the first.
+  /// Chooses the picture: the first source that has one, in ``FeedImageCandidate/Source``'s order; of `media:content`
+  /// the default one, then the widest; of `media:thumbnail` the widest; of the others the first.
   mutating func chooseImage() {
     chosenImage = images.indices.min { first, second in
       let (one, other) = (images[first], images[second])

@@ -1,11 +1,11 @@
 /// One entry of a feed.
 public struct FeedItem: Hashable, Sendable {
-  /// What names the item for good: RSS's `guid`, Atom's `id`, RDF's `about`, JSON's `id`.
+  /// The item's permanent identity: RSS's `guid`, Atom's `id`, RDF's `about`, JSON's `id`.
   public var guid: String?
   public var title: FeedText?
   /// A short text: RSS's `description`, Atom's and JSON Feed's `summary`.
   public var summary: FeedText?
-  /// The whole text: `content:encoded`, Atom's `content`, JSON Feed's `content_html` or `content_text`.
+  /// The full text: `content:encoded`, Atom's `content`, JSON Feed's `content_html` or `content_text`.
   public var content: FeedText?
   /// `media:description`.
   public var mediaDescription: FeedText?
@@ -16,7 +16,7 @@ public struct FeedItem: Hashable, Sendable {
   public var location: FeedPlace?
   /// Every picture that the item names, in the order of the document, each address once for each source.
   public var images: [FeedImageCandidate]
-  /// Where in ``images`` the picture to show is.
+  /// The index in ``images`` of the picture to show.
   public var chosenImage: Int?
 
   public init() { images = [] }
@@ -33,9 +33,9 @@ public struct FeedItem: Hashable, Sendable {
   }
 }
 
-/// A text and whether it is HTML.
+/// A text, plain or HTML.
 public struct FeedText: Hashable, Sendable {
-  /// The text as it came.
+  /// The unchanged text.
   public var value: String
   /// True for HTML, false for plain text.
   public var isMarkup: Bool
@@ -49,11 +49,11 @@ public struct FeedText: Hashable, Sendable {
   public var plain: String { isMarkup ? plainText(ofHTML: value) : plainLine(value) }
 }
 
-/// Where an item was made.
+/// The place of an item.
 public struct FeedPlace: Hashable, Sendable {
   /// `georss:featurename`.
   public var name: String?
-  /// Latitude and longitude in degrees, as they came, separated by one space.
+  /// Latitude and longitude in degrees, as written, separated by one space.
   public var point: String?
 
   public init(name: String? = nil, point: String? = nil) {

@@ -1,4 +1,4 @@
-/// What had to be repaired in a document.
+/// The repairs of a document.
 struct Repairs: OptionSet, Sendable {
   let rawValue: UInt32
 

@@ -3,12 +3,12 @@ public import struct Foundation.UUID
 /// The case study's format: `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image": URL}]}` in
 /// UTF-8 or UTF-16.
 ///
-/// The server's order is kept, and so are items that repeat an id; a `null` description or location is an absent one; keys
-/// it does not know are ignored; no items make an empty feed. One bad item makes the whole feed invalid: a part of a feed
+/// The server's order is kept, and so are items that repeat an id; a `null` description or location is absent; unknown
+/// keys are ignored; no items make an empty feed. One bad item makes the whole feed invalid: a part of a feed
 /// is never shown or saved as if it were the feed.
 ///
-/// simdjson reads what is right, ten times as fast as `JSONDecoder`, which reads again what is wrong, and says why: what is
-/// accepted, what is read, and every message are the decoder's.
+/// simdjson reads valid documents, ten times as fast as `JSONDecoder`. The decoder reads the others again and reports
+/// the error: it defines what is accepted, the result, and every message.
 public enum CaseStudyFeed {
   public struct Image: Hashable, Sendable {
     var identity: Identity
@@ -16,7 +16,7 @@ public enum CaseStudyFeed {
     public var location: SharedText?
     /// An absolute http or https address.
     public var address: SharedText
-    /// True for an address that is one beyond doubt, which no parser has looked at: see ``isPlainWebAddress(_:)``.
+    /// True for a text that is certainly an address, which no parser has checked: see ``isPlainWebAddress(_:)``.
     public var isPlain: Bool
 
     public init(id: UUID, description: SharedText?, location: SharedText?, address: SharedText, isPlain: Bool) {
@@ -39,8 +39,8 @@ public enum CaseStudyFeed {
   /// The images in `body`.
   ///
   /// - Parameters:
-  ///   - body: a whole document.
-  ///   - maxValues: how many values of JSON it may hold.
+  ///   - body: a complete document.
+  ///   - maxValues: the most JSON values it may have.
   public static func images(
     in body: [UInt8], maxValues: Int = FeedLimits().values
   ) throws(FeedFormatError) -> Images {
@@ -51,16 +51,16 @@ public enum CaseStudyFeed {
     return Images(try CaseStudyOracle.images(in: body, maxValues: maxValues))
   }
 
-  /// The same by `JSONDecoder` alone: what the format is by definition, for comparisons.
+  /// The same by `JSONDecoder` alone, which defines the format: for comparisons.
   public static func imagesByDecoder(
     in body: [UInt8], maxValues: Int = FeedLimits().values
   ) throws(FeedFormatError) -> Images {
     Images(try CaseStudyOracle.images(in: body, maxValues: maxValues))
   }
 
-  /// `nil` for what is not right, or not beyond doubt.
+  /// `nil` for a document that is invalid or not certainly valid.
   ///
-  /// - Parameter count: how many bytes the document has: its strings have no more than five thirds of that.
+  /// - Parameter count: the document's length in bytes: its strings have no more than five thirds of that.
   static func images(in tape: JSONTape, ofBytes count: Int) -> Images? {
     guard count <= 1 << 30, let value = tape.root["items"], let items = value.elements else { return nil }
     let texts = tape.takeStrings()
@@ -112,7 +112,7 @@ public enum CaseStudyFeed {
 }
 
 extension JSONValue {
-  /// True for a string, and for `null`, which is none.
+  /// True for a string, and for `null`.
   @inline(__always)
   fileprivate var isOptionalText: Bool { kind == .string || kind == .null }
 }

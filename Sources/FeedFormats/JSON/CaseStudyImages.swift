@@ -1,11 +1,11 @@
 extension CaseStudyFeed {
-  /// The images of a document, in the memory of its strings: an image is made when it is asked for.
+  /// The images of a document, in the memory of its strings: each is created when it is read.
   ///
-  /// An array of images would count three references for each, which takes as long as mapping them.
+  /// An array of images would count three references for each, which takes as long as parsing them.
   public struct Images: RandomAccessCollection, Hashable, Sendable {
     struct Record: Sendable {
       var identity: Identity
-      /// Where a text is; `absent` for none.
+      /// The place of a text; `absent` for none.
       var description: Place
       var location: Place
       var address: Place
@@ -19,7 +19,7 @@ extension CaseStudyFeed {
     }
 
     private let texts: TextBuffer
-    /// The addresses that Foundation encoded, which are marked by their length's first bit.
+    /// The addresses that Foundation encoded; their length's first bit marks them.
     private let encoded: TextBuffer
     private let records: [Record]
 

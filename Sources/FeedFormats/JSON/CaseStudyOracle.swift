@@ -1,6 +1,6 @@
 import Foundation
 
-/// The case study's format as `JSONDecoder` reads it: what it is by definition, and what is wrong, in the decoder's words.
+/// The case study's format as `JSONDecoder` reads it, which defines the format and the messages.
 enum CaseStudyOracle {
   static func images(in body: [UInt8], maxValues: Int) throws(FeedFormatError) -> [CaseStudyFeed.Image] {
     guard !body.isEmpty else { throw .empty }
@@ -48,7 +48,7 @@ enum CaseStudyOracle {
     init(from decoder: any Decoder) throws {
       let item = try decoder.container(keyedBy: CodingKeys.self)
       let text = try item.decode(String.self, forKey: .id)
-      // Not `decode(UUID.self)`, which takes more than what is written as a UUID.
+      // Not `decode(UUID.self)`, which accepts more than the notation of a UUID.
       guard let id = text.withBytes({ Identity($0) })?.uuid else {
         throw DecodingError.dataCorruptedError(forKey: .id, in: item, debugDescription: "It is not a UUID.")
       }
@@ -73,7 +73,7 @@ enum CaseStudyOracle {
     }
   }
 
-  /// What in `body` is not JSON, and where.
+  /// The part of `body` that is not JSON, and its place.
   ///
   /// On Linux `JSONDecoder` does not say; `JSONSerialization` does, but takes 0.3 s and much memory for a megabyte.
   private static func reason(for body: Data) -> String? {
@@ -86,7 +86,8 @@ enum CaseStudyOracle {
     }
   }
 
-  /// True when the first character that is neither space nor part of a byte order mark opens a tag. JSON never does.
+  /// True when the first character that is neither space nor part of a byte order mark opens a tag, which JSON never
+  /// does.
   private static func looksLikeWebPage(_ body: Data) -> Bool {
     let skipped: Set<UInt8> = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
     return body.prefix(1024).first { !skipped.contains($0) } == UInt8(ascii: "<")
@@ -122,10 +123,10 @@ extension FeedFormatError {
 }
 
 extension UnsafeRawBufferPointer {
-  /// True when the JSON in these bytes may have more values than `limit`: there is one for each comma and opening bracket
-  /// outside of strings. Found without a decoder, which takes 50 bytes for each.
+  /// True when the JSON in these bytes may have more values than `limit`: one for each comma and opening bracket
+  /// outside of strings. It needs no decoder, which would take 50 bytes for each.
   func holdsMoreJSONValues(than limit: Int) -> Bool {
-    // In UTF-16 and UTF-32 half a character may look like a quotation mark: there all are counted, in strings as well.
+    // In UTF-16 and UTF-32 half a character may look like a quotation mark: so all are counted, also those in strings.
     let isOfBytes = !prefix(4).contains { $0 == 0 || $0 >= 0xFE }
     var (count, index) = (0, 0)
     while index < self.count {
@@ -141,7 +142,7 @@ extension UnsafeRawBufferPointer {
     return false
   }
 
-  /// Where the string ends that begins at `index`.
+  /// The end of the string that begins at `index`.
   private func endOfString(from index: Int) -> Int {
     var index = index
     while index < count, self[index] != UInt8(ascii: "\"") { index += self[index] == UInt8(ascii: "\\") ? 2 : 1 }

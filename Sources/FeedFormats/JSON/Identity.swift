@@ -1,6 +1,6 @@
 import Foundation
 
-/// A UUID as two numbers: Foundation's is moved by calls, which takes as long as reading it.
+/// A UUID as two numbers: moving Foundation's takes calls, and as long as reading it.
 struct Identity: Hashable, Sendable {
   private let first: UInt64
   private let second: UInt64
@@ -31,7 +31,7 @@ struct Identity: Hashable, Sendable {
     withUnsafeBytes(of: (first.bigEndian, second.bigEndian)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 
-  /// Capital digits: what `uuidString` is, which takes ten times as long.
+  /// Capital digits, as in `uuidString`, which takes ten times as long.
   var text: String {
     var number = (first, second)
     return String(unsafeUninitializedCapacity: 36) { text in
@@ -50,7 +50,7 @@ struct Identity: Hashable, Sendable {
 }
 
 extension UnsafeBufferPointer where Element == UInt8 {
-  /// The hexadecimal number from `start` to before `end`; a bit of `wrong`'s last byte is set when it is none.
+  /// The hexadecimal number from `start` to before `end`; a bit of `wrong`'s last byte is set when it is not a number.
   @inline(__always)
   fileprivate func number(_ start: Int, _ end: Int, _ wrong: inout UInt64) -> UInt64 {
     var number: UInt64 = 0
@@ -63,10 +63,10 @@ extension UnsafeBufferPointer where Element == UInt8 {
   }
 }
 
-/// The values of all bytes as hexadecimal digits, 0x80 for what is none.
+/// The values of all bytes as hexadecimal digits; 0x80 for a byte that is none.
 private let hexadecimalValues = HexadecimalValues()
 
-/// - Note: `@unchecked Sendable`: the memory is written once, before anyone has it, and never released.
+/// - Note: `@unchecked Sendable`: the memory is written once, before its first use, and never released.
 private struct HexadecimalValues: @unchecked Sendable {
   let storage: UnsafeMutablePointer<UInt8>
 

@@ -2,7 +2,8 @@
 enum JSONDocument {
   static func read(_ bytes: [UInt8], address: String?, limits: FeedLimits) throws(FeedFormatError) -> FeedDocument {
     if let document = try parse(bytes, address: address, limits: limits) { return document }
-    // JSON, or none: a JSON Feed in another encoding or with slips; what the case study's decoder takes; an error.
+    // Not certainly JSON: a JSON Feed in another encoding or with mistakes, a document for the case study's decoder, or
+    // an error.
     let (text, encoding, repairs) = repaired(bytes)
     if var document = try parse(text, address: address, limits: limits), document.format != .caseStudy {
       document.encoding = encoding
@@ -13,7 +14,7 @@ enum JSONDocument {
       of: CaseStudyFeed.Images(try CaseStudyOracle.images(in: bytes, maxValues: limits.values)), encoding: encoding)
   }
 
-  /// `nil` for what is not beyond doubt.
+  /// `nil` for a document that is not certainly valid.
   private static func parse(
     _ bytes: [UInt8], address: String?, limits: FeedLimits
   ) throws(FeedFormatError) -> FeedDocument? {
@@ -42,8 +43,8 @@ enum JSONDocument {
     return FeedDocument(format: .caseStudy, encoding: encoding, items: items)
   }
 
-  /// The document as UTF-8, without what real feeds do wrong in strings: bytes that are no UTF-8, control characters, halves
-  /// of surrogate pairs.
+  /// The document as UTF-8, with the usual mistakes in strings repaired: invalid UTF-8, control characters, halves of
+  /// surrogate pairs.
   private static func repaired(_ bytes: [UInt8]) -> (text: [UInt8], encoding: String, repairs: Repairs) {
     var text: [UInt8] = []
     var decoder = TextDecoder(charset: nil)

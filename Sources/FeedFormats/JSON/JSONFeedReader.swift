@@ -1,4 +1,4 @@
-/// Reads JSON Feed 1 and 1.1 (jsonfeed.org): a value of the wrong type is skipped, an item that is no object as well.
+/// Reads JSON Feed 1 and 1.1 (jsonfeed.org): skips a value of the wrong type, and an item that is not an object.
 struct JSONFeedReader {
   private let address: String?
   private let limits: FeedLimits
@@ -10,7 +10,7 @@ struct JSONFeedReader {
     self.limits = limits
   }
 
-  /// By its version; without one, by what only a JSON Feed has.
+  /// Recognized by its version; without one, by fields that only a JSON Feed has.
   static func recognizes(_ root: JSONValue) -> Bool {
     guard root.kind == .object else { return false }
     if let version = root["version"]?.bytes, version.firstRange(of: "jsonfeed.org") != nil { return true }
@@ -109,7 +109,7 @@ struct JSONFeedReader {
     if !item.addImage(image, limit: limits.imagesPerItem) { repairs.insert(.images) }
   }
 
-  /// The text of a string that is there and not empty.
+  /// The text of a string that exists and is not empty.
   private mutating func string(_ value: JSONValue?) -> String? {
     guard let value, value.kind != .null else { return nil }
     guard let string = value.string else {

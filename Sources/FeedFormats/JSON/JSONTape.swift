@@ -1,23 +1,23 @@
 import CSimdJSON
 
-/// A JSON document as simdjson left it: a tape of words, one or two for each value (simdjson's `doc/tape.md`), and the
-/// strings they point to. Valid while `JSONTape.parse` runs.
+/// A JSON document as simdjson parsed it: a tape of words, one or two for each value (simdjson's `doc/tape.md`), and
+/// the strings they point to. Valid while `JSONTape.parse` runs.
 struct JSONTape {
   private let parser: OpaquePointer
   fileprivate let tape: UnsafePointer<UInt64>
   fileprivate let strings: UnsafePointer<UInt8>
 
-  /// More than what `JSONDecoder` takes too; deeper documents are for it to judge.
+  /// `JSONDecoder` judges deeper documents.
   private static let depth = 500
 
-  /// How many bytes behind a document are read.
+  /// The number of bytes behind a document that simdjson reads.
   static let padding = Int(CSIMDJSON_PADDING)
 
-  /// Calls `body` with the tape of `bytes`, which are UTF-8; `nil` when they are no JSON.
+  /// Calls `body` with the tape of `bytes`, which are UTF-8; `nil` when they are not JSON.
   static func parse<Result, Failure: Error>(
     _ bytes: [UInt8], _ body: (JSONTape) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    // What stands behind the document is read, not looked at. An array with room for it is not copied.
+    // Bytes behind the document are read and have no effect. An array with room for them is not copied.
     var padded = bytes
     if bytes.capacity - bytes.count < padding {
       padded.reserveCapacity(bytes.count + padding)
@@ -32,10 +32,10 @@ struct JSONTape {
     return try body(JSONTape(parser: parser, tape: document.tape, strings: document.strings))
   }
 
-  /// The memory of the strings, which outlives the tape so. To be called once.
+  /// The memory of the strings, which then outlives the tape. Call it once.
   func takeStrings() -> TextBuffer { TextBuffer(taking: csimdjson_take_strings(parser)) }
 
-  /// At least as many as there are values.
+  /// At least the number of values.
   var words: Int { Int(tape[0] & 0xFFFF_FFFF) }
 
   var root: JSONValue { JSONValue(tape: self, index: 1) }
@@ -46,7 +46,7 @@ struct JSONValue {
   fileprivate let tape: JSONTape
   fileprivate let index: Int
 
-  /// The byte that marks a word of the tape. Not an enumeration, which would have to be looked up.
+  /// The byte that marks a word of the tape. Not an enumeration, whose cases would have to be searched.
   struct Kind: Equatable {
     let byte: UInt8
 
@@ -64,7 +64,7 @@ struct JSONValue {
   @inline(__always)
   var kind: Kind { Kind(byte: UInt8(truncatingIfNeeded: word >> 56)) }
 
-  /// Where the value after this one is.
+  /// The index of the value after this one.
   @inline(__always)
   fileprivate var next: Int {
     switch kind {
@@ -104,7 +104,7 @@ struct JSONValue {
     }
   }
 
-  /// How many values an array has, or pairs an object; 16,777,215 stands for more.
+  /// The number of values of an array, or of pairs of an object; 16,777,215 stands for more.
   var count: Int { kind == .array || kind == .object ? Int(word >> 32 & 0xFF_FFFF) : 0 }
 
   /// The values of an array; `nil` for another value.
@@ -117,7 +117,7 @@ struct JSONValue {
     kind == .object ? Members(tape: tape, index: index + 1, end: next - 1) : nil
   }
 
-  /// The value of a key: of several the first one, as `JSONDecoder` has it.
+  /// The value of a key; of a repeated key the first one, as in `JSONDecoder`.
   subscript(key: StaticString) -> JSONValue? {
     guard var members else { return nil }
     while let (name, value) = members.next() {

@@ -1,5 +1,5 @@
-/// True for `http://` or `https://`, a host of letters, digits, dots and hyphens, and then nothing, or a path and a query
-/// that need no encoding (RFC 3986, section 3): nothing that parsers could differ about.
+/// True for `http://` or `https://`, a host of letters, digits, dots and hyphens, and then nothing, or a path and a
+/// query that need no encoding (RFC 3986, section 3): nothing that parsers could differ about.
 public func isPlainWebAddress(_ text: String) -> Bool { text.withBytes { $0.isPlainWebAddress } }
 
 extension UnsafeBufferPointer where Element == UInt8 {
@@ -18,7 +18,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
 
 /// Letters, digits and some other ASCII characters.
 ///
-/// - Note: `@unchecked Sendable`: the memory is written once, before anyone has it, and never released.
+/// - Note: `@unchecked Sendable`: the memory is written once, before its first use, and never released.
 private struct ASCIISet: @unchecked Sendable {
   static let host = ASCIISet("-.")
   static let path = ASCIISet("-._~/?=&+,;:@!*")

@@ -8,11 +8,11 @@ import CSimdJSON
   import Darwin
 #endif
 
-/// A text that is made a `String` of only when somebody asks: until then it is a part of memory that it shares with the
-/// other texts of its document.
+/// A text that becomes a `String` only when somebody asks for one: until then it is a part of the memory that all texts
+/// of its document share.
 ///
 /// Making strings of 100,000 images takes three times as long as parsing them, and most are compared, saved and written
-/// as bytes. One text keeps the memory of all of its document.
+/// as bytes. One text keeps the memory of all texts of its document.
 public struct SharedText: Hashable, Sendable {
   let buffer: TextBuffer
   let start: UInt32
@@ -62,12 +62,12 @@ extension SharedText: CustomStringConvertible, ExpressibleByStringLiteral {
 
 /// The memory of the texts of one document.
 ///
-/// - Note: `@unchecked Sendable`: nobody writes to it once it is here.
+/// - Note: `@unchecked Sendable`: it is never written to after its creation.
 final class TextBuffer: @unchecked Sendable {
   let base: UnsafeMutablePointer<UInt8>
   private let isParsers: Bool
 
-  /// Takes over what simdjson allocated.
+  /// Takes ownership of simdjson's memory.
   init(taking strings: UnsafeMutablePointer<UInt8>) {
     base = strings
     isParsers = true
@@ -83,7 +83,7 @@ final class TextBuffer: @unchecked Sendable {
     if isParsers { csimdjson_free_strings(base) } else { base.deallocate() }
   }
 
-  /// Where in this memory `bytes` are.
+  /// The place of `bytes` in this memory.
   @inline(__always)
   func place(of bytes: Bytes) -> CaseStudyFeed.Images.Place {
     guard let start = bytes.baseAddress else { return .init(start: 0, length: 0) }

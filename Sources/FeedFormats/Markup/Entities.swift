@@ -1,11 +1,11 @@
 /// Characters written as `&name;`, `&#233;` or `&#xE9;`.
 ///
-/// Only HTML's names are known. What a document type declares is never read: no text can grow by what it refers to.
+/// Only HTML's names are known. Declarations in a document type are never read, so no text can grow by its references.
 enum Entities {
   /// The longest name, and the longest number that is read, with `&` and `;`.
   static let longest = 40
 
-  /// What stands at `start`, where there is an ampersand, and where it ends; `nil` for an ampersand that begins nothing.
+  /// The entity at `start`, where there is an ampersand, and its end; `nil` for an ampersand that begins no entity.
   ///
   /// The semicolon is required: `?a=1&copy=2` is an address.
   static func resolve(_ bytes: Bytes, at start: Int) -> (text: Resolved, end: Int)? {
@@ -26,7 +26,7 @@ enum Entities {
     var second: Unicode.Scalar?
   }
 
-  /// Appends `bytes` with what is written as entities; an ampersand that begins none stays.
+  /// Appends `bytes` with their entities resolved; an ampersand that begins none stays.
   ///
   /// - Returns: false if there was such an ampersand.
   @discardableResult

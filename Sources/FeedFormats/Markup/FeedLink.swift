@@ -3,7 +3,7 @@ public struct FeedLink: Hashable, Sendable {
   /// An absolute http or https address.
   public var address: String
   public var title: String?
-  /// The media type, in small letters.
+  /// The media type, in lower case.
   public var type: String
 
   public init(address: String, title: String? = nil, type: String) {
@@ -14,7 +14,7 @@ public struct FeedLink: Hashable, Sendable {
 
   /// The feeds that a page names with `<link rel="alternate">` in its first megabyte, in its order, each once.
   ///
-  /// - Parameter address: the page's final address, against which others are resolved, unless a `<base>` says otherwise.
+  /// - Parameter address: the page's final address, the base of relative ones unless there is a `<base>`.
   public static func links(inPage html: [UInt8], address: String?) -> [FeedLink] {
     html.withUnsafeBufferPointer { html in
       var links = PageLinks(html.part(0, min(html.count, 1 << 20)), address: address)
@@ -24,7 +24,7 @@ public struct FeedLink: Hashable, Sendable {
 }
 
 extension FeedLink {
-  /// True for bytes that are a web page's: its root comes before that of any feed.
+  /// True for the bytes of a web page: its root element comes before that of any feed.
   public static func isPage(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBufferPointer { bytes in
       let head = bytes.part(0, min(bytes.count, 4096))
@@ -89,7 +89,7 @@ private struct PageLinks {
     links.append(FeedLink(address: address, title: title?.isEmpty == true ? nil : title, type: type))
   }
 
-  /// `application/json` is also what other things than feeds are.
+  /// `application/json` is also the type of other things than feeds.
   private static func isFeed(_ type: String, _ address: String) -> Bool {
     switch type {
     case "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json": true

@@ -1,7 +1,7 @@
 /// The pictures of an HTML text, in order: the `<img>` elements that show something.
 struct HTMLImages {
   struct Image {
-    /// As it is written, entities resolved.
+    /// As written, with entities resolved.
     var address: [UInt8]
     var width: Int?
     var height: Int?
@@ -21,7 +21,7 @@ struct HTMLImages {
     while let start = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) {
       index = start + 1
       if html.starts(with: "<!--", at: start) {
-        // A comment that nothing ends is none, and neither are those after it.
+        // A comment without an end is not a comment, and neither are those after it.
         if endsComments, let end = html.part(start, html.count).firstRange(of: "-->") {
           index = start + end + 3
         } else {
@@ -41,7 +41,7 @@ struct HTMLImages {
     return nil
   }
 
-  /// The picture of the tag; `nil` if it has none, or only one that measures or counts.
+  /// The picture of the tag; `nil` if it has none, or only a tracking or spacer pixel.
   private var image: Image? {
     let width = tag.rawValue("width")?.integer
     let height = tag.rawValue("height")?.integer

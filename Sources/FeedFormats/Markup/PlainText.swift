@@ -1,7 +1,8 @@
-/// Reduces HTML to one line of text. No tag, no entity and no control character survives, however often they are escaped.
+/// Reduces HTML to one line of text. No tag, no entity and no control character remains, however often they are
+/// escaped.
 ///
 /// Block elements and white space become one space; comments, `<script>`, `<style>`, `<head>` and the like are dropped
-/// with what they hold. What is still a tag after a few rounds of resolving is broken up with a space after its `<`.
+/// with their content. A tag that remains after a few rounds of resolving is broken with a space after its `<`.
 public func plainText(ofHTML html: String) -> String {
   var text = Array(html.utf8)
   for _ in 0..<4 {
@@ -9,15 +10,15 @@ public func plainText(ofHTML html: String) -> String {
     if reduced == text { break }
     text = reduced
   }
-  // Last, since what is dropped before may have kept the parts of a tag from each other.
+  // Last, since dropping an element may have joined the parts of a tag.
   let line = text.withBytes(line)
   return line.withBytes { String(decoding: withoutTags($0), as: UTF8.self) }
 }
 
-/// One line of a text that is no HTML: without control characters, white space as one space.
+/// One line of a plain text: without control characters, white space as one space.
 public func plainLine(_ text: String) -> String { text.withBytes(line) }
 
-/// One round: tags go, entities are resolved.
+/// One round: removes tags and resolves entities.
 private func withoutMarkup(_ html: Bytes) -> [UInt8] {
   var round = Round(html)
   return round.run()
@@ -27,7 +28,7 @@ private struct Round {
   private let html: Bytes
   private var tag: XMLTag
   private var result: [UInt8] = []
-  /// What was looked for up to the end in vain is not looked for again.
+  /// The texts that were searched for up to the end in vain; they are not searched for again.
   private var missing: Set<Int> = []
   private static let silent: [StaticString] = [
     "script", "style", "head", "template", "iframe", "noframes", "xmp", "textarea",
@@ -55,7 +56,7 @@ private struct Round {
     return result
   }
 
-  /// Skips what begins at the `<` at `start`; `nil` when that is text.
+  /// Skips the markup that begins with the `<` at `start`; `nil` when it is text.
   private mutating func skipMarkup(at start: Int) -> Int? {
     guard start + 1 < html.count else { return nil }
     switch html[start + 1] {
@@ -75,7 +76,7 @@ private struct Round {
     }
   }
 
-  /// Where the first `text` from `start` on ends.
+  /// The end of the first `text` from `start` on.
   private mutating func find(_ text: StaticString, from start: Int, as kind: Int) -> Int? {
     guard !missing.contains(kind) else { return nil }
     if let found = html.part(start, html.count).firstRange(of: text) {
@@ -85,7 +86,7 @@ private struct Round {
     return nil
   }
 
-  /// Skips what an element holds that shows no text. If nothing ends it, its tag alone is dropped.
+  /// Skips the content of an element that shows no text. Without an end tag, only its start tag is dropped.
   private mutating func skipContent(from start: Int) -> Int {
     guard let kind = Self.silent.firstIndex(where: { tag.nameBytes.equalsIgnoringCase($0) }), !missing.contains(kind)
     else { return start }
@@ -100,7 +101,7 @@ private struct Round {
   }
 }
 
-/// Elements that begin a line of their own part words; the others do not.
+/// Elements that begin a line of their own separate words; others do not.
 private func appendBreak(after name: Bytes, to result: inout [UInt8]) {
   let name = name.prefix { $0.isLetter || $0.isDigit }
   let inline: [StaticString] = [
@@ -110,7 +111,7 @@ private func appendBreak(after name: Bytes, to result: inout [UInt8]) {
   if !inline.contains(where: { Bytes(rebasing: name).equalsIgnoringCase($0) }) { result.append(UInt8(ascii: " ")) }
 }
 
-/// Breaks up what would still be a tag or an entity.
+/// Breaks what would still be a tag or an entity.
 private func withoutTags(_ text: Bytes) -> [UInt8] {
   var result: [UInt8] = []
   result.reserveCapacity(text.count)

@@ -1,6 +1,6 @@
 /// Resolves `reference` against `base` (RFC 3986, section 5.2), if the result is an absolute http or https address.
 ///
-/// White space around it and line breaks within it are dropped, as browsers do; nothing else is altered.
+/// White space around it and line breaks within it are dropped, as in browsers; nothing else is changed.
 func absoluteAddress(_ reference: Bytes, base: String?) -> String? {
   let reference = reference.trimmed
   guard reference.count > 0 else { return nil }
@@ -24,7 +24,7 @@ func absoluteAddress(_ reference: Bytes, base: String?) -> String? {
   }
 }
 
-/// Where the colon is after a scheme.
+/// The index of the colon after a scheme.
 private func scheme(of bytes: Bytes) -> Int? {
   guard bytes.count > 0, bytes[0].isLetter else { return nil }
   for (index, byte) in bytes.enumerated() {
@@ -40,7 +40,7 @@ private func scheme(of bytes: Bytes) -> Int? {
 private struct AddressParts {
   /// `http:`; empty without one.
   var scheme: Bytes
-  /// What follows `//`.
+  /// The part after `//`.
   var authority: Bytes
   var path: Bytes
   /// With its question mark.

@@ -1,4 +1,4 @@
-/// What the text of an element is for.
+/// The purpose of an element's text.
 enum FeedField {
   case title, otherTitle, mediaTitle
   case summary, otherSummary, content, body, mediaDescription
@@ -7,7 +7,7 @@ enum FeedField {
   case point, latitude, longitude, featureName
   case ttl, updatePeriod, updateFrequency, skippedHour, skippedDay
 
-  /// True when the text has no elements in it, unless they are XHTML by declaration.
+  /// True when the text contains no elements, unless they are declared as XHTML.
   var isShort: Bool {
     switch self {
     case .summary, .otherSummary, .content, .body, .mediaDescription: false
@@ -16,7 +16,7 @@ enum FeedField {
   }
 }
 
-/// How a text is written.
+/// The notation of a text.
 enum TextKind {
   /// Plain text.
   case plain
@@ -24,7 +24,7 @@ enum TextKind {
   case html
   /// Elements of XHTML.
   case xhtml
-  /// In base 64 (Atom 0.3); what it holds is HTML.
+  /// HTML in base 64 (Atom 0.3).
   case base64
 }
 
@@ -35,7 +35,7 @@ struct ItemDraft {
   var guid: String?
   var guidIsAddress = false
   var link: String?
-  /// True when ``link`` is the item's page for sure, and no other link of it.
+  /// True when ``link`` is certainly the item's page, not another link.
   var linkIsAlternate = false
   var title: FeedText?
   var otherTitle: FeedText?
@@ -46,7 +46,7 @@ struct ItemDraft {
   var body: FeedText?
   var published: FeedDate?
   var issued: FeedDate?
-  /// The `xml:base` where the text stands; `nil` without one.
+  /// The `xml:base` of the text; `nil` without one.
   var contentBase: String?
   var summaryBase: String?
   var latitude: String?

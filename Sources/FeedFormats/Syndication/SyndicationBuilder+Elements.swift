@@ -1,4 +1,4 @@
-// What an element means where it stands.
+// The meaning of an element at its place.
 extension SyndicationBuilder {
   mutating func begin(_ element: Element, _ tag: borrowing XMLTag, hash: UInt64) throws(FeedFormatError) -> Frame {
     switch context {
@@ -68,7 +68,7 @@ extension SyndicationBuilder {
     isRecognized = true
     document.format = kind
     if !stack.isEmpty { repairs.insert(.junkBefore) }
-    // Junk that looks like elements is no part of the feed: no end tag closes it.
+    // Junk that looks like elements is not part of the feed: no end tag closes it.
     for place in stack.indices { stack[place].name = 0 }
   }
 
@@ -185,7 +185,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// Begins a field that is no text for people: an address, a date, a number.
+  /// Begins a field that is not a text for people: an address, a date, a number.
   mutating func field(_ field: FeedField, _ hash: UInt64) -> Frame {
     text.removeAll(keepingCapacity: true)
     kind = .html

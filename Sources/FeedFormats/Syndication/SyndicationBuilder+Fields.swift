@@ -1,5 +1,5 @@
 extension SyndicationBuilder {
-  /// Begins a text for people: how it is written is said by its `type` and `mode`.
+  /// Begins a text for people, in the notation that its `type` and `mode` say.
   mutating func text(_ field: FeedField, _ tag: borrowing XMLTag, _ element: Element, _ hash: UInt64) -> Frame {
     kind = Self.textKind(tag, element)
     text.removeAll(keepingCapacity: true)
@@ -29,7 +29,7 @@ extension SyndicationBuilder {
     return type.startsIgnoringCase(with: "application/xml") ? .xhtml : .html
   }
 
-  /// Takes the text of a field that ends here.
+  /// Stores the text of a field that ends here.
   mutating func finish(_ field: FeedField) {
     defer {
       text.removeAll(keepingCapacity: true)
@@ -109,7 +109,7 @@ extension SyndicationBuilder {
     return result
   }
 
-  /// The text of one line that no one but a program reads; `nil` when it is empty or cut off.
+  /// The text of one line that only a program reads; `nil` when it is empty or cut off.
   private var line: String? {
     guard !isCutOff else { return nil }
     let line = text.withBytes { $0.trimmed.string }
@@ -140,7 +140,7 @@ extension [UInt8] {
   fileprivate var trimmed: String { withBytes { $0.trimmed.string } }
 }
 
-/// Latitude and longitude as they came, with one space between them; `nil` if they are not two numbers.
+/// Latitude and longitude as written, with one space between them; `nil` if they are not two numbers.
 func coordinates(_ bytes: Bytes) -> String? {
   let numbers = bytes.split { $0.isSpace || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
   guard numbers.count == 2 || numbers.count == 3 else { return nil }
@@ -154,7 +154,7 @@ func coordinates(_ bytes: Bytes) -> String? {
   return numbers.prefix(2).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
 }
 
-/// What `bytes` say in base 64, white space left out; `nil` if they are something else.
+/// `bytes` decoded from base 64, without white space; `nil` if they are something else.
 func base64(_ bytes: Bytes) -> String? {
   var result: [UInt8] = []
   var (bits, count) = (UInt32(0), 0)

@@ -1,5 +1,5 @@
 extension SyndicationBuilder {
-  /// True for a link whose address is an attribute: Atom's, in whatever namespace it is written.
+  /// True for a link whose address is an attribute: Atom's, in any namespace.
   func isAtomLink(_ element: Element, _ tag: borrowing XMLTag) -> Bool {
     element.namespace == .atom || element.namespace == .atom03 || tag.rawValue("href") != nil
   }
@@ -44,7 +44,7 @@ extension SyndicationBuilder {
     noteImage(address, from: .enclosure, tag)
   }
 
-  /// Media RSS: pictures in the item, and in groups, and what describes them.
+  /// Media RSS: pictures in the item and in groups, and their descriptions.
   mutating func beginInMedia(_ element: Element, _ tag: borrowing XMLTag, _ hash: UInt64) -> Frame {
     guard element.namespace == .media else {
       return beginPlace(element, hash) ?? Frame(name: hash, context: .ignored)
@@ -78,7 +78,7 @@ extension SyndicationBuilder {
     return text(.content, tag, element, hash)
   }
 
-  /// Adds the picture at an address as it is written in an attribute.
+  /// Adds the picture at an address from an attribute.
   mutating func noteImage(
     _ address: Bytes?, from source: FeedImageCandidate.Source, _ tag: borrowing XMLTag
   ) {
@@ -162,8 +162,8 @@ extension FeedItem {
   }
 }
 
-/// True for a picture by its type; without one by its medium; without either by the extension of its address. A type that
-/// is none (`imaage/png`) does not count.
+/// True for a picture by its type; without one by its medium; without either by the extension of its address. An
+/// invalid type (`imaage/png`) does not count.
 func isImage(type: Bytes?, medium: Bytes?, address: Bytes) -> Bool {
   if let type, type.count > 0 {
     if type.startsIgnoringCase(with: "image/") || medium?.equalsIgnoringCase("image") == true { return true }

@@ -1,4 +1,4 @@
-// The elements that are open, and the texts that hold elements.
+// The open elements, and texts that contain elements.
 extension SyndicationBuilder {
   mutating func push(_ frame: Frame, isClosed: Bool) throws(FeedFormatError) {
     stack.append(frame)
@@ -43,7 +43,7 @@ extension SyndicationBuilder {
     if !isWrapper {
       let source = tag.sourceBytes
       text.append(UInt8(ascii: "<"))
-      // Without the prefix, as HTML is written.
+      // Without the prefix, as in HTML.
       let local = Self.local(name)
       text.append(source.part(1 + name.count - local.count, source.count))
     }
@@ -51,7 +51,7 @@ extension SyndicationBuilder {
     stack.append(Frame(name: hash, context: isWrapper ? .wrapper : .markup))
   }
 
-  /// Text between the elements of XHTML: what stands for `<` and `&` goes on standing for them.
+  /// Text between the elements of XHTML: escapes of `<` and `&` stay.
   mutating func appendEscaped(_ bytes: Bytes, isLiteral: Bool) {
     var plain: [UInt8] = []
     if isLiteral { plain.append(bytes) } else { Entities.append(bytes, to: &plain) }
@@ -79,7 +79,7 @@ extension SyndicationBuilder {
     return Element(namespace: namespace, name: names.name(of: name.part(colon + 1, name.count).nameHash))
   }
 
-  /// True for an element that no text holds: the field before it was not closed.
+  /// True for an element that no text contains: the field before it was not closed.
   func interrupts(_ element: Element) -> Bool {
     if element.namespace.isOfFeed {
       switch element.name {

@@ -1,9 +1,10 @@
-/// Makes a document of RSS or Atom of the parts that ``XMLScanner`` finds.
+/// Builds a document from the parts of RSS or Atom that ``XMLScanner`` finds.
 ///
-/// A stack of open elements, each with what it means where it stands. An end tag closes up to the element of its name, so
-/// that what is left open ends with what it is in; an item begins anywhere but in an item.
+/// It keeps a stack of open elements, each with its meaning at its place. An end tag closes everything up to the
+/// element of its name, so that an element without an end tag ends with the one around it. An item begins anywhere
+/// except in an item.
 struct SyndicationBuilder: XMLSink {
-  /// What an open element is.
+  /// The meaning of an open element.
   enum Context: UInt8 {
     /// Before, or around, a feed.
     case outside
@@ -19,15 +20,15 @@ struct SyndicationBuilder: XMLSink {
     case field
     /// An element inside a text.
     case markup
-    /// The outer `<div>` of Atom's XHTML, which is no part of the text.
+    /// The outer `<div>` of Atom's XHTML, which is not part of the text.
     case wrapper
     case ignored
-    /// An element of an item that nobody here knows: it may hold pictures, or be a known one misspelled that nothing ends.
+    /// An unknown element of an item: it may contain pictures, or be a misspelled one without an end tag.
     case unknown
   }
 
   struct Frame {
-    /// Its hash; 0 for what no end tag closes.
+    /// The hash of its name; 0 if no end tag closes it.
     var name: UInt64
     let context: Context
     var field = FeedField.title
@@ -37,19 +38,19 @@ struct SyndicationBuilder: XMLSink {
   var document = FeedDocument(format: .rss)
   /// True as soon as a feed, or a part of one, has begun.
   var isRecognized = false
-  /// True after HTML's document type, which some feeds have as well.
+  /// True after HTML's document type, which some feeds have too.
   var looksLikePage = false
   var repairs: Repairs = []
   var stack: [Frame] = []
   var item = ItemDraft()
-  /// How many of the open elements are items: 0 or 1.
+  /// The number of open items: 0 or 1.
   var isInItem = false
-  /// True while what is left open is closed at the end of a document that was cut off.
+  /// True while open elements are closed at the end of a document that was cut off.
   var isCutOff = false
   var siteLink: (address: String, isBest: Bool)?
   var updatePeriod: Int?
   var updateFrequency = 1
-  /// How long the addresses of all pictures are.
+  /// The length of the addresses of all pictures.
   var addressBytes = 0
 
   /// The text of the field that is open.
@@ -68,8 +69,7 @@ struct SyndicationBuilder: XMLSink {
     self.limits = limits
   }
 
-  /// What relative addresses are resolved against: `xml:base`, the document's address, or, of a document without one, the
-  /// site's.
+  /// The base of relative addresses: `xml:base`, the document's address or, without one, the site's.
   var base: String? { bases.last ?? address ?? siteLink?.address }
 
   var context: Context { stack.last?.context ?? .outside }
@@ -115,7 +115,7 @@ struct SyndicationBuilder: XMLSink {
     let hash = name.nameHash
     guard let place = stack.lastIndex(where: { $0.name == hash }) else {
       repairs.insert(.strayEnd)
-      // `<title>One</titel>`, `<gid>1</guid>`: an end of something; the end of HTML's elements is not the end of a field.
+      // `<title>One</titel>`, `<gid>1</guid>`: any end tag ends the field, except those of HTML's elements.
       if context == .field || context == .ignored || context == .unknown, !HTMLNames.isKnown(hash) { try pop() }
       return
     }
@@ -142,7 +142,7 @@ struct SyndicationBuilder: XMLSink {
     guard text.count <= limits.textBytes else { throw .textTooLong(limit: limits.textBytes) }
   }
 
-  /// Ends what is still open and hands the document over.
+  /// Ends the elements that are still open and returns the document.
   mutating func finish() throws(FeedFormatError) -> FeedDocument {
     if stack.contains(where: { $0.name != 0 }) {
       repairs.insert(.cutOff)

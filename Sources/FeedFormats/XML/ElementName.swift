@@ -1,4 +1,4 @@
-/// The local names of elements that say something in a feed. Letters count without their case.
+/// The local names of elements that have a meaning in a feed, in upper or lower case.
 enum ElementName: UInt8, CaseIterable {
   case unknown
   case rss, rdf, feed, channel, item, entry, html
@@ -14,7 +14,7 @@ enum ElementName: UInt8, CaseIterable {
       ("\(name)".withBytes { $0.nameHash }, name)
     })
 
-  /// The names in a table of their own, which is faster than a dictionary's: 256 places, looked up by the hash's low bits.
+  /// A hash table of the names, which is faster than a dictionary: 256 places, indexed by the hash's low bits.
   struct Table {
     private var hashes = [UInt64](repeating: 0, count: 256)
     private var names = [ElementName](repeating: .unknown, count: 256)
@@ -38,12 +38,12 @@ enum ElementName: UInt8, CaseIterable {
   }
 }
 
-/// Elements of HTML, as they stand unescaped in texts.
+/// Elements of HTML, which occur unescaped in texts.
 enum HTMLNames {
-  /// Those that have no end.
+  /// Those without an end tag.
   static func isVoid(_ hash: UInt64) -> Bool { voids.contains(hash) }
 
-  /// Those that the next of the same name ends.
+  /// Those that end at the next one of the same name.
   static func endsItself(_ hash: UInt64) -> Bool { selfEnding.contains(hash) }
 
   static func isKnown(_ hash: UInt64) -> Bool { voids.contains(hash) || known.contains(hash) }

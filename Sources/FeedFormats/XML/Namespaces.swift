@@ -1,4 +1,4 @@
-/// The vocabularies that a feed is written in.
+/// The vocabularies of feeds.
 enum Namespace: UInt8 {
   /// RSS's own elements, and those without a namespace.
   case core
@@ -13,7 +13,7 @@ enum Namespace: UInt8 {
     }
   }
 
-  /// By the address that a document declares; real ones differ in case, scheme and final slashes.
+  /// By the address in a declaration; real ones differ in case, scheme and final slashes.
   init(address: Bytes) {
     for (part, namespace) in Self.addresses where Self.contains(address, part) {
       self = namespace
@@ -22,7 +22,7 @@ enum Namespace: UInt8 {
     self = .other
   }
 
-  /// By the prefix that is usual, for documents that declare none.
+  /// By the usual prefix, for documents without a declaration.
   init?(usualPrefix hash: UInt64) {
     guard let namespace = Self.prefixes[hash] else { return nil }
     self = namespace
@@ -55,12 +55,12 @@ enum Namespace: UInt8 {
   }
 }
 
-/// The prefixes that are declared where the scanner is.
+/// The prefixes declared at the scanner's position.
 struct Namespaces {
   private struct Binding {
     let prefix: UInt64
     let namespace: Namespace
-    /// How many elements were open when it was declared.
+    /// The number of elements that were open at the declaration.
     let depth: Int
   }
 
@@ -83,13 +83,13 @@ struct Namespaces {
       }
       let address = tag.rawValue(of: attribute).trimmed
       var namespace = address.count == 0 ? .core : Namespace(address: address)
-      // Unknown, and yet its prefix says it: `xmlns:media="http://search.yahoo.com/"`.
+      // An unknown address, but the prefix is clear: `xmlns:media="http://search.yahoo.com/"`.
       if namespace == .other, let usual = Namespace(usualPrefix: prefix), usual != .rdf { namespace = usual }
       bindings.append(Binding(prefix: prefix, namespace: namespace, depth: depth))
     }
   }
 
-  /// Forgets what was declared by elements deeper than `depth`.
+  /// Removes the declarations of elements deeper than `depth`.
   mutating func leave(_ depth: Int) {
     while let last = bindings.last, last.depth > depth { bindings.removeLast() }
   }
@@ -102,7 +102,7 @@ struct Namespaces {
     return .core
   }
 
-  /// The namespace of a prefix, and whether it is declared.
+  /// The namespace of a prefix, and true when it is declared.
   func of(_ prefix: Bytes) -> (Namespace, isDeclared: Bool) {
     let hash = prefix.nameHash
     for binding in bindings.reversed() where binding.prefix == hash { return (binding.namespace, true) }

@@ -12,7 +12,7 @@ extension XMLScanner {
   /// A processing instruction: to `?>`, or to the first `>` when there is no `?>` before the next tag.
   mutating func skipInstruction(_ bytes: Bytes, from start: Int) throws(FeedFormatError) -> Int? {
     guard let first = bytes.firstIndex(of: UInt8(ascii: ">"), from: start, to: bytes.count) else {
-      // Of what is skipped, nothing has to be kept.
+      // Skipped bytes need not be kept.
       return bytes.count
     }
     state = .text
@@ -34,7 +34,7 @@ extension XMLScanner {
     return end
   }
 
-  /// A CDATA section is handed over whole. One that nothing ends ends with the element that it is in.
+  /// A CDATA section is passed on as a whole. One without an end ends with the element around it.
   mutating func cdata<Sink: XMLSink>(
     _ bytes: Bytes, from start: Int, isLast: Bool, into sink: inout Sink
   ) throws(FeedFormatError) -> Int? {
@@ -61,7 +61,7 @@ extension XMLScanner {
     return bytes.count
   }
 
-  /// Ends a section at the end tag of its element, if that is in it, and returns where.
+  /// Ends a section at the end tag of its element, if it contains that, and returns the place.
   private mutating func endOfUnclosed<Sink: XMLSink>(
     _ section: Bytes, into sink: inout Sink
   ) throws(FeedFormatError) -> Int? {
@@ -88,7 +88,7 @@ extension XMLScanner {
     return nil
   }
 
-  /// Where the first `</name` is whose name has this hash.
+  /// The place of the first `</name` whose name has this hash.
   private static func endTag(of element: UInt64, in bytes: Bytes) -> Int? {
     var index = 0
     while let tag = bytes.part(index, bytes.count).firstRange(of: "</").map({ $0 + index }) {
@@ -113,10 +113,10 @@ struct DoctypeSkipper {
   private(set) var name: [UInt8] = []
   private var isNamed = false
   private var place = Place.outside
-  /// How much of `<!--` has just been read.
+  /// The number of characters of `<!--` that have just been read.
   private var opening = 0
 
-  /// Where the declaration, or what there is of it, ends.
+  /// The end of the declaration, or of its part so far.
   mutating func skip(_ bytes: Bytes, from start: Int) -> (end: Int, isOver: Bool) {
     for index in start..<bytes.count {
       length += 1

@@ -1,12 +1,12 @@
-/// What takes the parts of a document from ``XMLScanner``.
+/// Receives the parts of a document from ``XMLScanner``.
 protocol XMLSink {
-  /// False where text is of no use: it is skipped.
+  /// False where text is not needed and is skipped.
   var wantsText: Bool { get }
-  /// The hash of the name of the element whose text is being read: its end tag ends a CDATA section that nothing ends.
+  /// The hash of the name of the element whose text is being read: its end tag ends an unterminated CDATA section.
   var textElement: UInt64? { get }
   mutating func open(_ tag: borrowing XMLTag) throws(FeedFormatError)
   mutating func close(_ name: Bytes) throws(FeedFormatError)
-  /// A part of a text; `isLiteral` in CDATA sections, where nothing stands for something else.
+  /// A part of a text; `isLiteral` in CDATA sections, which have no entities.
   mutating func text(_ bytes: Bytes, isLiteral: Bool) throws(FeedFormatError)
   mutating func doctype(_ name: Bytes) throws(FeedFormatError)
   mutating func repair(_ repair: Repairs)
@@ -14,8 +14,8 @@ protocol XMLSink {
 
 /// Finds the tags and the texts of a document that need not be well-formed XML, chunk by chunk.
 ///
-/// There is no error but a limit's. No document type is read, no entity is looked up but HTML's. What is read twice is
-/// bounded: a tag that is not yet whole is looked at again when a quarter more of it is there.
+/// The only errors are exceeded limits. No document type is read, and no entity except HTML's. Reading again is
+/// bounded: an incomplete tag is read again when it is a quarter longer.
 struct XMLScanner {
   enum State {
     case text, comment, instruction
@@ -23,21 +23,21 @@ struct XMLScanner {
     case doctype
   }
 
-  /// The text that is not yet looked at, in UTF-8: the decoder appends here.
+  /// The unread text, in UTF-8: the decoder appends here.
   var pending: [UInt8] = []
   let limits: FeedLimits
   var state = State.text
-  /// A part that is not whole with fewer bytes than this is not tried again.
+  /// An incomplete part is not tried again with fewer bytes than this.
   var enough = 0
-  /// Until where a CDATA section has been searched for its end.
+  /// The position up to which a CDATA section has been searched for its end.
   var searched = 0
-  /// Where the part of it begins that has no other section's beginning in it.
+  /// The beginning of its part that contains no other section's beginning.
   var segment = 0
   var doctype = DoctypeSkipper()
 
   init(limits: FeedLimits) { self.limits = limits }
 
-  /// Hands over what is whole of ``pending``; all of it when `isLast`.
+  /// Passes on the complete parts of ``pending``; all of it when `isLast`.
   mutating func scan<Sink: XMLSink>(isLast: Bool, into sink: inout Sink) throws(FeedFormatError) {
     guard isLast || pending.count >= enough else { return }
     enough = 0
@@ -90,7 +90,7 @@ struct XMLScanner {
     return end
   }
 
-  /// Where an entity, or a line break of two characters, may be cut in two at the end of the bytes.
+  /// The place at the end of the bytes where an entity, or a line break of two characters, may be cut in two.
   private static func wholeText(_ bytes: Bytes, from start: Int) -> Int {
     var index = bytes.count
     if bytes[index - 1] == UInt8(ascii: "\r") { index -= 1 }

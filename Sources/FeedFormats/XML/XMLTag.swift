@@ -1,4 +1,4 @@
-/// The opening tag of an element, while it is looked at.
+/// The opening tag of an element, while it is read.
 struct XMLTag {
   let bytes: Bytes
   /// From `<` to `>`.
@@ -6,7 +6,7 @@ struct XMLTag {
   var name = 0..<0
   var isClosed = false
   var attributes: [XMLAttribute] = []
-  /// False in HTML, where a value may hold tags.
+  /// False in HTML, where a value may contain tags.
   private let isXML: Bool
 
   init(bytes: Bytes, isXML: Bool = true) {
@@ -21,12 +21,12 @@ struct XMLTag {
     bytes.part(Int(attribute.nameStart), Int(attribute.nameEnd))
   }
 
-  /// The value as it is written, entities included.
+  /// The raw value, with its entities.
   func rawValue(of attribute: XMLAttribute) -> Bytes {
     bytes.part(Int(attribute.valueStart), Int(attribute.valueEnd))
   }
 
-  /// The raw value of the first attribute of this name, which is written in lower case here.
+  /// The raw value of the first attribute of this name; `name` is in lower case.
   func rawValue(_ name: StaticString) -> Bytes? {
     for attribute in attributes where self.name(of: attribute).equalsIgnoringCase(name) {
       return rawValue(of: attribute)
@@ -48,11 +48,11 @@ struct XMLAttribute {
   var nameStart, nameEnd, valueStart, valueEnd: Int32
 }
 
-/// Why a tag could not be read.
+/// The reason why a tag could not be read.
 enum TagProblem {
   /// The bytes end inside it.
   case unfinished
-  /// It holds a `<`: what looked like a tag is text.
+  /// It contains a `<`: what looked like a tag is text.
   case text
   case tooManyAttributes
   case nameTooLong
@@ -62,7 +62,7 @@ extension XMLTag {
   /// Reads the tag that begins at `start`, where there is a `<` and a letter, the way browsers do: attributes without
   /// quotes or values, and repeated ones, are taken; the first of a name counts.
   ///
-  /// - Returns: where the tag ends, or why it does not.
+  /// - Returns: the end of the tag, or the reason why there is none.
   mutating func read(at start: Int, limits: (attributes: Int, name: Int), repairs: inout Repairs) -> (Int, TagProblem?)
   {
     var index = start + 1
@@ -153,7 +153,7 @@ extension XMLTag {
 }
 
 extension XMLTag {
-  /// Where a value ends whose second quotation mark is missing: in XML no value holds a `>` and then a tag.
+  /// The end of a value whose second quotation mark is missing: in XML no value contains a `>` and then a tag.
   private func endOfUnclosedValue(from start: Int, to end: Int) -> Int? {
     guard var index = bytes.firstIndex(of: UInt8(ascii: "<"), from: start, to: end) else { return nil }
     while index > start, bytes[index - 1].isSpace { index -= 1 }
@@ -166,7 +166,7 @@ extension XMLTag {
 extension TagProblem: Error {}
 
 extension UInt8 {
-  /// What ends the name of an element or of an attribute.
+  /// True for a byte that ends the name of an element or of an attribute.
   @inline(__always)
   fileprivate var endsName: Bool {
     isSpace || self == UInt8(ascii: ">") || self == UInt8(ascii: "/") || self == UInt8(ascii: "=")

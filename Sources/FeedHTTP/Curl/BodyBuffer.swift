@@ -2,11 +2,11 @@ import Foundation
 
 /// The bytes of a body as they arrive, in one block that becomes the response's `Data` without being copied.
 struct BodyBuffer: ~Copyable {
-  // From `malloc`, owned by this value until `takeData()` hands it on.
+  // From `malloc`, owned by this value until `takeData()` passes it on.
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
   private(set) var count = 0
-  /// How many bytes are taken.
+  /// The number of bytes in it.
   var limit = 0
 
   deinit { free(base) }
@@ -27,7 +27,7 @@ struct BodyBuffer: ~Copyable {
   mutating func makeRoom(for extra: Int) -> Refusal? {
     guard extra > capacity - count else { return nil }
     guard extra <= limit - count else { return .tooLarge }
-    // Doubling, but neither beyond the limit nor, for what is announced, beyond what is needed.
+    // Doubles, but not beyond the limit, nor, for an announced length, beyond that length.
     let wanted = min(limit, max(count + extra, 2 * capacity))
     guard let grown = realloc(base, wanted) else { return .noMemory }
     base = grown
@@ -42,13 +42,13 @@ struct BodyBuffer: ~Copyable {
 
   mutating func didWrite(_ bytes: Int) { count += bytes }
 
-  /// Hands the bytes over and is empty again.
+  /// Returns the bytes and is empty again.
   mutating func takeData() -> Data {
     guard let base, count > 0 else {
       discard()
       return Data()
     }
-    // Pages never written take no memory, but what was written and is not needed would.
+    // Pages that were never written take no memory; pages that were written and are not needed would.
     let block = capacity > count + count / 4 ? realloc(base, count) ?? base : base
     let data = Data(bytesNoCopy: block, count: count, deallocator: .free)
     self.base = nil

@@ -3,10 +3,10 @@ import Foundation
 
 /// Undoes one content coding (RFC 9110, section 8.4) as the bytes arrive.
 ///
-/// libcurl could do it, but 7.88 takes a stream of compressed data that was cut short for a whole one, and lets a zstd
-/// stream ask for a window of 128 MiB. These are the decoders that it would have used.
+/// libcurl could do it, but 7.88 accepts a compressed stream that was cut off as complete, and allows a zstd stream a
+/// window of 128 MiB. These are the decoders that it would have used.
 protocol ContentDecoder: AnyObject {
-  /// Whether what was decoded so far is a whole stream.
+  /// True when the data decoded so far is a complete stream.
   var isComplete: Bool { get }
 
   /// Decodes some of `input` into `output`.
@@ -18,7 +18,7 @@ protocol ContentDecoder: AnyObject {
 }
 
 enum ContentCoding {
-  /// What to offer in `Accept-Encoding`.
+  /// The value of `Accept-Encoding`.
   static let offer: String = {
     var offer: [String] = []
     if ZLib.library != nil { offer += ["gzip", "deflate"] }
@@ -40,7 +40,7 @@ enum ContentCoding {
 
   /// A function of a library that libcurl has loaded; `Function` is a C function's type.
   fileprivate static func function<Function>(_ name: String, _: Function.Type) -> Function? {
-    // The address of a C function as a C function: the type is the one that the library's own header declares.
+    // The cast is right because the type is the one that the library's own header declares.
     dlsym(nil, name).map { unsafeBitCast($0, to: Function.self) }
   }
 }
@@ -104,14 +104,14 @@ private final class ZLib: ContentDecoder {
     stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self).baseAddress
     stream.pointee.avail_out = UInt32(room)
     switch library.inflate(stream, 0) {
-    case 0, -5: break  // Z_OK, and Z_BUF_ERROR: nothing more to be done with what there is.
+    case 0, -5: break  // Z_OK, and Z_BUF_ERROR: it needs more input.
     case 1: isComplete = true
     default: return nil
     }
     return (count - Int(stream.pointee.avail_in), room - Int(stream.pointee.avail_out))
   }
 
-  /// "deflate" means the zlib format, but some servers send it bare: they differ in the first byte.
+  /// "deflate" means the zlib format, but some servers send raw deflate data. The first byte distinguishes them.
   private func start(_ first: UInt8) -> Bool {
     let isBare = format == .deflate && !(first & 0x0F == 8 && first >> 4 <= 7)
     let window: Int32 = isBare ? -15 : format == .gzip ? 15 + 16 : 15

@@ -1,27 +1,27 @@
 internal import CCurl
 import Foundation
 
-/// How a request failed, in libcurl's words; here they become ours.
+/// A request's failure as libcurl reports it, and its translation to an ``HTTPError``.
 struct CurlFailure {
   var code: CURLcode
-  /// What libcurl says in its error buffer.
+  /// The text in libcurl's error buffer.
   var sentence: String
   /// The error number of the last connection that failed, or 0.
   var systemError: Int32
   var phase: HTTPError.Phase
   var redirects: Int
   var maxRedirects: Int
-  /// Whether a socket could not be opened for lack of descriptors.
+  /// True when a socket could not be opened because no descriptor was left.
   var lackedDescriptor: Bool
-  /// The host that was asked for.
+  /// The requested host.
   var host: String
 
   var kind: HTTPError.Kind {
     if proxyRefusal != nil { return .connect }
     return switch code {
     case CURLE_UNSUPPORTED_PROTOCOL:
-      // The same code for a scheme that is not followed ("Protocol \"ftp\" not supported …") and for an answer in no known
-      // version of HTTP.
+      // libcurl has one code for a scheme that is not followed ("Protocol \"ftp\" not supported …") and for an answer
+      // in no known version of HTTP.
       isAfterRedirect && isAboutScheme ? .redirectRefused : isAboutScheme ? .invalidRequest : .notHTTP
     case CURLE_URL_MALFORMAT: isAfterRedirect ? .redirectRefused : .invalidRequest
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: .nameResolution
@@ -34,7 +34,7 @@ struct CurlFailure {
     case CURLE_TOO_MANY_REDIRECTS: .tooManyRedirects(limit: maxRedirects)
     case CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: .send
     case CURLE_BAD_CONTENT_ENCODING: .encoding
-    // A single header line of more than 100 KiB is reported so, too.
+    // A single header line of more than 100 KiB is reported in the same way.
     case CURLE_OUT_OF_MEMORY: phase == .response || phase == .receive ? .headersTooLarge : .resources
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
       CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
@@ -45,7 +45,7 @@ struct CurlFailure {
     }
   }
 
-  /// How a proxy kept the request from its server.
+  /// The error of a request that failed at a proxy.
   private var proxyRefusal: String? {
     if let match = sentence.firstMatch(of: /CONNECT tunnel failed, response (\d+)/) {
       return "the proxy answered with status \(match.1)"
@@ -53,7 +53,7 @@ struct CurlFailure {
     return sentence.contains("CONNECT aborted") ? "the proxy closed the connection" : nil
   }
 
-  /// The proxy that could not be connected to, if it was one.
+  /// The proxy, if the connection to a proxy failed.
   private var proxy: String? {
     guard CurlTransfer.hasProxy, let match = sentence.prefixMatch(of: /Failed to connect to (\S+) port (\d+)/),
       match.1 != host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
@@ -64,10 +64,10 @@ struct CurlFailure {
   private var isAboutScheme: Bool { sentence.hasPrefix("Protocol") || sentence.contains("URL scheme") }
   private var isAfterRedirect: Bool { redirects > 0 || sentence.contains("redirect target") }
 
-  /// The system's reason where there is one, and libcurl's otherwise; nothing where libcurl's is about something else.
+  /// The system's reason if there is one, otherwise libcurl's; empty where libcurl's text is about something else.
   var cause: String {
     switch kind {
-    // What stands in the buffer is how an earlier connection ended.
+    // The buffer still describes the end of an earlier connection.
     case .tooManyRedirects: return ""
     case .headersTooLarge: return "one of them is longer than 100 KiB"
     default: break
@@ -81,18 +81,19 @@ struct CurlFailure {
     return (sentence.isEmpty ? String(cString: curl_easy_strerror(code)) : sentence).lowercasedFirst
   }
 
-  /// Whether this process or machine was out of descriptors or threads: what comes back when something else ends.
+  /// True when this process or machine had no descriptor or thread left. They are available again when something else
+  /// ends.
   var isExhaustion: Bool {
     switch code {
     case CURLE_OK: false
     case CURLE_COULDNT_RESOLVE_HOST where sentence.contains("thread failed to start"): true
-    // The look-up of a name does not say that its files could not be opened.
+    // A name look-up does not report that its files could not be opened.
     default: phase != .response && phase != .receive && (lackedDescriptor || Descriptors.areExhausted)
     }
   }
 }
 
-/// libcurl's start, once in a process.
+/// Initializes libcurl, once per process.
 enum CurlLibrary {
   static func start() { _ = isStarted }
 

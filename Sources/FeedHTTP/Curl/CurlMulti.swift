@@ -4,10 +4,10 @@ import Foundation
 
 /// libcurl's multi interface, driven by a loop's watches and timer.
 ///
-/// libcurl is entered from the loop only, never from within one of its own callbacks, and no code of a user's runs
-/// within it: what is done is collected after each call.
+/// libcurl is called from the loop only, never from one of its own callbacks, and no user code runs within it: finished
+/// requests are collected after each call.
 final class CurlMulti {
-  /// Called with each request that is done and how it ended; it is no longer in the multi handle.
+  /// Called with each finished request and its code; the request has already left the multi handle.
   @exclusivity(unchecked)  // Here and below: touched for each event, on one thread.
   var onDone: ((CurlTransfer, CURLcode) -> Void)?
 
@@ -16,7 +16,7 @@ final class CurlMulti {
   private let multi: UnsafeMutableRawPointer
   private let timer: CurlTimer
   @exclusivity(unchecked) private var isClosed = false
-  // Whether libcurl has been called and what is done is being collected.
+  // True while finished requests are being collected after a call of libcurl.
   @exclusivity(unchecked) private var isActing = false
 
   init(on loop: EventLoop, maxConnections: Int, maxConnectionsPerHost: Int) {
@@ -30,7 +30,7 @@ final class CurlMulti {
     timer.onTime = { [weak self] in self?.act(on: CURL_SOCKET_BAD, 0) }
     sockets.onReady = { [weak self] in self?.act(on: $0, $1) }
 
-    // The callbacks run only within calls made here, and so while both objects live.
+    // The callbacks run only within calls made here, while both objects exist.
     ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
     ccurl_multi_set_socket(multi) { _, descriptor, what, sockets, _ in
       Unmanaged<CurlSockets>.fromOpaque(sockets!).takeUnretainedValue().update(descriptor, what)
@@ -50,7 +50,7 @@ final class CurlMulti {
 
   /// Starts a request on the next turn.
   ///
-  /// - Returns: whether libcurl has taken it; it has not when it is out of memory.
+  /// - Returns: false when libcurl has not accepted it, because it is out of memory.
   func add(_ transfer: CurlTransfer) -> Bool {
     defer { if !isActing { timer.settle() } }
     return curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
@@ -77,7 +77,7 @@ final class CurlMulti {
     sockets.turn &+= 1
     curl_multi_socket_action(multi, descriptor, ready, &running)
     var left: Int32 = 0
-    // Whoever is told may close the client.
+    // The callback may close the client.
     while !isClosed, let message = curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
       let code = ccurl_message_result(message)

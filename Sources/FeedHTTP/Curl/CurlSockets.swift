@@ -2,36 +2,36 @@ internal import CCurl
 import FeedStream
 import Foundation
 
-/// The sockets that libcurl wants to be told about, each with a watch on the loop.
+/// The sockets that libcurl uses, each with a watch on the loop.
 ///
-/// A watch lives as long as its connection does, not as long as a request: between requests it merely stops, which costs
-/// the kernel's poll set one call instead of four, and does not keep the loop running.
+/// A watch lives as long as its connection does, not as long as a request: between requests it only stops, which takes
+/// one system call instead of four and does not keep the loop running.
 final class CurlSockets {
   private struct Socket {
     var watch: PollHandle?
-    /// What libcurl waits for.
+    /// The events that libcurl waits for.
     var wanted: PollHandle.Events = []
-    /// Whether it is a connection's; libcurl says when it closes one. It does not for those with which it wakes itself.
+    /// True for a connection's socket: libcurl reports when it closes one, but not for the sockets that wake itself.
     var isConnection = false
   }
 
-  /// Counts the turns in which libcurl is called.
+  /// The number of turns in which libcurl was called.
   @exclusivity(unchecked) var turn = 0
 
-  /// How many connections are open.
+  /// The number of open connections.
   var count: Int { sockets.count { $0.isConnection } }
 
-  /// Called on the loop when a socket is ready: `CURL_CSELECT_…` says for what; 0, that libcurl has to look.
+  /// Called on the loop when a socket is ready: with `CURL_CSELECT_…`, or 0 when libcurl must find out itself.
   @exclusivity(unchecked)  // Here and below: touched for each event, on one thread.
   var onReady: ((Int32, Int32) -> Void)?
 
   private let loop: EventLoop
-  // By descriptor: small numbers, which the kernel hands out from the lowest.
+  // Indexed by descriptor: the kernel always uses the lowest free number.
   @exclusivity(unchecked) private var sockets: [Socket] = []
 
   init(on loop: EventLoop) { self.loop = loop }
 
-  /// Hears of the connections that `easy` closes. This object must outlive them.
+  /// Observes the connections that `easy` closes. This object must outlive them.
   func watch(_ easy: UnsafeMutableRawPointer) {
     let this = Unmanaged.passUnretained(self).toOpaque()
     ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, this)
@@ -57,7 +57,7 @@ final class CurlSockets {
     onReady = nil
   }
 
-  /// Opens a connection's socket, or returns -1 and says why in `errno`.
+  /// Opens a connection's socket, or returns -1 with the reason in `errno`.
   func open(_ address: curl_sockaddr) -> Int32 {
     // A program that this process starts must not hold its connections open.
     let descriptor = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
@@ -80,7 +80,7 @@ final class CurlSockets {
       try? watch.start(events)
       return
     }
-    // The kernel refuses a watch when it is out of memory for it: the request then runs into its deadline.
+    // The kernel refuses a watch when it has no memory for it: the request then ends at its deadline.
     guard let watch = try? PollHandle(on: loop, fileDescriptor: descriptor) else { return }
     sockets[index].watch = watch
     sockets[index].wanted = events
@@ -106,10 +106,10 @@ final class CurlSockets {
     var ready: Int32 = 0
     if events.contains(.readable) { ready |= CURL_CSELECT_IN }
     if events.contains(.writable) { ready |= CURL_CSELECT_OUT }
-    // On an error, 0: libcurl looks for itself and finds which. Told `CURL_CSELECT_ERR`, it gives up without looking, even
-    // where the server has merely closed an idle connection and the request can be sent over another.
+    // On an error pass 0: libcurl then finds the error itself. With `CURL_CSELECT_ERR` it gives up without looking,
+    // even where the server has only closed an idle connection and the request can be sent over another.
     onReady?(descriptor, ready)
-    // An error stops the watch; libcurl, which does not know that, may want to go on.
+    // An error stops the watch; libcurl does not know that and may want to go on.
     guard failed, Int(descriptor) < sockets.count else { return }
     let socket = sockets[Int(descriptor)]
     if !socket.wanted.isEmpty { try? socket.watch?.start(socket.wanted) }

@@ -1,11 +1,11 @@
 import FeedStream
 
-/// The timer that libcurl sets: it says when it wants to be called next, several times for each request.
+/// The timer that libcurl sets, several times for each request, to be called again.
 ///
-/// Mostly it wants to be called at once and then moves a far deadline further away. So the loop's timer is set only when
-/// it would come too late, and when it comes too early it is set again.
+/// Usually libcurl asks for an immediate call and then moves a distant deadline further away. So the loop's timer is
+/// set only when it would fire too late; when it fires too early, it is set again.
 final class CurlTimer {
-  /// Called on the loop when libcurl's time has come.
+  /// Called on the loop when the timer fires.
   @exclusivity(unchecked)  // Here and below: touched several times for each request, on one thread.
   var onTime: (() -> Void)?
 
@@ -27,10 +27,10 @@ final class CurlTimer {
     }
   }
 
-  /// libcurl's callback: wants to be called in so many milliseconds, or, if negative, no more.
+  /// libcurl's callback: asks to be called in `milliseconds`, or, if negative, not any more.
   ///
-  /// 0 means the next turn: acting here would enter libcurl from its own callback, and a millisecond later would make every
-  /// request a millisecond longer.
+  /// 0 means the next turn: acting here would call libcurl from its own callback, and a millisecond later would make
+  /// every request a millisecond longer.
   func want(_ milliseconds: Int) {
     guard milliseconds != 0 else {
       wanted = nil
@@ -41,7 +41,7 @@ final class CurlTimer {
     wanted = milliseconds < 0 ? nil : loop.now.advanced(by: .milliseconds(milliseconds))
   }
 
-  /// Sets the loop's timer for what libcurl wants by now. To be called after every call of libcurl's.
+  /// Sets the loop's timer as libcurl wants it now. Call this after every call of libcurl.
   func settle() {
     guard let wanted else {
       // Nothing to wait for: a timer would keep the loop running.

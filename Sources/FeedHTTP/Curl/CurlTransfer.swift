@@ -3,19 +3,20 @@ import Foundation
 
 /// One of libcurl's easy handles, used for one request after another.
 final class CurlTransfer {
-  /// The handle, owned by this object and of use to its multi handle while the request runs.
+  /// The handle. This object owns it; the multi handle uses it while the request runs.
   let easy: UnsafeMutableRawPointer
-  /// The request it is used for.
+  /// The present request.
   @exclusivity(unchecked)  // Here and below: touched for every line and every piece of a body, on one thread.
   var exchange: HTTPExchange?
-  /// Its place among those that run.
+  /// Its index in the client's list of running transfers.
   var index = -1
   @exclusivity(unchecked) private(set) var reader: ResponseReader
   private let sockets: CurlSockets
-  /// Whether there was no descriptor for a connection of this request; libcurl says merely that it could not connect.
+  /// True when there was no descriptor for a connection of this request; libcurl only reports that it could not
+  /// connect.
   private var lackedDescriptor = false
   private var hasOpenedSocket = false
-  // How often libcurl told its progress in the turn with this number.
+  // The number of progress reports of libcurl in the turn with this number.
   private var progress = (turn: 0, calls: 0)
   private let maxRedirects: Int
   // libcurl writes a sentence here when a request fails; it keeps the address as long as the handle.
@@ -42,9 +43,9 @@ final class CurlTransfer {
     sentence.deallocate()
   }
 
-  /// What stays the same from one request to the next.
+  /// Sets the options that are the same for every request.
   private func setUp(_ configuration: CurlHTTPClient.Configuration) {
-    // The callbacks run only while this object has the handle, which it owns.
+    // The callbacks run only while this object exists, since it owns the handle.
     let this = Unmanaged.passUnretained(self).toOpaque()
     ccurl_set_pointer(easy, CURLOPT_PRIVATE, this)
     ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, sentence)
@@ -70,7 +71,7 @@ final class CurlTransfer {
       return descriptor
     }
     ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
-    // Without it, ending a request whose host is still being looked up waits for the look-up, and the loop with it; the
+    // Without this, ending a request during the look-up of its host would block the loop until the look-up ends; the
     // thread that looks up cleans up after itself instead.
     ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
     ccurl_set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https")
@@ -88,10 +89,10 @@ final class CurlTransfer {
     if configuration.usesProxies { boundProxies() } else { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
   }
 
-  /// Bounds what a proxy says before it connects: libcurl (7.88) reads that byte by byte, without giving the loop back as
-  /// long as there is more, and without counting.
+  /// Limits a proxy's answer before it connects: libcurl (7.88) reads it byte by byte and does not return to the loop
+  /// as long as there is more, and without counting.
   private func boundProxies() {
-    // The callback costs every request something.
+    // The callback slows down every request.
     guard Self.hasProxy else { return }
     ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
     ccurl_set_progress(easy) { this, _, _, _, _ in
@@ -100,13 +101,13 @@ final class CurlTransfer {
     ccurl_set_long(easy, CURLOPT_NOPROGRESS, 0)
   }
 
-  /// Whether the environment names a proxy.
+  /// True when the environment names a proxy.
   static var hasProxy: Bool {
     ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
       .contains { (name: String) in getenv(name) != nil }
   }
 
-  /// Whether libcurl makes more steps without giving the loop back than any answer takes; asked at every step.
+  /// True when libcurl takes more steps without returning to the loop than any answer needs; called at every step.
   private var isStuck: Bool {
     if progress.turn != sockets.turn { progress = (sockets.turn, 0) }
     progress.calls += 1
@@ -124,14 +125,14 @@ final class CurlTransfer {
 // MARK: - One request
 
 extension CurlTransfer {
-  /// Readies the handle for `request`, whose URL is `address`.
+  /// Prepares the handle for `request`, whose URL is `address`.
   func prepare(_ request: HTTPRequest, at address: String) {
     reader.begin(maxBodyBytes: request.maxBodyBytes)
     sentence.pointee = 0
     lackedDescriptor = false
     hasOpenedSocket = false
     ccurl_set_pointer(easy, CURLOPT_URL, address)
-    // libcurl takes 0 for its own default of five minutes.
+    // 0 would mean libcurl's own default of five minutes.
     let connect = max(1, min(request.connectTimeout.nanoseconds / 1_000_000, Int64(Int32.max)))
     ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connect))
     set(request.headers)
@@ -148,13 +149,13 @@ extension CurlTransfer {
     ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
   }
 
-  /// Lets go of what was received.
+  /// Releases what was received.
   func reset() {
     exchange = nil
     reader.discard()
   }
 
-  /// What came of `request`, which ended with `code`.
+  /// The result of `request`, which ended with `code`.
   func result(of request: HTTPRequest, _ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
     if code == CURLE_OK { reader.end() }
     guard code == CURLE_OK, reader.failure == nil else { return .failure(error(of: request, code)) }
@@ -166,7 +167,7 @@ extension CurlTransfer {
   }
 }
 
-// MARK: - What libcurl knows of it
+// MARK: - Information from libcurl
 
 extension CurlTransfer {
   func integer(_ info: CURLINFO) -> Int {
@@ -187,15 +188,15 @@ extension CurlTransfer {
     return text.flatMap { URL(string: String(cString: $0)) }
   }
 
-  /// How far the request is.
+  /// The phase of the request.
   var phase: HTTPError.Phase {
     if number(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .nameResolution }
-    // CONNECT_TIME says when the handshake was done, too; the socket has a port of its own once it is connected.
+    // CONNECT_TIME includes the handshake; the socket has a local port as soon as it is connected.
     if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return integer(CURLINFO_LOCAL_PORT) == 0 ? .connect : .tls }
     return number(CURLINFO_STARTTRANSFER_TIME_T) == 0 ? .response : .receive
   }
 
-  /// Whether it has got neither a descriptor nor a connection yet.
+  /// True while it has neither a descriptor nor a connection.
   var hasNoConnection: Bool {
     switch phase {
     case .nameResolution: true
@@ -214,7 +215,7 @@ extension CurlTransfer {
     return HTTPError(failure.kind, host: isRefused ? request.url.hostAndPort : host, cause: failure.cause)
   }
 
-  /// Whether a request that ended with `code` did so for lack of descriptors or threads.
+  /// True when a request that ended with `code` failed because no descriptor or thread was left.
   func isExhausted(_ code: CURLcode) -> Bool { failure(code).isExhaustion }
 
   private func failure(_ code: CURLcode) -> CurlFailure {
@@ -225,7 +226,7 @@ extension CurlTransfer {
       host: effectiveURL?.host() ?? "")
   }
 
-  /// The error of a request whose time is over.
+  /// The error of a request that timed out.
   func timeoutError(of request: HTTPRequest) -> HTTPError {
     HTTPError(
       .timedOut(phase), host: (effectiveURL ?? request.url).hostAndPort,

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Takes an answer in as it arrives, within the request's limits.
+/// Reads an answer as it arrives, within the request's limits.
 ///
-/// Knows nothing of libcurl, which only brings it lines and bytes.
+/// Does not depend on libcurl, which passes lines and bytes to it.
 struct ResponseReader: ~Copyable {
-  /// What is wrong with the answer, as soon as something is.
+  /// The first error in the answer.
   private(set) var failure: HTTPError.Kind?
-  /// Why, where the kind does not say it.
+  /// The cause, where the kind does not say it.
   private(set) var cause = ""
   /// The lines of the present answer's header.
   private var lines: [UInt8] = []
@@ -26,14 +26,14 @@ struct ResponseReader: ~Copyable {
     self.maxHeaderLines = maxHeaderLines
   }
 
-  /// Starts afresh.
+  /// Starts again, for the next request.
   mutating func begin(maxBodyBytes: Int) {
     discard()
     self.maxBodyBytes = max(0, maxBodyBytes)
     lines.reserveCapacity(512)
   }
 
-  /// Lets go of what was received.
+  /// Releases what was received.
   mutating func discard() {
     failure = nil
     cause = ""
@@ -47,16 +47,16 @@ struct ResponseReader: ~Copyable {
     body.discard()
   }
 
-  /// Whether a body has begun to arrive.
+  /// True when a body has begun to arrive.
   var hasBody: Bool { received > 0 }
 
-  /// Hands the answer's header and body over.
+  /// Returns the answer's header and body, and keeps neither.
   mutating func take() -> (headers: HTTPHeaders, body: Data) {
     (HTTPHeaders(lines: lines), body.takeData())
   }
 
-  /// Records that the answer is over as far as libcurl can tell, which takes a connection that closes for the end of a
-  /// header, and the end of what HTTP transports for the end of compressed data.
+  /// Records that libcurl considers the answer complete. libcurl accepts a closed connection as the end of a header,
+  /// and does not look for the end of compressed data.
   mutating func end() {
     guard failure == nil else { return }
     if !isHeaderWhole { _ = fail(.truncated, "its header stops before its end") }
@@ -67,20 +67,20 @@ struct ResponseReader: ~Copyable {
 // MARK: - Header
 
 extension ResponseReader {
-  /// Takes one line of an answer's header, or of the fields after its body.
+  /// Reads one line of an answer's header, or of the fields after its body.
   ///
   /// The limits count everything that arrives for one request: informational answers, redirects and trailers included.
   ///
-  /// - Returns: whether to go on.
+  /// - Returns: true to go on.
   mutating func header(_ line: UnsafeRawBufferPointer) -> Bool {
     headerBytes += line.count
     headerLines += 1
     guard headerBytes <= maxHeaderBytes, headerLines <= maxHeaderLines else {
       return fail(.headersTooLarge, "more than \(maxHeaderLines) lines or \(maxHeaderBytes) bytes")
     }
-    // What follows the body comes too late to say anything about it.
+    // Fields after the body are ignored: they come too late.
     guard received == 0 else { return true }
-    // Most lines are of no interest, which their first character shows.
+    // The first character shows that most lines do not matter here.
     switch line.first {
     case UInt8(ascii: "H"), UInt8(ascii: "h"):
       guard line.begins(with: "http/") else { break }
@@ -98,7 +98,7 @@ extension ResponseReader {
     return true
   }
 
-  /// Joins the line that comes to the one before it (RFC 9112, section 5.2).
+  /// Joins the next line to the one before it (RFC 9112, section 5.2).
   private mutating func unfold() {
     while let last = lines.last, last == 0x0A || last == 0x0D { lines.removeLast() }
   }
@@ -112,10 +112,11 @@ extension ResponseReader {
 // MARK: - Body
 
 extension ResponseReader {
-  /// Takes some bytes of the body.
+  /// Reads a part of the body.
   ///
-  /// - Parameter announced: the length that the header gives, asked for with the first bytes; negative if it gives none.
-  /// - Returns: whether to go on.
+  /// - Parameter announced: the length that the header gives, evaluated with the first bytes; negative if it gives
+  /// none.
+  /// - Returns: true to go on.
   mutating func body(_ bytes: UnsafeRawBufferPointer, announced: () -> Int) -> Bool {
     guard failure == nil else { return false }
     if received == 0, !beginBody(announced: announced()) { return false }
@@ -126,13 +127,13 @@ extension ResponseReader {
   private mutating func beginBody(announced: Int) -> Bool {
     guard coding.isEmpty else {
       decoder = ContentCoding.decoder(for: coding)
-      // One more than allowed, to tell a body that just fits from one that does not.
+      // One more than allowed, to distinguish a body that just fits from one that does not.
       body.limit = maxBodyBytes == .max ? .max : maxBodyBytes + 1
       return decoder != nil || fail(.encoding, "it is compressed with \"\(coding.prefix(40))\", which was not offered")
     }
     body.limit = maxBodyBytes
     guard announced <= maxBodyBytes else { return fail(.tooLarge(limit: maxBodyBytes), "") }
-    // What is announced is believed up to a megabyte.
+    // An announced length is trusted up to a megabyte.
     guard announced > 0, let refusal = body.makeRoom(for: min(announced, 1 << 20)) else { return true }
     return refuse(refusal)
   }
@@ -176,7 +177,7 @@ extension ResponseReader {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether this line begins with `text`, in whatever case.
+  /// True when this line begins with `text`, in upper or lower case.
   fileprivate func begins(with text: StaticString) -> Bool {
     count >= text.utf8CodeUnitCount && strncasecmp(baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0
   }

@@ -67,7 +67,7 @@ extension EventLoop {
     swap(&ready, &unready)
     precondition(
       unread.jobs.isEmpty && unready.jobs.isEmpty,
-      "EventLoop: released while tasks wait to run on it; close() it, or keep it for as long as they do")
+      "EventLoop: released while tasks wait to run on it; close() it first, or keep it until they have run")
     waitingForThreads = []
 
     uv_walk(
@@ -83,7 +83,7 @@ extension EventLoop {
     while uv_run(uv, UV_RUN_DEFAULT) != 0 {}
     let code = uv_loop_close(uv)
     precondition(
-      code == 0, "EventLoop.close: something of libuv's is still alive; close handles made outside EventLoop first")
+      code == 0, "EventLoop.close: a libuv handle is still open; first close handles made outside EventLoop")
     uv.deallocate()
     withExtendedLifetime(unrun) {}
     unread.work.drain { _ in }

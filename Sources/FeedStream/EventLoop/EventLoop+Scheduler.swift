@@ -38,7 +38,7 @@ extension EventLoop: LoopScheduler {
   ) -> any Cancellable {
     checkOwner()
     precondition(
-      interval.nanoseconds > 0, "EventLoop.schedule: an interval of \(interval) never ends; give it a length")
+      interval.nanoseconds > 0, "EventLoop.schedule: the interval must be greater than zero, not \(interval)")
     // A rhythm that began before time zero would have to catch up.
     return addTimer(at: max(date, StreamInstant(nanoseconds: 0)), every: interval, action)
   }

@@ -126,7 +126,7 @@ extension EventLoop: StreamDomain {
     let thread = UInt(clibuv_thread_self())
     let (entered, _) = runner.compareExchange(expected: 0, desired: thread, ordering: .acquiringAndReleasing)
     precondition(
-      entered, "EventLoop.run: the loop is running already; stop() it first, or use execute { } to bring it work")
+      entered, "EventLoop.run: the loop already runs; stop() it first, or give it work with execute { }")
     owner.store(thread, ordering: .releasing)
     let outer = CurrentDomain.enter(self)
     runsUntilStopped = mode == .untilStopped
@@ -171,7 +171,7 @@ extension EventLoop: StreamDomain {
   @inline(__always) func checkOwner(_ function: StaticString = #function) {
     precondition(
       isHere,
-      "EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to get onto it")
+      "EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it")
   }
 }
 

@@ -38,7 +38,7 @@ public final class EventLoopThread: Sendable {
   /// - Precondition: not called on the loop itself.
   public func shutdown() {
     precondition(
-      !loop.isCurrent, "EventLoopThread.shutdown: called on the loop that it waits for; call loop.stop() there")
+      !loop.isCurrent, "EventLoopThread.shutdown: called on the loop that it waits for; call loop.stop() instead")
     loop.stop()
     thread.join()
   }

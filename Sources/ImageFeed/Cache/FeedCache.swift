@@ -1,10 +1,10 @@
 public import FeedStream
 public import Foundation
 
-/// The saved feeds, on a loop: a store whose calls run aside, one at a time, in the order asked.
+/// The saved feeds, on a loop: the store's calls run off the loop, one at a time, in the order asked.
 ///
-/// Everything that is to use one store goes through one cache, which is what makes its side effects serial. Lives on its
-/// scheduler's thread, as streams do.
+/// Use one cache for each store: the cache makes its side effects serial. It lives on its scheduler's thread, as
+/// streams do.
 public final class FeedCache {
   let store: any FeedStore
   let worker: SerialWorker
@@ -12,10 +12,10 @@ public final class FeedCache {
   let policy: FeedCachePolicy
 
   /// - Parameters:
-  ///   - store: where feeds are kept.
-  ///   - scheduler: where results are delivered, and whose thread pool the store's calls run on.
-  ///   - policy: how old a feed must be before a load may delete it; seven days by default. A load that asks for a younger
-  ///     one does not show it, and leaves it for others.
+  ///   - store: keeps the feeds.
+  ///   - scheduler: delivers results; its thread pool runs the store's calls.
+  ///   - policy: how old a feed must be before a load may delete it; seven days by default. A load with a smaller
+  ///     maximum age does not show such a feed, and leaves it for others.
   ///   - now: the wall clock that feeds are stamped with and their age is measured by.
   public init(
     store: any FeedStore, on scheduler: any LoopScheduler, policy: FeedCachePolicy = FeedCachePolicy(),
@@ -27,8 +27,7 @@ public final class FeedCache {
     worker = SerialWorker(on: scheduler)
   }
 
-  /// Calls `body` on the scheduler once every call of the store that was asked for before has ended: saves are completed
-  /// then.
+  /// Calls `body` on the scheduler when every earlier call of the store has ended, so that saves are completed.
   public func whenIdle(_ body: @escaping () -> Void) {
     worker.perform({}, completion: { (_: Result<Void, Never>) in body() })
   }
@@ -45,12 +44,12 @@ public struct LocalFeed {
   let cache: FeedCache
 }
 
-/// What loading may delete.
+/// The feeds that loading may delete.
 public enum CacheCleaning: Hashable, Sendable {
   /// Nothing: loading has no side effects.
   case nothing
   /// A feed that has expired, by the policy of its cache as well.
   case expired
-  /// The same, or a feed that cannot be retrieved: the cache is left as validation would leave it.
+  /// The same, or a feed that cannot be retrieved: leaves the cache as validation would.
   case invalid
 }

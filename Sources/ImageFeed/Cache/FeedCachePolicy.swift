@@ -2,13 +2,13 @@ public import Foundation
 
 /// Decides how old a saved feed may be. Pure: the present moment is a parameter.
 public struct FeedCachePolicy: Hashable, Sendable {
-  /// The age at which a feed has expired, or `nil` if any age will do.
+  /// The age at which a feed has expired; `nil` for any age.
   public let maxAge: Duration?
 
   /// Seven days: 604,800 seconds.
   public static let defaultMaxAge = Duration.seconds(604_800)
 
-  /// How far in the future a timestamp may lie before it is taken for the mark of a wrong clock: five minutes.
+  /// How far in the future a timestamp may lie: five minutes. Beyond that, a wrong clock wrote it.
   public static let clockTolerance = Duration.seconds(300)
 
   /// A policy with a maximum age, or none.
@@ -16,7 +16,7 @@ public struct FeedCachePolicy: Hashable, Sendable {
     self.maxAge = maxAge
   }
 
-  /// Whether a feed with this timestamp may still be shown.
+  /// True when a feed with this timestamp may still be shown.
   ///
   /// A feed has expired when it is `maxAge` old to the microsecond, or older; and, under a maximum age, when its
   /// timestamp is more than ``clockTolerance`` in the future: a clock that was wrong once does not make it immortal.
@@ -28,8 +28,8 @@ public struct FeedCachePolicy: Hashable, Sendable {
 
   /// How long ago `timestamp` was, to the microsecond; negative when it is in the future.
   ///
-  /// Rounded, because adding seven days to a `Date` and subtracting them again may be off by some nanoseconds. Absurdly
-  /// distant dates count as thousands of years.
+  /// Rounded, because adding seven days to a `Date` and subtracting them again may be off by some nanoseconds.
+  /// Extremely distant dates count as thousands of years.
   public static func age(of timestamp: Date, now: Date) -> Duration {
     let seconds = now.timeIntervalSince(timestamp)
     guard seconds.isFinite else { return seconds == .infinity ? .seconds(200_000_000_000) : .seconds(-200_000_000_000) }
@@ -37,11 +37,11 @@ public struct FeedCachePolicy: Hashable, Sendable {
     return .microseconds(Int64((bounded * 1_000_000).rounded()))
   }
 
-  /// Whether a feed asked for at `timestamp` must not replace a saved one asked for at `saved`: the saved one is newer,
-  /// and its timestamp is credible.
+  /// True when a feed asked for at `timestamp` must not replace a saved one asked for at `saved`: the saved one is
+  /// newer, and its timestamp is credible.
   ///
-  /// After the clock was set back the saved timestamp lies in the future; if it still counted, nothing could be saved
-  /// until that future came.
+  /// After the clock was set back, the saved timestamp lies in the future; if it still counted, nothing could be saved
+  /// until that time.
   public static func isSuperseded(_ timestamp: Date, by saved: Date, now: Date) -> Bool {
     saved > timestamp && age(of: saved, now: now) >= .zero - clockTolerance
   }

@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// A store that forgets everything when the process ends: for tests, and for who wants nothing on disk.
+/// A store that forgets everything when the process ends: for tests, and for programs that want nothing on disk.
 public final class InMemoryFeedStore: FeedStore {
   private let feeds: Mutex<[URL: CachedFeed]>
   private let fault: @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause?
@@ -9,8 +9,8 @@ public final class InMemoryFeedStore: FeedStore {
   /// Creates a store.
   ///
   /// - Parameters:
-  ///   - feeds: what is in it from the start.
-  ///   - fault: asked before every step; a cause makes the step fail with it. Must be quick, and must not call the store.
+  ///   - feeds: its first content.
+  ///   - fault: called before every step; a cause makes the step fail with it. It must be quick and not call the store.
   public init(
     _ feeds: [URL: CachedFeed] = [:],
     fault: @escaping @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause? = { _ in nil }

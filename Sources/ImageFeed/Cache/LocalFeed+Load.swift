@@ -5,7 +5,7 @@ extension LocalFeed {
   /// The saved feed, however old.
   ///
   /// Finishes without a value when nothing is saved. No side effects. **Demand:** the feed is held until asked for.
-  /// **Failure:** what retrieval fails with. **Cancellation:** a retrieval that has not begun is not begun.
+  /// **Failure:** the retrieval's. **Cancellation:** a retrieval that has not begun does not begin.
   public func retrieve() -> AnyPublisher<CachedFeed, FeedStoreError> {
     let (address, store) = (address, cache.store)
     return cache.worker.publisher { () throws(FeedStoreError) in try store.retrieve(for: address) }
@@ -15,13 +15,13 @@ extension LocalFeed {
 
   /// The saved feed, unless it has expired.
   ///
-  /// **Demand:** the feed is held until asked for. **Failure:** no feed is delivered when nothing is saved, when what is
-  /// saved is `maxAge` old or older (see ``FeedCachePolicy``), or when it cannot be read; ``CacheMiss`` says which, and
-  /// what became of an expired feed. **Cancellation:** a retrieval that has not begun is not begun.
+  /// **Demand:** the feed is held until asked for. **Failure:** no feed is delivered when nothing is saved, when what
+  /// is saved is `maxAge` old or older (see ``FeedCachePolicy``), or when it cannot be read; ``CacheMiss`` says which,
+  /// and what happened to an expired feed. **Cancellation:** a retrieval that has not begun does not begin.
   ///
   /// - Parameters:
   ///   - maxAge: the age at which a feed has expired; `nil` for any age.
-  ///   - deleting: what to delete on the way; nothing by default. A feed that only `maxAge` calls expired is kept: see
+  ///   - deleting: the feeds to delete; none by default. A feed that is expired only by `maxAge` is kept: see
   ///     ``FeedCache/init(store:on:policy:now:)``.
   public func load(
     maxAge: Duration? = FeedCachePolicy.defaultMaxAge, deleting: CacheCleaning = .nothing
@@ -56,7 +56,7 @@ extension FeedStore {
     }
   }
 
-  /// - Returns: the error to report: the deletion's when it has a trouble of its own, otherwise the retrieval's.
+  /// - Returns: the error to report: the deletion's if it failed for a reason of its own, otherwise the retrieval's.
   fileprivate func deleteUnreadable(at address: URL, after error: FeedStoreError) -> FeedStoreError {
     do throws(FeedStoreError) {
       try delete(for: address, if: .unreadable)

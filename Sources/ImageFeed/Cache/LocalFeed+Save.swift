@@ -4,9 +4,9 @@ public import Foundation
 extension LocalFeed {
   /// Replaces the saved feed by `images`, stamped with the present moment.
   ///
-  /// Delivers how that ended. Deleting the old feed and inserting the new one are one step: after a deletion error or an
-  /// insertion error, each delivered as such, the old feed is intact. **Cancellation:** a save that has not begun is not
-  /// begun; one that has begun ends unheard.
+  /// Delivers the result. Deleting the old feed and inserting the new one are one step: after a deletion error or an
+  /// insertion error, each delivered as such, the old feed is intact. **Cancellation:** a save that has not begun does
+  /// not begin; the result of one that has begun is not delivered.
   ///
   /// - Parameter asked: when the server was asked for `images`, if not now. A feed that was asked for later is not
   ///   replaced by one that was asked for earlier and arrived late.
@@ -14,7 +14,7 @@ extension LocalFeed {
     Deferred { replacing(CachedFeed(images: images, timestamp: asked ?? cache.now())) }.eraseToAnyPublisher()
   }
 
-  /// Begins to replace the saved feed immediately, whoever listens: what ``save(_:asked:)`` does, as a side effect.
+  /// Begins to replace the saved feed immediately, with or without a subscriber: ``save(_:asked:)`` as a side effect.
   func replacing(_ feed: CachedFeed) -> Future<FeedReplacement, FeedStoreError> {
     let (address, store, now) = (address, cache.store, cache.now)
     return Future { promise in

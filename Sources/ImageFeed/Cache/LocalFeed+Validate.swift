@@ -1,22 +1,22 @@
 public import FeedStream
 
-/// What validation found.
+/// The result of a validation.
 public enum CacheValidation: Hashable, Sendable {
   /// Nothing is saved.
   case empty
-  /// What is saved may still be shown.
+  /// The saved feed may still be shown.
   case valid
-  /// What was saved had expired, and is deleted.
+  /// The saved feed had expired and was deleted.
   case deletedExpired
-  /// What was saved could not be retrieved, for this reason, and is deleted.
+  /// The saved feed could not be retrieved, for this reason, and was deleted.
   case deletedUnreadable(FeedStoreError)
 }
 
 extension LocalFeed {
-  /// Deletes the saved feed when it has expired or cannot be retrieved; otherwise touches nothing.
+  /// Deletes the saved feed when it has expired or cannot be retrieved; otherwise changes nothing.
   ///
-  /// Delivers what it found. **Failure:** what deletion fails with. **Cancellation:** a validation that has not begun is
-  /// not begun.
+  /// Delivers the result. **Failure:** the deletion's. **Cancellation:** a validation that has not begun does not
+  /// begin.
   ///
   /// - Parameter maxAge: the age at which a feed has expired; `nil` for any age.
   public func validate(

@@ -2,28 +2,28 @@ public import Foundation
 
 /// Why the cache had no feed to show.
 public enum CacheMiss: Error, Hashable, Sendable {
-  /// Nobody asked it: see ``FallbackPolicy``.
+  /// The cache was not asked: see ``FallbackPolicy``.
   case notAsked
   /// Nothing is saved for the address.
   case empty
-  /// What is saved is too old, or its timestamp lies in the future (see ``FeedCachePolicy``).
+  /// The saved feed is too old, or its timestamp lies in the future (see ``FeedCachePolicy``).
   ///
   /// - Parameter age: how long ago the server was asked for it; negative when its timestamp lies in the future.
   case expired(age: Duration, Fate)
-  /// What is saved cannot be read.
+  /// The saved feed cannot be read.
   case failed(FeedStoreError)
 
-  /// What became of an expired feed.
+  /// What happened to an expired feed.
   public enum Fate: Hashable, Sendable {
     /// It was deleted, as ``CacheCleaning`` asked.
     case deleted
-    /// It is still there: nobody wanted it deleted, it is too young for that, or a newer feed had taken its place.
+    /// It is still there: its deletion was not requested, it is too young for that, or a newer feed had replaced it.
     case kept
     /// It is still there: its deletion failed.
     case undeletable(FeedStoreError)
   }
 
-  /// What the store failed with, reading or deleting; `nil` when it did what it was asked.
+  /// The store's error in reading or deleting; `nil` when both succeeded.
   public var failure: FeedStoreError? {
     switch self {
     case .failed(let error), .expired(_, .undeletable(let error)): error

@@ -1,18 +1,18 @@
 public import Foundation
 
-/// A saved feed and the moment it speaks of.
+/// A saved feed and its timestamp.
 public typealias CachedFeed = Saved<FeedImages>
 
 extension Saved where Value == FeedImages {
   /// The images in the server's order. A feed with no images is a feed, not a missing one.
   public var images: FeedImages { value }
 
-  /// Pairs images with their moment.
+  /// Creates a saved feed from images and their timestamp.
   public init(images: FeedImages, timestamp: Date, validators: FeedValidators = FeedValidators()) {
     self.init(images, timestamp: timestamp, validators: validators)
   }
 
-  /// Pairs images with their moment.
+  /// Creates a saved feed from images and their timestamp.
   public init(
     images: some Sequence<FeedImage>, timestamp: Date, validators: FeedValidators = FeedValidators()
   ) {

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension FeedImage {
-  /// What names an image for good: a UUID, and which of the images with it in its feed this is.
+  /// The permanent identity of an image: a UUID, and its number among the images with that UUID in its feed.
   ///
   /// Its text is the UUID in capital digits, and for the second and later ones of a feed a hyphen and their number.
   public struct ID: Hashable, Sendable {
@@ -14,8 +14,8 @@ extension FeedImage {
       self.number = number
     }
 
-    /// The id of an item that a document calls `name`: the UUID that it is, or else one made of the name and of the
-    /// address of its feed (RFC 9562, version 5, in the namespace of URLs), the same for ever.
+    /// The id of an item that a document calls `name`: `name` itself if it is a UUID, otherwise one made of the name
+    /// and the address of its feed (RFC 9562, version 5, in the namespace of URLs), which never changes.
     public init(name: String, in feed: URL) {
       self.init(UUID(canonical: name) ?? UUID(version5: "\(feed.absoluteString)\n\(name)"))
     }

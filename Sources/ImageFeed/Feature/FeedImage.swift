@@ -2,18 +2,18 @@ public import Foundation
 
 /// One image of a feed, as its server described it.
 public struct FeedImage: Hashable, Sendable, Identifiable {
-  /// What names the image for good.
+  /// The image's permanent identity.
   public let id: ID
-  /// What the image shows, in the server's words. Untrusted text: see `String.printable`.
+  /// A description of the image, in the server's words. Untrusted text: see `String.printable`.
   public let description: String?
-  /// Where it was taken, in the server's words. Untrusted text.
+  /// The place where it was taken, in the server's words. Untrusted text.
   public let location: String?
-  /// Where the picture itself can be downloaded: an absolute http or https address.
+  /// The address of the picture itself: absolute, http or https.
   ///
-  /// Made of its text each time: keep it in a variable where it is used more than once.
+  /// It is parsed each time: keep it in a variable if you use it more than once.
   public var url: URL { address.url }
   let address: WebAddress
-  /// ``url``'s text, which costs no parsing.
+  /// ``url``'s text, without parsing.
   package var addressText: String { address.text }
 
   /// Describes an image.

@@ -1,15 +1,14 @@
 import Foundation
 
-/// The images of a feed, in order: an immutable list that is compared, hashed and released in the same short time however
-/// long it is.
+/// The images of a feed, in order: an immutable list that is compared, hashed and released in constant time.
 ///
-/// An event loop compares what it shows with what has arrived, and releases what is replaced; for an array of 100,000
-/// images either takes 10 ms. This list is made off the loop: all texts stand in one block of memory, and a digest of them
-/// is made with it. Reading an element makes its strings.
+/// An event loop compares the feed that it shows with the one that has arrived, and releases the one that is replaced;
+/// for an array of 100,000 images either takes 10 ms. This list is made off the loop: all texts are in one block of
+/// memory, together with a digest of them. Reading an element makes its strings.
 public struct FeedImages: Sendable {
   let storage: Storage
 
-  /// Copies `images`; their number decides how long that takes.
+  /// Copies `images`: O(n).
   public init(_ images: some Sequence<FeedImage>) {
     var builder = Builder(count: images.underestimatedCount)
     for image in images { builder.append(image) }
@@ -20,12 +19,12 @@ public struct FeedImages: Sendable {
     self.storage = storage
   }
 
-  /// How many items of the document had no picture. No part of what is compared, and not saved.
+  /// The number of items without a picture in the document. It is neither compared nor saved.
   public var omittedItems: Int { storage.omittedItems }
 
   final class Storage: Sendable {
     let records: [Record]
-    /// Of each record, one after another: description, location, address; UTF-8.
+    /// The texts of each record, one after another: description, location, address; in UTF-8.
     let texts: [UInt8]
     let digest: Int
     let omittedItems: Int
@@ -41,10 +40,10 @@ public struct FeedImages: Sendable {
     }
   }
 
-  /// One image, but for its texts. Without references: an array of these is released without being looked at.
+  /// One image without its texts. It has no references, so an array of these is released without visiting its elements.
   struct Record {
     let id: FeedImage.ID
-    /// Where its texts begin.
+    /// The offset of its texts.
     let start: Int
     /// Their lengths; -1 where there is none.
     let description: Int32
@@ -79,8 +78,8 @@ extension FeedImages: RandomAccessCollection {
 extension FeedImages: Hashable {
   /// Equal when both have the same images, byte for byte, in the same order.
   ///
-  /// Compares digests: 64 bits, keyed anew in each process. Two different lists pass for equal once in 2^64 comparisons,
-  /// and no sender can know which.
+  /// Compares digests: 64 bits, with a new key in each process. Two different lists compare as equal once in 2^64
+  /// comparisons, and no sender can know which.
   public static func == (lhs: FeedImages, rhs: FeedImages) -> Bool {
     lhs.storage === rhs.storage || lhs.storage.digest == rhs.storage.digest && lhs.count == rhs.count
   }
@@ -97,7 +96,7 @@ extension FeedImages: CustomStringConvertible {
 }
 
 extension FeedImages {
-  /// One image as it is stored; its pointers end with the closure that is given it.
+  /// One image as it is stored; its pointers are valid only within the closure that receives it.
   struct Texts {
     let id: FeedImage.ID
     let description: UnsafeBufferPointer<UInt8>?
@@ -143,7 +142,7 @@ extension FeedImages {
           isPlain: image.address.isPlain))
     }
 
-    /// Appends one whose texts are UTF-8; `address` is one that ``WebAddress`` has accepted.
+    /// Appends an image whose texts are UTF-8; ``WebAddress`` has accepted `address`.
     mutating func append(_ image: Texts) {
       let start = texts.count
       if let description = image.description { texts.append(contentsOf: description) }

@@ -14,8 +14,8 @@ public protocol FeedStore: Sendable {
   /// Deleting the old feed and inserting the new one are one transaction: after a deletion error or an insertion error
   /// the old feed is intact.
   ///
-  /// - Parameter now: the present moment; a saved timestamp that lies in its future cannot be trusted, and such a feed
-  ///   is replaced whatever its timestamp says (see ``FeedCachePolicy/isSuperseded(_:by:now:)``).
+  /// - Parameter now: the present moment; a saved timestamp in its future cannot be trusted, and such a feed is
+  ///   always replaced (see ``FeedCachePolicy/isSuperseded(_:by:now:)``).
   func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement
 
   /// What is known of the feed of `address`, without its images; `nil` if there is none. Changes nothing.
@@ -32,10 +32,10 @@ public protocol FeedStore: Sendable {
 
   /// Deletes the feed of `address` if `condition` holds at that moment; does nothing if there is none.
   ///
-  /// - Returns: whether a feed was deleted.
+  /// - Returns: true when a feed was deleted.
   @discardableResult func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool
 
-  /// What is saved, ordered by address, without the images themselves. Changes nothing.
+  /// The saved feeds, ordered by address, without the images themselves. Changes nothing.
   func summaries() throws(FeedStoreError) -> [CachedFeedSummary]
 
   /// Deletes every feed.
@@ -82,7 +82,7 @@ extension FeedStore {
   }
 }
 
-/// How ``FeedStore/replace(for:with:now:)`` ended.
+/// The result of ``FeedStore/replace(for:with:now:)``.
 public enum FeedReplacement: Hashable, Sendable {
   /// The new images are saved.
   case replaced
@@ -92,10 +92,10 @@ public enum FeedReplacement: Hashable, Sendable {
   case superseded(by: Date)
 }
 
-/// When a deletion is still wanted, decided inside its transaction, so that a feed which somebody else saved since the
-/// caller looked is not deleted in place of the one the caller saw.
+/// The condition of a deletion, evaluated inside its transaction, so that a feed which somebody else saved after the
+/// caller looked is not deleted instead of the one the caller saw.
 public enum FeedDeletionCondition: Hashable, Sendable {
-  /// In any case.
+  /// Always.
   case always
   /// The saved feed still is the one with this timestamp.
   case timestamp(Date)
@@ -105,11 +105,11 @@ public enum FeedDeletionCondition: Hashable, Sendable {
 
 /// One line of a store's table of contents.
 public struct CachedFeedSummary: Hashable, Sendable {
-  /// The address the feed came from.
+  /// The address of the feed.
   public let address: URL
   /// When it was asked for.
   public let timestamp: Date
-  /// How many images it has.
+  /// The number of its images.
   public let imageCount: Int
   /// What its server can tell by whether it has changed; empty in a table of contents.
   public let validators: FeedValidators

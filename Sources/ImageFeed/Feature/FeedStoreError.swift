@@ -1,7 +1,7 @@
 public import Foundation
 import PlainText
 
-/// What a store could not do, why, and where.
+/// A failure of a store: the step, the cause and the place.
 public enum FeedStoreError: Error, Hashable, Sendable {
   /// Nothing could be read.
   case retrieval(Cause, place: String)
@@ -10,7 +10,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
   /// The new feed could not be saved. The old one is intact.
   case insertion(Cause, place: String)
 
-  /// What a store was doing.
+  /// The steps of a store.
   public enum Step: Hashable, Sendable {
     /// Reading a feed, or the table of contents.
     case retrieval
@@ -30,7 +30,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
       }
   }
 
-  /// Why a store failed.
+  /// The cause of a failure.
   public enum Cause: Hashable, Sendable {
     /// No space is left, or a limit on file size is reached.
     case diskFull
@@ -46,20 +46,20 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case foreign
     /// The operating system failed to read or write; the text is the database's.
     case inputOutput(String)
-    /// What is at the path is a folder, a pipe or a device.
+    /// The path leads to a folder, a pipe or a device.
     case notAFile
     /// Anything else, in the database's words.
     case other(String)
   }
 
-  /// Why.
+  /// The cause.
   public var cause: Cause {
     switch self {
     case .retrieval(let cause, _), .deletion(let cause, _), .insertion(let cause, _): cause
     }
   }
 
-  /// The file, or whatever the store calls its place.
+  /// The file, or the store's own name for its place.
   public var place: String {
     switch self {
     case .retrieval(_, let place), .deletion(_, let place), .insertion(_, let place): place
@@ -68,7 +68,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
 }
 
 extension FeedStoreError: CustomStringConvertible, LocalizedError {
-  /// One sentence on what failed and one on what to do.
+  /// One sentence about the failure and one about the remedy.
   public var description: String {
     let what =
       switch self {
@@ -84,7 +84,7 @@ extension FeedStoreError: CustomStringConvertible, LocalizedError {
 }
 
 extension FeedStoreError.Cause: CustomStringConvertible {
-  /// The cause and what to do about it, to follow a colon.
+  /// The cause and the remedy, to follow a colon.
   public var description: String {
     switch self {
     case .diskFull: "the disk is full. Free some space, or choose a cache file elsewhere."

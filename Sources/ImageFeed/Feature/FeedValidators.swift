@@ -32,8 +32,8 @@ public struct FeedValidators: Hashable, Sendable {
   /// How long a server is believed that nothing has changed: eight days. Some say so forever.
   public static let longestTrust = Duration.seconds(8 * 86_400)
 
-  /// These, unless it is time to ask for the whole feed again: after ``longestTrust``, and when nobody knows how long ago
-  /// that was or a clock was wrong. None then.
+  /// These, unless it is time to ask for the whole feed again: after ``longestTrust``, and when nobody knows how long
+  /// ago that was or a clock was wrong. None then.
   public func trusted(at now: Date) -> FeedValidators {
     guard let wholeAsked else { return FeedValidators() }
     return FeedCachePolicy(maxAge: Self.longestTrust).isValid(wholeAsked, now: now) ? self : FeedValidators()
@@ -46,7 +46,8 @@ public struct FeedValidators: Hashable, Sendable {
 
   /// These, brought up to date by what came with the news that nothing has changed.
   ///
-  /// An answer without a body (status 304) leaves what it does not name; one with the same bytes as before replaces all.
+  /// An answer without a body (status 304) leaves what it does not name; one with the same bytes as before replaces
+  /// all.
   func updated(by news: FeedValidators) -> FeedValidators {
     guard news.digest == nil else { return news }
     var updated = self

@@ -1,23 +1,23 @@
 public import Foundation
 import PlainText
 
-/// What was wrong with a response that did arrive.
+/// An error in a response that arrived.
 public enum InvalidData: Error, Hashable, Sendable {
   /// The status was not 200.
   case status(Int)
   /// The body is empty.
   case empty
-  /// The body is a web page: often the login page of a public network in place of the feed.
+  /// The body is a web page: often the login page of a public network instead of the feed.
   case webPage
   /// The body is a web page that names several feeds: their addresses.
   case severalFeeds([String])
   /// The body is not JSON.
   case notJSON(String)
-  /// The body holds more values than are taken.
+  /// The body has more values than the limit.
   case tooManyValues(limit: Int)
-  /// The body is of no format that was looked for.
+  /// The body has none of the accepted formats.
   case notAFeed
-  /// The body holds more than is taken: of what, in words for people.
+  /// The body exceeds a limit; `of` names the thing for people.
   case tooMuch(of: String, limit: Int)
   /// The body is JSON of another shape: where (`items[3].id`; empty for the whole) and what was expected.
   case wrongShape(at: String, String)
@@ -26,7 +26,7 @@ public enum InvalidData: Error, Hashable, Sendable {
 }
 
 extension InvalidData: CustomStringConvertible, LocalizedError {
-  /// One or two sentences for a person. Whatever came from the server is escaped and cut.
+  /// One or two sentences for a person. Text from the server is escaped and cut.
   public var description: String {
     switch self {
     case .status(let status): Self.describe(status: status)

@@ -1,17 +1,17 @@
 public import Foundation
 
-/// A saved value and the moment it speaks of.
+/// A saved value and its timestamp.
 public struct Saved<Value> {
   public let value: Value
-  /// The moment the value was asked for, by the wall clock.
+  /// The time at which the value was requested, by the wall clock.
   ///
-  /// It is both what the value's age is counted from and what decides which of two responses is the newer: stamp a value
-  /// when its request is *sent*, and a slow response that arrives after a later request's cannot pass for the newer one.
+  /// The value's age counts from it, and it decides which of two responses is newer: stamp a value when its request is
+  /// *sent*, so that a slow response that arrives after a later request's is not taken for the newer one.
   public let timestamp: Date
-  /// What the server can tell by whether the value has changed since; empty when it gave nothing.
+  /// The values by which the server recognizes whether the value has changed; empty when it sent none.
   public let validators: FeedValidators
 
-  /// Pairs a value with its moment.
+  /// Creates a saved value with its timestamp.
   public init(_ value: Value, timestamp: Date, validators: FeedValidators = FeedValidators()) {
     self.value = value
     self.timestamp = timestamp

@@ -1,12 +1,12 @@
 import FeedFormats
 import Foundation
 
-/// The address of a picture, made a `URL` of only when somebody asks for one.
+/// The address of a picture, which becomes a `URL` only when somebody asks for one.
 ///
 /// Foundation's parser takes longer than all the rest of reading an image, and a `URL` several times the memory of its
 /// text. Most images of a feed are compared, saved and read again without anyone asking for their address.
 enum WebAddress: Hashable, Sendable {
-  /// A text that is an address beyond doubt: see ``isPlain(_:)``. What is plain is never `other`, so that equal addresses
+  /// A text that is certainly an address: see ``isPlain(_:)``. A plain text is never `other`, so that equal addresses
   /// are equal here.
   case plain(String)
   case other(URL)
@@ -16,7 +16,7 @@ enum WebAddress: Hashable, Sendable {
     self = Self.isPlain(text) ? .plain(text) : .other(url.absoluteURL)
   }
 
-  /// The address that `text` is, if it is one for `parse`, which is not asked about what is plain.
+  /// `text` as an address if it is plain or `parse` accepts it.
   init?(_ text: consuming String, parse: (String) -> URL? = { URL(string: $0) }) {
     if Self.isPlain(text) {
       self = .plain(text)
@@ -27,9 +27,9 @@ enum WebAddress: Hashable, Sendable {
     }
   }
 
-  /// The address that `text` is, which was one before.
+  /// `text` as an address; it was accepted before.
   init(_ text: String, isPlain: Bool) {
-    // What a URL writes as its text it can read again.
+    // A URL can read its own text again.
     self = isPlain ? .plain(text) : .other(URL(string: text)!)
   }
 
@@ -44,13 +44,13 @@ enum WebAddress: Hashable, Sendable {
 
   var url: URL {
     switch self {
-    // What is plain is an address for every parser.
+    // A plain text is an address for every parser.
     case .plain(let text): URL(string: text)!
     case .other(let url): url
     }
   }
 
-  /// True for a text that is an address beyond doubt: parsers cannot differ about it.
+  /// True for a text that is certainly an address: no two parsers can differ about it.
   static func isPlain(_ text: String) -> Bool { isPlainWebAddress(text) }
 
   static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool { text.isPlainWebAddress }

@@ -4,8 +4,8 @@ import Foundation
 /// The case study's format:
 /// `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image": URL}]}` in UTF-8 or UTF-16.
 ///
-/// The server's order is kept, and so are items that repeat an id; a `null` description or location is an absent one;
-/// keys it does not know are ignored; no items make an empty feed. One bad item makes the whole feed invalid.
+/// The server's order is kept, and so are items that repeat an id; a `null` description or location is absent;
+/// unknown keys are ignored; no items make an empty feed. One bad item makes the whole feed invalid.
 public struct CaseStudyFormat: FeedFormat {
   public init() {}
 
@@ -36,7 +36,7 @@ public struct CaseStudyFormat: FeedFormat {
 }
 
 extension FeedImages.Builder {
-  /// Copies the texts of an image without making strings of them.
+  /// Copies the texts of an image without making strings.
   fileprivate mutating func append(_ image: CaseStudyFeed.Image) {
     image.address.withUTF8 { address in
       image.description.withUTF8 { description in

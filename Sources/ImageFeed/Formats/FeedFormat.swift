@@ -1,6 +1,6 @@
 public import FeedFormats
 
-/// A way in which a server may write a feed of images down.
+/// A format in which a server may write a feed of images.
 ///
 /// A feed is read by the first format of a list that recognizes it: add a format of your own before those of the web,
 ///
@@ -15,8 +15,8 @@ public protocol FeedFormat: Sendable {
 
   /// The images of a document that this format recognizes, in its order.
   ///
-  /// - Parameter limits: how much a document may hold; see ``InvalidData/tooMuch(of:limit:)``.
-  /// - Throws: what is wrong. A part of a feed is never shown or saved as if it were the feed.
+  /// - Parameter limits: the limits of a document; see ``InvalidData/tooMuch(of:limit:)``.
+  /// - Throws: the error in the document. A part of a feed is never shown or saved as if it were the feed.
   func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages
 }
 

@@ -1,23 +1,23 @@
 public import FeedFormats
 public import Foundation
 
-/// What the web's feeds are written in: RSS 0.90 to 2.0, Atom 0.3 and 1.0, JSON Feed 1 and 1.1, with Media RSS, iTunes and
-/// whatever else `FeedParser` reads.
+/// The formats of the web's feeds: RSS 0.90 to 2.0, Atom 0.3 and 1.0, JSON Feed 1 and 1.1, with Media RSS, iTunes and
+/// everything else that `FeedParser` reads.
 ///
 /// Each item with a picture is an image: the first of its pictures in the order of `FeedImageCandidate.Source`. Items
-/// without one are counted (``FeedImages/omittedItems``). An image is called what its item is called (its guid or Atom's
-/// id), else by its item's link, else by its own address.
+/// without one are counted (``FeedImages/omittedItems``). An image is identified by its item's guid or Atom id, else by
+/// its item's link, else by its own address.
 public struct SyndicationFormat: FeedFormat {
   public init() {}
 
-  /// Always true: it is asked last, and says what is wrong with a document that is no feed.
+  /// Always true: it is asked last, and reports what is wrong with a document that is not a feed.
   public func recognizes(_ document: WebDocument) -> Bool { true }
 
   public func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
     FeedImages(try self.document(in: document, within: limits), at: document.url)
   }
 
-  /// The feed in a document, with everything that its items say.
+  /// The feed in a document, with all fields of its items.
   public func document(in document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedDocument {
     do throws(FeedFormatError) {
       var parser = FeedParser(address: document.url.absoluteString, charset: document.charset, limits: limits)
@@ -46,7 +46,7 @@ extension FeedImages {
 }
 
 extension FeedDocument {
-  /// The id of each item: made of its guid, or else its link, or else the address of its picture. Items that repeat one
+  /// The id of each item, from its guid, or else its link, or else the address of its picture. Items that repeat one
   /// are numbered, except in the case study's format, which keeps them.
   ///
   /// - Parameter feed: the document's final address.

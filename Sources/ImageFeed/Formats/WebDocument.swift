@@ -1,14 +1,14 @@
 public import Foundation
 
-/// What a server sent with status 200.
+/// A server's answer with status 200.
 public struct WebDocument: Hashable, Sendable {
   /// The body, decompressed.
   public var body: Data
-  /// The value of `Content-Type`, as it came.
+  /// The value of `Content-Type`, unchanged.
   public var type: String?
-  /// Where it came from, redirects followed: what its relative addresses are relative to.
+  /// Its address after redirects, the base of its relative addresses.
   public var url: URL
-  /// What the server can tell by whether it has changed since.
+  /// The values by which the server recognizes whether it has changed.
   public var validators: FeedValidators
 
   public init(body: Data, type: String? = nil, url: URL, validators: FeedValidators = FeedValidators()) {

@@ -1,10 +1,10 @@
 public import FeedStream
 
 extension Publisher where Output == HTTPResponse, Failure == HTTPError {
-  /// Judges each response by its status: a document, or the reason why there is none.
+  /// Maps each response to a document by its status, or fails with the reason why there is none.
   ///
-  /// Status 200 is a changed document. **Demand:** passes through. **Failure:** ``RemoteFeedError``: what kept a response
-  /// from arriving, ``RemoteFeedError/unchanged(_:)`` for status 304, and any other status as invalid data.
+  /// Status 200 is a changed document. **Demand:** passes through. **Failure:** ``RemoteFeedError``: the reason why no
+  /// response arrived, ``RemoteFeedError/unchanged(_:)`` for status 304, and any other status as invalid data.
   /// **Cancellation:** passes through.
   public func asDocument() -> some Publisher<WebDocument, RemoteFeedError> {
     mapError(RemoteFeedError.connectivity)

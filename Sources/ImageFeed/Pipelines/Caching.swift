@@ -1,21 +1,22 @@
 public import FeedStream
 public import Foundation
 
-/// Where the latest of some values is saved: what ``FeedStream/Publisher/caching(to:reportingTo:)`` writes.
+/// A place for the latest of some values, which ``FeedStream/Publisher/caching(to:reportingTo:)`` writes to.
 public protocol LocalCopy<Value> {
   associatedtype Value
 
   /// The wall clock.
   var now: @Sendable () -> Date { get }
 
-  /// Begins to replace what is saved immediately, whoever listens; finishes without a value when that is done.
+  /// Begins to replace the saved value immediately, with or without a subscriber; finishes without a value when that is
+  /// done.
   func saving(_ value: Saved<Value>) -> AnyPublisher<Value, FeedStoreError>
 
-  /// What is saved, however old; finishes without a value when there is nothing.
+  /// The saved value, however old; finishes without a value when there is none.
   func retrieve() -> AnyPublisher<Saved<Value>, FeedStoreError>
 
-  /// Begins to save immediately, whoever listens, that the saved value, which is `value`, was current later than it says;
-  /// finishes without a value when that is done.
+  /// Begins to save immediately, with or without a subscriber, that the saved value, which is `value`, was current
+  /// later than it says; finishes without a value when that is done.
   func renewing(_ value: Saved<Value>, with renewal: FeedRenewal) -> AnyPublisher<Value, FeedStoreError>
 }
 
@@ -39,19 +40,19 @@ extension LocalFeed: LocalCopy {
 }
 
 extension Publisher where Failure == RemoteFeedError {
-  /// Saves each value on the way, as a side effect.
+  /// Saves each value that passes, as a side effect.
   ///
   /// The value is passed on first, and the ending waits for the save, so that a program that runs one pipeline does not
   /// exit before its cache is written. A save that was asked for is carried out even when the stream is cancelled. When
   /// the server says that nothing has changed, the saved value is passed on and renewed, as of now; if there is none,
-  /// that is the failure. **Demand:** passes through, one value at a time. **Failure:** upstream's; a save that fails does
-  /// not take the value from the user but is reported.
+  /// that is the failure. **Demand:** passes through, one value at a time. **Failure:** upstream's; a save that fails
+  /// does not take the value from the user but is reported.
   ///
   /// - Parameters:
-  ///   - copy: what is saved. It is stamped with the moment of subscription, when the server was asked.
+  ///   - copy: the value to save. Its timestamp is the time of the subscription, when the server was asked.
   ///   - known: the validators that the server was given; without any it was asked for the whole. What is saved with
   ///     others is not what the server speaks of.
-  ///   - report: is given the error of a save that failed.
+  ///   - report: receives the error of a failed save.
   public func caching<Copy: LocalCopy>(
     to copy: Copy, since known: FeedValidators = FeedValidators(),
     reportingTo report: @escaping (FeedStoreError) -> Void
@@ -91,7 +92,7 @@ private struct Saving<Value> {
 }
 
 extension LocalCopy {
-  /// What is saved, if that is what the server says is still the latest.
+  /// The saved value, if it is the one that the server calls unchanged.
   fileprivate func renewal(
     after error: RemoteFeedError, asked: Date, since known: FeedValidators
   ) -> AnyPublisher<Saving<Value>, RemoteFeedError> {

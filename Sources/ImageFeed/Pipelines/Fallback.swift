@@ -1,14 +1,14 @@
 public import FeedStream
 public import Foundation
 
-/// When a pipeline turns to the cache.
+/// The failures after which a pipeline uses the cache.
 public enum FallbackPolicy: Hashable, Sendable {
-  /// Whenever the server's feed cannot be had.
+  /// Every failure to get the server's feed.
   case any
-  /// When no response arrived; not when one arrived and was not a feed.
+  /// No response arrived; not a response that was not a feed.
   case connectivity
 
-  /// Whether the cache is asked after a load that failed with `error`.
+  /// True when the cache is asked after a load that failed with `error`.
   public func applies(to error: RemoteFeedError) -> Bool {
     switch (self, error) {
     case (.any, _), (.connectivity, .connectivity), (.connectivity, .unchanged): true
@@ -18,16 +18,16 @@ public enum FallbackPolicy: Hashable, Sendable {
 }
 
 extension Publisher where Failure == RemoteFeedError {
-  /// Turns to a saved value when this publisher fails.
+  /// Replaces a failure of this publisher with a saved value.
   ///
   /// Each value says where it came from. A saved feed with no images is a feed; no saved feed is an error. **Demand:**
-  /// passes through. **Failure:** what this publisher failed with, and why the cache had none either (``FeedError``).
-  /// **Cancellation:** cancels the one that runs.
+  /// passes through. **Failure:** this publisher's failure, and why the cache had no value either (``FeedError``).
+  /// **Cancellation:** cancels the publisher that runs.
   ///
   /// - Parameters:
   ///   - saved: the saved value, or why there is none that may be shown.
-  ///   - policy: after which failures.
-  ///   - now: the wall clock that the saved value's age is measured by.
+  ///   - policy: the failures to replace.
+  ///   - now: the wall clock for the saved value's age.
   public func fallback<P: Publisher>(
     to saved: P, after policy: FallbackPolicy = .any, now: @escaping () -> Date = { Date() }
   ) -> some Publisher<Loaded<Output>, FeedError> where P.Output == Saved<Output>, P.Failure == CacheMiss {

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A feed to show, and where it came from.
+/// A feed to show, and its origin.
 public typealias Feed = Loaded<FeedImages>
 
-/// A value to show, and where it came from.
+/// A value to show, and its origin.
 public struct Loaded<Value> {
   public var value: Value
   public var source: LoadSource
@@ -18,16 +18,16 @@ extension Loaded: Sendable where Value: Sendable {}
 extension Loaded: Equatable where Value: Equatable {}
 extension Loaded: Hashable where Value: Hashable {}
 
-/// Where a value came from.
+/// The origin of a value.
 public enum LoadSource: Hashable, Sendable {
   /// The server, just now.
   case remote
-  /// The cache, because the server could not be reached or gave nothing that can be shown.
+  /// The cache, because the server could not be reached or sent nothing that can be shown.
   ///
   /// - Parameters:
   ///   - savedAt: when the server was asked for it.
   ///   - age: how long ago that was when it was loaded.
-  ///   - reason: why the server's value could not be had.
+  ///   - reason: why the server's value is unavailable.
   case cache(savedAt: Date, age: Duration, reason: RemoteFeedError)
 
   /// True for a value that came from its server.

@@ -2,17 +2,17 @@ public import Foundation
 
 /// Why a feed could not be loaded from its server.
 public enum RemoteFeedError: Error, Hashable, Sendable {
-  /// No whole response arrived.
+  /// No complete response arrived.
   case connectivity(HTTPError)
   /// A response arrived, and was not a feed.
   case invalidData(InvalidData)
-  /// The server said that what it sent before is still the latest (status 304).
+  /// The server's previous answer is still the latest (status 304).
   case unchanged(FeedValidators)
 }
 
-/// Why there is no feed to show: what kept the server's feed away, and why the cache had none either.
+/// The reason why there is no feed to show: from the server, and from the cache.
 public struct FeedError: Error, Hashable, Sendable {
-  /// What kept the server's feed away.
+  /// Why the server's feed is unavailable.
   public var remote: RemoteFeedError
   /// Why the cache had no feed either.
   public var cache: CacheMiss
@@ -36,7 +36,7 @@ extension RemoteFeedError: CustomStringConvertible, LocalizedError {
 }
 
 extension FeedError: CustomStringConvertible, LocalizedError {
-  /// What kept the server's feed away, and what the cache had to say, if it was asked.
+  /// Why the server's feed is unavailable, and the cache's reason if it was asked.
   public var description: String {
     let reason = "\(remote)"
     if cache == .notAsked { return reason }

@@ -2,7 +2,8 @@ public import FeedFormats
 public import FeedStream
 public import Foundation
 
-/// The image feed of one address: loaded from its server, saved, and taken from the cache when the server cannot be had.
+/// The image feed of one address: loaded from its server, saved, and taken from the cache when the server is
+/// unavailable.
 ///
 ///     let loop = EventLoop()
 ///     let cache = FeedCache(store: SQLiteFeedStore(path: "feeds.db"), on: loop)
@@ -12,24 +13,25 @@ public import Foundation
 ///
 /// Lives on its scheduler's thread, as streams do.
 public struct FeedLoader {
-  /// What may be chosen; each has a default.
+  /// The choices; each has a default.
   public struct Options {
     /// The age at which a saved feed has expired; `nil` for any age. Seven days by default.
     public var maxAge: Duration? = FeedCachePolicy.defaultMaxAge
-    /// After which failures the saved feed is shown. All by default.
+    /// The failures after which the saved feed is shown. All by default.
     public var fallback = FallbackPolicy.any
-    /// How long a request may take in all. 30 seconds by default.
+    /// The maximum duration of a request. 30 seconds by default.
     public var timeout: Duration = .seconds(30)
-    /// The largest body taken, in bytes, counted after decompression. 32 MiB by default.
+    /// The largest body that is accepted, in bytes, counted after decompression. 32 MiB by default.
     public var maxBodyBytes = 32 << 20
-    /// What a body may be; the first that recognizes it reads it. The case study's JSON, RSS, Atom and JSON Feed by default.
+    /// The accepted formats; the first that recognizes a body reads it. The case study's JSON, RSS, Atom and JSON Feed
+    /// by default.
     public var formats: [any FeedFormat] = .web
-    /// How much a body may hold.
+    /// The limits of a body.
     public var limits = FeedLimits()
-    /// Told of a save that failed. Does nothing by default: the feed is shown all the same.
+    /// Called with the error of a failed save. Does nothing by default: the feed is shown in any case.
     public var report: (FeedStoreError) -> Void = { _ in }
 
-    /// Is given the feed that a web page at the address names, and that is loaded instead. Does nothing by default.
+    /// Called with the feed that a web page at the address names and that is loaded instead. Does nothing by default.
     public var onFeedFound: (FeedLink) -> Void = { _ in }
 
     public init() {}
@@ -43,7 +45,7 @@ public struct FeedLoader {
 
   /// - Parameters:
   ///   - url: the feed's address, http or https.
-  ///   - scheduler: the loop that everything runs on; virtual time in a test.
+  ///   - scheduler: the loop for everything; virtual time in a test.
   public init(
     _ url: URL, client: any HTTPClient, cache: FeedCache, on scheduler: any LoopScheduler, options: Options = Options()
   ) {
@@ -59,10 +61,10 @@ public struct FeedLoader {
   /// Each subscription makes one request, and none is made before; a second one when the first leads to a web page that
   /// names a feed. The server is given the validators that came with the saved feed, so that it need not send it again
   /// if it has not changed; every eight days, and where they turn out to be of no use, it is asked for all of it. On
-  /// success the saved feed is replaced or renewed; the ending waits for that. When the saved feed is looked for and has
-  /// expired or cannot be read, it is deleted. **Demand:** the feed is held until asked for. **Failure:** ``FeedError``
-  /// when there is nothing to show. **Cancellation:** closes the request immediately; a save that was asked for is
-  /// carried out.
+  /// success the saved feed is replaced or renewed; the ending waits for that. When the saved feed is looked for and
+  /// has expired or cannot be read, it is deleted. **Demand:** the feed is held until asked for. **Failure:**
+  /// ``FeedError`` when there is nothing to show. **Cancellation:** closes the request immediately; a save that was
+  /// asked for is carried out.
   public func load() -> AnyPublisher<Feed, FeedError> {
     let saved = cache.feed(at: url)
     return saved.revalidated { known in

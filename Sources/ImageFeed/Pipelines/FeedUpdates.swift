@@ -1,16 +1,16 @@
 public import FeedStream
 
-/// What a load ended with.
+/// The result of a load.
 public typealias FeedResult = Result<Feed, FeedError>
 
 extension FeedLoader {
-  /// Loads the feed at once and then every `interval`, and delivers what has changed.
+  /// Loads the feed immediately and then every `interval`, and delivers what has changed.
   ///
-  /// One load at a time: a tick that finds one running is left out, and after a long one the next tick is a whole interval
-  /// away, never a burst. A load that ends as the one before, with the same images from the same side or with the same
-  /// error, is not delivered again. Never finishes. **Demand:** passes through; while nothing is asked for, nothing is
-  /// loaded. **Failure:** none: a load that fails is a value, and the next one is made all the same. **Cancellation:** at
-  /// once.
+  /// One load at a time: a tick that finds one running is left out, and after a long one the next tick is a whole
+  /// interval away, never a burst. A load that ends as the one before, with the same images from the same side or with
+  /// the same error, is not delivered again. Never finishes. **Demand:** passes through; while nothing is asked for,
+  /// nothing is loaded. **Failure:** none: a failed load is a value, and the next load follows. **Cancellation:**
+  /// immediate.
   public func updates(every interval: Duration) -> AnyPublisher<FeedResult, Never> {
     Deferred {
       scheduler.ticks(every: interval)
@@ -23,7 +23,7 @@ extension FeedLoader {
 }
 
 extension Publisher {
-  /// Each value as a success and the failure as a last value; cannot fail.
+  /// Delivers each value as a success and the failure as a last value; cannot fail.
   func asResult() -> some Publisher<Result<Output, Failure>, Never> {
     map { .success($0) }
       .catch { Just(.failure($0)) }
@@ -38,7 +38,7 @@ extension LoopScheduler {
 }
 
 extension FeedResult {
-  /// Whether a person would see no difference: the age of a saved feed does not count, nor the difference between an
+  /// True when a person would see no difference: the age of a saved feed does not count, nor the difference between an
   /// expired feed, which is deleted, and the empty cache that the next load finds.
   fileprivate func showsTheSame(as other: FeedResult) -> Bool {
     switch (self, other) {

@@ -3,15 +3,16 @@ public import FeedStream
 public import Foundation
 
 extension Publisher where Output == WebDocument, Failure == RemoteFeedError {
-  /// Replaces a web page that names one feed with that feed's document; other documents pass as they are.
+  /// Replaces a web page that names one feed with that feed's document; other documents pass unchanged.
   ///
-  /// A page that names none passes too: the mapper says what it is. What the feed's address answers is not followed again.
-  /// **Demand:** one document at a time. **Failure:** upstream's, the feed's, and ``InvalidData/severalFeeds(_:)`` for a
-  /// page that names more than one. **Cancellation:** cancels the request that runs.
+  /// A page that names none passes too: the mapper reports it. The answer from the feed's address is not followed
+  /// again. **Demand:** one document at a time. **Failure:** upstream's, the feed's, and
+  /// ``InvalidData/severalFeeds(_:)`` for a page that names more than one. **Cancellation:** cancels the running
+  /// request.
   ///
   /// - Parameters:
-  ///   - scheduler: whose thread pool looks for links.
-  ///   - report: is given the feed that is followed.
+  ///   - scheduler: its thread pool looks for links.
+  ///   - report: receives the feed that is followed.
   ///   - document: gets the document at an address.
   public func followingPages<P: Publisher>(
     on scheduler: any LoopScheduler, reportingTo report: @escaping (FeedLink) -> Void,

@@ -1,7 +1,7 @@
 public import FeedFormats
 public import FeedStream
 
-/// A value that a server just gave, and what the server can tell by whether it has changed since.
+/// A value from a server, and the values by which the server recognizes whether it has changed.
 public struct Fetched<Value> {
   public var value: Value
   public var validators: FeedValidators
@@ -17,10 +17,10 @@ extension Fetched: Equatable where Value: Equatable {}
 extension Fetched: Hashable where Value: Hashable {}
 
 extension Publisher where Output == WebDocument, Failure == RemoteFeedError {
-  /// Maps each document to feed images, off the loop, and fails with what was wrong.
+  /// Maps each document to feed images, off the loop, or fails with the error in it.
   ///
-  /// **Demand:** one document at a time. **Failure:** ``RemoteFeedError``. **Cancellation:** passes through; decoding that
-  /// has begun ends unheard.
+  /// **Demand:** one document at a time. **Failure:** ``RemoteFeedError``. **Cancellation:** passes through; decoding
+  /// that has begun continues, and its result is dropped.
   ///
   /// - Parameters:
   ///   - formats: what a document may be; the first that recognizes it reads it.

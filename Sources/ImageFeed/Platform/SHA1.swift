@@ -1,4 +1,4 @@
-/// SHA-1 (RFC 3174), for names: nothing here depends on its being hard to forge.
+/// SHA-1 (RFC 3174), for names: nothing here depends on its security.
 enum SHA1 {
   static func digest(of message: [UInt8]) -> [UInt8] {
     var state: (UInt32, UInt32, UInt32, UInt32, UInt32) = (

@@ -4,7 +4,7 @@ import Testing
 
 /// What the operators on `FlatteningStage` have in common: what comes while a publisher that was mapped to delivers.
 @Suite(.settled) struct FlatteningStageTests {
-  /// Three values of a number, of a publisher that delivers them at once, erased or not.
+  /// Three values of a number, of a publisher that delivers them immediately, erased or not.
   private static func three(_ number: Int) -> AnyPublisher<Int, Boom> {
     (0..<3).map { number * 10 + $0 }.publisher.setFailureType(to: Boom.self).eraseToAnyPublisher()
   }
@@ -32,14 +32,14 @@ import Testing
     return log
   }
 
-  @Test func `what comes while a sequence is delivered at once takes over, waits or is dropped`() {
+  @Test func `a value that comes while a sequence is delivered takes over, waits or is dropped`() {
     #expect(received(.flatMapLatest) { $0.send(2) } == ["10", "11", "20", "21", "22"])
     #expect(received(.concatMap) { $0.send(2) } == ["10", "11", "12", "20", "21", "22"])
     #expect(received(.flatMapFirst) { $0.send(2) } == ["10", "11", "12"])
   }
 
   @Test(arguments: Rival.allCases)
-  private func `an ending that comes while a sequence is delivered at once waits for it, a failure does not`(
+  private func `an ending that comes while a sequence is delivered waits for it, a failure does not`(
     rival: Rival
   ) {
     #expect(received(rival) { $0.send(completion: .finished) } == ["10", "11", "12", "|"])

@@ -44,7 +44,7 @@ import Testing
     #expect(recorder.values.isEmpty)
   }
 
-  @Test func `the clean-up runs once: at the cancellation, at the ending, or at once when that is past`() {
+  @Test func `the clean-up runs once: at the cancellation, at the ending, or immediately when that is past`() {
     var cleaned = 0
     var emitter: Publishers.Create<Int, Never>.Emitter?
     let publisher = Publishers.Create<Int, Never> {

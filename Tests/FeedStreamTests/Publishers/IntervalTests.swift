@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `an interval may start at once`() {
+  @Test func `an interval may start immediately`() {
     withVirtualTime { time in
       let recorder = Publishers.Interval(after: .zero, every: .milliseconds(3), scheduler: time).record(on: time)
       time.advance(by: .milliseconds(7))

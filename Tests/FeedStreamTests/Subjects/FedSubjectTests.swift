@@ -70,7 +70,9 @@ import Testing
   private final class Token {}
 
   @Test(arguments: kinds.indices, [false, true])
-  func `a subject that goes lets its subscribers go, though what feeds it is kept`(kind: Int, whileDelivering: Bool) {
+  func `a subject that is released releases its subscribers, even if its source is kept`(
+    kind: Int, whileDelivering: Bool
+  ) {
     let (source, log) = (PassthroughSubject<Int, Never>(), Log())
     var subject: (any Subject<Int, Never>)? = Self.kinds[kind]()
     let feeding = feed(subject!, from: source, log)

@@ -40,7 +40,7 @@ let transportRows: [HostileRow] = [
   HostileRow("a cut gzip stream", cutShort, fields: ["Content-Encoding: gzip"]) {
     Compression.gzip(hostileFeed(["cut"])).dropLast(4)
   },
-  HostileRow("a connection closed at once", broke) { _ in },
+  HostileRow("a connection closed immediately", broke) { _ in },
   HostileRow("a reset in the body", .refused("again")) { connection in
     try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\":")
     connection.reset()

@@ -126,7 +126,7 @@ private final class Points: @unchecked Sendable {
 
 extension CancelAnywhereTests {
   @Test(.timeLimit(.minutes(3)), arguments: [Path.newFeed, .noFeed, .cutOff, .expired])
-  func `cancelled after any turn of a real loop, its socket is closed at once and the cache is whole`(
+  func `cancelled after any turn of a real loop, its socket is closed immediately and the cache is whole`(
     path: Path
   ) async {
     await #expect(processExitsWith: .success) { [path = path.rawValue as String] in

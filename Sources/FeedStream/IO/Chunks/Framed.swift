@@ -7,7 +7,7 @@ extension Publisher where Output == Chunk {
   ///
   /// **Demand:** asks for one chunk at a time, and only when a value is wanted and the bytes there are make none.
   /// **Failure:** upstream's follows the values made of what had come, as these are asked for; the bytes of which no
-  /// value can be made are dropped with it. **Cancellation:** passes through. Policy: holds one chunk, and what the
+  /// value can be made are dropped with it. **Cancellation:** passes through. **Policy:** holds one chunk, and what the
   /// decoder keeps.
   public func framed<Decoder: ChunkDecoder>(
     by decoder: Decoder

@@ -23,7 +23,7 @@ extension Publisher where Output == Chunk {
   /// Delivers a chunk without bytes when there are none.
   ///
   /// **Demand, cancellation:** as in ``Publisher/framed(by:)``. **Failure:** upstream's, and
-  /// ``ChunkError/tooMany(limit:)`` as soon as there are more than `limit`. Policy: holds everything.
+  /// ``ChunkError/tooMany(limit:)`` as soon as there are more than `limit`. **Policy:** holds everything.
   ///
   /// - Parameter limit: how many bytes there may be.
   public func joined(
@@ -39,7 +39,7 @@ extension Publisher where Output == Chunk {
   ///     downstream  --abc--(de)|
   ///
   /// **Demand:** passes through; upstream is cancelled with the last byte, immediately when `count` is 0. **Failure,
-  /// cancellation:** pass through. Policy: forwards.
+  /// cancellation:** pass through. **Policy:** forwards.
   ///
   /// - Precondition: `count` is not negative.
   public func prefix(bytes count: Int) -> Publishers.PrefixBytes<Self> {

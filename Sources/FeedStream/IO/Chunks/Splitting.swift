@@ -13,11 +13,11 @@ extension Publisher where Output == Chunk {
   ///     split(by: ,)
   ///     downstream  --a----(bb)()(c)|
   ///
-  /// A part that lies in one chunk is a slice of it. Nothing is delivered for what follows a last separator when that is
-  /// nothing.
+  /// A part that lies in one chunk is a slice of it. Nothing is delivered for what follows a last separator when that
+  /// is nothing.
   ///
   /// **Demand, cancellation:** as in ``Publisher/framed(by:)``. **Failure:** upstream's, and
-  /// ``ChunkError/partTooLong(limit:)``. Policy: holds one chunk, and a part that is not complete.
+  /// ``ChunkError/partTooLong(limit:)``. **Policy:** holds one chunk, and a part that is not complete.
   ///
   /// - Parameters:
   ///   - separator: such as `UInt8(ascii: ",")`.

@@ -17,8 +17,8 @@ public enum StandardInput {
   /// What other processes share of it is left as it is: it is not made non-blocking for them.
   ///
   /// **Demand:** a chunk asked for is a read; without demand nothing is read. **Failure:** the system's reason.
-  /// **Cancellation:** stops reading. Policy: holds nothing. One subscriber at a time: each gets what the others have
-  /// not read.
+  /// **Cancellation:** stops reading. **Policy:** holds nothing. One subscriber at a time: each gets what the others
+  /// have not read.
   public static func bytes(on loop: EventLoop) -> AnyPublisher<Chunk, SystemError> {
     Deferred { () -> AnyPublisher<Chunk, SystemError> in
       switch uv_guess_handle(STDIN_FILENO) {

@@ -5,8 +5,8 @@
 ///       .map { Chunk($0 + "\n") }
 ///       .write(to: connection)
 ///
-/// It is kept by the streams that read and write it, and closes with the last of them, when it is released. Lives on its
-/// scheduler's thread.
+/// It is kept by the streams that read and write it, and closes with the last of them, when it is released. Lives on
+/// its scheduler's thread.
 public final class Connection {
   /// The other side.
   public let peer: SocketAddress
@@ -25,9 +25,10 @@ public final class Connection {
 
   /// What the other side sends, a chunk for each read; finishes when it says that it writes no more.
   ///
-  /// **Demand:** without demand nothing is read, and the other side has to wait as soon as the system's buffers are full.
-  /// **Failure:** the system's reason; also for a second subscriber while one reads. **Cancellation:** stops reading; the
-  /// connection stays open, and another subscriber may go on where this one stopped. Policy: holds nothing.
+  /// **Demand:** without demand nothing is read, and the other side has to wait as soon as the system's buffers are
+  /// full. **Failure:** the system's reason; also for a second subscriber while one reads. **Cancellation:** stops
+  /// reading; the connection stays open, and another subscriber may go on where this one stopped. **Policy:** holds
+  /// nothing.
   public var bytes: Publishers.ConnectionBytes { Publishers.ConnectionBytes(connection: self) }
 
   /// Closes both directions; what is being written may not arrive, and streams that read it end with `ECANCELED`.

@@ -31,9 +31,10 @@ public final class Listener {
   /// The connections, as they are asked for.
   ///
   /// **Demand:** a connection is accepted when one is asked for; the others wait in the system's backlog, which holds a
-  /// number of them and then refuses or ignores more. **Failure:** never; a connection that is lost before it is accepted,
-  /// or for which there is no descriptor left, is passed over. Finishes when the listener is closed. **Cancellation:**
-  /// leaves connections in the backlog. Policy: holds at most one connection that nobody asked for.
+  /// number of them and then refuses or ignores more. **Failure:** never; a connection that is lost before it is
+  /// accepted, or for which there is no descriptor left, is passed over. Finishes when the listener is closed.
+  /// **Cancellation:** leaves connections in the backlog. **Policy:** holds at most one connection that nobody asked
+  /// for.
   ///
   /// One subscriber at a time; another one gets nothing and finishes.
   public var connections: Publishers.Connections { Publishers.Connections(listener: self) }

@@ -8,10 +8,10 @@ extension Publisher where Output == Chunk {
   ///
   /// What waits is gathered into one write. A connection is written by one publisher at a time; another one fails.
   ///
-  /// **Demand:** begins at the subscription, and asks upstream for one chunk at a time, only while less than `limit` bytes
-  /// wait: a reader that does not read costs no more. **Failure:** ``WriteError``, with what was not written. Upstream's
-  /// failure comes after what it had sent is written. **Cancellation:** cancels upstream and drops what waits; what the
-  /// system has been given is written. Policy: holds `limit` bytes and one chunk.
+  /// **Demand:** begins at the subscription, and asks upstream for one chunk at a time, only while less than `limit`
+  /// bytes wait: a reader that does not read costs no more. **Failure:** ``WriteError``, with what was not written.
+  /// Upstream's failure comes after what it had sent is written. **Cancellation:** cancels upstream and drops what
+  /// waits; what the system has been given is written. **Policy:** holds `limit` bytes and one chunk.
   ///
   /// - Parameters:
   ///   - connection: where to.

@@ -12,8 +12,8 @@ extension Publisher {
   /// asks upstream for everything; `.keepFull` asks for `size` values and then for one more with each value delivered.
   /// **Failure:** upstream's comes after the values held if they have been asked for, otherwise immediately; one made
   /// by `whenFull` comes with the next request, after the values which that asks for. The values still held then are
-  /// dropped, and reported. **Cancellation:** discards the values held. Policy: buffers up to `size`; then `whenFull`
-  /// decides.
+  /// dropped, and reported. **Cancellation:** discards the values held. **Policy:** buffers up to `size`; then
+  /// `whenFull` decides.
   ///
   /// - Parameters:
   ///   - size: how many values to hold. With 0 and `.byRequest` it holds none, and what has not been asked for is for

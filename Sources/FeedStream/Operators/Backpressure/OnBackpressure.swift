@@ -5,7 +5,7 @@ extension Publisher {
   ///     demand      1--------1-----
   ///     downstream  --a--------d--|
   ///
-  /// **Demand:** unlimited, of upstream. **Failure, cancellation:** pass through. Policy: dropped values go to
+  /// **Demand:** unlimited, of upstream. **Failure, cancellation:** pass through. **Policy:** dropped values go to
   /// `onDrop`, and are reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameter onDrop: receives each dropped value.
@@ -20,7 +20,7 @@ extension Publisher {
   ///     downstream  --a--------c--(d|)
   ///
   /// **Demand:** unlimited, of upstream. **Failure:** passes through immediately; a value held is dropped. Finishing
-  /// waits until the value held has been asked for. **Cancellation:** passes through. Policy: dropped values go to
+  /// waits until the value held has been asked for. **Cancellation:** passes through. **Policy:** dropped values go to
   /// `onDrop`, and are reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameter onDrop: receives each dropped value.
@@ -35,7 +35,7 @@ extension Publisher {
   ///     downstream  --a--#
   ///
   /// **Demand:** unlimited, of upstream. **Failure:** passes through; its own cancels upstream. **Cancellation:**
-  /// passes through. Policy: the value is handed to `makeError`.
+  /// passes through. **Policy:** the value is handed to `makeError`.
   ///
   /// - Parameter makeError: makes the failure.
   @inlinable

@@ -10,8 +10,8 @@ extension Publisher {
   ///
   /// Both are subscribed before the subscriber has its subscription, also when the first is empty. Finishes when both
   /// have finished, or when one has finished without a value. **Demand:** passes to both. **Failure:** the first ends
-  /// both. **Cancellation:** cancels both. Policy: while there is no demand, newer values replace older ones that were
-  /// not delivered, by design.
+  /// both. **Cancellation:** cancels both. **Policy:** while there is no demand, newer values replace older ones that
+  /// were not delivered, by design.
   @inlinable
   public func combineLatest<P: Publisher>(_ other: P) -> Publishers.CombineLatest<Self, P> where P.Failure == Failure {
     Publishers.CombineLatest(self, other)

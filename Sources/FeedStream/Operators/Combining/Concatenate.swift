@@ -10,7 +10,7 @@ extension Publisher {
   ///
   /// The suffix is subscribed within the ending of this publisher. **Demand:** the outstanding demand passes to the
   /// next publisher. **Failure:** ends the stream; the suffix is not subscribed. **Cancellation:** cancels the running
-  /// publisher. Policy: forwards.
+  /// publisher. **Policy:** forwards.
   @inlinable public func append<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<Self, P>
   where P.Output == Output, P.Failure == Failure {
     Publishers.Concatenate(prefix: self, suffix: publisher)
@@ -41,7 +41,7 @@ extension Publisher {
   ///     downstream  --1--2--a--b--|
   ///
   /// **Demand:** the outstanding demand passes to this publisher. **Failure:** ends the stream; after a failure of
-  /// `publisher`, this one is not subscribed. **Cancellation:** cancels the running publisher. Policy: forwards.
+  /// `publisher`, this one is not subscribed. **Cancellation:** cancels the running publisher. **Policy:** forwards.
   @inlinable public func prepend<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<P, Self>
   where P.Output == Output, P.Failure == Failure {
     Publishers.Concatenate(prefix: publisher, suffix: self)

@@ -8,7 +8,7 @@ extension Publisher {
   ///
   /// An ending counts as a delivery. A publisher that delivers or ends within its subscription wins: those after it are
   /// not subscribed. **Demand:** passes to both until one has won, then to the winner. **Failure:** the winner's.
-  /// **Cancellation:** cancels both. Policy: forwards the winner's values; the others deliver none.
+  /// **Cancellation:** cancels both. **Policy:** forwards the winner's values; the others deliver none.
   @inlinable public func race<B: Publisher>(with other: B) -> Publishers.Race<Self, B>
   where B.Output == Output, B.Failure == Failure {
     Publishers.Race(self, other)

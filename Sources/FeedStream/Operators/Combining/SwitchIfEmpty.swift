@@ -9,7 +9,7 @@ extension Publisher {
   /// ![switchIfEmpty(other)](marbles-switchIfEmpty.svg)
   ///
   /// **Demand:** the outstanding demand passes to the other publisher. **Failure:** passes through; only an empty
-  /// ending continues with the other. **Cancellation:** cancels the running publisher. Policy: forwards.
+  /// ending continues with the other. **Cancellation:** cancels the running publisher. **Policy:** forwards.
   @inlinable public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
   where P.Output == Output, P.Failure == Failure {
     Publishers.SwitchIfEmpty(upstream: self, other: other)

@@ -11,7 +11,7 @@ extension Publisher {
   /// Finishes when upstream does, and when `other` finishes without a value; otherwise the last value of `other` stays
   /// in use. **Demand:** passes through to upstream; each value left out is replaced by asking for one more. `other` is
   /// asked for everything, before upstream is subscribed. **Failure:** the first, of either. **Cancellation:** cancels
-  /// both. Policy: drops values that arrive before `other` has delivered, by design.
+  /// both. **Policy:** drops values that arrive before `other` has delivered, by design.
   @inlinable
   public func withLatestFrom<P: Publisher>(_ other: P) -> Publishers.WithLatestFrom<Self, P, (Output, P.Output)>
   where P.Failure == Failure {

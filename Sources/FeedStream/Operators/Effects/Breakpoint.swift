@@ -13,7 +13,7 @@ extension Publisher {
   ///     breakpoint(receiveOutput: { $0 == b })
   ///     downstream  --a--b--|       (stops before b is delivered)
   ///
-  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - receiveSubscription: called with the subscription; returns true to stop.
@@ -35,7 +35,7 @@ extension Publisher {
   ///     breakpointOnError()
   ///     downstream  --a--b--#       (stops before the failure is delivered)
   ///
-  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   @inlinable public func breakpointOnError() -> Publishers.Breakpoint<Self> {
     breakpoint(receiveCompletion: { if case .failure = $0 { true } else { false } })
   }

@@ -17,7 +17,7 @@ extension Publisher {
   /// checkpoint, and a failure records the checkpoints it passes. A subject, `share` and a scheduler end that search
   /// and that record: put a checkpoint on both sides of them.
   ///
-  /// **Demand, failure, cancellation:** pass through; values at no cost. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through; values at no cost. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - name: the name of the place.

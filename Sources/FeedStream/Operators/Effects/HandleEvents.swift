@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// After the first ending or cancellation the closures are no longer called.
   ///
-  /// **Demand, failure, cancellation:** pass through, each after its closure. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through, each after its closure. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - receiveSubscription: called with upstream's subscription.

@@ -5,7 +5,7 @@ extension Publisher {
   ///     measureInterval(using: loop)
   ///     downstream  --2----5-2--|
   ///
-  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - scheduler: the clock; the results are in its unit.

@@ -10,7 +10,7 @@ extension Publisher {
   ///     numbers: receive value: (1)
   ///     numbers: receive finished
   ///
-  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - prefix: starts every line, followed by a colon unless empty.

@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  --a--b--|       (a failure ends the process)
   ///
   /// **Demand, cancellation:** pass through. **Failure:** ends the process with a message that contains the error, the
-  /// prefix, the file and the line. Policy: forwards.
+  /// prefix, the file and the line. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - prefix: starts the message.

@@ -8,7 +8,7 @@ extension Publisher {
   /// Without a limit, a publisher that finishes immediately and has no values blocks the thread forever.
   ///
   /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** passes through.
-  /// **Cancellation:** immediately. Policy: forwards. The stack stays flat.
+  /// **Cancellation:** immediately. **Policy:** forwards. The stack stays flat.
   ///
   /// - Parameter times: how many times to subscribe in total; `nil` for no limit.
   /// - Precondition: `times` is not negative. With 0 the stream finishes immediately.
@@ -23,7 +23,7 @@ extension Publisher {
   ///     downstream  -a-----a-----a|
   ///
   /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** passes through.
-  /// **Cancellation:** immediately, in a pause too. Policy: forwards.
+  /// **Cancellation:** immediately, in a pause too. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - times: how many times to subscribe in total; `nil` for no limit.

@@ -9,7 +9,7 @@ extension Publisher {
   /// ![retry(1)](marbles-retry.svg)
   ///
   /// **Demand:** the outstanding demand is requested again from upstream. **Failure:** passes through when no retries
-  /// are left. **Cancellation:** passes through; nothing is subscribed to after it. Policy: forwards.
+  /// are left. **Cancellation:** passes through; nothing is subscribed to after it. **Policy:** forwards.
   ///
   /// - Parameter retries: how many times to subscribe again, 0 or more. For retries without a limit, and for pauses
   ///   between the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.

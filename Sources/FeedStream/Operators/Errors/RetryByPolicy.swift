@@ -7,7 +7,7 @@ extension Publisher {
   ///     downstream  -a------a-b|
   ///
   /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** passes through when the
-  /// policy's limit is reached or `isWorthIt` returns false. **Cancellation:** immediately, in a pause too. Policy:
+  /// policy's limit is reached or `isWorthIt` returns false. **Cancellation:** immediately, in a pause too. **Policy:**
   /// forwards.
   ///
   /// - Parameters:

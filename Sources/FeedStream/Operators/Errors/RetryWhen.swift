@@ -13,7 +13,7 @@ extension Publisher {
   /// its last value asked for, so that the values of a source that delivers within its subscription arrive.
   ///
   /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** that of `handler`'s publisher.
-  /// **Cancellation:** cancels both. Policy: forwards.
+  /// **Cancellation:** cancels both. **Policy:** forwards.
   ///
   /// - Parameter handler: receives a publisher of the failures and returns the publisher that triggers the retries.
   @inlinable public func retry<P: Publisher>(

@@ -5,7 +5,7 @@ extension Publisher where Failure == Never {
   ///     setFailureType(to: MyError.self)
   ///     downstream  --a--b--|       (may fail, to the compiler)
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** never. Policy: forwards.
+  /// **Demand, cancellation:** pass through. **Failure:** never. **Policy:** forwards.
   @inlinable public func setFailureType<E: Error>(to failureType: E.Type) -> Publishers.SetFailureType<Self, E> {
     Publishers.SetFailureType(upstream: self)
   }

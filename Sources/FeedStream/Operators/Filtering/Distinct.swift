@@ -11,7 +11,7 @@ extension Publisher where Output: Hashable {
   /// `removeDuplicates()`, which remembers one.
   ///
   /// **Demand:** each value left out is replaced by asking for one more. **Failure, cancellation:** pass through.
-  /// Policy: forwards; leaves out repetitions, by design.
+  /// **Policy:** forwards; leaves out repetitions, by design.
   @inlinable public func distinct() -> Publishers.Distinct<Self, Output> { distinct(by: { $0 }) }
 }
 
@@ -25,7 +25,7 @@ extension Publisher {
   /// Remembers every key, as long as the subscription lives.
   ///
   /// **Demand:** each value left out is replaced by asking for one more. **Failure, cancellation:** pass through.
-  /// Policy: forwards; leaves out repetitions, by design.
+  /// **Policy:** forwards; leaves out repetitions, by design.
   ///
   /// - Parameter key: returns the part of a value that must differ, such as an identifier.
   @inlinable public func distinct<Key: Hashable>(by key: @escaping (Output) -> Key) -> Publishers.Distinct<Self, Key> {

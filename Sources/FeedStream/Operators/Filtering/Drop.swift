@@ -8,7 +8,7 @@ extension Publisher {
   /// ![dropFirst(2)](marbles-dropFirst.svg)
   ///
   /// **Demand:** passes through; `count` more are requested at the start, for those that are dropped.
-  /// **Failure, cancellation:** pass through. Policy: forwards the rest.
+  /// **Failure, cancellation:** pass through. **Policy:** forwards the rest.
   ///
   /// - Precondition: `count` is not negative.
   @inlinable public func dropFirst(_ count: Int = 1) -> Publishers.Drop<Self> {

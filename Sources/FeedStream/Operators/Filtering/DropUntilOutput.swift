@@ -9,7 +9,7 @@ extension Publisher {
   /// values one by one should ask for everything until the first arrives. One value is asked of `publisher`,
   /// which stays subscribed until the ending, as in Combine.
   /// **Failure:** that of either; when `publisher` ends without a value, so does this stream.
-  /// **Cancellation:** cancels both; so does the ending. Policy: forwards the rest.
+  /// **Cancellation:** cancels both; so does the ending. **Policy:** forwards the rest.
   @inlinable public func drop<P: Publisher>(
     untilOutputFrom publisher: P
   ) -> Publishers.DropUntilOutput<Self, P> where P.Failure == Failure {

@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  --------9--3--|
   ///
   /// **Demand:** each dropped value is replaced by asking for one more. **Failure, cancellation:** pass through.
-  /// Policy: forwards the rest.
+  /// **Policy:** forwards the rest.
   @inlinable public func drop(while predicate: @escaping (Output) -> Bool) -> Publishers.DropWhile<Self> {
     Publishers.DropWhile(upstream: self, predicate: predicate)
   }
@@ -18,7 +18,7 @@ extension Publisher {
   ///     downstream  --------#
   ///
   /// **Demand:** each dropped value is replaced by asking for one more. **Failure:** a thrown error cancels upstream;
-  /// upstream's own failure passes through. **Cancellation:** passes through. Policy: forwards the rest.
+  /// upstream's own failure passes through. **Cancellation:** passes through. **Policy:** forwards the rest.
   @inlinable public func tryDrop(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryDropWhile<Self> {
     Publishers.TryDropWhile(upstream: self, predicate: predicate)
   }

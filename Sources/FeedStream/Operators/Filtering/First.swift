@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  --a|
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through.
-  /// **Cancellation:** passes through. Policy: keeps one value; cancels upstream with it.
+  /// **Cancellation:** passes through. **Policy:** keeps one value; cancels upstream with it.
   @inlinable public func first() -> Publishers.First<Self> { Publishers.First(upstream: self) }
 
   /// Delivers the first value for which `predicate` holds, then finishes.
@@ -16,7 +16,7 @@ extension Publisher {
   ///     downstream  -----2|
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through.
-  /// **Cancellation:** passes through. Policy: keeps one value; drops those before it.
+  /// **Cancellation:** passes through. **Policy:** keeps one value; drops those before it.
   @inlinable public func first(where predicate: @escaping (Output) -> Bool) -> Publishers.FirstWhere<Self> {
     Publishers.FirstWhere(upstream: self, predicate: predicate)
   }
@@ -28,8 +28,8 @@ extension Publisher {
   ///     downstream  -----#
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
-  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
-  /// one value; drops those before it.
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
+  /// keeps one value; drops those before it.
   @inlinable
   public func tryFirst(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryFirstWhere<Self> {
     Publishers.TryFirstWhere(upstream: self, predicate: predicate)

@@ -5,7 +5,7 @@ extension Publisher {
   ///     ignoreOutput()
   ///     downstream  --------|
   ///
-  /// **Demand:** asks upstream for everything. **Failure, cancellation:** pass through. Policy: drops every value.
+  /// **Demand:** asks upstream for everything. **Failure, cancellation:** pass through. **Policy:** drops every value.
   @inlinable public func ignoreOutput() -> Publishers.IgnoreOutput<Self> { Publishers.IgnoreOutput(upstream: self) }
 }
 

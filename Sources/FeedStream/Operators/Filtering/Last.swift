@@ -8,7 +8,7 @@ extension Publisher {
   /// ![last()](marbles-last.svg)
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
-  /// value. **Cancellation:** passes through. Policy: keeps one value; drops the others.
+  /// value. **Cancellation:** passes through. **Policy:** keeps one value; drops the others.
   @inlinable public func last() -> Publishers.Last<Self> { Publishers.Last(upstream: self) }
 
   /// Delivers the last value for which `predicate` holds, when upstream finishes.
@@ -18,7 +18,7 @@ extension Publisher {
   ///     downstream  -----------2|
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
-  /// value. **Cancellation:** passes through. Policy: keeps one value; drops the others.
+  /// value. **Cancellation:** passes through. **Policy:** keeps one value; drops the others.
   @inlinable public func last(where predicate: @escaping (Output) -> Bool) -> Publishers.LastWhere<Self> {
     Publishers.LastWhere(upstream: self, predicate: predicate)
   }
@@ -30,8 +30,8 @@ extension Publisher {
   ///     downstream  --------#
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
-  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
-  /// one value; drops the others.
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
+  /// keeps one value; drops the others.
   @inlinable public func tryLast(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryLastWhere<Self> {
     Publishers.TryLastWhere(upstream: self, predicate: predicate)
   }

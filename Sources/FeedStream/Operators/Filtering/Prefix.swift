@@ -8,7 +8,7 @@ extension Publisher {
   /// ![prefix(2)](marbles-prefix.svg)
   ///
   /// **Demand:** passes through; upstream is cancelled with the last value, or immediately when `maxLength` is 0.
-  /// **Failure, cancellation:** pass through. Policy: forwards.
+  /// **Failure, cancellation:** pass through. **Policy:** forwards.
   ///
   /// - Precondition: `maxLength` is not negative.
   @inlinable public func prefix(_ maxLength: Int) -> Publishers.Output<Self> {
@@ -23,7 +23,7 @@ extension Publisher {
   ///     downstream  -----b|
   ///
   /// **Demand:** each value left out is replaced by asking for one more; upstream is cancelled with the last one.
-  /// **Failure, cancellation:** pass through. Policy: forwards one value; leaves out the others, by design.
+  /// **Failure, cancellation:** pass through. **Policy:** forwards one value; leaves out the others, by design.
   ///
   /// - Precondition: `index` is not negative.
   @inlinable public func output(at index: Int) -> Publishers.Output<Self> {
@@ -38,7 +38,7 @@ extension Publisher {
   ///     downstream  -----b--c|
   ///
   /// **Demand:** each value left out is replaced by asking for one more; upstream is cancelled with the last one, or
-  /// immediately when `range` is empty. **Failure, cancellation:** pass through. Policy: forwards; leaves out the
+  /// immediately when `range` is empty. **Failure, cancellation:** pass through. **Policy:** forwards; leaves out the
   /// others, by design.
   ///
   /// - Precondition: no index in `range` is negative.

@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// **Demand:** passes through; one value is requested from `publisher`. **Failure:** passes through; the ending of
   /// `publisher` has no effect. **Cancellation:** cancels both. A `publisher` that continues after its value is not
-  /// cancelled, as in Combine: stop one that uses resources, such as a timer, with `first()`. Policy: forwards.
+  /// cancelled, as in Combine: stop one that uses resources, such as a timer, with `first()`. **Policy:** forwards.
   @inlinable public func prefix<P: Publisher>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> {
     Publishers.PrefixUntilOutput(upstream: self, other: publisher)
   }

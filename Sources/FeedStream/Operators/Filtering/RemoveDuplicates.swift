@@ -8,7 +8,7 @@ extension Publisher where Output: Equatable {
   /// ![removeDuplicates()](marbles-removeDuplicates.svg)
   ///
   /// **Demand:** each dropped value is replaced by asking for one more. **Failure, cancellation:** pass through.
-  /// Policy: forwards; leaves out repetitions, by design.
+  /// **Policy:** forwards; leaves out repetitions, by design.
   @inlinable public func removeDuplicates() -> Publishers.RemoveDuplicates<Self> { removeDuplicates(by: ==) }
 }
 
@@ -20,7 +20,7 @@ extension Publisher {
   ///     downstream  --a-----b-----a--|
   ///
   /// **Demand:** each dropped value is replaced by asking for one more. **Failure, cancellation:** pass through.
-  /// Policy: forwards; leaves out repetitions, by design.
+  /// **Policy:** forwards; leaves out repetitions, by design.
   ///
   /// - Parameter predicate: compares the previous value with the new one.
   @inlinable public func removeDuplicates(
@@ -36,8 +36,8 @@ extension Publisher {
   ///     downstream  --a-----b--#
   ///
   /// **Demand:** each dropped value is replaced by asking for one more. **Failure:** a thrown error cancels upstream;
-  /// upstream's own failure passes through. **Cancellation:** passes through. Policy: forwards; leaves out repetitions,
-  /// by design.
+  /// upstream's own failure passes through. **Cancellation:** passes through. **Policy:** forwards; leaves out
+  /// repetitions, by design.
   ///
   /// - Parameter predicate: compares the previous value with the new one.
   @inlinable public func tryRemoveDuplicates(

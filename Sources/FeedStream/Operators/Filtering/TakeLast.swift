@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// **Demand:** asks upstream for everything; the values kept are delivered as asked for, and the ending with the last
   /// of them. **Failure:** passes through immediately; the values kept are dropped, and reported. **Cancellation:**
-  /// passes through. Policy: keeps `count` values and drops older ones, by design.
+  /// passes through. **Policy:** keeps `count` values and drops older ones, by design.
   ///
   /// - Precondition: `count` is not negative.
   @inlinable

@@ -10,7 +10,7 @@ extension Publisher {
   /// Finishes when upstream and the publishers of all its values have finished. **Demand:** upstream is asked for
   /// everything; the outstanding demand passes to each next publisher. **Failure:** the first ends the stream
   /// immediately, upstream's or a publisher's; waiting values are not mapped, and reported as dropped.
-  /// **Cancellation:** cancels both. Policy: a value waits for its turn, unbounded: nothing is lost, not even of a
+  /// **Cancellation:** cancels both. **Policy:** a value waits for its turn, unbounded: nothing is lost, not even of a
   /// subject's values. Where upstream can wait and is long, use `flatMap(maxPublishers: .max(1))`, which takes its
   /// values one at a time.
   @inlinable public func concatMap<P: Publisher>(

@@ -8,7 +8,7 @@ extension Publisher {
   ///
   /// For trees, and for pages that link the next page. Finishes when there is nothing left to expand. **Demand:** the
   /// outstanding demand passes to each next publisher. **Failure:** the first ends the stream. **Cancellation:**
-  /// cancels the publisher that runs. Policy: a delivered value waits for its turn to be expanded, unbounded.
+  /// cancels the publisher that runs. **Policy:** a delivered value waits for its turn to be expanded, unbounded.
   @inlinable public func expand<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.Expand<Self, P> where P.Output == Output, P.Failure == Failure {

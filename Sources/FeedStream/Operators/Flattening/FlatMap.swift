@@ -11,8 +11,8 @@ extension Publisher {
   ///
   /// **Demand:** `maxPublishers` values are requested from upstream at a time. Each publisher is asked for everything
   /// while the demand is unlimited, otherwise for one value at a time. **Failure:** the first failure, upstream's or a
-  /// publisher's, ends all; values held are dropped, and reported. **Cancellation:** cancels all. Policy: holds values
-  /// that have not been asked for, one of each publisher that respects the demand.
+  /// publisher's, ends all; values held are dropped, and reported. **Cancellation:** cancels all. **Policy:** holds
+  /// values that have not been asked for, one of each publisher that respects the demand.
   ///
   /// - Parameters:
   ///   - maxPublishers: how many publishers may be active at the same time; this many values are requested from

@@ -9,7 +9,7 @@ extension Publisher {
   ///
   /// Finishes when upstream and the running publisher have finished. **Demand:** upstream is asked for everything; the
   /// outstanding demand passes to each next publisher. **Failure:** the first ends the stream, upstream's or the
-  /// publisher's. **Cancellation:** cancels both. Policy: drops a value that arrives while a publisher runs, and
+  /// publisher's. **Cancellation:** cancels both. **Policy:** drops a value that arrives while a publisher runs, and
   /// reports it to ``StreamDiagnostics/onDrop(_:)``.
   @inlinable public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P

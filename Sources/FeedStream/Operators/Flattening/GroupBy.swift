@@ -10,8 +10,8 @@ extension Publisher {
   /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and
   /// the stream; groups that still wait are dropped, and reported. When upstream finishes, so do the groups and, after
   /// those that wait, the stream. **Cancellation:** cancelling a group ends it, and the next value with its key begins
-  /// another; cancelling the stream is immediate, and the groups finish. Policy: a group holds its values until it is
-  /// subscribed and asked for them, unbounded: nothing is lost, so subscribe to every group.
+  /// another; cancelling the stream is immediate, and the groups finish. **Policy:** a group holds its values until it
+  /// is subscribed and asked for them, unbounded: nothing is lost, so subscribe to every group.
   ///
   /// - Parameter key: returns the key of a value's group.
   @inlinable public func groupBy<Key: Hashable>(_ key: @escaping (Output) -> Key) -> Publishers.GroupBy<Self, Key> {
@@ -26,7 +26,7 @@ extension Publisher {
 ///
 /// **Demand:** the values wait until they are asked for; the ending of a group with nothing left to deliver needs none.
 /// **Failure:** the stream's; values that have not been asked for by then are dropped, and reported. **Cancellation:**
-/// ends this group; the next value with its key begins another. Policy: holds values until they are asked for,
+/// ends this group; the next value with its key begins another. **Policy:** holds values until they are asked for,
 /// unbounded.
 public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publisher {
   public let key: Key

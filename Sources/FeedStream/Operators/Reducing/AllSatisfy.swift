@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  --------false|
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
-  /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
+  /// an answer. **Cancellation:** passes through. **Policy:** forwards nothing else.
   @inlinable public func allSatisfy(_ predicate: @escaping (Output) -> Bool) -> Publishers.AllSatisfy<Self> {
     Publishers.AllSatisfy(upstream: self, predicate: predicate)
   }
@@ -18,7 +18,7 @@ extension Publisher {
   ///     downstream  --------#
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
-  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy:
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
   /// forwards nothing else.
   @inlinable
   public func tryAllSatisfy(_ predicate: @escaping (Output) throws -> Bool) -> Publishers.TryAllSatisfy<Self> {

@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  -----------[a,b,c]|
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through; the
-  /// values kept are dropped, and reported. **Cancellation:** passes through. Policy: keeps every value, unbounded.
+  /// values kept are dropped, and reported. **Cancellation:** passes through. **Policy:** keeps every value, unbounded.
   @inlinable public func collect() -> Publishers.Collect<Self> { Publishers.Collect(upstream: self) }
 }
 

@@ -8,7 +8,7 @@ extension Publisher {
   /// ![collect(2)](marbles-collect.svg)
   ///
   /// **Demand:** for each array requested, `count` values are requested from upstream. **Failure:** passes through; the
-  /// values collected are dropped, and reported. **Cancellation:** passes through. Policy: buffers up to `count`.
+  /// values collected are dropped, and reported. **Cancellation:** passes through. **Policy:** buffers up to `count`.
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable public func collect(_ count: Int) -> Publishers.CollectByCount<Self> {

@@ -14,7 +14,7 @@ extension Publisher {
   ///
   /// **Demand:** for each array requested, `step` values are requested from upstream, for the first one `count`.
   /// **Failure:** passes through; the values collected are dropped, and reported. **Cancellation:** passes through.
-  /// Policy: buffers up to `count`; the arrays left at the ending wait until they are asked for.
+  /// **Policy:** buffers up to `count`; the arrays left at the ending wait until they are asked for.
   ///
   /// - Precondition: `count` and `step` are more than zero.
   @inlinable public func collect(_ count: Int, every step: Int) -> Publishers.CollectByStep<Self> {

@@ -6,7 +6,7 @@ extension Publisher where Output: Comparable {
   ///     downstream  -----------1|
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
-  /// value. **Cancellation:** passes through. Policy: keeps one value.
+  /// value. **Cancellation:** passes through. **Policy:** keeps one value.
   @inlinable public func min() -> Publishers.Comparison<Self> { max(by: >) }
 
   /// Delivers the greatest value, when upstream finishes; the first one if several are equal.
@@ -16,7 +16,7 @@ extension Publisher where Output: Comparable {
   ///     downstream  -----------3|
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
-  /// value. **Cancellation:** passes through. Policy: keeps one value.
+  /// value. **Cancellation:** passes through. **Policy:** keeps one value.
   @inlinable public func max() -> Publishers.Comparison<Self> { max(by: <) }
 }
 
@@ -28,7 +28,7 @@ extension Publisher {
   ///     downstream  --------------------"b"|
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
-  /// value. **Cancellation:** passes through. Policy: keeps one value.
+  /// value. **Cancellation:** passes through. **Policy:** keeps one value.
   ///
   /// - Parameter areInIncreasingOrder: returns true when its first argument is less than its second.
   @inlinable public func min(
@@ -44,7 +44,7 @@ extension Publisher {
   ///     downstream  --------------------"ccc"|
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
-  /// value. **Cancellation:** passes through. Policy: keeps one value.
+  /// value. **Cancellation:** passes through. **Policy:** keeps one value.
   ///
   /// - Parameter areInIncreasingOrder: returns true when its first argument is less than its second.
   @inlinable public func max(
@@ -60,8 +60,8 @@ extension Publisher {
   ///     downstream  --------#
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
-  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
-  /// one value.
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
+  /// keeps one value.
   @inlinable public func tryMin(
     by areInIncreasingOrder: @escaping (Output, Output) throws -> Bool
   ) -> Publishers.TryComparison<Self> {
@@ -75,8 +75,8 @@ extension Publisher {
   ///     downstream  --------#
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
-  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
-  /// one value.
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
+  /// keeps one value.
   @inlinable public func tryMax(
     by areInIncreasingOrder: @escaping (Output, Output) throws -> Bool
   ) -> Publishers.TryComparison<Self> {

@@ -8,7 +8,7 @@ extension Publisher where Output: Equatable {
   /// ![contains(2)](marbles-contains.svg)
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
-  /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
+  /// an answer. **Cancellation:** passes through. **Policy:** forwards nothing else.
   @inlinable public func contains(_ output: Output) -> Publishers.Contains<Self> {
     Publishers.Contains(upstream: self, output: output)
   }
@@ -22,7 +22,7 @@ extension Publisher {
   ///     downstream  -----true|
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
-  /// an answer. **Cancellation:** passes through. Policy: forwards nothing else.
+  /// an answer. **Cancellation:** passes through. **Policy:** forwards nothing else.
   @inlinable public func contains(where predicate: @escaping (Output) -> Bool) -> Publishers.ContainsWhere<Self> {
     Publishers.ContainsWhere(upstream: self, predicate: predicate)
   }
@@ -34,7 +34,7 @@ extension Publisher {
   ///     downstream  -----#
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
-  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy:
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
   /// forwards nothing else.
   @inlinable
   public func tryContains(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryContainsWhere<Self> {

@@ -8,7 +8,7 @@ extension Publisher {
   /// ![count()](marbles-count.svg)
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
-  /// count. **Cancellation:** passes through. Policy: keeps the count.
+  /// count. **Cancellation:** passes through. **Policy:** keeps the count.
   @inlinable public func count() -> Publishers.Count<Self> { Publishers.Count(upstream: self) }
 }
 

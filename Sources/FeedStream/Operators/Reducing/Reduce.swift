@@ -8,7 +8,7 @@ extension Publisher {
   /// ![reduce(0, +)](marbles-reduce.svg)
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
-  /// result. **Cancellation:** passes through. Policy: keeps the result so far.
+  /// result. **Cancellation:** passes through. **Policy:** keeps the result so far.
   @inlinable public func reduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) -> T
   ) -> Publishers.Reduce<Self, T> {
@@ -23,7 +23,7 @@ extension Publisher {
   ///     downstream  -----------[1,2,3]|
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
-  /// result. **Cancellation:** passes through. Policy: keeps the result so far.
+  /// result. **Cancellation:** passes through. **Policy:** keeps the result so far.
   @inlinable public func reduce<T>(
     into initialResult: T, _ updateResult: @escaping (inout T, Output) -> Void
   ) -> Publishers.ReduceInto<Self, T> {
@@ -37,8 +37,8 @@ extension Publisher {
   ///     downstream  --------#
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
-  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
-  /// the result so far.
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
+  /// keeps the result so far.
   @inlinable public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) throws -> T
   ) -> Publishers.TryReduce<Self, T> {

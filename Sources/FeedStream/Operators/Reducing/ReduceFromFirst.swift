@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// `reduce(_:_:)` without an initial result: a single value is the result unchanged. **Demand:** asks upstream for
   /// everything; the result waits until asked for. **Failure:** passes through, without a result. **Cancellation:**
-  /// passes through. Policy: keeps the result so far.
+  /// passes through. **Policy:** keeps the result so far.
   @inlinable public func reduce(
     _ nextPartialResult: @escaping (Output, Output) -> Output
   ) -> Publishers.ReduceFromFirst<Self> {
@@ -21,8 +21,8 @@ extension Publisher {
   ///     downstream  --------#
   ///
   /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
-  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. Policy: keeps
-  /// the result so far.
+  /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
+  /// keeps the result so far.
   @inlinable public func tryReduce(
     _ nextPartialResult: @escaping (Output, Output) throws -> Output
   ) -> Publishers.TryReduceFromFirst<Self> {

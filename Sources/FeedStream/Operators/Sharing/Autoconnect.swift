@@ -6,7 +6,7 @@ extension ConnectablePublisher {
   ///     second subscriber      x---------cancels
   ///
   /// A subscriber that attaches again later connects again; after an ending it never connects. **Demand, failure:**
-  /// pass through. **Cancellation:** the last subscriber's cancels the connection first. Policy: as that of this
+  /// pass through. **Cancellation:** the last subscriber's cancels the connection first. **Policy:** as that of this
   /// publisher.
   @inlinable public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
 }

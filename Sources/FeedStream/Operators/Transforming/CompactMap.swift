@@ -8,7 +8,7 @@ extension Publisher {
   /// ![compactMap { Int($0) }](marbles-compactMap.svg)
   ///
   /// **Demand:** each value left out is replaced by asking for one more. **Failure, cancellation:** pass through.
-  /// Policy: forwards; leaves out `nil`, by design.
+  /// **Policy:** forwards; leaves out `nil`, by design.
   @inlinable public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Self, T> {
     Publishers.CompactMap(upstream: self, transform: transform)
   }
@@ -20,8 +20,8 @@ extension Publisher {
   ///     downstream  --1---------#
   ///
   /// **Demand:** each value left out is replaced by asking for one more. **Failure:** a thrown error cancels upstream;
-  /// upstream's own failure passes through. **Cancellation:** passes through. Policy: forwards; leaves out `nil`, by
-  /// design.
+  /// upstream's own failure passes through. **Cancellation:** passes through. **Policy:** forwards; leaves out `nil`,
+  /// by design.
   @inlinable
   public func tryCompactMap<T>(_ transform: @escaping (Output) throws -> T?) -> Publishers.TryCompactMap<Self, T> {
     Publishers.TryCompactMap(upstream: self, transform: transform)

@@ -6,7 +6,7 @@ extension Publisher where Output: Encodable {
   ///     downstream  --{…}--{…}--|
   ///
   /// **Demand, cancellation:** pass through. **Failure:** a thrown error cancels upstream; upstream's own failure
-  /// passes through. Policy: forwards.
+  /// passes through. **Policy:** forwards.
   @inlinable public func encode<Coder: TopLevelEncoder>(encoder: Coder) -> Publishers.Encode<Self, Coder> {
     Publishers.Encode(upstream: self, encoder: encoder)
   }
@@ -20,7 +20,7 @@ extension Publisher {
   ///     downstream  --a----b----|
   ///
   /// **Demand, cancellation:** pass through. **Failure:** a thrown error cancels upstream; upstream's own failure
-  /// passes through. Policy: forwards.
+  /// passes through. **Policy:** forwards.
   @inlinable public func decode<Item: Decodable, Coder: TopLevelDecoder>(
     type: Item.Type, decoder: Coder
   ) -> Publishers.Decode<Self, Item, Coder> where Output == Coder.Input {

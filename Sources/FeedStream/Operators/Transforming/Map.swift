@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![map { $0 * 10 }](marbles-map.svg)
   ///
-  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   @inlinable public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Self, T> {
     Publishers.Map(upstream: self, transform: transform)
   }
@@ -19,7 +19,7 @@ extension Publisher {
   ///     downstream  --a--b--#
   ///
   /// **Demand, cancellation:** pass through. **Failure:** a thrown error cancels upstream; upstream's own failure
-  /// passes through. Policy: forwards.
+  /// passes through. **Policy:** forwards.
   @inlinable public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Self, T> {
     Publishers.TryMap(upstream: self, transform: transform)
   }
@@ -30,7 +30,7 @@ extension Publisher {
   ///     replaceNil(with: 0)
   ///     downstream  --1--0----3--|
   ///
-  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   @inlinable public func replaceNil<T>(with value: T) -> Publishers.Map<Self, T> where Output == T? {
     map { $0 ?? value }
   }

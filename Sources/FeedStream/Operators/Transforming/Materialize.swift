@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  --value(a)--value(b)--completion(#)|
   ///
   /// **Demand:** passes through; the ending counts as a value and waits until asked for. **Failure:** becomes a value.
-  /// **Cancellation:** passes through. Policy: forwards.
+  /// **Cancellation:** passes through. **Policy:** forwards.
   @inlinable public func materialize() -> Publishers.Materialize<Self> { Publishers.Materialize(upstream: self) }
 
   /// Turns signals back into a stream: delivers their values, and ends with the first ending among them.
@@ -17,7 +17,7 @@ extension Publisher {
   ///
   /// **Demand:** passes through, and one signal more is asked for: it may be the ending, which needs no demand.
   /// **Cancellation:** passes through; an ending among the signals cancels upstream. **Failure:** the signals';
-  /// upstream itself cannot fail. Policy: forwards, and holds one value that has not been asked for.
+  /// upstream itself cannot fail. **Policy:** forwards, and holds one value that has not been asked for.
   @inlinable public func dematerialize<T, E: Error>() -> Publishers.Dematerialize<Self, T, E>
   where Output == Signal<T, E>, Failure == Never {
     Publishers.Dematerialize(upstream: self)

@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  -----(a,b)(b,c)|
   ///
   /// **Demand:** passes through; one more is requested after the first value, which has none before it. **Failure,
-  /// cancellation:** pass through. Policy: keeps one value.
+  /// cancellation:** pass through. **Policy:** keeps one value.
   @inlinable public func pairwise() -> Publishers.Pairwise<Self> { Publishers.Pairwise(upstream: self) }
 }
 

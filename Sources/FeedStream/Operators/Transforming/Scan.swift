@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![scan(0, +)](marbles-scan.svg)
   ///
-  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   @inlinable public func scan<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) -> T
   ) -> Publishers.Scan<Self, T> {
@@ -21,7 +21,7 @@ extension Publisher {
   ///     downstream  --1--3--#
   ///
   /// **Demand, cancellation:** pass through. **Failure:** a thrown error cancels upstream; upstream's own failure
-  /// passes through. Policy: forwards.
+  /// passes through. **Policy:** forwards.
   @inlinable public func tryScan<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) throws -> T
   ) -> Publishers.TryScan<Self, T> {

@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  --1--3--6--|
   ///
   /// `scan(_:_:)` without an initial result: the first value passes unchanged. **Demand, failure, cancellation:** pass
-  /// through. Policy: forwards.
+  /// through. **Policy:** forwards.
   @inlinable public func scan(
     _ nextPartialResult: @escaping (Output, Output) -> Output
   ) -> Publishers.ScanFromFirst<Self> {
@@ -21,7 +21,7 @@ extension Publisher {
   ///     downstream  --1--3--#
   ///
   /// **Demand, cancellation:** pass through. **Failure:** a thrown error cancels upstream; upstream's own failure
-  /// passes through. Policy: forwards.
+  /// passes through. **Policy:** forwards.
   @inlinable public func tryScan(
     _ nextPartialResult: @escaping (Output, Output) throws -> Output
   ) -> Publishers.TryScanFromFirst<Self> {

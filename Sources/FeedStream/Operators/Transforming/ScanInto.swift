@@ -5,7 +5,7 @@ extension Publisher {
   ///     scan(into: []) { $0.append($1) }
   ///     downstream  --[1]--[1,2]--[1,2,3]--|
   ///
-  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   @inlinable public func scan<T>(
     into initialResult: T, _ updateResult: @escaping (inout T, Output) -> Void
   ) -> Publishers.Accumulate<Self, T, T> {
@@ -21,7 +21,7 @@ extension Publisher {
   ///     enumerated()
   ///     downstream  --(0,a)(1,b)(2,c)|
   ///
-  /// **Demand, failure, cancellation:** pass through. Policy: forwards.
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   @inlinable public func enumerated() -> Publishers.Accumulate<Self, Int, (offset: Int, element: Output)> {
     Publishers.Accumulate(upstream: self, initial: 0) {
       let offset = $0

@@ -1,37 +1,37 @@
 import Foundation
 
-/// The file of a cache with the two that SQLite keeps beside it, as files: who they are, and how they are set aside.
+/// The file of a cache and the two that SQLite keeps beside it: their identity, and how they are set aside.
 struct CacheFile: Sendable {
-  /// Absolute, so that it survives a change of directory and is never taken for a `file:` URI.
+  /// Absolute, so that it survives a change of directory and SQLite never reads it as a `file:` URI.
   let path: String
 
   init(path: String) {
     self.path = URL(fileURLWithPath: path, isDirectory: false).standardizedFileURL.path
   }
 
-  /// The write-ahead log and the index to it that its users share.
+  /// The write-ahead log and its shared index.
   static let companions = ["-shm", "-wal"]
 
-  /// Tells one file from another that takes its path later.
+  /// Distinguishes a file from another one that takes its path later.
   struct Identity: Hashable {
     let device: UInt64
     let inode: UInt64
     let size: Int64
     let changed: Date
-    /// Whether it is a file, not a folder, a pipe or a device: to open one of those may block, or seem to work.
+    /// True for a file, false for a folder, a pipe or a device: opening one of those may block, or seem to work.
     let isRegular: Bool
 
-    /// Whether both are one file, whatever was written to it in between.
+    /// True when both are one file, even if it was written to in between.
     func isSameFile(as other: Identity?) -> Bool { device == other?.device && inode == other?.inode }
   }
 
-  /// Who is at the path now; `nil` if nobody.
+  /// The identity of the file at the path now; `nil` if there is none.
   var identity: Identity? { Self.identity(of: path) }
 
-  /// Whether a write-ahead log with something in it lies beside the file.
+  /// True when a write-ahead log that is not empty is beside the file.
   var hasLog: Bool { (Self.identity(of: resolved + "-wal")?.size ?? 0) > 0 }
 
-  /// Creates the folders that lead to the file, for this user alone, as the XDG base directory specification wants it.
+  /// Creates the folders that lead to the file, for this user alone, as the XDG base directory specification requires.
   func createFolder() throws {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -44,9 +44,9 @@ struct CacheFile: Sendable {
     close(descriptor)
   }
 
-  /// Runs `body` while no other process opens the file or sets it aside (`exclusively`), or while nobody sets it aside.
+  /// Runs `body` while no other process sets the file aside or, if `exclusively`, opens it.
   ///
-  /// Renaming a database under somebody who is just opening it would give them the old file and the new one's log. The
+  /// Renaming a database while another process opens it would give that process the old file and the new one's log. The
   /// lock is on the folder itself (`flock(2)`), so it leaves nothing behind and ends with its process. Where folders
   /// cannot be opened or locked (some network file systems), `body` runs without it.
   ///
@@ -54,7 +54,7 @@ struct CacheFile: Sendable {
   func withFolderLock<R>(exclusively: Bool, patience: Duration, _ body: () throws -> R) throws -> R {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      // That says nothing about the folder: locks work there, and others may be holding one.
+      // This error does not concern the folder: locks work there, and others may hold one.
       if errno == EMFILE || errno == ENFILE { throw POSIXError(.init(rawValue: errno) ?? .EMFILE) }
       return try body()
     }
@@ -72,22 +72,22 @@ struct CacheFile: Sendable {
   }
 
   /// Renames the file and its companions to `<path>.corrupt-<when it last changed>…`, unless `identity` is no longer at
-  /// the path: then somebody else has set it aside already.
+  /// the path: then another process has already set it aside.
   ///
   /// - Returns: the new path, or `nil` if there was nothing to do.
   func setAside(_ identity: Identity, patience: Duration) throws -> String? {
     try withFolderLock(exclusively: true, patience: patience) {
       guard let present = self.identity, present.isSameFile(as: identity) else { return nil }
       let (source, target) = (resolved, freeName(stamp: present.changed))
-      // The companions first: a log that stayed alone at its path could be taken for that of the next file.
+      // The companions first: SQLite could use a log that stayed at its path for the next file.
       for companion in Self.companions { _ = rename(source + companion, target + companion) }
       guard rename(source, target) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
       return target
     }
   }
 
-  /// Removes companions that their file has left behind: a shared index that another process still holds to the old
-  /// file would otherwise serve the new one. Call it under the exclusive folder lock, when there is no file.
+  /// Removes companions that remain without their file: otherwise a shared index that another process still holds for
+  /// the old file would serve the new one. Call it under the exclusive folder lock, when there is no file.
   func removeStrayCompanions() {
     for companion in Self.companions { unlink(resolved + companion) }
   }

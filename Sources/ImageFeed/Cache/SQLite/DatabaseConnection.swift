@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 
-/// A connection of GRDB's that is closed when it is released, also by a process that can start no thread.
+/// A connection of GRDB that is closed when it is released, even in a process that can start no thread.
 ///
-/// libdispatch hands the remains of a queue to a thread of its own, and waits for one as long as it takes, which may be
-/// forever. Where there is none, the connection is closed and its queue left behind.
+/// libdispatch releases a queue on a thread of its own and waits for that thread, possibly forever. When no thread is
+/// available, the connection is closed and its queue is leaked.
 final class DatabaseConnection: Sendable {
   let queue: DatabaseQueue
 

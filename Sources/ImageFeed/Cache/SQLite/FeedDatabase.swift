@@ -1,25 +1,25 @@
 import Foundation
 import GRDB
 
-/// One open connection to a cache file: how it is opened, and what is asked of the file before it is used.
+/// One open connection to a cache file: it opens the file and checks it before use.
 ///
 /// **Journal:** a write-ahead log, so that readers and a writer in different processes do not wait for each other and a
-/// save costs no `fsync`; with `synchronous = NORMAL` a crash of the process loses nothing and a crash of the machine at
-/// most the latest saves, never a part of one.
+/// save costs no `fsync`; with `synchronous = NORMAL` a crash of the process loses nothing and a crash of the machine
+/// at most the latest saves, never a part of one.
 struct FeedDatabase {
-  /// The file this connection is to; another may have taken its path since.
+  /// The file of this connection; another may have taken its path since.
   let identity: CacheFile.Identity
   private let connection: DatabaseConnection
 
   /// Connects to a file.
   ///
-  /// - Parameter identity: who is at the path; call it under the folder lock, which keeps that true.
+  /// - Parameter identity: the file at the path; the folder lock, which must be held, keeps it there.
   init(_ file: CacheFile, identity: CacheFile.Identity, busyTimeout: Duration) throws {
     self.identity = identity
     connection = try Self.explaining {
       try DatabaseConnection(path: file.path, Self.configuration(busyTimeout: busyTimeout))
     }
-    // Without a log (some file systems cannot have one) only FULL survives a power cut.
+    // Without a log, which some file systems do not support, only FULL survives a power cut.
     try perform { db in
       let isLogged = try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
       try db.execute(sql: "PRAGMA synchronous = \(isLogged ? "NORMAL" : "FULL")")
@@ -48,14 +48,14 @@ struct FeedDatabase {
     // GRDB would end the process.
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
-      // Deleted rows need not be overwritten with zeros (Debian's default): the feed is public, and it doubles the writing.
-      // The log is cut back to 4 MiB after a large save.
+      // Deleted rows need not be overwritten with zeros (Debian's default): the feed is public, and it doubles the
+      // writing. The log is cut back to 4 MiB after a large save.
       try db.execute(sql: "PRAGMA secure_delete = OFF; PRAGMA journal_size_limit = 4194304")
     }
     return configuration
   }
 
-  /// Runs `body` on one state of the file; `nil` if nothing was ever saved in it.
+  /// Runs `body` on one consistent state of the file; `nil` if nothing was ever saved in it.
   func read<R>(_ body: (FeedTables) throws -> R) throws -> R? {
     try perform { db in
       try Self.transaction("BEGIN DEFERRED", db) { version in
@@ -64,7 +64,7 @@ struct FeedDatabase {
     }
   }
 
-  /// Runs `body` in a transaction that no other process can come between; `nil` if nothing was ever saved in the file.
+  /// Runs `body` in a transaction that no other process can interrupt; `nil` if nothing was ever saved in the file.
   func write<R>(_ body: (FeedTables) throws -> R) throws -> R? {
     try perform { db in
       try Self.transaction("BEGIN IMMEDIATE", db) { version in
@@ -74,10 +74,10 @@ struct FeedDatabase {
     }
   }
 
-  /// What GRDB's `inTransaction` does, with statements that are prepared once: to prepare them takes a fifth of a small
+  /// Like GRDB's `inTransaction`, but with statements that are prepared once: preparing them takes a fifth of a small
   /// retrieval. A `body` must pass on the errors of the statements that write, after which SQLite may have rolled back.
   ///
-  /// - Parameter body: is given the version of the file's tables; not called when there are none.
+  /// - Parameter body: receives the version of the file's tables; not called when there are none.
   private static func transaction<R>(_ begin: String, _ db: Database, _ body: (Int) throws -> R) throws -> R? {
     try db.cachedStatement(sql: begin).execute()
     do {
@@ -89,13 +89,14 @@ struct FeedDatabase {
       try db.cachedStatement(sql: "COMMIT").execute()
       return result
     } catch {
-      // SQLite may have rolled back itself. The first error is the one to tell.
+      // SQLite may have rolled back itself. The first error is the one to report.
       if db.isInsideTransaction { try? db.rollback() }
       throw error
     }
   }
 
-  /// Creates the schema in an empty file. Call it under the exclusive folder lock: no one else changes the journal then.
+  /// Creates the schema in an empty file. Call it under the exclusive folder lock: no one else changes the journal
+  /// then.
   func initialize(patience: Duration) throws {
     try perform { db in
       let mode = try Self.startLog(db, until: .now + patience)
@@ -113,7 +114,7 @@ struct FeedDatabase {
       do {
         return try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
       } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline {
-        // For this one statement SQLite does not wait, however short the others' transactions are.
+        // For this one statement SQLite does not wait, even if the others' transactions are short.
         usleep(2000)
       }
     }
@@ -125,8 +126,8 @@ struct FeedDatabase {
     }
   }
 
-  /// Keeps the system's reason for a failure. SQLite forgets it when a commit or an opening fails, but `errno` still has
-  /// it: everything in between is on this thread, and calls that succeed leave `errno` alone.
+  /// Keeps the system's reason for a failure. SQLite forgets it when a commit or an opening fails, but `errno` still
+  /// has it: everything in between is on this thread, and calls that succeed leave `errno` alone.
   private static func explaining<R>(_ body: () throws -> R) throws -> R {
     errno = 0
     do {

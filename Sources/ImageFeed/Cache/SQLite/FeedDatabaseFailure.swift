@@ -1,19 +1,19 @@
 import Foundation
 import GRDB
 
-/// A failed database call, sorted by what can be done about it.
+/// A failed database call, classified by the remedy.
 struct FeedDatabaseFailure: Error {
   let cause: FeedStoreError.Cause
-  /// Whether opening the file without writing beside it may help a reader.
+  /// True when opening the file without writing beside it may help a reader.
   let mayBeReadFrozen: Bool
-  /// Whether the file at the path is no longer the one that was opened.
+  /// True when the file at the path is no longer the one that was opened.
   let hasMoved: Bool
-  /// Whether the process or the machine was out of descriptors: others give theirs back sooner or later.
+  /// True when the process or the machine had no descriptor left: others release theirs sooner or later.
   let isExhaustion: Bool
-  /// Whether that may be so: of a file that it makes and cannot open, SQLite has forgotten why.
+  /// True when that is possible: SQLite does not keep the reason why it could not open a file that it creates.
   let mayBeExhaustion: Bool
 
-  /// Whether the file itself, or what is in it, is what is wrong.
+  /// True when the file itself, or its content, is the cause.
   var isDamage: Bool {
     if case .damaged = cause { true } else { false }
   }
@@ -30,7 +30,7 @@ struct FeedDatabaseFailure: Error {
     mayBeExhaustion = false
   }
 
-  /// - Parameter systemError: the `errno` that is behind an I/O error, or 0.
+  /// - Parameter systemError: the `errno` of an I/O error, or 0.
   init(_ error: DatabaseError, systemError: Int32) {
     let message = error.message ?? "code \(error.extendedResultCode.rawValue)"
     hasMoved = error.extendedResultCode == .SQLITE_READONLY_DBMOVED
@@ -43,16 +43,16 @@ struct FeedDatabaseFailure: Error {
       case .SQLITE_FULL: .diskFull
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: .notPermitted
       case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
-      // A plain ERROR is a table or column that is not there: the schema was tampered with.
+      // A plain ERROR means a missing table or column: somebody changed the schema.
       case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_ERROR, .SQLITE_SCHEMA: .damaged(message)
       case .SQLITE_IOERR, .SQLITE_CANTOPEN:
-        // After an opening that failed, SQLite looks for what is not there and closes what is not open.
+        // After a failed opening, SQLite looks for files that do not exist and closes files that are not open.
         Self.cause(systemError: [ENOENT, EBADF].contains(systemError) ? 0 : systemError) ?? .inputOutput(message)
       default: .other(message)
       }
   }
 
-  /// What any error of a cache file's means.
+  /// Classifies any error of a cache file.
   init(_ error: any Error) {
     switch error {
     case let failure as FeedDatabaseFailure: self = failure

@@ -1,11 +1,11 @@
 import GRDB
 
-/// The tables of a cache file, and how a file that an older release wrote gets those of today.
+/// The tables of a cache file, and the migration of a file that an older release wrote.
 ///
-/// A file says in its header whose it is (`application_id`) and which version its tables have (`user_version`). A new
-/// file goes through the same steps as an old one. A step that was released never changes: what is new is a new step.
+/// A file's header identifies its program (`application_id`) and the version of its tables (`user_version`). A new
+/// file goes through the same steps as an old one. A released step never changes: add a new step instead.
 ///
-/// Reading changes nothing, so it understands every version; the first transaction that writes makes the missing steps,
+/// Reading changes nothing, so it understands every version; the first transaction that writes runs the missing steps,
 /// before its own work and as a part of it: all of it happens or nothing.
 enum FeedSchema {
   /// `FEED` in ASCII.
@@ -59,7 +59,7 @@ enum FeedSchema {
     return 0
   }
 
-  /// Makes the steps that a file of `version` lacks. Call it in a transaction that writes.
+  /// Runs the steps that a file of `version` lacks. Call it in a transaction that writes.
   static func migrate(_ db: Database, from version: Int) throws {
     guard version < Self.version else { return }
     for step in steps[version...] { try db.execute(sql: step) }

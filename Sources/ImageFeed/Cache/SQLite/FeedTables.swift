@@ -5,13 +5,13 @@ import GRDBSQLite
 /// The statements of the store. They run inside a transaction of ``FeedDatabase``.
 ///
 /// Rows of images are bound and read through SQLite's own functions: a feed may have 100,000 of them, and a GRDB row or
-/// argument list apiece costs more than the work itself.
+/// argument list for each takes longer than the work itself.
 struct FeedTables {
   let db: Database
-  /// The version of the tables: today's when they are written to, perhaps an older one when they are read.
+  /// The version of the tables: the present one when they are written, possibly an older one when they are read.
   let version: Int
 
-  /// What the table of feeds knows of one.
+  /// A feed's row in the table of feeds.
   struct FeedRow {
     let id: Int64
     let timestamp: Date
@@ -73,7 +73,7 @@ struct FeedTables {
     return images.finish()
   }
 
-  /// Whether the rows of a feed are exactly these images, byte for byte. Rows that are damaged are not.
+  /// True when the rows of a feed are exactly these images, byte for byte. Damaged rows are not.
   func rows(of feed: FeedRow, equal images: FeedImages) throws -> Bool {
     guard feed.imageCount == images.count else { return false }
     var position = 0
@@ -93,7 +93,7 @@ struct FeedTables {
     return isEqual && position == images.count
   }
 
-  /// Whether the images of a feed can be read; throws when the trouble is not the feed's own.
+  /// True when the images of a feed can be read; throws when the feed is not the cause of a failure.
   func canRead(_ feed: FeedRow) throws -> Bool {
     do {
       _ = try images(of: feed)
@@ -116,7 +116,7 @@ struct FeedTables {
     try db.execute(sql: "DELETE FROM image; DELETE FROM feed")
   }
 
-  /// Writes a feed whose images are not there (any more).
+  /// Writes a feed whose images are not in the table.
   func insert(_ feed: CachedFeed, for address: URL, over old: FeedRow?) throws {
     if let old {
       try renew(old, timestamp: feed.timestamp, validators: feed.validators)
@@ -178,14 +178,14 @@ struct FeedTables {
 }
 
 extension Database {
-  /// The only column of the only row of what `sql` selects.
+  /// The only column of the only row that `sql` selects.
   func integer(_ sql: String) throws -> Int {
     let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
     defer { row.clear() }
     return try step(row, expecting: SQLITE_ROW) ? row.integer(0) ?? 0 : 0
   }
 
-  /// - Returns: whether the statement answered `expected`; `false` when it is done.
+  /// - Returns: true when the statement returned `expected`, false when it is done.
   @discardableResult fileprivate func step(_ row: RawStatement, expecting expected: Int32) throws -> Bool {
     let code = row.step()
     if code == expected { return true }
@@ -195,8 +195,8 @@ extension Database {
 }
 
 extension Row {
-  /// The value of a column, or the news that it is damaged: GRDB's own subscripts end the process when a value is of
-  /// another type, which a strict table rules out and a flipped bit does not.
+  /// The value of a column; throws when it is damaged. GRDB's own subscripts end the process when a value has another
+  /// type, which a strict table excludes and a flipped bit does not.
   fileprivate func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
     let stored: DatabaseValue = self[column]
     guard let value = Value.fromDatabaseValue(stored) else {

@@ -15,7 +15,7 @@ struct RawStatement {
   func step() -> Int32 { sqlite3_step(handle) }
   func reset() { sqlite3_reset(handle) }
 
-  /// Ends what the statement is doing and lets go of what was bound.
+  /// Resets the statement and releases its parameters.
   func clear() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
@@ -27,7 +27,7 @@ struct RawStatement {
 
   /// 16 bytes of a UUID; with its number, if that is not 1, 20.
   func bind(_ id: FeedImage.ID, at index: Int32) {
-    // The bytes are copied before the pointer ends (SQLITE_TRANSIENT).
+    // The bytes are copied while the pointer is valid (SQLITE_TRANSIENT).
     _ = withUnsafeBytes(of: (id.uuid.uuid, id.number.bigEndian)) {
       sqlite3_bind_blob(handle, index, $0.baseAddress, id.number == 1 ? 16 : 20, Self.transient)
     }
@@ -41,21 +41,21 @@ struct RawStatement {
     // With its length, so that a NUL in a text does not end it; copied as above.
     _ = text.withUTF8 { utf8 in
       utf8.withMemoryRebound(to: CChar.self) { bytes in
-        // A null pointer, which is what no bytes may have, would bind NULL.
+        // An empty buffer may have a null pointer, which would bind NULL.
         guard let start = bytes.baseAddress else { return sqlite3_bind_text(handle, index, "", 0, Self.transient) }
         return sqlite3_bind_text(handle, index, start, Int32(bytes.count), Self.transient)
       }
     }
   }
 
-  /// Binds UTF-8 as text, without copying it: it must stay until the next step is done.
+  /// Binds UTF-8 as text, without copying it: it must stay valid until the next step has ended.
   func bind(_ text: UnsafeBufferPointer<UInt8>?, at index: Int32) {
     guard let text else {
       sqlite3_bind_null(handle, index)
       return
     }
     _ = text.withMemoryRebound(to: CChar.self) { bytes in
-      // A null pointer, which is what no bytes may have, would bind NULL.
+      // An empty buffer may have a null pointer, which would bind NULL.
       guard let start = bytes.baseAddress else { return sqlite3_bind_text(handle, index, "", 0, Self.transient) }
       return sqlite3_bind_text(handle, index, start, Int32(bytes.count), nil)
     }

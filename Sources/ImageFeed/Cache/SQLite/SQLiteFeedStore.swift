@@ -7,8 +7,8 @@ import Synchronization
 /// Nothing happens on creation; the file is opened on first use and created, with the folders that lead to it, by the
 /// first save. A call waits up to `busyTimeout` for other processes.
 ///
-/// **Damage.** What cannot be read is reported by ``retrieve(for:)``, which changes nothing. The next save or deletion
-/// renames a damaged file, or one that is no database at all, to `<file>.corrupt-<time>` and starts a new one. An intact
+/// **Damage.** ``retrieve(for:)`` reports what it cannot read, and changes nothing. The next save or deletion renames a
+/// damaged file, or one that is not a database, to `<file>.corrupt-<time>` and starts a new one. An intact
 /// database of another program, or one that a newer version of this one wrote, is refused and never touched.
 ///
 /// **Read-only.** A cache in a folder that cannot be written to, or on a full disk, can still be read.
@@ -23,7 +23,7 @@ public final class SQLiteFeedStore: FeedStore {
   /// - Parameters:
   ///   - path: relative to the current directory at this moment, or absolute.
   ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
-  ///   - onSetAside: told the new path of a damaged file that was set aside, on the thread of the call that did it.
+  ///   - onSetAside: receives the new path of a damaged file that was set aside, on the thread of the call that did it.
   public init(
     path: String, busyTimeout: Duration = .seconds(10), onSetAside: @escaping @Sendable (String) -> Void = { _ in }
   ) {
@@ -33,9 +33,9 @@ public final class SQLiteFeedStore: FeedStore {
     database = Mutex(SharedDatabase(file: file, busyTimeout: busyTimeout))
   }
 
-  /// Lets go of the file, which tidies up beside it; the next call opens it again.
+  /// Closes the file, which removes the files beside it; the next call opens it again.
   ///
-  /// For a program that is about to exit: what was saved is saved in any case.
+  /// Optional, for a program that is about to exit: nothing that was saved is lost without it.
   public func close() {
     database.withLock { $0.close() }
   }
@@ -100,7 +100,7 @@ public final class SQLiteFeedStore: FeedStore {
   ) throws(FeedStoreError) -> Bool {
     try write(.deletion, creating: false) { tables, _ in
       guard let row = try tables.feedRow(for: address) else {
-        // It may be among those whose rows cannot be read; the file is set aside then.
+        // It may be one whose rows cannot be read; then the file is set aside.
         if condition == .unreadable { _ = try tables.feedSummaries() }
         return false
       }
@@ -128,7 +128,7 @@ public final class SQLiteFeedStore: FeedStore {
     }
   }
 
-  /// - Parameter first: what a failure counts as until `body` says otherwise.
+  /// - Parameter first: the step that a failure belongs to until `body` changes it.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it.
   private func write<R: Sendable>(
     _ first: FeedStoreError.Step, creating: Bool,

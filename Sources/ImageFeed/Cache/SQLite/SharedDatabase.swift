@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The connection to a cache file that others share: opened when it is needed, opened anew when another file has taken
-/// the path, and the place where damage is recovered from.
+/// The connection to a cache file that other processes share: it opens the file when needed, again when another file
+/// has taken the path, and recovers from damage.
 struct SharedDatabase: Sendable {
   private let file: CacheFile
   private let busyTimeout: Duration
@@ -17,7 +17,7 @@ struct SharedDatabase: Sendable {
     connection = nil
   }
 
-  /// Runs `body` on one state of the file and changes nothing; `nil` if nothing was ever saved.
+  /// Runs `body` on one consistent state of the file and changes nothing; `nil` if nothing was ever saved.
   mutating func read<R>(_ body: (FeedTables) throws -> R) throws(FeedDatabaseFailure) -> R? {
     try waitingForDescriptors { database throws(FeedDatabaseFailure) in
       do {
@@ -31,11 +31,11 @@ struct SharedDatabase: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction that no other process can come between; sets a damaged file aside and tries again.
+  /// Runs `body` in a transaction that no other process can interrupt; sets a damaged file aside and tries again.
   ///
   /// - Parameters:
-  ///   - creating: whether to create what is missing.
-  ///   - body: may run more than once; what it did before was rolled back.
+  ///   - creating: true to create a missing file or table.
+  ///   - body: may run more than once; its earlier changes were rolled back.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it, and `creating` is false.
   mutating func write<R>(
     creating: Bool, onSetAside: (String) -> Void, _ body: (FeedTables) throws -> R
@@ -45,9 +45,9 @@ struct SharedDatabase: Sendable {
     }
   }
 
-  /// Runs `body` again and again while the process has no descriptor left for it, as long as it would wait for others.
+  /// Repeats `body` while the process has no descriptor left for it, as long as it would wait for other processes.
   ///
-  /// What takes them up is connections to servers mostly, and those come and go.
+  /// Mostly connections to servers use them, and those come and go.
   private mutating func waitingForDescriptors<R>(
     _ body: (inout SharedDatabase) throws(FeedDatabaseFailure) -> R
   ) throws(FeedDatabaseFailure) -> R {
@@ -86,8 +86,8 @@ struct SharedDatabase: Sendable {
       } catch {
         let failure = FeedDatabaseFailure(error)
         connection = nil
-        // A connection that was open for long may be wrong about the file; a fresh one is not. And SQLite opens a file for
-        // reading only, and says nothing, when to open it for writing fails for whatever reason.
+        // A connection that was open for long may have an outdated view of the file; a new one has not. Besides, SQLite
+        // opens a file for reading only, without a report, when opening it for writing fails.
         if mayReopen, failure.isDamage || failure.hasMoved || failure.cause == .notPermitted {
           mayReopen = false
         } else if triesToSetAside > 0, failure.isDamage, let opened {
@@ -95,10 +95,10 @@ struct SharedDatabase: Sendable {
           do throws(FeedDatabaseFailure) {
             try setAside(opened, onSetAside)
             triesToSetAside = 0
-            // The next file is another.
+            // The next file is a different one.
             mayReopen = true
           } catch {
-            // As with opening, once may be chance.
+            // As with opening, one failure may be chance.
             guard triesToSetAside > 0, error.cause == .notPermitted else { throw error }
           }
         } else {
@@ -116,7 +116,7 @@ struct SharedDatabase: Sendable {
     }
   }
 
-  /// The connection to the file that is at the path now; `nil` if there is none and `creating` is false.
+  /// The connection to the file at the path now; `nil` if there is none and `creating` is false.
   private mutating func connect(creating: Bool) throws -> FeedDatabase? {
     let present = file.identity
     if let connection, connection.identity.isSameFile(as: present) { return connection }
@@ -137,7 +137,7 @@ struct SharedDatabase: Sendable {
   private func readFrozen<R>(
     _ body: (FeedTables) throws -> R, after failure: FeedDatabaseFailure
   ) throws(FeedDatabaseFailure) -> R? {
-    // A log holds saves that the file does not have yet: without it the file may be old, or half of something.
+    // A log holds saves that the file does not have yet: without it the file may be old or incomplete.
     guard let identity = file.identity, !file.hasLog else { throw failure }
     let result: R?
     do {

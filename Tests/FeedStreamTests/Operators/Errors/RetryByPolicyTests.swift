@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `retry gives up at once on an error that is not worth it`() {
+  @Test func `retry gives up immediately on an error that is not worth it`() {
     withVirtualTime { time in
       let recorder = time.cold("a#")
         .retry(.constant(.milliseconds(1)), scheduler: time, if: { _ in false }).record(on: time)

@@ -50,11 +50,11 @@ import Testing
     #expect(asked == [.unlimited])
   }
 
-  @Test func `a hundred thousand publishers that end at once keep concatMap's stack flat`() {
+  @Test func `a hundred thousand publishers that end immediately keep concatMap's stack flat`() {
     #expect((0..<100_000).publisher.eraseToAnyPublisher().concatMap { Just($0) }.pulled(.requesting) == 100_000)
   }
 
-  @Test func `concatMap fails at once with upstream, and cancels what runs`() {
+  @Test func `concatMap fails immediately with upstream, and cancels the publisher that runs`() {
     let subject = PassthroughSubject<Int, Boom>()
     var isCancelled = false
     let recorder = subject.concatMap { _ in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct FlatMapTests {
-  @Test func `flatMap delivers what a sequence has at once, unless it is cancelled on the way`() {
+  @Test func `flatMap delivers a sequence immediately, unless it is cancelled meanwhile`() {
     var received: [Int] = []
     var subscription: AnyCancellable?
     let subject = PassthroughSubject<Int, Never>()

@@ -16,7 +16,7 @@ import Testing
     #expect(recorder.values == [1, 2, 3])
   }
 
-  @Test func `a sequence that is delivered at once stops when the subscriber cancels`() {
+  @Test func `a sequence that is delivered immediately stops when the subscriber cancels`() {
     let subject = PassthroughSubject<Int, Never>()
     var values: [Int] = []
     var subscription: AnyCancellable?
@@ -32,7 +32,7 @@ import Testing
 
   private final class Token {}
 
-  @Test func `a stream that is cancelled within the cancellation of a publisher it maps to lets everything go`() {
+  @Test func `a stream that is cancelled within the cancellation of a publisher it maps to releases everything`() {
     let subject = PassthroughSubject<Int, Never>()
     weak var witness: Token?
     var subscription: AnyCancellable?

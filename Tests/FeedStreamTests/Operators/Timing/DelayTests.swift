@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `what cancel drops is released at once`() {
+  @Test func `values that cancel drops are released immediately`() {
     withVirtualTime { time in
       final class Value {}
       let subject = PassthroughSubject<Value, Boom>()
