@@ -11,6 +11,7 @@ extension EventLoop {
   /// - Precondition: called by the loop's owner, not from within ``run(_:)``.
   public func close() {
     guard !isClosed else { return }
+    precondition(host == nil, "EventLoop.close: the main queue runs this loop for as long as the program lasts")
     checkOwner()
     precondition(!isCurrent, "EventLoop.close: the loop is running; stop() it and close it after run() has returned")
     finishJobs()

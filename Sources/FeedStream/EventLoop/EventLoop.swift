@@ -42,6 +42,8 @@ public final class EventLoop: @unchecked Sendable {
   let lateJobs = LateJobs()
   var received = Mailbox.Mail()
   let owner: Atomic<UInt>
+  /// Runs the loop instead of its owner; see `EventLoop+Host.swift`.
+  let host: (any LoopHost)?
   let runner = Atomic<UInt>(0)
   private var isStopping = false
   var isClosed = false
@@ -68,8 +70,9 @@ public final class EventLoop: @unchecked Sendable {
   /// - Precondition: the process may open three more file descriptors.
   public convenience init() { self.init(owner: clibuv_thread_self()) }
 
-  init(owner: UInt) {
+  init(owner: UInt, host: (any LoopHost)? = nil) {
     self.owner = Atomic(owner)
+    self.host = host
     uv = .allocate(capacity: 1)
     clock = .allocate(capacity: 1)
     idle = .allocate(capacity: 1)
@@ -114,7 +117,7 @@ public final class EventLoop: @unchecked Sendable {
 
 extension EventLoop: StreamDomain {
   /// True when the calling thread owns the loop, and may use what lives on it.
-  package var isHere: Bool { owner.load(ordering: .relaxed) == UInt(clibuv_thread_self()) }
+  package var isHere: Bool { host?.isHere ?? (owner.load(ordering: .relaxed) == UInt(clibuv_thread_self())) }
 
   /// Runs the loop on the calling thread, which owns it from now on.
   ///
@@ -122,21 +125,15 @@ extension EventLoop: StreamDomain {
   ///
   /// - Precondition: the loop is neither running nor closed.
   public func run(_ mode: RunMode = .untilIdle) {
-    precondition(!isClosed, "EventLoop.run: the loop is closed; make a new one")
-    let thread = UInt(clibuv_thread_self())
-    let (entered, _) = runner.compareExchange(expected: 0, desired: thread, ordering: .acquiringAndReleasing)
-    precondition(
-      entered, "EventLoop.run: the loop already runs; stop() it first, or give it work with execute { }")
-    owner.store(thread, ordering: .releasing)
-    let outer = CurrentDomain.enter(self)
+    precondition(host == nil, "EventLoop.run: the main queue runs this loop; make another to run")
+    let outer = enter()
     runsUntilStopped = mode == .untilStopped
     updateWaiting()
     defer {
       runsUntilStopped = false
       updateWaiting()
       isStopping = false
-      CurrentDomain.leave(outer)
-      runner.store(0, ordering: .releasing)
+      leave(outer)
     }
     if mailbox.takeStopRequest() { return }
     if mode == .oneTurn {
@@ -149,10 +146,27 @@ extension EventLoop: StreamDomain {
     repeat { uv_run(uv, UV_RUN_DEFAULT) } while !isStopping && collectMail()
   }
 
+  /// Makes the calling thread the one that runs the loop.
+  func enter() -> UnsafeMutableRawPointer? {
+    precondition(!isClosed, "EventLoop.run: the loop is closed; make a new one")
+    let thread = UInt(clibuv_thread_self())
+    let (entered, _) = runner.compareExchange(expected: 0, desired: thread, ordering: .acquiringAndReleasing)
+    precondition(
+      entered, "EventLoop.run: the loop already runs; stop() it first, or give it work with execute { }")
+    owner.store(thread, ordering: .releasing)
+    return CurrentDomain.enter(self)
+  }
+
+  func leave(_ outer: UnsafeMutableRawPointer?) {
+    CurrentDomain.leave(outer)
+    runner.store(0, ordering: .releasing)
+  }
+
   /// Makes ``run(_:)`` return at the end of the present turn. Safe from any thread.
   ///
   /// The next ``run(_:)`` of a loop that is not running returns immediately. Scheduled work stays scheduled.
   public func stop() {
+    precondition(host == nil, "EventLoop.stop: the main queue runs this loop for as long as the program lasts")
     if isCurrent {
       isStopping = true
       uv_stop(uv)
@@ -172,6 +186,8 @@ extension EventLoop: StreamDomain {
     precondition(
       isHere,
       "EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it")
+    // Between turns its host does not look at it.
+    if let host, !isCurrent { host.wake() }
   }
 }
 
@@ -198,7 +214,7 @@ extension EventLoop {
   /// Runs the work that other threads have posted.
   ///
   /// - Returns: true when there was any.
-  @discardableResult private func collectMail() -> Bool {
+  @discardableResult func collectMail() -> Bool {
     // Empty: only this function, which does not call itself, leaves anything in it.
     mailbox.collect(into: &received)
     if received.stopRequested {

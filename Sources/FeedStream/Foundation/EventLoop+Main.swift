@@ -1,0 +1,69 @@
+internal import Dispatch
+
+extension EventLoop {
+  /// The loop of the main actor: `@MainActor` code makes, touches and awaits streams on it.
+  ///
+  ///     @MainActor final class Search {
+  ///       let texts = PassthroughSubject<String, Never>()
+  ///       var subscription: AnyCancellable?
+  ///
+  ///       func start() {
+  ///         subscription = texts.debounce(for: .milliseconds(200), scheduler: EventLoop.main).sink { print($0) }
+  ///       }
+  ///     }
+  ///
+  /// The main queue runs it, a turn whenever there is something to do, so a program needs nothing but what serves that
+  /// queue: an asynchronous `main`, `RunLoop.main.run()` or `dispatchMain()`. It belongs to whatever runs on the main
+  /// queue, which on Linux is not always the main thread. Its ``run(_:)``, ``stop()`` and ``close()`` trap, and it does
+  /// not keep the program running.
+  public static let main: EventLoop = {
+    let host = MainQueueHost()
+    let loop = EventLoop(host: host)
+    host.serve(loop)
+    return loop
+  }()
+}
+
+/// Runs a loop on the main queue.
+// @unchecked: everything is used on the main queue, but for `serve`, which comes before anything else.
+private final class MainQueueHost: LoopHost, @unchecked Sendable {
+  private static let mark = DispatchSpecificKey<Bool>()
+
+  private var loop: EventLoop?
+  private var events: (any DispatchSourceRead)?
+  private var clock: (any DispatchSourceTimer)?
+  /// True when a turn is on its way.
+  private var isComing = false
+
+  /// Not "the main thread": on Linux, other threads serve the main queue of an asynchronous `main`.
+  var isHere: Bool { DispatchQueue.getSpecific(key: Self.mark) != nil }
+
+  func serve(_ loop: EventLoop) {
+    DispatchQueue.main.setSpecific(key: Self.mark, value: true)
+    self.loop = loop
+    let events = DispatchSource.makeReadSource(fileDescriptor: loop.backendDescriptor, queue: .main)
+    events.setEventHandler { [unowned self] in turn() }
+    let clock = DispatchSource.makeTimerSource(queue: .main)
+    clock.setEventHandler { [unowned self] in turn() }
+    (self.events, self.clock) = (events, clock)
+    clock.schedule(deadline: .distantFuture)
+    events.activate()
+    clock.activate()
+    DispatchQueue.main.async { self.turn() }
+  }
+
+  func wake() {
+    guard !isComing else { return }
+    isComing = true
+    DispatchQueue.main.async { self.turn() }
+  }
+
+  private func turn() {
+    // Code of a turn may serve the main queue itself.
+    guard let loop, !loop.isCurrent else { return }
+    isComing = false
+    let wait = loop.runHostedTurn()
+    if wait == 0 { return wake() }
+    clock?.schedule(deadline: wait < 0 ? .distantFuture : .now() + .milliseconds(wait), leeway: .nanoseconds(0))
+  }
+}

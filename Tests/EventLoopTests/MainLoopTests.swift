@@ -1,0 +1,123 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+/// `EventLoop.main`: the loop of the main actor, which the main queue runs.
+@Suite(.settled) @MainActor struct MainLoopTests {
+  @Test func `a stream made on the main actor is delivered there`() async {
+    let subject = PassthroughSubject<Int, Never>()
+    let value = await withCheckedContinuation { done in
+      let subscription = subject.debounce(for: .milliseconds(3), scheduler: EventLoop.main).first().sink { value in
+        MainActor.assumeIsolated { done.resume(returning: value) }
+      }
+      subject.send(1)
+      subject.send(2)
+      kept.append(subscription)
+    }
+    #expect(value == 2)
+    kept.removeAll()
+  }
+
+  @Test func `timers, turns and values await one another`() async {
+    var ticks: [Int] = []
+    for await tick in Publishers.Interval(every: .milliseconds(1), scheduler: EventLoop.main).prefix(3).values {
+      ticks.append(tick)
+      try? await Task.sleep(for: .milliseconds(2))
+    }
+    #expect(ticks.count == 3)
+    let start = EventLoop.main.now
+    await withCheckedContinuation { done in
+      EventLoop.main.schedule(after: start.advanced(by: .milliseconds(5))) { done.resume() }
+    }
+    #expect(start.distance(to: EventLoop.main.now) >= .milliseconds(5))
+  }
+
+  @Test func `a subject awaits its reader, and a sender any thread`() async {
+    let subject = PassthroughSubject<Int, Never>()
+    let sender = subject.sender(on: EventLoop.main)
+    let feeding = Task.detached {
+      for number in 1...100 { _ = await sender.send(number) }
+      sender.send(completion: .finished)
+    }
+    var sum = 0
+    for await number in subject.values { sum += number }
+    #expect(sum == 5050)
+    await feeding.value
+  }
+
+  @Test func `work off the loop comes back to the main actor`() async {
+    let result = await withCheckedContinuation { done in
+      EventLoop.main.offload({ (1...10).reduce(0, +) }) { sum in
+        MainActor.assumeIsolated { done.resume(returning: sum) }
+      }
+    }
+    #expect(result == 55)
+    await withCheckedContinuation { done in
+      Thread.detachNewThread { EventLoop.main.execute { done.resume() } }
+    }
+  }
+
+  @Test func `sockets are watched`() async throws {
+    let sockets = SocketPair()
+    let watch = try PollHandle(on: .main, fileDescriptor: sockets.near)
+    let text = try await withCheckedThrowingContinuation { (done: CheckedContinuation<String, any Error>) in
+      do {
+        try watch.start(.readable) { [unowned watch] _, _ in
+          done.resume(returning: sockets.receive())
+          watch.stop()
+        }
+      } catch {
+        done.resume(throwing: error)
+      }
+      sockets.send("hello")
+    }
+    #expect(text == "hello")
+    watch.close()
+  }
+
+  @Test func `an actor lives on it`() async {
+    actor Counter {
+      private let counts = CurrentValueSubject<Int, Never>(0)
+      nonisolated var unownedExecutor: UnownedSerialExecutor { EventLoop.main.asUnownedSerialExecutor() }
+      func increment() -> Int {
+        counts.value += 1
+        return counts.value
+      }
+    }
+    let counter = Counter()
+    _ = await counter.increment()
+    #expect(await counter.increment() == 2)
+  }
+
+  @Test func `code off the main actor traps`() async {
+    let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+        Thread.detachNewThread {
+          EventLoop.main.schedule {}
+          done.resume()
+        }
+      }
+    }
+    #expect(message(of: ending).contains("use execute"))
+  }
+
+  private func message(of ending: ExitTest.Result?) -> String {
+    String(decoding: ending?.standardErrorContent ?? [], as: UTF8.self)
+  }
+
+  @Test(arguments: ["run", "stop", "close"]) func `nobody runs or ends it`(_ what: String) async {
+    let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [what] in
+      await MainActor.run {
+        switch what {
+        case "run": EventLoop.main.run()
+        case "stop": EventLoop.main.stop()
+        default: EventLoop.main.close()
+        }
+      }
+    }
+    #expect(message(of: ending).contains("main queue runs"))
+  }
+}
+
+@MainActor private var kept: [AnyCancellable] = []
