@@ -57,7 +57,7 @@ extension Publishers {
     public final class Emitter {
       private var buffer: BufferStage<Output, Failure>?
       private var cleanUps: [() -> Void] = []
-      private var asks: ((Subscribers.Demand) -> Void)?
+      private var asks: ((Subscribers.Demand) throws(Failure) -> Void)?
       private var isAsking = false
       private var mustAskAgain = false
       /// Called when values are asked for, and at the end: by senders.
@@ -96,9 +96,9 @@ extension Publishers {
       ///       while emitter.demand > .none, let line = readLine() { emitter.send(line) }
       ///     }
       ///
-      /// Values requested while `produce` runs are reported when it has returned. A second call replaces the first
-      /// closure.
-      public func onRequest(_ produce: @escaping (Subscribers.Demand) -> Void) {
+      /// Values requested while `produce` runs are reported when it has returned. An error that it throws ends the
+      /// stream. A second call replaces the first closure.
+      public func onRequest(_ produce: @escaping (Subscribers.Demand) throws(Failure) -> Void) {
         guard isActive else { return }
         asks = produce
         requested()
@@ -120,7 +120,11 @@ extension Publishers {
         repeat {
           mustAskAgain = false
           guard let asks, demand > .none else { return }
-          asks(demand)
+          do throws(Failure) {
+            try asks(demand)
+          } catch {
+            send(completion: .failure(error))
+          }
         } while mustAskAgain
       }
 
