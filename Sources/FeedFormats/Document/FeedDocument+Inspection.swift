@@ -1,9 +1,11 @@
 extension FeedDocument {
   /// The document as `feed inspect --format json` prints it: one object, on one line, in ASCII and UTF-8.
   ///
-  ///     {"format", "encoding", "title"?, "link"?, "repairs": [text], "items": [{"id", "guid"?, "title"?, "summary"?,
-  ///      "content"?, "link"?, "published"?, "location"?, "images": [{"url", "from", "width"?, "height"?, "type"?}],
-  ///      "chosen"?}]}
+  /// ```json
+  /// {"format", "encoding", "title"?, "link"?, "repairs": [text], "items": [{"id", "guid"?, "title"?, "summary"?,
+  ///  "content"?, "link"?, "published"?, "location"?, "images": [{"url", "from", "width"?, "height"?, "type"?}],
+  ///  "chosen"?}]}
+  /// ```
   ///
   /// - Parameter id: the identity of the item at an index.
   public func inspection(id: (FeedItem, Int) -> String) -> String {

@@ -3,6 +3,7 @@
 ///     actor Reader {
 ///       let loop: EventLoop
 ///       nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+///       init(on loop: EventLoop) { self.loop = loop }
 ///     }
 ///
 /// Jobs run in the order in which they arrive; priorities are ignored. The loop must run, in `.untilStopped` mode or on

@@ -3,7 +3,7 @@ internal import CLibUV
 /// A loop that runs on its own thread until it is shut down, for actors and for programs whose main thread is busy.
 ///
 ///     let thread = try EventLoopThread(name: "feeds")
-///     thread.loop.execute { … }
+///     thread.loop.execute { print("on the loop") }
 ///     thread.shutdown()
 ///
 /// Releasing it shuts it down too.

@@ -1,8 +1,8 @@
 /// Runs blocking work off the loop, one piece at a time, in the order in which it was asked for.
 ///
 ///     let disk = SerialWorker(on: loop)
-///     disk.publisher { try store.read() }      // runs on the thread pool when somebody subscribes
-///       .sink { … }                            // and is delivered on the loop
+///     disk.publisher { () throws(StoreError) in try store.read() }   // runs on the thread pool when somebody subscribes
+///       .sink { print($0) } receiveValue: { print($0) }              // and is delivered on the loop
 ///
 /// Lives on its scheduler's thread, as streams do.
 public final class SerialWorker {

@@ -1,7 +1,14 @@
 extension Publisher {
   /// Subscribes closures that work on `owner`, without keeping it alive.
   ///
-  ///     feed.sink(on: self) { list, images in list.show(images) }.store(in: &cancellables)
+  ///     final class List {
+  ///       var cancellables: Set<AnyCancellable> = []
+  ///       func show(_ images: [String]) { print(images) }
+  ///
+  ///       func follow(_ feed: AnyPublisher<[String], Never>) {
+  ///         feed.sink(on: self) { list, images in list.show(images) }.store(in: &cancellables)
+  ///       }
+  ///     }
   ///
   /// **Demand:** unlimited, immediately. **Lifetime:** `owner` is held weakly, so it may keep the returned cancellable.
   /// When a value or an ending arrives and the owner is gone, the subscription is cancelled and nothing is delivered.

@@ -84,7 +84,7 @@ extension StreamsTimeline {
 /// Subscribes to `publisher`, a stream of streams, and to each stream as it arrives, runs to the end, and fails the
 /// test unless their events match the diagrams.
 ///
-///     expectMarbles(time.hot("ab--c|").window(2), on: time, "x-…", streams: ["x": "ab|", …])
+///     expectMarbles(time.hot("ab--c|").window(2), on: time, "x---(y|)", streams: ["x": "a(b|)", "y": "c|"])
 ///
 /// - Parameters:
 ///   - publisher: the publisher to test; everything it waits for is on `time`.

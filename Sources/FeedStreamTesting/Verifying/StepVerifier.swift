@@ -13,7 +13,9 @@ import FeedStream
 /// advances time until there is one. The first step that fails ends the verification and fails the test on the step's
 /// own line, with its number:
 ///
-///     Step 3 of 4 (“the answer”): expected the value ‹swift›, but at 300ms there was ‹swif›.
+/// ```text
+/// Step 3 of 4 (“the answer”): expected the value ‹swift›, but at 300ms there was ‹swif›.
+/// ```
 ///
 /// At the end, unexpected events and a subscription that is still live fail the test too. The vocabulary is that of
 /// Reactor's `StepVerifier`.

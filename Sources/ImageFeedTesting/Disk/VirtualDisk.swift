@@ -7,11 +7,11 @@ import Synchronization
 /// The disk of a virtual world: a `FeedStore` that can fail, become full, be damaged or stop with the machine at any
 /// step.
 ///
-///     let disk = VirtualDisk(on: time, seed: 7)
+///     var disk = VirtualDisk(on: time, seed: 7)
 ///     disk.setFaults { step, random in
 ///       step == .beforeCommit && Int.random(in: 0..<100, using: &random) == 0 ? .crash : nil
 ///     }
-///     …
+///     // What may crash it; then:
 ///     if disk.isDown { disk = disk.restarted() }      // and make everything that lived in the old process anew
 ///
 /// A change is made in a transaction: it becomes durable as a whole, at the commit, or not at all. When the machine

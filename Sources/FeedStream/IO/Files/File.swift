@@ -1,6 +1,8 @@
 /// A file, read and written as a stream of chunks.
 ///
-///     File("access.log").bytes(on: loop).lines().filter { $0.contains("404") }.sink { … }
+///     File("access.log").bytes(on: loop).lines()
+///       .filter { $0.contains("404") }
+///       .sink { print($0) } receiveValue: { print($0) }
 ///
 /// The system's calls run on the thread pool: the loop does not wait for the disk.
 public struct File: Hashable, Sendable {

@@ -12,7 +12,7 @@ internal import CLibUV
 public enum StandardInput {
   /// The bytes, whether they come from a terminal, a pipe, a socket or a file; none when there is no standard input.
   ///
-  ///     StandardInput.bytes(on: loop).lines().sink { … }
+  ///     StandardInput.bytes(on: loop).lines().sink { print($0) } receiveValue: { print($0) }
   ///
   /// What other processes share of it is left as it is: it is not made non-blocking for them.
   ///

@@ -201,7 +201,7 @@ extension Publisher {
 
 /// Delivers the values of any number of publishers, of any types, as they arrive.
 ///
-///     merge(cached, remote, pushed).sink { … }
+///     merge(cached, remote, pushed).sink { print($0) }
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``. For two to eight publishers the
 /// method is the faster: here the publishers' types are erased.

@@ -1,6 +1,6 @@
 /// Combines the values at the same index of any number of publishers of different types into a tuple.
 ///
-///     zip(image, title, author).map { image, title, author in … }
+///     zip(image, title, author).map { image, title, author in "\(title) by \(author)" }
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``. For two to four publishers the method is the
 /// faster: here the publishers' types are erased.
