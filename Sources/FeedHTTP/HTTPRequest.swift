@@ -37,4 +37,14 @@ public struct HTTPRequest: Sendable, Equatable {
     self.maxBodyBytes = maxBodyBytes
     self.headers = headers
   }
+
+  /// A request whose times are given as `Duration`s.
+  @_documentation(visibility: internal) @_disfavoredOverload public init(
+    _ url: URL, timeout: Duration, connectTimeout: Duration = .seconds(10), maxBodyBytes: Int = 32 << 20,
+    headers: [Header] = []
+  ) {
+    self.init(
+      url, timeout: StreamInstant.Stride(timeout), connectTimeout: StreamInstant.Stride(connectTimeout),
+      maxBodyBytes: maxBodyBytes, headers: headers)
+  }
 }

@@ -61,6 +61,8 @@ import Testing
     "Subjects/Conduit": "what subjects stand on: their rows",
     "Subjects/SubjectEntry": "what subjects stand on: their rows",
     "Subjects/SubscriberList": "what subjects stand on: their rows",
+    "Operators/Timing/InDurations": "calls the form with a stride: InDurationsTests",
+    "Operators/Timing/OnAnyLoopScheduler": "calls the form with a stride: OnAnyLoopSchedulerTests",
     "Operators/Reducing/PredicateReduction": "what first, last, contains and allSatisfy share: their rows",
   ]
 

@@ -51,7 +51,7 @@ struct InspectCommand: ParsableCommand {
   ) -> AnyPublisher<WebDocument, InspectionError> {
     if let address {
       let client = ObservedClient(client: CurlHTTPClient(on: session.loop), observer: nil, log: session.log)
-      return client.get(HTTPRequest(address, timeout: .init(timeout.duration)))
+      return client.get(HTTPRequest(address, timeout: timeout.duration))
         .asDocument()
         .mapError(InspectionError.remote)
         .eraseToAnyPublisher()

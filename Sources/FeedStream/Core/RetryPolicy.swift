@@ -1,6 +1,6 @@
 /// Says how often to try again, and how long to wait before each retry.
 ///
-///     .exponential(from: .seconds(1), cap: .seconds(60), jitter: 0.5, limit: 8)
+///     let policy = RetryPolicy.exponential(from: .seconds(1), cap: .seconds(60), jitter: 0.5, limit: 8)
 public struct RetryPolicy: Equatable, Hashable, Sendable {
   /// The maximum number of retries after the first attempt; `nil` for no limit.
   public var limit: Int?
@@ -75,6 +75,6 @@ extension Duration {
   var wholeNanoseconds: Int {
     let (whole, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
     let (sum, carry) = whole.addingReportingOverflow(components.attoseconds / 1_000_000_000)
-    return overflow || carry ? .max : Int(sum)
+    return overflow || carry ? (components.seconds < 0 ? .min : .max) : Int(sum)
   }
 }

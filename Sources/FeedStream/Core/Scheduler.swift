@@ -1,6 +1,9 @@
 /// Decides when and where work runs.
 ///
 /// Production code takes a scheduler and reads no clock itself, so that a test can use virtual time instead.
+///
+/// Operators of time take their lengths in the scheduler's own unit or as a `Duration`, and an `any LoopScheduler` as
+/// well as a scheduler whose type is known.
 public protocol Scheduler<SchedulerTimeType> {
   /// An instant in this scheduler's time.
   associatedtype SchedulerTimeType: Strideable where SchedulerTimeType.Stride: SchedulerTimeIntervalConvertible
@@ -70,5 +73,12 @@ extension Scheduler {
     _ action: @escaping () -> Void
   ) -> any Cancellable {
     schedule(after: date, interval: interval, tolerance: tolerance, options: nil, action)
+  }
+
+  /// Runs `action` at `date` and then every `Duration`.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable public func schedule(
+    after date: SchedulerTimeType, interval: Duration, _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    schedule(after: date, interval: SchedulerTimeType.Stride(interval), action)
   }
 }

@@ -45,7 +45,7 @@ extension EventLoop: LoopScheduler {
 }
 
 extension EventLoop: RevokingScheduler {
-  package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> any Cancellable {
+  package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> (any Cancellable)? {
     checkOwner()
     return addTimer(at: date, action)
   }

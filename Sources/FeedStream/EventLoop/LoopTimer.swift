@@ -31,6 +31,11 @@ public final class LoopTimer: Cancellable {
     }
   }
 
+  /// Sets the timer by a `Duration`.
+  @_documentation(visibility: internal) @_disfavoredOverload public func start(after delay: Duration) {
+    start(after: StreamInstant.Stride(delay))
+  }
+
   /// Unsets the timer.
   public func stop() {
     work?.cancel()

@@ -49,6 +49,29 @@ extension Publishers {
   }
 }
 
+extension Publishers.Interval {
+  /// Counts every `Duration`.
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public init(
+    after delay: Duration? = nil, every interval: Duration, tolerance: Duration? = nil, scheduler: Context,
+    options: Context.SchedulerOptions? = nil
+  ) {
+    typealias Stride = Context.SchedulerTimeType.Stride
+    self.init(
+      after: delay.map { Stride($0) }, every: Stride(interval), tolerance: tolerance.map { Stride($0) },
+      scheduler: scheduler, options: options)
+  }
+
+  /// Counts on whichever scheduler this is.
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public init(
+    after delay: Duration? = nil, every interval: Duration, tolerance: Duration? = nil, scheduler: some LoopScheduler,
+    options: Never? = nil
+  ) where Context == AnyLoopScheduler {
+    self.init(after: delay, every: interval, tolerance: tolerance, scheduler: AnyLoopScheduler(scheduler))
+  }
+}
+
 /// One subscription to an interval.
 @usableFromInline final class Ticks<Context: Scheduler>: GuardedSubscription {
   private let down: ErasedSubscriber<Int, Never>

@@ -14,6 +14,28 @@ extension Scheduler {
   ) -> Publishers.Timer<Self> {
     Publishers.Timer(every: interval, tolerance: tolerance, scheduler: self, options: options)
   }
+
+  /// A timer that ticks every `Duration`.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publishers/Timer``.
+  @_documentation(visibility: internal) @_disfavoredOverload public func timer(
+    every interval: Duration, tolerance: Duration? = nil, options: SchedulerOptions? = nil
+  ) -> Publishers.Timer<Self> {
+    timer(
+      every: SchedulerTimeType.Stride(interval), tolerance: tolerance.map { SchedulerTimeType.Stride($0) },
+      options: options)
+  }
+}
+
+extension LoopScheduler {
+  /// A timer on whichever scheduler this is.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publishers/Timer``.
+  @_documentation(visibility: internal) @_disfavoredOverload public func timer(
+    every interval: Duration, tolerance: Duration? = nil
+  ) -> Publishers.Timer<AnyLoopScheduler> {
+    AnyLoopScheduler(self).timer(every: interval, tolerance: tolerance)
+  }
 }
 
 extension Publishers {

@@ -55,6 +55,18 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     }
   }
 
+  /// Keeps what was sent less than a `Duration` ago.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public convenience init<S: Scheduler>(maxAge: Duration, count: Int = .max, scheduler: S) {
+    self.init(maxAge: S.SchedulerTimeType.Stride(maxAge), count: count, scheduler: scheduler)
+  }
+
+  /// Keeps what was sent less than a `Duration` ago, on the clock of whichever scheduler this is.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public convenience init(maxAge: Duration, count: Int = .max, scheduler: some LoopScheduler) {
+    self.init(maxAge: maxAge, count: count, scheduler: AnyLoopScheduler(scheduler))
+  }
+
   @inlinable init(limit: Int, startAgeing: (() -> () -> Bool)?) {
     precondition(limit >= 0, "ReplaySubject(count: \(limit)): a number of values cannot be negative; use 0 or more")
     self.limit = limit

@@ -70,7 +70,7 @@ extension VirtualTimeScheduler {
 }
 
 extension VirtualTimeScheduler: RevokingScheduler {
-  package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> any Cancellable {
+  package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> (any Cancellable)? {
     alarm(at: date, callerOrigin, action)
   }
 }

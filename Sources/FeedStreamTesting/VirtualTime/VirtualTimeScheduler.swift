@@ -10,7 +10,7 @@ import Synchronization
 ///     let time = VirtualTimeScheduler()
 ///     Task(executorPreference: time) {
 ///       try await Task.sleep(for: .seconds(5), clock: time)
-///       …
+///       print("five seconds later")
 ///     }
 ///     time.advance(by: .seconds(5))
 ///
@@ -127,6 +127,14 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
       return site.fail("advance(by: \(interval.nanoseconds.asTime)): time cannot go back; advance by zero or more")
     }
     drive(to: now.advanced(by: interval), site)
+  }
+
+  /// Advances time by a `Duration`.
+  @_documentation(visibility: internal) @_disfavoredOverload public func advance(
+    by interval: Duration, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column
+  ) {
+    advance(by: StreamInstant.Stride(interval), fileID: fileID, filePath: filePath, line: line, column: column)
   }
 
   /// Advances time to `instant` and runs the work due on the way. An instant in the past fails the test.

@@ -82,7 +82,7 @@ public struct FeedLoader {
 
   private func request(at url: URL, since known: FeedValidators) -> HTTPRequest {
     HTTPRequest(
-      url, timeout: .init(options.timeout), maxBodyBytes: options.maxBodyBytes,
+      url, timeout: options.timeout, maxBodyBytes: options.maxBodyBytes,
       headers: url == known.source ?? self.url ? known.conditions : [])
   }
 }

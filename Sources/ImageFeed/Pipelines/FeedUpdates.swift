@@ -13,7 +13,8 @@ extension FeedLoader {
   /// immediate.
   public func updates(every interval: Duration) -> AnyPublisher<FeedResult, Never> {
     Deferred {
-      scheduler.ticks(every: interval)
+      Publishers.Interval(every: interval, scheduler: scheduler)
+        .map { _ in }
         .prepend(())
         .flatMap(maxPublishers: .max(1)) { load().asResult() }
         .removeDuplicates { $0.showsTheSame(as: $1) }
@@ -27,13 +28,6 @@ extension Publisher {
   func asResult() -> some Publisher<Result<Output, Failure>, Never> {
     map { .success($0) }
       .catch { Just(.failure($0)) }
-  }
-}
-
-extension LoopScheduler {
-  /// A tick every `interval`, the first after one interval, on whichever scheduler this is.
-  func ticks(every interval: Duration) -> AnyPublisher<Void, Never> {
-    Publishers.Interval(every: .init(interval), scheduler: self).map { _ in }.eraseToAnyPublisher()
   }
 }
 

@@ -182,5 +182,6 @@ extension Declaration {
   /// Not operators: what publishers, subjects and schedulers have to have.
   private static let plumbing: Set = [
     "receive", "connect", "send", "subscribe", "cancel", "request", "hash", "schedule", "AsyncPublisher",
+    "byTime", "byTimeOrCount",
   ]
 }

@@ -4,7 +4,9 @@
 /// neither keeps its loop running nor shows up as work left over.
 package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
   /// Runs `action` at `date`, once, unless cancelled before.
-  func scheduleOnce(after date: SchedulerTimeType, _ action: @escaping () -> Void) -> any Cancellable
+  ///
+  /// - Returns: takes the work back; `nil` when that turns out to be impossible.
+  func scheduleOnce(after date: SchedulerTimeType, _ action: @escaping () -> Void) -> (any Cancellable)?
 }
 
 /// Work that a scheduler runs once at its time, to be taken back where the scheduler can do that.

@@ -1,0 +1,28 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct OnAnyLoopSchedulerTests {
+  @Test(arguments: TimedForms.all) func `whichever scheduler it is, the stream is the same`(_ forms: TimedForms) {
+    #expect(forms.onAnyLoop() == forms.inStrides())
+  }
+
+  @Test func `what was cancelled leaves no work behind`() {
+    withVirtualTime { time in
+      let scheduler: any LoopScheduler = time
+      let subscription = Just(1).delay(for: .seconds(3_600), scheduler: scheduler).sink { _ in }
+      #expect(!time.pending.isEmpty)
+      subscription.cancel()
+      #expect(time.pending.isEmpty)
+    }
+  }
+
+  @Test func `a scheduler that cannot take work back runs it`() {
+    let scheduler: any LoopScheduler = ImmediateTimeScheduler()
+    var values: [Int] = []
+    let subscription = [1, 2].publisher.delay(for: .seconds(1), scheduler: scheduler).sink { values.append($0) }
+    #expect(values == [1, 2])
+    subscription.cancel()
+  }
+}
