@@ -19,9 +19,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/keepsLoopAlive(_:)``.
-  public struct KeepsLoopAlive<Upstream: Publisher>: Publisher {
+  public struct KeepsLoopAlive<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let keeps: Bool

@@ -33,7 +33,7 @@ extension Publisher {
   /// Attaches `subscriber` to this publisher.
   ///
   /// **Demand:** the subscriber's requests to the subscription it receives; nothing is delivered before.
-  @inlinable public func subscribe<S: Subscriber>(_ subscriber: S) where S.Input == Output, S.Failure == Failure {
+  @inlinable public func subscribe<S: Subscriber<Output, Failure>>(_ subscriber: S) {
     if Introspection.isWatched { attachWatched(subscriber) } else { receive(subscriber: subscriber) }
   }
 }

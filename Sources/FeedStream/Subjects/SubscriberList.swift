@@ -15,9 +15,9 @@
   /// - Parameters:
   ///   - position: where it begins among the values that the subject keeps.
   ///   - onRequest: called when the subscriber asks for values, after the demand is noted.
-  @inlinable func add<S: Subscriber>(
+  @inlinable func add<S: Subscriber<Output, Failure>>(
     _ subscriber: S, to subject: AnyObject, from position: Int = 0, onRequest: ((AnySubjectEntry) -> Void)? = nil
-  ) where S.Input == Output, S.Failure == Failure {
+  ) {
     confinement.check(name)
     if isOpen {
       let outlet = SubjectEntryHolding(subscriber, on: self)

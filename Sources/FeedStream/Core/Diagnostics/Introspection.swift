@@ -13,11 +13,9 @@ import Synchronization
 /// That is why an observer must be `Sendable`. It is retained until `disable()`.
 public protocol _Introspection: AnyObject, Sendable {
   /// A subscriber is about to be attached.
-  func willReceive<P: Publisher, S: Subscriber>(publisher: P, subscriber: S)
-  where P.Output == S.Input, P.Failure == S.Failure
+  func willReceive<P: Publisher, S: Subscriber<P.Output, P.Failure>>(publisher: P, subscriber: S)
   /// A subscriber has been attached, and the values that the publisher delivers immediately have been delivered.
-  func didReceive<P: Publisher, S: Subscriber>(publisher: P, subscriber: S)
-  where P.Output == S.Input, P.Failure == S.Failure
+  func didReceive<P: Publisher, S: Subscriber<P.Output, P.Failure>>(publisher: P, subscriber: S)
 
   func willReceive<S: Subscriber>(subscriber: S, subscription: any Subscription)
   func didReceive<S: Subscriber>(subscriber: S, subscription: any Subscription)
@@ -35,10 +33,8 @@ public protocol _Introspection: AnyObject, Sendable {
 
 // By default an observer does nothing.
 extension _Introspection {
-  public func willReceive<P: Publisher, S: Subscriber>(publisher: P, subscriber: S)
-  where P.Output == S.Input, P.Failure == S.Failure {}
-  public func didReceive<P: Publisher, S: Subscriber>(publisher: P, subscriber: S)
-  where P.Output == S.Input, P.Failure == S.Failure {}
+  public func willReceive<P: Publisher, S: Subscriber<P.Output, P.Failure>>(publisher: P, subscriber: S) {}
+  public func didReceive<P: Publisher, S: Subscriber<P.Output, P.Failure>>(publisher: P, subscriber: S) {}
   public func willReceive<S: Subscriber>(subscriber: S, subscription: any Subscription) {}
   public func didReceive<S: Subscriber>(subscriber: S, subscription: any Subscription) {}
   public func willReceive<S: Subscriber>(subscriber: S, input: S.Input) {}
@@ -90,7 +86,7 @@ extension Publisher {
   /// Attaches `subscriber` and reports its events. Not inlinable: an observed chain is never specialized, and chains
   /// that are not observed must not grow.
   @inline(never) @usableFromInline
-  func attachWatched<S: Subscriber>(_ subscriber: S) where S.Input == Output, S.Failure == Failure {
+  func attachWatched<S: Subscriber<Output, Failure>>(_ subscriber: S) {
     Introspection.report { $0.willReceive(publisher: self, subscriber: subscriber) }
     // A publisher that passes its subscriber on to another has it observed already.
     if isWatched(subscriber) {

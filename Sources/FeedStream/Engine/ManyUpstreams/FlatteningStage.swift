@@ -49,7 +49,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
 
   /// Replaces the current publisher with `publisher`; not while this is subscribing. While everything is requested, a
   /// sequence or a `Just` delivers without a subscription, which would take three allocations.
-  @inlinable func take<P: Publisher>(_ publisher: P) where P.Output == Output, P.Failure == Failure {
+  @inlinable func take<P: Publisher<Output, Failure>>(_ publisher: P) {
     // Before the cancellation, which may call back into this.
     isSubscribing = true
     current.take()?.cancel()
@@ -131,9 +131,9 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
 
 extension Publisher {
   /// Makes a publisher from each value, runs one at a time, and delivers their values to `subscriber`.
-  @inlinable func flatten<P: Publisher, S: Subscriber>(
+  @inlinable func flatten<P: Publisher, S: Subscriber<P.Output, P.Failure>>(
     _ name: StaticString, _ whenBusy: WhenBusy, into subscriber: S, _ make: @escaping (Output) -> P
-  ) where P.Output == S.Input, P.Failure == S.Failure, Failure == S.Failure {
+  ) where Failure == S.Failure {
     let stage = FlatteningStage<Output, P.Output, Failure>(name, ErasedSubscriber(subscriber), whenBusy, make)
     stage.down.receive(subscription: stage)
     receive(subscriber: stage)

@@ -21,8 +21,7 @@
   }
 
   /// Subscribes to both, and then hands the subscriber its subscription.
-  @inlinable func start<A: Publisher, B: Publisher>(_ a: A, _ b: B)
-  where A.Output == Rule.First, B.Output == Rule.Second, A.Failure == Failure, B.Failure == Failure {
+  @inlinable func start<A: Publisher<Rule.First, Failure>, B: Publisher<Rule.Second, Failure>>(_ a: A, _ b: B) {
     let (first, second) = (Inlet<FirstPort<Rule, Failure>>(self), Inlet<SecondPort<Rule, Failure>>(self))
     self.first = first
     self.second = second

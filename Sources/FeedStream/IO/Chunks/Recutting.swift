@@ -114,9 +114,8 @@ public struct JoiningDecoder: ChunkDecoder, Sendable {
 
 extension Publishers {
   /// See ``Publisher/prefix(bytes:)``.
-  public struct PrefixBytes<Upstream: Publisher>: Publisher where Upstream.Output == Chunk {
+  public struct PrefixBytes<Upstream: Publisher>: Operator where Upstream.Output == Chunk {
     public typealias Output = Chunk
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let count: Int

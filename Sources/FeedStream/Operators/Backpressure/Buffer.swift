@@ -30,9 +30,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/buffer(size:prefetch:whenFull:)``.
-  public struct Buffer<Upstream: Publisher>: Publisher {
+  public struct Buffer<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let size: Int

@@ -46,9 +46,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/onBackpressureDrop(_:)``.
-  public struct OnBackpressure<Upstream: Publisher>: Publisher {
+  public struct OnBackpressure<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     /// Says what happens to a value that has not been asked for.
     public enum Strategy {

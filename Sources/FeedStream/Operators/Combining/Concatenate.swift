@@ -11,8 +11,7 @@ extension Publisher {
   /// The suffix is subscribed within the ending of this publisher. **Demand:** the outstanding demand passes to the
   /// next publisher. **Failure:** ends the stream; the suffix is not subscribed. **Cancellation:** cancels the running
   /// publisher. **Policy:** forwards.
-  @inlinable public func append<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<Self, P>
-  where P.Output == Output, P.Failure == Failure {
+  @inlinable public func append<P: Publisher<Output, Failure>>(_ publisher: P) -> Publishers.Concatenate<Self, P> {
     Publishers.Concatenate(prefix: self, suffix: publisher)
   }
 
@@ -42,8 +41,7 @@ extension Publisher {
   ///
   /// **Demand:** the outstanding demand passes to this publisher. **Failure:** ends the stream; after a failure of
   /// `publisher`, this one is not subscribed. **Cancellation:** cancels the running publisher. **Policy:** forwards.
-  @inlinable public func prepend<P: Publisher>(_ publisher: P) -> Publishers.Concatenate<P, Self>
-  where P.Output == Output, P.Failure == Failure {
+  @inlinable public func prepend<P: Publisher<Output, Failure>>(_ publisher: P) -> Publishers.Concatenate<P, Self> {
     Publishers.Concatenate(prefix: publisher, suffix: self)
   }
 
@@ -67,8 +65,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/append(_:)-(P)``.
-  @frozen public struct Concatenate<Prefix: Publisher, Suffix: Publisher>: Publisher
-  where Prefix.Output == Suffix.Output, Prefix.Failure == Suffix.Failure {
+  @frozen public struct Concatenate<Prefix: Publisher, Suffix: Publisher<Prefix.Output, Prefix.Failure>>: Publisher {
     public typealias Output = Suffix.Output
     public typealias Failure = Suffix.Failure
 

@@ -11,8 +11,7 @@ extension Publisher {
   /// Finishes when all have finished. **Demand:** everything while the demand is unlimited, otherwise one value of each
   /// at a time. **Failure:** the first ends all; values held are dropped, and reported. **Cancellation:** cancels all.
   /// **Policy:** holds values that have not been asked for, one of each publisher that respects the demand.
-  @inlinable public func merge<B: Publisher>(with other: B) -> Publishers.Merge<Self, B>
-  where B.Output == Output, B.Failure == Failure {
+  @inlinable public func merge<B: Publisher<Output, Failure>>(with other: B) -> Publishers.Merge<Self, B> {
     Publishers.Merge(self, other)
   }
 
@@ -38,8 +37,8 @@ extension Publishers {
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = MergeStage("Merge", ErasedSubscriber(subscriber))
-      stage.start(publishers.map { publisher in { publisher.receive(subscriber: $0) } })
+      MergeStage("Merge", ErasedSubscriber(subscriber)).start(
+        publishers.map { publisher in { publisher.receive(subscriber: $0) } })
     }
 
     /// Delivers the values of one more publisher too.
@@ -49,32 +48,52 @@ extension Publishers {
   }
 
   /// See ``Publisher/merge(with:)-(B)``.
-  @frozen
-  public struct Merge<A: Publisher, B: Publisher>: Publisher where A.Output == B.Output, A.Failure == B.Failure {
+  @frozen public struct Merge<A: Publisher, B: Publisher<A.Output, A.Failure>>: Publisher {
     public typealias Output = A.Output
     public typealias Failure = A.Failure
 
     public let a: A
     public let b: B
+    /// Subscribes to the upstreams; those of a merge in ``a`` are listed one by one, so that one stage serves all.
+    @usableFromInline let upstreams: [MergeStage<Output, Failure>.Attach]
 
-    @inlinable public init(_ a: A, _ b: B) {
+    @inlinable public init(_ a: A, _ b: B) { self.init(a, b, upstreams: [{ a.receive(subscriber: $0) }]) }
+
+    /// A merge of a merge.
+    @inlinable public init<P1, P2>(_ a: A, _ b: B) where A == Merge<P1, P2> {
+      self.init(a, b, upstreams: a.upstreams)
+    }
+
+    @inlinable init(_ a: A, _ b: B, upstreams: [MergeStage<Output, Failure>.Attach]) {
       self.a = a
       self.b = b
+      self.upstreams = upstreams + [{ b.receive(subscriber: $0) }]
+    }
+
+    /// Delivers the values of one more publisher too.
+    ///
+    /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
+    @inlinable public func merge<C: Publisher<Output, Failure>>(with other: C) -> Merge<Self, C> {
+      Merge<Self, C>(self, other)
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = MergeStage("Merge", ErasedSubscriber(subscriber))
-      stage.start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
+      MergeStage("Merge", ErasedSubscriber(subscriber)).start(upstreams)
     }
   }
 }
 
 extension Publishers.MergeMany: Equatable where Upstream: Equatable {}
-extension Publishers.Merge: Equatable where A: Equatable, B: Equatable {}
+extension Publishers.Merge: Equatable where A: Equatable, B: Equatable {
+  public static func == (left: Self, right: Self) -> Bool { left.a == right.a && left.b == right.b }
+}
 
 extension MergeStage {
+  /// Subscribes an inlet to one upstream.
+  @usableFromInline typealias Attach = (Inlet<MergePort<Output, Failure>>) -> Void
+
   /// Subscribes to a fixed number of upstreams.
-  @inlinable func start(_ upstreams: [(Inlet<MergePort<Output, Failure>>) -> Void]) {
+  @inlinable func start(_ upstreams: [Attach]) {
     down.receive(subscription: self)
     // All are added before the first begins: one that finishes immediately must not look like the last.
     for (attach, inlet) in zip(upstreams, upstreams.map { _ in addInlet() }) where isActive { attach(inlet) }

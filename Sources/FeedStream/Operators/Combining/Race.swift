@@ -9,8 +9,7 @@ extension Publisher {
   /// An ending counts as a delivery. A publisher that delivers or ends within its subscription wins: those after it are
   /// not subscribed. **Demand:** passes to both until one has won, then to the winner. **Failure:** the winner's.
   /// **Cancellation:** cancels both. **Policy:** forwards the winner's values; the others deliver none.
-  @inlinable public func race<B: Publisher>(with other: B) -> Publishers.Race<Self, B>
-  where B.Output == Output, B.Failure == Failure {
+  @inlinable public func race<B: Publisher<Output, Failure>>(with other: B) -> Publishers.Race<Self, B> {
     Publishers.Race(self, other)
   }
 }
@@ -25,7 +24,7 @@ extension Swift.Collection where Element: Publisher {
 
 extension Publishers {
   /// See ``Publisher/race(with:)``.
-  @frozen public struct Race<A: Publisher, B: Publisher>: Publisher where A.Output == B.Output, A.Failure == B.Failure {
+  @frozen public struct Race<A: Publisher, B: Publisher<A.Output, A.Failure>>: Publisher {
     public typealias Output = A.Output
     public typealias Failure = A.Failure
 

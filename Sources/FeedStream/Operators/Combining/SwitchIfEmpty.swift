@@ -10,18 +10,16 @@ extension Publisher {
   ///
   /// **Demand:** the outstanding demand passes to the other publisher. **Failure:** passes through; only an empty
   /// ending continues with the other. **Cancellation:** cancels the running publisher. **Policy:** forwards.
-  @inlinable public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
-  where P.Output == Output, P.Failure == Failure {
+  @inlinable public func switchIfEmpty<P: Publisher<Output, Failure>>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P> {
     Publishers.SwitchIfEmpty(upstream: self, other: other)
   }
 
   /// Continues with a publisher that cannot fail when this one finishes without a value.
   ///
   /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
-  @inlinable public func switchIfEmpty<P: Publisher>(
+  @inlinable public func switchIfEmpty<P: Publisher<Output, Never>>(
     _ other: P
-  ) -> Publishers.SwitchIfEmpty<Self, Publishers.SetFailureType<P, Failure>>
-  where P.Output == Output, P.Failure == Never {
+  ) -> Publishers.SwitchIfEmpty<Self, Publishers.SetFailureType<P, Failure>> {
     switchIfEmpty(other.setFailureType(to: Failure.self))
   }
 }
@@ -30,18 +28,16 @@ extension Publisher where Failure == Never {
   /// Continues with a publisher that cannot fail when this one finishes without a value.
   ///
   /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
-  @inlinable public func switchIfEmpty<P: Publisher>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P>
-  where P.Output == Output, P.Failure == Never {
+  @inlinable public func switchIfEmpty<P: Publisher<Output, Never>>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P> {
     Publishers.SwitchIfEmpty(upstream: self, other: other)
   }
 }
 
 extension Publishers {
   /// See `switchIfEmpty(_:)`.
-  @frozen public struct SwitchIfEmpty<Upstream: Publisher, Other: Publisher>: Publisher
-  where Upstream.Output == Other.Output, Upstream.Failure == Other.Failure {
+  @frozen
+  public struct SwitchIfEmpty<Upstream: Publisher, Other: Publisher<Upstream.Output, Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let other: Other

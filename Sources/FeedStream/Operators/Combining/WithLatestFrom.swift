@@ -53,10 +53,8 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `withLatestFrom(_:)`.
-  @frozen public struct WithLatestFrom<Upstream: Publisher, Other: Publisher, Output>: Publisher
+  @frozen public struct WithLatestFrom<Upstream: Publisher, Other: Publisher, Output>: Operator
   where Upstream.Failure == Other.Failure {
-    public typealias Failure = Upstream.Failure
-
     public let upstream: Upstream
     public let other: Other
     public let transform: (Upstream.Output, Other.Output) -> Output

@@ -43,9 +43,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/breakpoint(receiveSubscription:receiveOutput:receiveCompletion:)``.
-  @frozen public struct Breakpoint<Upstream: Publisher>: Publisher {
+  @frozen public struct Breakpoint<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let receiveSubscription: ((any Subscription) -> Bool)?
@@ -74,8 +73,8 @@ extension Publishers {
   }
 }
 
-@frozen @usableFromInline struct BreakpointStage<Upstream: Publisher, Downstream: Subscriber>: FusedStage
-where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
+@frozen @usableFromInline
+struct BreakpointStage<Upstream: Publisher, Downstream: Subscriber<Upstream.Output, Upstream.Failure>>: FusedStage {
   @usableFromInline let downstream: Downstream
   @usableFromInline let breakpoint: Publishers.Breakpoint<Upstream>
 

@@ -50,9 +50,8 @@ public struct Place: Hashable, Sendable, CustomStringConvertible {
 
 extension Publishers {
   /// See ``Publisher/checkpoint(_:file:line:)``.
-  @frozen public struct Checkpoint<Upstream: Publisher>: Publisher {
+  @frozen public struct Checkpoint<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let place: Place

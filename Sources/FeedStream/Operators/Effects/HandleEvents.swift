@@ -30,9 +30,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/handleEvents(receiveSubscription:receiveOutput:receiveCompletion:receiveCancel:receiveRequest:)``.
-  @frozen public struct HandleEvents<Upstream: Publisher>: Publisher {
+  @frozen public struct HandleEvents<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public var receiveSubscription: ((any Subscription) -> Void)?

@@ -19,9 +19,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/measureInterval(using:options:)``.
-  @frozen public struct MeasureInterval<Upstream: Publisher, Context: Scheduler>: Publisher {
+  @frozen public struct MeasureInterval<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = Context.SchedulerTimeType.Stride
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let scheduler: Context

@@ -22,9 +22,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/print(_:to:)``.
-  public struct Print<Upstream: Publisher>: Publisher {
+  public struct Print<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let prefix: String
     public let upstream: Upstream

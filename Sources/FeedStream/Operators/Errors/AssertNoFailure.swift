@@ -21,7 +21,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/assertNoFailure(_:file:line:)``.
-  @frozen public struct AssertNoFailure<Upstream: Publisher>: Publisher {
+  @frozen public struct AssertNoFailure<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Never
 
@@ -56,8 +56,8 @@ extension Publishers {
   }
 }
 
-@frozen @usableFromInline struct AssertNoFailureStage<Upstream: Publisher, Downstream: Subscriber>: FusedStage
-where Downstream.Input == Upstream.Output, Downstream.Failure == Never {
+@frozen @usableFromInline
+struct AssertNoFailureStage<Upstream: Publisher, Downstream: Subscriber<Upstream.Output, Never>>: FusedStage {
   @usableFromInline typealias Failure = Upstream.Failure
 
   @usableFromInline let downstream: Downstream

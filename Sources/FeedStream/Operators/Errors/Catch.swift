@@ -45,8 +45,10 @@ extension Publishers {
   > where Upstream.Output == NewPublisher.Output
 
   /// ``Catch`` and ``TryCatch``, which share this type.
-  @frozen public struct Catching<Upstream: Publisher, NewPublisher: Publisher, Mode: FailureMode>: Publisher
-  where Upstream.Output == NewPublisher.Output, Mode.UpstreamFailure == NewPublisher.Failure {
+  @frozen
+  public struct Catching<Upstream: Publisher, NewPublisher: Publisher, Mode: FailureMode<NewPublisher.Failure>>:
+    Operator
+  where Upstream.Output == NewPublisher.Output {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure
     public typealias Handler = (Upstream.Failure) throws(Mode.RuleError) -> NewPublisher

@@ -13,7 +13,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/mapError(_:)``.
-  @frozen public struct MapError<Upstream: Publisher, Failure: Error>: Publisher {
+  @frozen public struct MapError<Upstream: Publisher, Failure: Error>: Operator {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream

@@ -40,9 +40,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/repeat(_:)``.
-  public struct Repeat<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct Repeat<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     /// How many times to subscribe in total; `nil` for no limit.

@@ -16,7 +16,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/replaceError(with:)``.
-  @frozen public struct ReplaceError<Upstream: Publisher>: Publisher {
+  @frozen public struct ReplaceError<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Never
 

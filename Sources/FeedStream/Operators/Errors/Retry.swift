@@ -23,9 +23,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/retry(_:)``.
-  @frozen public struct Retry<Upstream: Publisher>: Publisher {
+  @frozen public struct Retry<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     /// How many times to subscribe again; `nil` for no limit.

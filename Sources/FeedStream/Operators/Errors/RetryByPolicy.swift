@@ -30,9 +30,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/retry(_:scheduler:options:using:if:)``.
-  public struct RetryByPolicy<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct RetryByPolicy<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let policy: RetryPolicy

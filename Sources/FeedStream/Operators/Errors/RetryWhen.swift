@@ -25,7 +25,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/retry(when:)``.
-  public struct RetryWhen<Upstream: Publisher, Signal: Publisher>: Publisher {
+  public struct RetryWhen<Upstream: Publisher, Signal: Publisher>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Signal.Failure
 

@@ -13,7 +13,7 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See ``Publisher/setFailureType(to:)``.
-  @frozen public struct SetFailureType<Upstream: Publisher, Failure: Error>: Publisher where Upstream.Failure == Never {
+  @frozen public struct SetFailureType<Upstream: Publisher, Failure: Error>: Operator where Upstream.Failure == Never {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream

@@ -35,9 +35,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/distinct(by:)``.
-  @frozen public struct Distinct<Upstream: Publisher, Key: Hashable>: Publisher {
+  @frozen public struct Distinct<Upstream: Publisher, Key: Hashable>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let key: (Upstream.Output) -> Key

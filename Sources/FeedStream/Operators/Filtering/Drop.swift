@@ -18,9 +18,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/dropFirst(_:)``.
-  @frozen public struct Drop<Upstream: Publisher>: Publisher {
+  @frozen public struct Drop<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let count: Int

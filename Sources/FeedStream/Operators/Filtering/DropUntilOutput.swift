@@ -19,10 +19,9 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/drop(untilOutputFrom:)``.
-  @frozen public struct DropUntilOutput<Upstream: Publisher, Other: Publisher>: Publisher
+  @frozen public struct DropUntilOutput<Upstream: Publisher, Other: Publisher>: Operator
   where Upstream.Failure == Other.Failure {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let other: Other

@@ -31,8 +31,7 @@ extension Publishers {
   public typealias TryDropWhile<Upstream: Publisher> = Dropping<Upstream, Throwing<Upstream.Failure>>
 
   /// ``DropWhile`` and ``TryDropWhile``, which share this type.
-  @frozen public struct Dropping<Upstream: Publisher, Mode: FailureMode>: Publisher
-  where Mode.UpstreamFailure == Upstream.Failure {
+  @frozen public struct Dropping<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure
     public typealias Predicate = (Upstream.Output) throws(Mode.RuleError) -> Bool

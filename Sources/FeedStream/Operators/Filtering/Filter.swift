@@ -29,9 +29,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/filter(_:)``.
-  @frozen public struct Filter<Upstream: Publisher>: Publisher {
+  @frozen public struct Filter<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let isIncluded: (Upstream.Output) -> Bool
@@ -51,7 +50,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryFilter(_:)``.
-  @frozen public struct TryFilter<Upstream: Publisher>: Publisher {
+  @frozen public struct TryFilter<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = any Error
 

@@ -38,9 +38,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/first()``.
-  @frozen public struct First<Upstream: Publisher>: Publisher {
+  @frozen public struct First<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 
@@ -58,9 +57,8 @@ extension Publishers {
   }
 
   /// See ``Publisher/first(where:)``.
-  @frozen public struct FirstWhere<Upstream: Publisher>: Publisher {
+  @frozen public struct FirstWhere<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let predicate: (Upstream.Output) -> Bool
@@ -77,7 +75,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryFirst(where:)``.
-  @frozen public struct TryFirstWhere<Upstream: Publisher>: Publisher {
+  @frozen public struct TryFirstWhere<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = any Error
 

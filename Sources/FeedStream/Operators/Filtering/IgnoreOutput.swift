@@ -11,9 +11,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/ignoreOutput()``.
-  @frozen public struct IgnoreOutput<Upstream: Publisher>: Publisher {
+  @frozen public struct IgnoreOutput<Upstream: Publisher>: Operator {
     public typealias Output = Never
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 

@@ -39,9 +39,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/last()``.
-  @frozen public struct Last<Upstream: Publisher>: Publisher {
+  @frozen public struct Last<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 
@@ -59,9 +58,8 @@ extension Publishers {
   }
 
   /// See ``Publisher/last(where:)``.
-  @frozen public struct LastWhere<Upstream: Publisher>: Publisher {
+  @frozen public struct LastWhere<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let predicate: (Upstream.Output) -> Bool
@@ -78,7 +76,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryLast(where:)``.
-  @frozen public struct TryLastWhere<Upstream: Publisher>: Publisher {
+  @frozen public struct TryLastWhere<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = any Error
 

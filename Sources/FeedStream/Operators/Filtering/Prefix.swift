@@ -52,9 +52,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/output(in:)``.
-  @frozen public struct Output<Upstream: Publisher>: Publisher {
+  @frozen public struct Output<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let range: CountableRange<Int>

@@ -15,9 +15,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/prefix(untilOutputFrom:)``.
-  @frozen public struct PrefixUntilOutput<Upstream: Publisher, Other: Publisher>: Publisher {
+  @frozen public struct PrefixUntilOutput<Upstream: Publisher, Other: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let other: Other

@@ -48,8 +48,7 @@ extension Publishers {
   public typealias TryPrefixWhile<Upstream: Publisher> = PrefixingWhile<Upstream, Throwing<Upstream.Failure>>
 
   /// ``PrefixWhile`` and ``TryPrefixWhile``, which share this type.
-  @frozen public struct PrefixingWhile<Upstream: Publisher, Mode: FailureMode>: Publisher
-  where Mode.UpstreamFailure == Upstream.Failure {
+  @frozen public struct PrefixingWhile<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure
     public typealias Predicate = (Upstream.Output) throws(Mode.RuleError) -> Bool

@@ -54,8 +54,7 @@ extension Publishers {
   public typealias TryRemoveDuplicates<Upstream: Publisher> = RemovingDuplicates<Upstream, Throwing<Upstream.Failure>>
 
   /// ``RemoveDuplicates`` and ``TryRemoveDuplicates``, which share this type.
-  @frozen public struct RemovingDuplicates<Upstream: Publisher, Mode: FailureMode>: Publisher
-  where Mode.UpstreamFailure == Upstream.Failure {
+  @frozen public struct RemovingDuplicates<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure
     public typealias Predicate = (Output, Output) throws(Mode.RuleError) -> Bool

@@ -16,9 +16,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/replaceEmpty(with:)``.
-  @frozen public struct ReplaceEmpty<Upstream: Publisher>: Publisher {
+  @frozen public struct ReplaceEmpty<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let output: Upstream.Output
     public let upstream: Upstream

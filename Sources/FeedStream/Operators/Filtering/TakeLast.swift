@@ -16,9 +16,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/takeLast(_:)``.
-  @frozen public struct TakeLast<Upstream: Publisher>: Publisher {
+  @frozen public struct TakeLast<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let count: Int

@@ -51,10 +51,9 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `concatMap(_:)`.
-  @frozen public struct ConcatMap<NewPublisher: Publisher, Upstream: Publisher>: Publisher
+  @frozen public struct ConcatMap<NewPublisher: Publisher, Upstream: Publisher>: Operator
   where NewPublisher.Failure == Upstream.Failure {
     public typealias Output = NewPublisher.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let transform: (Upstream.Output) -> NewPublisher

@@ -9,19 +9,18 @@ extension Publisher {
   /// For trees, and for pages that link the next page. Finishes when there is nothing left to expand. **Demand:** the
   /// outstanding demand passes to each next publisher. **Failure:** the first ends the stream. **Cancellation:**
   /// cancels the publisher that runs. **Policy:** a delivered value waits for its turn to be expanded, unbounded.
-  @inlinable public func expand<P: Publisher>(
+  @inlinable public func expand<P: Publisher<Output, Failure>>(
     _ transform: @escaping (Output) -> P
-  ) -> Publishers.Expand<Self, P> where P.Output == Output, P.Failure == Failure {
+  ) -> Publishers.Expand<Self, P> {
     Publishers.Expand(upstream: self, transform: transform)
   }
 }
 
 extension Publishers {
   /// See ``Publisher/expand(_:)``.
-  @frozen public struct Expand<Upstream: Publisher, NewPublisher: Publisher>: Publisher
-  where Upstream.Output == NewPublisher.Output, Upstream.Failure == NewPublisher.Failure {
+  @frozen
+  public struct Expand<Upstream: Publisher, NewPublisher: Publisher<Upstream.Output, Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let transform: (Output) -> NewPublisher

@@ -19,9 +19,9 @@ extension Publisher {
   ///     upstream at first. With `.max(1)` the publishers follow one another. With `.none` nothing could be requested,
   ///     and a request traps.
   ///   - transform: makes a publisher from a value.
-  @inlinable public func flatMap<T, P: Publisher>(
+  @inlinable public func flatMap<T, P: Publisher<T, Failure>>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
-  ) -> Publishers.FlatMap<P, Self> where T == P.Output, Failure == P.Failure {
+  ) -> Publishers.FlatMap<P, Self> {
     Publishers.FlatMap(upstream: self, maxPublishers: maxPublishers, transform: transform)
   }
 
@@ -57,10 +57,9 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `flatMap(maxPublishers:_:)`.
-  @frozen public struct FlatMap<NewPublisher: Publisher, Upstream: Publisher>: Publisher
+  @frozen public struct FlatMap<NewPublisher: Publisher, Upstream: Publisher>: Operator
   where NewPublisher.Failure == Upstream.Failure {
     public typealias Output = NewPublisher.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let maxPublishers: Subscribers.Demand
@@ -117,7 +116,7 @@ extension Publishers {
 
   /// Subscribes to the publisher that `make` returns. A `Just` or a sequence delivers its values immediately instead:
   /// subscribing to one takes three allocations (250 ns).
-  @inlinable func attach<P: Publisher>(_ make: () -> P) where P.Output == Output, P.Failure == Failure {
+  @inlinable func attach<P: Publisher<Output, Failure>>(_ make: () -> P) {
     // The ending waits, as it would for an inlet.
     directDeliveries &+= 1
     let publisher = make()

@@ -77,9 +77,8 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
 
 extension Publishers {
   /// See ``Publisher/groupBy(_:)``.
-  public struct GroupBy<Upstream: Publisher, Key: Hashable>: Publisher {
+  public struct GroupBy<Upstream: Publisher, Key: Hashable>: Operator {
     public typealias Output = GroupedPublisher<Key, Upstream.Output, Upstream.Failure>
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let key: (Upstream.Output) -> Key

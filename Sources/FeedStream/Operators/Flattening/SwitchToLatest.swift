@@ -103,8 +103,10 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `switchToLatest()`.
-  @frozen public struct SwitchToLatest<NestedPublisher: Publisher, Upstream: Publisher>: Publisher
-  where Upstream.Output == NestedPublisher, Upstream.Failure == NestedPublisher.Failure {
+  @frozen
+  public struct SwitchToLatest<
+    NestedPublisher: Publisher, Upstream: Publisher<NestedPublisher, NestedPublisher.Failure>
+  >: Operator {
     public typealias Output = NestedPublisher.Output
     public typealias Failure = NestedPublisher.Failure
 

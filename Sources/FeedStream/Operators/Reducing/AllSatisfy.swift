@@ -28,9 +28,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/allSatisfy(_:)``.
-  @frozen public struct AllSatisfy<Upstream: Publisher>: Publisher {
+  @frozen public struct AllSatisfy<Upstream: Publisher>: Operator {
     public typealias Output = Bool
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let predicate: (Upstream.Output) -> Bool
@@ -47,7 +46,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryAllSatisfy(_:)``.
-  @frozen public struct TryAllSatisfy<Upstream: Publisher>: Publisher {
+  @frozen public struct TryAllSatisfy<Upstream: Publisher>: Operator {
     public typealias Output = Bool
     public typealias Failure = any Error
 

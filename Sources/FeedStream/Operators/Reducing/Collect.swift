@@ -12,9 +12,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/collect()``.
-  @frozen public struct Collect<Upstream: Publisher>: Publisher {
+  @frozen public struct Collect<Upstream: Publisher>: Operator {
     public typealias Output = [Upstream.Output]
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 

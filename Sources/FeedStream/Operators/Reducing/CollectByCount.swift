@@ -29,9 +29,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/collect(_:)``.
-  @frozen public struct CollectByCount<Upstream: Publisher>: Publisher {
+  @frozen public struct CollectByCount<Upstream: Publisher>: Operator {
     public typealias Output = [Upstream.Output]
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let count: Int

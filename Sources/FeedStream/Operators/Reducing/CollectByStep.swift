@@ -24,9 +24,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/collect(_:every:)``.
-  @frozen public struct CollectByStep<Upstream: Publisher>: Publisher {
+  @frozen public struct CollectByStep<Upstream: Publisher>: Operator {
     public typealias Output = [Upstream.Output]
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let count: Int

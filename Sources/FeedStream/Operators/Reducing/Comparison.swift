@@ -91,8 +91,7 @@ extension Publishers {
   public typealias TryComparison<Upstream: Publisher> = Comparing<Upstream, Throwing<Upstream.Failure>>
 
   /// ``Comparison`` and ``TryComparison``, which share this type.
-  @frozen public struct Comparing<Upstream: Publisher, Mode: FailureMode>: Publisher
-  where Mode.UpstreamFailure == Upstream.Failure {
+  @frozen public struct Comparing<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure
     public typealias Order = (Output, Output) throws(Mode.RuleError) -> Bool

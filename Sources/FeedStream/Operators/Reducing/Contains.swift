@@ -44,9 +44,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/contains(_:)``.
-  @frozen public struct Contains<Upstream: Publisher>: Publisher where Upstream.Output: Equatable {
+  @frozen public struct Contains<Upstream: Publisher>: Operator where Upstream.Output: Equatable {
     public typealias Output = Bool
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let output: Upstream.Output
@@ -69,9 +68,8 @@ extension Publishers {
   }
 
   /// See ``Publisher/contains(where:)``.
-  @frozen public struct ContainsWhere<Upstream: Publisher>: Publisher {
+  @frozen public struct ContainsWhere<Upstream: Publisher>: Operator {
     public typealias Output = Bool
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let predicate: (Upstream.Output) -> Bool
@@ -88,7 +86,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryContains(where:)``.
-  @frozen public struct TryContainsWhere<Upstream: Publisher>: Publisher {
+  @frozen public struct TryContainsWhere<Upstream: Publisher>: Operator {
     public typealias Output = Bool
     public typealias Failure = any Error
 

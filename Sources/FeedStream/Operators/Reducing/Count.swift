@@ -14,9 +14,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/count()``.
-  @frozen public struct Count<Upstream: Publisher>: Publisher {
+  @frozen public struct Count<Upstream: Publisher>: Operator {
     public typealias Output = Int
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 

@@ -1,12 +1,9 @@
 extension Publisher {
   /// Reduces a predicate's answers to one result: the common part of `first(where:)`, `last(where:)`,
   /// `contains(where:)`, `allSatisfy` and their `try` forms. They differ in the rule.
-  @inlinable func reduce<Rule: PredicateRule, Mode: Publishers.FailureMode, S: Subscriber>(
+  @inlinable func reduce<Rule: PredicateRule, Mode: Publishers.FailureMode, S: Subscriber<Rule.Output, Mode.Failure>>(
     by _: Rule.Type, _: Mode.Type, _ predicate: @escaping (Output) throws(Mode.RuleError) -> Bool, into subscriber: S
-  )
-  where
-    Rule.Input == Output, Rule.Output == S.Input, Mode.UpstreamFailure == Failure, Mode.Failure == S.Failure
-  {
+  ) where Rule.Input == Output, Mode.UpstreamFailure == Failure {
     receive(
       subscriber: ReduceStage<Output, Rule.Output, Mode>(
         Mode.throwsErrors ? Rule.name : Rule.plainName, ErasedSubscriber(subscriber), Rule.initial

@@ -53,8 +53,7 @@ extension Publishers {
   public typealias TryReduce<Upstream: Publisher, Output> = Reducing<Upstream, Output, Throwing<Upstream.Failure>>
 
   /// ``Reduce`` and ``TryReduce``, which share this type.
-  @frozen public struct Reducing<Upstream: Publisher, Output, Mode: FailureMode>: Publisher
-  where Mode.UpstreamFailure == Upstream.Failure {
+  @frozen public struct Reducing<Upstream: Publisher, Output, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Failure = Mode.Failure
     public typealias Combine = (Output, Upstream.Output) throws(Mode.RuleError) -> Output
 
@@ -79,9 +78,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/reduce(into:_:)``.
-  @frozen public struct ReduceInto<Upstream: Publisher, Output>: Publisher {
-    public typealias Failure = Upstream.Failure
-
+  @frozen public struct ReduceInto<Upstream: Publisher, Output>: Operator {
     public let upstream: Upstream
     public let initial: Output
     public let updateResult: (inout Output, Upstream.Output) -> Void

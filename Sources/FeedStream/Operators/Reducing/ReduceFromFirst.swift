@@ -37,8 +37,7 @@ extension Publishers {
   public typealias TryReduceFromFirst<Upstream: Publisher> = ReducingFromFirst<Upstream, Throwing<Upstream.Failure>>
 
   /// ``ReduceFromFirst`` and ``TryReduceFromFirst``.
-  @frozen public struct ReducingFromFirst<Upstream: Publisher, Mode: FailureMode>: Publisher
-  where Mode.UpstreamFailure == Upstream.Failure {
+  @frozen public struct ReducingFromFirst<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure
     public typealias Combine = (Output, Output) throws(Mode.RuleError) -> Output

@@ -49,9 +49,8 @@ extension Publishers {
   }
 
   /// See ``Publisher/collect(_:options:)``.
-  public struct CollectByTime<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct CollectByTime<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = [Upstream.Output]
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let strategy: TimeGroupingStrategy<Context>
@@ -79,9 +78,9 @@ extension Publishers {
     }
 
     @inlinable
-    func attach<S: Subscriber>(
+    func attach<S: Subscriber<Output, Failure>>(
       _ subscriber: S, count: Int?, _ scheduler: Context, _ interval: Context.SchedulerTimeType.Stride
-    ) where S.Input == Output, S.Failure == Failure {
+    ) {
       let stage = CollectOnStage<Upstream.Output, Failure>(
         "CollectByTime", ErasedSubscriber(subscriber), count: count,
         hop: { [options] in scheduler.schedule(options: options, $0) })

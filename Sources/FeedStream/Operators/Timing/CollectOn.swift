@@ -21,9 +21,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/buffer(on:)``.
-  public struct CollectOn<Upstream: Publisher, Trigger: Publisher>: Publisher where Trigger.Failure == Never {
+  public struct CollectOn<Upstream: Publisher, Trigger: Publisher>: Operator where Trigger.Failure == Never {
     public typealias Output = [Upstream.Output]
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let trigger: Trigger

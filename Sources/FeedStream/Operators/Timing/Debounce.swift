@@ -24,9 +24,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/debounce(for:scheduler:options:)``.
-  public struct Debounce<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct Debounce<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let dueTime: Context.SchedulerTimeType.Stride

@@ -29,9 +29,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/delay(for:tolerance:scheduler:options:)``.
-  public struct Delay<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct Delay<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let interval: Context.SchedulerTimeType.Stride

@@ -22,9 +22,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/delaySubscription(for:scheduler:options:)``.
-  public struct DelaySubscription<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct DelaySubscription<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let interval: Context.SchedulerTimeType.Stride

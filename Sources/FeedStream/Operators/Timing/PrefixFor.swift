@@ -23,9 +23,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/prefix(for:scheduler:options:)``.
-  public struct PrefixFor<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct PrefixFor<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let interval: Context.SchedulerTimeType.Stride

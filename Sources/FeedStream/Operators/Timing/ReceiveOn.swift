@@ -21,9 +21,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/receive(on:options:)``.
-  public struct ReceiveOn<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct ReceiveOn<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let scheduler: Context

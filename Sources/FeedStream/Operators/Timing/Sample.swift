@@ -43,9 +43,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/sample(on:)``.
-  public struct Sample<Upstream: Publisher, Trigger: Publisher>: Publisher where Trigger.Failure == Never {
+  public struct Sample<Upstream: Publisher, Trigger: Publisher>: Operator where Trigger.Failure == Never {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let trigger: Trigger

@@ -25,9 +25,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/subscribe(on:options:)``.
-  public struct SubscribeOn<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct SubscribeOn<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let scheduler: Context

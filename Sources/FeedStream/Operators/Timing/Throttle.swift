@@ -27,9 +27,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/throttle(for:scheduler:latest:)``.
-  public struct Throttle<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct Throttle<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let interval: Context.SchedulerTimeType.Stride

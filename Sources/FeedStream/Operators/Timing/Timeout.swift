@@ -69,9 +69,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/timeout(_:scheduler:options:customError:)``.
-  public struct Timeout<Upstream: Publisher, Context: Scheduler>: Publisher {
+  public struct Timeout<Upstream: Publisher, Context: Scheduler>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let interval: Context.SchedulerTimeType.Stride

@@ -17,9 +17,9 @@ extension Publisher {
   ///   - scheduler: measures the time, and delivers upstream's values.
   ///   - options: passed on to the scheduler.
   ///   - fallback: the publisher to continue with; upstream is cancelled before.
-  @inlinable public func timeout<S: Scheduler, P: Publisher>(
+  @inlinable public func timeout<S: Scheduler, P: Publisher<Output, Failure>>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil, fallback: P
-  ) -> Publishers.TimeoutFallback<Self, P, S> where P.Output == Output, P.Failure == Failure {
+  ) -> Publishers.TimeoutFallback<Self, P, S> {
     Publishers.TimeoutFallback(
       upstream: self, fallback: fallback, interval: interval, scheduler: scheduler, options: options)
   }
@@ -27,10 +27,10 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/timeout(_:scheduler:options:fallback:)``.
-  public struct TimeoutFallback<Upstream: Publisher, Fallback: Publisher, Context: Scheduler>: Publisher
-  where Upstream.Output == Fallback.Output, Upstream.Failure == Fallback.Failure {
+  public struct TimeoutFallback<
+    Upstream: Publisher, Fallback: Publisher<Upstream.Output, Upstream.Failure>, Context: Scheduler
+  >: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let fallback: Fallback

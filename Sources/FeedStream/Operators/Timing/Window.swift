@@ -63,9 +63,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/window(on:)``.
-  public struct Window<Upstream: Publisher, Trigger: Publisher>: Publisher where Trigger.Failure == Never {
+  public struct Window<Upstream: Publisher, Trigger: Publisher>: Operator where Trigger.Failure == Never {
     public typealias Output = AnyPublisher<Upstream.Output, Upstream.Failure>
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let trigger: Trigger

@@ -30,9 +30,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/compactMap(_:)``.
-  @frozen public struct CompactMap<Upstream: Publisher, Output>: Publisher {
-    public typealias Failure = Upstream.Failure
-
+  @frozen public struct CompactMap<Upstream: Publisher, Output>: Operator {
     public let upstream: Upstream
     public let transform: (Upstream.Output) -> Output?
 
@@ -51,7 +49,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryCompactMap(_:)``.
-  @frozen public struct TryCompactMap<Upstream: Publisher, Output>: Publisher {
+  @frozen public struct TryCompactMap<Upstream: Publisher, Output>: Operator {
     public typealias Failure = any Error
 
     public let upstream: Upstream

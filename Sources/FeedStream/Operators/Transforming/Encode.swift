@@ -30,7 +30,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/encode(encoder:)``.
-  public struct Encode<Upstream: Publisher, Coder: TopLevelEncoder>: Publisher where Upstream.Output: Encodable {
+  public struct Encode<Upstream: Publisher, Coder: TopLevelEncoder>: Operator where Upstream.Output: Encodable {
     public typealias Output = Coder.Output
     public typealias Failure = any Error
 
@@ -53,7 +53,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/decode(type:decoder:)``.
-  public struct Decode<Upstream: Publisher, Output: Decodable, Coder: TopLevelDecoder>: Publisher
+  public struct Decode<Upstream: Publisher, Output: Decodable, Coder: TopLevelDecoder>: Operator
   where Upstream.Output == Coder.Input {
     public typealias Failure = any Error
 

@@ -38,9 +38,7 @@ extension Publisher {
 
 extension Publishers {
   /// See `map(_:)`.
-  @frozen public struct Map<Upstream: Publisher, Output>: Publisher {
-    public typealias Failure = Upstream.Failure
-
+  @frozen public struct Map<Upstream: Publisher, Output>: Operator {
     public let upstream: Upstream
     public let transform: (Upstream.Output) -> Output
 
@@ -59,7 +57,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryMap(_:)``.
-  @frozen public struct TryMap<Upstream: Publisher, Output>: Publisher {
+  @frozen public struct TryMap<Upstream: Publisher, Output>: Operator {
     public typealias Failure = any Error
 
     public let upstream: Upstream

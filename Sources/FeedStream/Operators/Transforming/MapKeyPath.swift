@@ -39,9 +39,7 @@ extension Publisher {
 
 extension Publishers {
   /// See `map(_:)`.
-  @frozen public struct MapKeyPath<Upstream: Publisher, Output>: Publisher {
-    public typealias Failure = Upstream.Failure
-
+  @frozen public struct MapKeyPath<Upstream: Publisher, Output>: Operator {
     public let upstream: Upstream
     public let keyPath: KeyPath<Upstream.Output, Output>
 
@@ -56,9 +54,8 @@ extension Publishers {
   }
 
   /// See ``Publisher/map(_:_:)``.
-  @frozen public struct MapKeyPath2<Upstream: Publisher, Output0, Output1>: Publisher {
+  @frozen public struct MapKeyPath2<Upstream: Publisher, Output0, Output1>: Operator {
     public typealias Output = (Output0, Output1)
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let keyPath0: KeyPath<Upstream.Output, Output0>
@@ -79,9 +76,8 @@ extension Publishers {
   }
 
   /// See ``Publisher/map(_:_:_:)``.
-  @frozen public struct MapKeyPath3<Upstream: Publisher, Output0, Output1, Output2>: Publisher {
+  @frozen public struct MapKeyPath3<Upstream: Publisher, Output0, Output1, Output2>: Operator {
     public typealias Output = (Output0, Output1, Output2)
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let keyPath0: KeyPath<Upstream.Output, Output0>

@@ -26,7 +26,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/materialize()``.
-  @frozen public struct Materialize<Upstream: Publisher>: Publisher {
+  @frozen public struct Materialize<Upstream: Publisher>: Operator {
     public typealias Output = Signal<Upstream.Output, Upstream.Failure>
     public typealias Failure = Never
 
@@ -41,8 +41,8 @@ extension Publishers {
   }
 
   /// See ``Publisher/dematerialize()``.
-  @frozen public struct Dematerialize<Upstream: Publisher, Output, Failure: Error>: Publisher
-  where Upstream.Output == Signal<Output, Failure>, Upstream.Failure == Never {
+  @frozen
+  public struct Dematerialize<Upstream: Publisher<Signal<Output, Failure>, Never>, Output, Failure: Error>: Operator {
     public let upstream: Upstream
 
     @inlinable public init(upstream: Upstream) { self.upstream = upstream }

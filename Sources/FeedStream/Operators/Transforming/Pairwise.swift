@@ -12,9 +12,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/pairwise()``.
-  @frozen public struct Pairwise<Upstream: Publisher>: Publisher {
+  @frozen public struct Pairwise<Upstream: Publisher>: Operator {
     public typealias Output = (Upstream.Output, Upstream.Output)
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
 

@@ -31,9 +31,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/scan(_:_:)``.
-  @frozen public struct Scan<Upstream: Publisher, Output>: Publisher {
-    public typealias Failure = Upstream.Failure
-
+  @frozen public struct Scan<Upstream: Publisher, Output>: Operator {
     public let upstream: Upstream
     public let initialResult: Output
     public let nextPartialResult: (Output, Upstream.Output) -> Output
@@ -57,7 +55,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryScan(_:_:)``.
-  @frozen public struct TryScan<Upstream: Publisher, Output>: Publisher {
+  @frozen public struct TryScan<Upstream: Publisher, Output>: Operator {
     public typealias Failure = any Error
 
     public let upstream: Upstream

@@ -31,9 +31,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/scan(_:)``.
-  @frozen public struct ScanFromFirst<Upstream: Publisher>: Publisher {
+  @frozen public struct ScanFromFirst<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
-    public typealias Failure = Upstream.Failure
 
     public let upstream: Upstream
     public let nextPartialResult: (Output, Output) -> Output
@@ -53,7 +52,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/tryScan(_:)``.
-  @frozen public struct TryScanFromFirst<Upstream: Publisher>: Publisher {
+  @frozen public struct TryScanFromFirst<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = any Error
 

@@ -34,9 +34,7 @@ extension Publisher {
 extension Publishers {
   /// A `map` whose closure has its own state in each subscription: see ``Publisher/scan(into:_:)`` and
   /// ``Publisher/enumerated()``.
-  @frozen public struct Accumulate<Upstream: Publisher, State, Output>: Publisher {
-    public typealias Failure = Upstream.Failure
-
+  @frozen public struct Accumulate<Upstream: Publisher, State, Output>: Operator {
     public let upstream: Upstream
     public let initial: State
     public let next: (inout State, Upstream.Output) -> Output

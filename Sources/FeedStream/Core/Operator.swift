@@ -1,0 +1,12 @@
+extension Publishers {
+  /// A publisher that changes the stream of another: the structs behind the methods of ``Publisher``.
+  ///
+  /// It fails as upstream does, unless it declares a failure of its own.
+  public protocol Operator<Upstream>: Publisher {
+    associatedtype Upstream: Publisher
+    associatedtype Failure = Upstream.Failure
+
+    /// The publisher that this one subscribes to.
+    var upstream: Upstream { get }
+  }
+}
