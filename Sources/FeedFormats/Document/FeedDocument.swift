@@ -54,7 +54,7 @@ public enum FeedKind: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A feed's hints about when to load it again.
-public struct PollingHints: Hashable, Sendable {
+public struct PollingHints: Hashable, Sendable, Codable {
   /// RSS's `ttl`, in minutes.
   public var minutesToLive: Int?
   /// `sy:updatePeriod` divided by `sy:updateFrequency`, in seconds.

@@ -4,6 +4,7 @@ import Synchronization
 /// A store that forgets everything when the process ends: for tests, and for programs that want nothing on disk.
 public final class InMemoryFeedStore: FeedStore {
   private let feeds: Mutex<[URL: CachedFeed]>
+  let polls = Mutex(PollMemory())
   private let fault: @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause?
 
   /// Creates a store.

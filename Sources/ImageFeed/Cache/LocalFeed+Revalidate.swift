@@ -12,17 +12,20 @@ extension LocalFeed {
   public func revalidated<P: Publisher>(
     by fetch: @escaping (FeedValidators) -> P
   ) -> some Publisher<P.Output, RemoteFeedError> where P.Failure == RemoteFeedError {
-    let (address, store, now) = (address, cache.store, cache.now)
-    return cache.worker.publisher { () throws(Never) -> FeedValidators in
-      let known = (try? store.summary(for: address)?.validators) ?? FeedValidators()
-      return known.trusted(at: now())
-    }
-    .setFailureType(to: RemoteFeedError.self)
-    .flatMap { known in
+    trusted.setFailureType(to: RemoteFeedError.self).flatMap { known in
       fetch(known).catch { error in
         if case .unchanged = error, known != FeedValidators() { return fetch(FeedValidators()).eraseToAnyPublisher() }
         return Fail(error: error).eraseToAnyPublisher()
       }
+    }
+  }
+
+  private var trusted: AnyPublisher<FeedValidators, Never> {
+    if let known { return Just(known).eraseToAnyPublisher() }
+    let (address, store, now) = (address, cache.store, cache.now)
+    return cache.worker.publisher { () throws(Never) -> FeedValidators in
+      let known = (try? store.summary(for: address)?.validators) ?? FeedValidators()
+      return known.trusted(at: now())
     }
   }
 }

@@ -1,3 +1,4 @@
+public import FeedFormats
 import Foundation
 
 /// The images of a feed, in order: an immutable list that is compared, hashed and released in constant time.
@@ -22,14 +23,20 @@ public struct FeedImages: Sendable {
   /// The number of items without a picture in the document. It is neither compared nor saved.
   public var omittedItems: Int { storage.omittedItems }
 
+  /// What the document said about how often it is worth a look; `nil` when no document that can say so was read. No part of
+  /// what is compared, and not saved.
+  public var polling: PollingHints? { storage.polling }
+
   final class Storage: Sendable {
     let records: [Record]
     /// The texts of each record, one after another: description, location, address; in UTF-8.
     let texts: [UInt8]
     let digest: Int
     let omittedItems: Int
+    let polling: PollingHints?
 
-    fileprivate init(records: [Record], texts: [UInt8], omittedItems: Int) {
+    fileprivate init(records: [Record], texts: [UInt8], omittedItems: Int, polling: PollingHints?) {
+      self.polling = polling
       self.records = records
       self.texts = texts
       self.omittedItems = omittedItems
@@ -124,6 +131,7 @@ extension FeedImages {
     private var records: [Record] = []
     private var texts: [UInt8] = []
     var omittedItems = 0
+    var polling: PollingHints?
 
     init(count: Int) {
       records.reserveCapacity(count)
@@ -156,7 +164,7 @@ extension FeedImages {
     }
 
     consuming func finish() -> FeedImages {
-      FeedImages(storage: Storage(records: records, texts: texts, omittedItems: omittedItems))
+      FeedImages(storage: Storage(records: records, texts: texts, omittedItems: omittedItems, polling: polling))
     }
 
     /// - Returns: its length.

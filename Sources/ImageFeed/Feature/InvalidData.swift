@@ -5,6 +5,8 @@ import PlainText
 public enum InvalidData: Error, Hashable, Sendable {
   /// The status was not 200.
   case status(Int)
+  /// The server wants to see that a browser asks, and sent a challenge with this status.
+  case challenge(Int)
   /// The body is empty.
   case empty
   /// The body is a web page: often the login page of a public network instead of the feed.
@@ -30,6 +32,9 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
   public var description: String {
     switch self {
     case .status(let status): Self.describe(status: status)
+    case .challenge(let status):
+      "The server takes this program for an unwelcome robot (status \(status), a challenge for browsers). Ask its owner to "
+        + "let feed readers pass, or for another address of the feed."
     case .empty: "The server sent an empty answer where a feed was expected."
     case .webPage:
       "The server sent a web page where a feed was expected. If this network asks you to log in, open a browser first; "
@@ -58,9 +63,13 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
   private static func describe(status: Int) -> String {
     let advice =
       switch status {
-      case 401, 403, 407: " It asks for a permission this program does not have."
-      case 404, 410: " Check the address."
-      case 429, 503: " It is overloaded; try again later."
+      case 401: " It asks for a name and a password."
+      case 403: " It refuses to give this program the feed."
+      case 407: " It asks for a permission this program does not have."
+      case 404: " There is no feed at this address. Check the address."
+      case 410: " The feed is gone for good. Check the address, and whether there is another feed."
+      case 429: " It wants fewer requests; try again later."
+      case 503: " It is overloaded; try again later."
       case 500...599: " The trouble is the server's; try again later."
       default: ""
       }

@@ -41,6 +41,7 @@ extension FeedImages {
       let description = document.format == .caseStudy ? item.summary?.value : item.plainDescription
       builder.append(FeedImage(id: id, description: description, location: item.location?.text, address: address))
     }
+    builder.polling = document.polling
     self = builder.finish()
   }
 }

@@ -11,7 +11,8 @@ public enum FallbackPolicy: Hashable, Sendable {
   /// True when the cache is asked after a load that failed with `error`.
   public func applies(to error: RemoteFeedError) -> Bool {
     switch (self, error) {
-    case (.any, _), (.connectivity, .connectivity), (.connectivity, .unchanged): true
+    case (.any, _), (.connectivity, .connectivity), (.connectivity, .unchanged), (.connectivity, .notDue):
+      true
     case (.connectivity, .invalidData): false
     }
   }

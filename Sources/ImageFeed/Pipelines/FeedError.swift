@@ -8,6 +8,8 @@ public enum RemoteFeedError: Error, Hashable, Sendable {
   case invalidData(InvalidData)
   /// The server's previous answer is still the latest (status 304).
   case unchanged(FeedValidators)
+  /// The server was not asked: it is asked again then, for the reason that follows "because". `nil` for never.
+  case notDue(until: Date?, String)
 }
 
 /// The reason why there is no feed to show: from the server, and from the cache.
@@ -28,6 +30,9 @@ extension RemoteFeedError: CustomStringConvertible, LocalizedError {
     switch self {
     case .connectivity(let error): "\(error)"
     case .invalidData(let error): "\(error)"
+    case .notDue(nil, let reason): "The server is not asked any more, because \(reason)."
+    case .notDue(let date?, let reason):
+      "The server is asked again at \(date.formatted(.iso8601)), because \(reason)."
     case .unchanged: "The server says that nothing has changed since it was last asked."
     }
   }

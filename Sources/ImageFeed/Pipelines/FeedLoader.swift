@@ -40,6 +40,7 @@ public struct FeedLoader {
   public let url: URL
   private let client: any HTTPClient
   private let cache: FeedCache
+  private let saved: LocalFeed
   let scheduler: any LoopScheduler
   private let options: Options
 
@@ -52,6 +53,21 @@ public struct FeedLoader {
     self.url = url
     self.client = client
     self.cache = cache
+    saved = cache.feed(at: url)
+    self.scheduler = scheduler
+    self.options = options
+  }
+
+  /// A loader that asks another address than the one that the feed is saved under, with validators that somebody has
+  /// looked up.
+  init(
+    _ address: URL, asking url: URL, since known: FeedValidators, client: any HTTPClient, cache: FeedCache,
+    on scheduler: any LoopScheduler, options: Options, onSaved: @escaping (FeedReplacement) -> Void
+  ) {
+    self.url = url
+    self.client = client
+    self.cache = cache
+    saved = LocalFeed(address: address, cache: cache, known: known, onSaved: onSaved)
     self.scheduler = scheduler
     self.options = options
   }
@@ -66,8 +82,7 @@ public struct FeedLoader {
   /// ``FeedError`` when there is nothing to show. **Cancellation:** closes the request immediately; a save that was
   /// asked for is carried out.
   public func load() -> AnyPublisher<Feed, FeedError> {
-    let saved = cache.feed(at: url)
-    return saved.revalidated { known in
+    saved.revalidated { known in
       client.get(request(at: url, since: known))
         .asDocument()
         .followingPages(on: scheduler, reportingTo: options.onFeedFound) {

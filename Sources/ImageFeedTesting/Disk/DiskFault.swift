@@ -32,6 +32,12 @@ public enum DiskCall: Hashable, Sendable {
   case replace(URL, CachedFeed)
   case summary(URL)
   case renew(URL, FeedRenewal)
+  case health([URL])
+  case hostHealth(String)
+  case claim(PollClaim)
+  case record(PollRecord)
+  case release(HostHealth)
+  case decisions(URL)
   case delete(URL, FeedDeletionCondition)
   case summaries
   case deleteAll
@@ -46,6 +52,8 @@ public struct DiskEvent: Sendable {
     /// `nil` when there was no such feed.
     case renewed(FeedReplacement?)
     case deleted(Bool)
+    /// A call about polling that succeeded.
+    case polling
     case listed
     case emptied
     case failed(FeedStoreError)

@@ -23,6 +23,8 @@ struct Platter {
 
   /// The committed records.
   var durable: [URL: Record] = [:]
+  /// What is committed about polling.
+  var polls = PollMemory()
   /// The transaction in progress; a crash discards it.
   var working: [URL: Record]?
   var capacity: Int?

@@ -13,6 +13,9 @@ enum FeedSchema {
 
   static var version: Int { steps.count }
 
+  /// The first that knows of polling.
+  static let versionWithPolls = 4
+
   /// The statements that lead from each version to the next.
   static let steps = [
     """
@@ -40,6 +43,16 @@ enum FeedSchema {
     ALTER TABLE feed ADD COLUMN source TEXT;      -- the address that gave etag and last_modified, if it is another
     ALTER TABLE feed ADD COLUMN digest INTEGER;   -- of the body's bytes, as a number with a sign
     ALTER TABLE feed ADD COLUMN whole_asked REAL; -- as timestamp
+    """,
+    """
+    CREATE TABLE poll (address TEXT PRIMARY KEY, health BLOB NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE host (name TEXT PRIMARY KEY, health BLOB NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE decision (
+      address TEXT NOT NULL,
+      place INTEGER NOT NULL, -- a ring: the newest takes the place of the oldest
+      decision BLOB NOT NULL,
+      PRIMARY KEY (address, place)
+    ) STRICT, WITHOUT ROWID;
     """,
   ]
 

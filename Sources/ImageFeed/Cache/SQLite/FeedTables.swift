@@ -114,6 +114,7 @@ struct FeedTables {
 
   func deleteAllFeeds() throws {
     try db.execute(sql: "DELETE FROM image; DELETE FROM feed")
+    try deletePolls()
   }
 
   /// Writes a feed whose images are not in the table.

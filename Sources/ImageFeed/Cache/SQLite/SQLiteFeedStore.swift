@@ -110,6 +110,7 @@ public final class SQLiteFeedStore: FeedStore {
       case .unreadable: guard try !tables.canRead(row) else { return false }
       }
       try tables.deleteFeed(row)
+      if condition == .always { try tables.deletePoll(of: address) }
       return true
     } ?? false
   }
@@ -118,7 +119,7 @@ public final class SQLiteFeedStore: FeedStore {
     _ = try write(.deletion, creating: false) { tables, _ in try tables.deleteAllFeeds() }
   }
 
-  private func read<R: Sendable>(_ body: (FeedTables) throws -> R) throws(FeedStoreError) -> R? {
+  func read<R: Sendable>(_ body: (FeedTables) throws -> R) throws(FeedStoreError) -> R? {
     try database.withLock { database throws(FeedStoreError) -> R? in
       do throws(FeedDatabaseFailure) {
         return try database.read(body)
@@ -130,7 +131,7 @@ public final class SQLiteFeedStore: FeedStore {
 
   /// - Parameter first: the step that a failure belongs to until `body` changes it.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it.
-  private func write<R: Sendable>(
+  func write<R: Sendable>(
     _ first: FeedStoreError.Step, creating: Bool,
     _ body: (FeedTables, inout FeedStoreError.Step) throws -> R
   ) throws(FeedStoreError) -> R? {

@@ -1,0 +1,116 @@
+public import FeedFormats
+public import FeedHTTP
+public import Foundation
+
+/// The outcome of one request for a feed, as far as it matters for the next one: a value, so that a ``Schedule`` can be
+/// tried without a server.
+public struct AnswerFacts: Hashable, Sendable {
+  /// What came of the request.
+  public enum Outcome: Hashable, Sendable {
+    /// A feed that differs from the saved one.
+    case changed
+    /// Status 304, or the same feed again.
+    case unchanged
+    /// Another status.
+    case refused(Int)
+    /// A bot's challenge instead of a feed, with this status.
+    case challenged(Int)
+    /// An answer that is not a feed.
+    case notAFeed
+    /// No answer. The server was asked when a connection stood.
+    case noAnswer(wasAsked: Bool)
+
+    /// True for a feed.
+    public var isSuccess: Bool { self == .changed || self == .unchanged }
+  }
+
+  public var outcome: Outcome
+  /// How long the answer says it is fresh, less its age; `nil` when it does not say.
+  public var freshness: Freshness?
+  /// How long the server wants no request; `nil` when it does not say.
+  public var retryAfter: Duration?
+  /// What the document says; `nil` when no document was read.
+  public var hints: PollingHints?
+  /// Where a chain of permanent redirects alone led to.
+  public var movedTo: URL?
+
+  public init(
+    _ outcome: Outcome, freshness: Freshness? = nil, retryAfter: Duration? = nil, hints: PollingHints? = nil,
+    movedTo: URL? = nil
+  ) {
+    self.outcome = outcome
+    self.freshness = freshness
+    self.retryAfter = retryAfter
+    self.hints = hints
+    self.movedTo = movedTo
+  }
+
+  /// How long an answer is fresh, and the field that says so.
+  public struct Freshness: Hashable, Sendable {
+    public var lifetime: Duration
+    /// As it came: `max-age=3600`.
+    public var field: String
+
+    public init(lifetime: Duration, field: String) {
+      self.lifetime = lifetime
+      self.field = field
+    }
+  }
+}
+
+extension AnswerFacts.Freshness {
+  /// What `Cache-Control: max-age` or else `Expires` says, less `Age` (RFC 9111, sections 4.2.1 and 4.2.3); `nil` without
+  /// either. Several `max-age` count as the smallest, an invalid one and an invalid `Expires` as over.
+  ///
+  /// - Parameter now: by which `Expires` is measured where the answer has no `Date`.
+  public init?(_ headers: HTTPHeaders, now: Date) {
+    let age = headers["Age"].flatMap { Int($0) }.map { max(0, $0) } ?? 0
+    let ages = headers.lazy.filter { $0.name.lowercased() == "cache-control" }
+      .flatMap { $0.value.split(separator: ",") }
+      .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+      .filter { $0.hasPrefix("max-age") }
+      .map { Self.seconds(in: String($0.drop { $0 != "=" }.dropFirst()).trimmingCharacters(in: ["\"", " "])) ?? 0 }
+    if let maxAge = ages.min() {
+      self.init(lifetime: .seconds(max(0, maxAge - age)), field: "max-age=\(maxAge)\(age > 0 ? ", Age \(age)" : "")")
+    } else if let text = headers["Expires"] {
+      let reference = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
+      let lifetime = HTTPDate.parse(text, now: now)?.timeIntervalSince(reference) ?? 0
+      self.init(
+        lifetime: .seconds(max(0, Int(min(lifetime, 1e9)) - age)), field: "Expires: \(text.prefix(40))")
+    } else {
+      return nil
+    }
+  }
+
+  /// Numbers too large for a second's count count as very large (RFC 9111, section 1.2.2).
+  fileprivate static func seconds(in text: String) -> Int? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+    return min(Int(text) ?? .max, 1 << 31)
+  }
+}
+
+extension AnswerFacts {
+  /// What `Retry-After` says: seconds or a date in any of HTTP's three forms (RFC 9110, section 10.2.3), measured by the
+  /// answer's own `Date`; `nil` when there is none that can be read. A date that is over is zero.
+  public static func retryAfter(_ headers: HTTPHeaders, now: Date) -> Duration? {
+    guard let text = headers["Retry-After"] else { return nil }
+    if let seconds = Freshness.seconds(in: text) { return .seconds(seconds) }
+    guard let date = HTTPDate.parse(text, now: now) else { return nil }
+    let reference = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
+    return .seconds(max(0, Int(min(date.timeIntervalSince(reference), 1e9))))
+  }
+
+  /// Reads everything that the head of an answer says. The outcome is that of its status; what its body is, others decide.
+  public init(_ response: HTTPResponse, now: Date) {
+    self.init(
+      .unchanged, freshness: Freshness(response.headers, now: now),
+      retryAfter: Self.retryAfter(response.headers, now: now), movedTo: response.permanentTarget)
+  }
+}
+
+extension HTTPResponse {
+  /// Where permanent redirects led, if there were only such.
+  fileprivate var permanentTarget: URL? {
+    nil
+  }
+}

@@ -1,0 +1,175 @@
+public import FeedFormats
+public import Foundation
+
+/// How polling a feed goes: everything that the next poll depends on, and that a person may want to know.
+///
+/// Kept in the cache's file, so that other processes and the next start know it too.
+public struct FeedHealth: Hashable, Sendable, Codable {
+  /// The address that was subscribed to.
+  public var address: URL
+  /// When the feed is asked for next; `nil` for never, and before the first time.
+  public var due: Date?
+  /// The earliest moment that the server or the document allows.
+  public var notBefore: Date?
+  /// The interval for which ``due`` was computed, in seconds; `nil` for one that adapts.
+  public var interval: Double?
+  public var rule: Schedule.Rule?
+  /// The reason for ``due``, to follow "because".
+  public var reason = ""
+  /// When the server was asked last.
+  public var asked: Date?
+  /// When it was asked last for all of the feed although there were validators.
+  public var askedForAll: Date?
+  /// When a feed arrived last, or the news that it has not changed.
+  public var succeeded: Date?
+  /// When the feed was last seen to have changed.
+  public var changed: Date?
+  /// How long there is between changes, on average, in seconds.
+  public var changeInterval: Double?
+  /// How many attempts have failed in a row.
+  public var failures = 0
+  /// What the last attempt ended with, in words.
+  public var outcome = ""
+  /// True after status 410.
+  public var isGone = false
+  /// What the last document said.
+  public var hints = PollingHints()
+  /// Where permanent redirects have led since when; see ``Move``.
+  public var move: Move?
+  /// How often the server was asked.
+  public var polls = 0
+
+  public init(address: URL) { self.address = address }
+
+  /// A permanent redirect that is watched until it is believed.
+  public struct Move: Hashable, Sendable, Codable {
+    public var to: URL
+    /// When it was first seen.
+    public var since: Date
+    /// True when it has become the address: after seven days of nothing else, with a feed at its end each time; from http to
+    /// https of the same host immediately.
+    public var isBelieved: Bool
+
+    public init(to: URL, since: Date, isBelieved: Bool = false) {
+      self.to = to
+      self.since = since
+      self.isBelieved = isBelieved
+    }
+
+    /// How long a redirect is watched: seven days.
+    public static let probation = Duration.seconds(7 * 86_400)
+    /// How many failures in a row bring the subscribed address back: three.
+    public static let patience = 3
+  }
+
+  /// A time of asking that lies in the future was written by a wrong clock: what was to follow it follows now.
+  mutating func correctClock(now: Date) {
+    guard let asked, asked > now + FeedCachePolicy.clockTolerance.seconds else { return }
+    let jump = asked.timeIntervalSince(now)
+    self.asked = now
+    due = due.map { $0 - jump }
+    notBefore = notBefore.map { $0 == .distantFuture ? $0 : $0 - jump }
+    if let all = askedForAll, all > now { askedForAll = now }
+    if let changed, changed > now { self.changed = now }
+  }
+
+  /// The address that is asked.
+  public var requestAddress: URL {
+    if let move, move.isBelieved, failures < Move.patience { move.to } else { address }
+  }
+
+  /// The interval that suits how often the feed changes: a third of that, between an hour and a day. The longer it has not
+  /// changed, the longer.
+  func adaptiveInterval(at now: Date) -> Double {
+    let quiet = changed.map { now.timeIntervalSince($0) } ?? 0
+    let usual = max(changeInterval ?? 0, quiet)
+    return min(max(usual / 3, Schedule.shortestAdaptive.seconds), Schedule.longest.seconds)
+  }
+}
+
+extension FeedHealth {
+  /// Takes in what came of the request that was sent at ``asked``.
+  ///
+  /// - Parameters:
+  ///   - facts: the outcome.
+  ///   - text: the outcome in words.
+  ///   - now: the moment of the answer.
+  mutating func note(_ facts: AnswerFacts, _ text: String, now: Date) {
+    outcome = text
+    polls += 1
+    if let hints = facts.hints { self.hints = hints }
+    noteMove(facts, now: now)
+    isGone = facts.outcome == .refused(410)
+    guard facts.outcome.isSuccess else {
+      failures += 1
+      return
+    }
+    failures = 0
+    succeeded = now
+    if facts.outcome == .changed {
+      if let changed {
+        let gap = max(0, now.timeIntervalSince(changed))
+        changeInterval = changeInterval.map { $0 * 0.7 + gap * 0.3 } ?? gap
+      }
+      changed = now
+    } else if changed == nil {
+      changed = now
+    }
+  }
+
+  /// A redirect counts only with a feed at its end: the login page of a public network never rewrites an address.
+  private mutating func noteMove(_ facts: AnswerFacts, now: Date) {
+    guard facts.outcome.isSuccess else {
+      if failures + 1 >= Move.patience { move = nil }
+      return
+    }
+    if move?.isBelieved == true, facts.movedTo == nil { return }
+    guard let target = facts.movedTo, target != address else {
+      move = nil
+      return
+    }
+    if move?.to != target { move = Move(to: target, since: now) }
+    let isUpgrade = target.isSecured(address)
+    if isUpgrade || now.timeIntervalSince(move?.since ?? now) >= Move.probation.seconds { move?.isBelieved = true }
+  }
+}
+
+extension URL {
+  /// True for the same address over TLS.
+  fileprivate func isSecured(_ other: URL) -> Bool {
+    scheme == "https" && other.scheme == "http" && host() == other.host() && port == nil && other.port == nil
+      && path() == other.path() && query() == other.query()
+  }
+}
+
+/// How one host is doing: the feeds of a host share its pauses.
+public struct HostHealth: Hashable, Sendable, Codable {
+  /// The host, with its port where that is not the scheme's own.
+  public var name: String
+  /// The end of the pause that it asked for; in the past when it is over.
+  public var pausedUntil: Date?
+  /// The reason for the pause, to follow "because".
+  public var reason = ""
+  /// The earliest moment of the next request, for politeness.
+  public var next: Date?
+
+  public init(name: String) { self.name = name }
+
+  /// The first moment at which it may be asked.
+  var opens: Date { max(pausedUntil ?? .distantPast, next ?? .distantPast) }
+
+  /// No pause is longer than a day: one that ends later was written by a wrong clock.
+  mutating func correctClock(now: Date) {
+    let latest = now + Schedule.longest.seconds
+    if let end = pausedUntil, end > latest { pausedUntil = latest }
+    if let next, next > now + 3600 { self.next = now }
+  }
+}
+
+extension URL {
+  /// The host that shares a queue.
+  public var pollingHost: String {
+    let host = (host(percentEncoded: false) ?? "").lowercased()
+    return port.map { "\(host):\($0)" } ?? host
+  }
+}

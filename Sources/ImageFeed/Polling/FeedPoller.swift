@@ -1,0 +1,113 @@
+public import FeedStream
+public import Foundation
+
+/// Asks for many feeds again and again, as seldom as their servers like and as often as their users want.
+///
+///     let store = SQLiteFeedStore(path: "feeds.db")
+///     let cache = FeedCache(store: store, on: loop)
+///     let poller = FeedPoller(addresses.map { PolledAddress($0) }, client: client, cache: cache, store: store, on: loop)
+///     let subscription = poller.sink { print($0.address, $0.result) }
+///
+/// Each subscription polls. A feed that is due is asked for conditionally; ``Schedule`` says when next, and the store keeps
+/// that for other processes and the next start. A host is asked one thing at a time, a second apart; when it wants a
+/// pause, all of its feeds wait. `docs/Polling.md` has the rules.
+///
+/// At the beginning, a feed that is not due yet is shown as it is saved. Then it is delivered when it changes, when it
+/// begins or ceases to come from the cache, and when the error changes. Finishes when no feed is left that is polled by
+/// itself: all gone (status 410). **Demand:** a poll begins only when its result is wanted; results that are there wait.
+/// **Failure:** none: a feed that cannot be shown is a result. **Cancellation:** closes the requests that run
+/// immediately; what polling knows is saved.
+///
+/// Lives on its scheduler's thread, as streams do.
+public struct FeedPoller {
+  /// What may be chosen; each has a default.
+  public struct Options {
+    /// How many requests run at a time, in all. 64 by default; the client has bounds of its own.
+    public var maxRunning = 64
+    /// The time between the end of a request to a host and the next to it, unless a feed's own interval is shorter. A second
+    /// by default.
+    public var gap: Duration = .seconds(1)
+    /// Determines how due times are spread. The system's choice by default.
+    public var seed = UInt64.random(in: 0 ... .max)
+    /// Is given each decision when it is made. Does nothing by default.
+    public var onDecision: (URL, PollDecision) -> Void = { _, _ in }
+    /// Is given the error of a store that failed; polling goes on without it. Does nothing by default.
+    public var report: (FeedStoreError) -> Void = { _ in }
+
+    public init() {}
+  }
+
+  let feeds: [PolledAddress]
+  let client: any HTTPClient
+  let cache: FeedCache
+  let store: any PollStore
+  let scheduler: any LoopScheduler
+  let options: Options
+
+  /// - Parameters:
+  ///   - feeds: each address once; what repeats one is left out.
+  ///   - client: makes the requests.
+  ///   - cache: where feeds are saved.
+  ///   - store: where health is kept: the store of `cache`, mostly.
+  ///   - scheduler: the loop that everything runs on; virtual time in a test.
+  public init(
+    _ feeds: [PolledAddress], client: any HTTPClient, cache: FeedCache, store: any PollStore,
+    on scheduler: any LoopScheduler, options: Options = Options()
+  ) {
+    precondition(options.maxRunning > 0, "FeedPoller: no request may run; allow one or more")
+    var seen: Set<URL> = []
+    self.feeds = feeds.filter { seen.insert($0.address).inserted }
+    self.client = client
+    self.cache = cache
+    self.store = store
+    self.scheduler = scheduler
+    self.options = options
+  }
+}
+
+/// A feed that is polled.
+public struct PolledAddress {
+  public var address: URL
+  /// How often it is asked for at most; `nil` adapts to how often it changes. An hour by default.
+  public var interval: Duration?
+  /// How it is loaded.
+  public var options: FeedLoader.Options
+
+  /// An hour.
+  public static let defaultInterval = Duration.seconds(3600)
+
+  public init(
+    _ address: URL, every interval: Duration? = defaultInterval, options: FeedLoader.Options = FeedLoader.Options()
+  ) {
+    precondition(interval ?? .seconds(1) > .zero, "PolledAddress: an interval is more than zero; nil adapts")
+    self.address = address.absoluteURL
+    self.interval = interval
+    self.options = options
+  }
+}
+
+/// One result of polling.
+public struct PolledFeed: Sendable {
+  /// As it was given.
+  public var address: URL
+  public var result: FeedResult
+
+  public init(address: URL, result: FeedResult) {
+    self.address = address
+    self.result = result
+  }
+}
+
+extension FeedPoller: Publisher {
+  public typealias Output = PolledFeed
+  public typealias Failure = Never
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == PolledFeed, S.Failure == Never {
+    let run = PollingRun(self) {
+      subscriber.receive($0)
+    } finish: {
+      subscriber.receive(completion: .finished)
+    }
+    subscriber.receive(subscription: run)
+  }
+}

@@ -1,0 +1,157 @@
+/// Decides which feed is asked for next: one request at a time for each host and a pause after it, in total no more than a
+/// number, and the hosts in turn.
+///
+/// A value that decides and does nothing; ``FeedPoller`` acts. Times are seconds of the wall clock. A host with ten
+/// thousand feeds that are due has one place in the row, as every other.
+struct PollQueue {
+  enum Step: Equatable {
+    /// Ask for this feed now.
+    case start(Int)
+    /// Nothing can be done before this time; `nil` when only the end of a request helps.
+    case wait(until: Double?)
+  }
+
+  private struct Host {
+    /// Those that are due, in order.
+    var ready: ArraySlice<Int> = []
+    var opens: Double = -.infinity
+    var isRunning = false
+    var isQueued = false
+  }
+
+  private var hosts: [Host] = []
+  private var hostOfFeed: [Int] = []
+  private var numbers: [String: Int] = [:]
+  /// Feeds that wait for their time.
+  private var waiting = Heap<Int>()
+  /// Hosts with feeds that are due.
+  private var opening = Heap<Int>()
+  private(set) var running = 0
+  private let limit: Int
+
+  init(limit: Int) { self.limit = limit }
+
+  var readyCount: Int { hosts.reduce(0) { $0 + $1.ready.count } }
+
+  /// Adds a feed, whose number is how many there were before.
+  mutating func add(host name: String, due: Double?) {
+    let host = numbers[name] ?? hosts.count
+    if host == hosts.count {
+      hosts.append(Host())
+      numbers[name] = host
+    }
+    hostOfFeed.append(host)
+    if let due { waiting.insert(hostOfFeed.count - 1, at: due) }
+  }
+
+  /// Keeps a host closed until a time, unless it is closed for longer.
+  mutating func close(_ name: String, until time: Double) {
+    guard let host = numbers[name] else { return }
+    hosts[host].opens = max(hosts[host].opens, time)
+  }
+
+  /// The next step; after ``Step/start(_:)`` there may be more.
+  mutating func next(at now: Double) -> Step {
+    while let (due, feed) = waiting.first, due <= now {
+      waiting.removeFirst()
+      let host = hostOfFeed[feed]
+      hosts[host].ready.append(feed)
+      line(up: host)
+    }
+    guard running < limit else { return .wait(until: waiting.first?.key) }
+    while let (time, host) = opening.first, time <= now {
+      opening.removeFirst()
+      hosts[host].isQueued = false
+      guard hosts[host].opens <= now else {
+        line(up: host)
+        continue
+      }
+      guard let feed = hosts[host].ready.popFirst() else { continue }
+      hosts[host].isRunning = true
+      running += 1
+      return .start(feed)
+    }
+    return .wait(until: [waiting.first?.key, opening.first?.key].compactMap { $0 }.min())
+  }
+
+  /// The request of a feed has ended, or was not made after all.
+  ///
+  /// - Parameters:
+  ///   - due: its next time; `nil` for never.
+  ///   - opens: the time until which its host stays closed.
+  mutating func ended(_ feed: Int, due: Double?, hostOpens opens: Double) {
+    let host = hostOfFeed[feed]
+    hosts[host].isRunning = false
+    hosts[host].opens = max(hosts[host].opens, opens)
+    running -= 1
+    if let due { waiting.insert(feed, at: due) }
+    line(up: host)
+  }
+
+  /// Moves feeds that are overdue by more than `grace` to times that `place` chooses: after a sleep, not all together.
+  ///
+  /// - Parameter first: feeds due before this time stay: they were never asked for.
+  mutating func spreadOverdue(from first: Double, at now: Double, grace: Double, _ place: (_ count: Int) -> Double) {
+    var (late, fresh): ([Int], [(Double, Int)]) = ([], [])
+    while let (due, feed) = waiting.first, due < now - grace {
+      waiting.removeFirst()
+      if due < first { fresh.append((due, feed)) } else { late.append(feed) }
+    }
+    for (due, feed) in fresh { waiting.insert(feed, at: due) }
+    for feed in late { waiting.insert(feed, at: place(late.count)) }
+  }
+
+  /// The clock was set: what was to come in an hour still does.
+  mutating func shift(by seconds: Double) {
+    waiting.shift(by: seconds)
+    opening.shift(by: seconds)
+    for host in hosts.indices { hosts[host].opens += seconds }
+  }
+
+  private mutating func line(up host: Int) {
+    guard !hosts[host].isRunning, !hosts[host].isQueued, !hosts[host].ready.isEmpty else { return }
+    hosts[host].isQueued = true
+    opening.insert(host, at: hosts[host].opens)
+  }
+}
+
+/// The least key first; equal keys in the order of insertion.
+struct Heap<Value> {
+  private var nodes: [(key: Double, order: UInt64, value: Value)] = []
+  private var insertions: UInt64 = 0
+
+  var first: (key: Double, value: Value)? { nodes.first.map { ($0.key, $0.value) } }
+
+  mutating func insert(_ value: Value, at key: Double) {
+    nodes.append((key, insertions, value))
+    insertions += 1
+    var child = nodes.count - 1
+    while child > 0, isBefore(child, (child - 1) / 2) {
+      nodes.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+
+  mutating func shift(by difference: Double) {
+    for index in nodes.indices { nodes[index].key += difference }
+  }
+
+  mutating func removeFirst() {
+    nodes.swapAt(0, nodes.count - 1)
+    nodes.removeLast()
+    var parent = 0
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2] where child < nodes.count && isBefore(child, least) {
+        least = child
+      }
+      guard least != parent else { return }
+      nodes.swapAt(parent, least)
+      parent = least
+    }
+  }
+
+  private func isBefore(_ one: Int, _ other: Int) -> Bool {
+    (nodes[one].key, nodes[one].order) < (nodes[other].key, nodes[other].order)
+  }
+}

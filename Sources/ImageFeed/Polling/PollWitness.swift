@@ -1,0 +1,66 @@
+import FeedStream
+import Foundation
+
+/// A client that keeps the head of the last answer for the poller, which the chain of a load has no use for.
+final class PollWitness: HTTPClient {
+  private let client: any HTTPClient
+  private var head: HTTPResponse?
+  /// How the feed was saved, once it is.
+  var replacement: FeedReplacement?
+
+  init(client: any HTTPClient) { self.client = client }
+
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    client.get(request)
+      .handleEvents(receiveOutput: { [self] response in
+        head = response
+        head?.body = Data()
+      })
+      .eraseToAnyPublisher()
+  }
+
+  /// What a load ended with, as far as it matters for the next one, and in words.
+  func facts(of result: FeedResult, now: Date) -> (AnswerFacts, String) {
+    var facts = head.map { AnswerFacts($0, now: now) } ?? AnswerFacts(.noAnswer(wasAsked: false))
+    switch result {
+    case .success(let feed):
+      if case .cache(_, _, let reason) = feed.source {
+        facts.outcome = reason.outcome
+        return (facts, "\(reason)")
+      }
+      let isSame = replacement.map { $0 != .replaced } ?? (head?.status == 304)
+      facts.outcome = isSame ? .unchanged : .changed
+      facts.hints = feed.images.polling
+      let status = head.map { "status \($0.status), " } ?? ""
+      return (facts, status + (isSame ? "not changed" : "changed, \(feed.images.count) images"))
+    case .failure(let error):
+      facts.outcome = error.remote.outcome
+      return (facts, "\(error.remote)")
+    }
+  }
+}
+
+extension RemoteFeedError {
+  fileprivate var outcome: AnswerFacts.Outcome {
+    switch self {
+    case .connectivity(let error): .noAnswer(wasAsked: error.kind.reachesServer)
+    case .invalidData(.status(let status)): .refused(status)
+    case .invalidData(.challenge(let status)): .challenged(status)
+    case .invalidData, .unchanged: .notAFeed
+    case .notDue: .noAnswer(wasAsked: false)
+    }
+  }
+
+  var isNotDue: Bool { if case .notDue = self { true } else { false } }
+}
+
+extension HTTPError.Kind {
+  /// True when the server may have seen the request.
+  fileprivate var reachesServer: Bool {
+    switch self {
+    case .invalidRequest, .nameResolution, .connect, .tls, .resources, .closed: false
+    case .timedOut(let phase): phase == .response || phase == .receive
+    default: true
+    }
+  }
+}

@@ -1,0 +1,284 @@
+import FeedStream
+import Foundation
+
+/// One subscription to a ``FeedPoller``: acts on what ``PollQueue`` decides.
+final class PollingRun: Subscription {
+  /// What is known of one of the feeds.
+  struct Member {
+    let polled: PolledAddress
+    let host: String
+    var health: FeedHealth
+    /// What was delivered last.
+    var shown: ShownMark?
+    /// The poll that is running.
+    var poll: (any Cancellable)?
+  }
+
+  /// How long it sleeps at most, in seconds: a machine that was suspended is noticed within this.
+  static let longestSleep = 60.0
+  /// How late a feed is that was missed: those are spread, and asked for at most one a second on average.
+  static let grace = 60.0
+  static let longestSpread = 600.0
+
+  let poller: FeedPoller
+  var members: [Member] = []
+  var queue: PollQueue
+  private var random: PollRandom
+  private var receive: ((PolledFeed) -> Subscribers.Demand)?
+  private var finish: (() -> Void)?
+  private var demand = Subscribers.Demand.none
+  private var results: ArraySlice<PolledFeed> = []
+  /// Those whose saved feed is shown first.
+  private var toShow: ArraySlice<Int> = []
+  private var isShowing = false
+  private var hasBegun = false
+  private var isReady = false
+  private var isDelivering = false
+  private var timer: (any Cancellable)?
+  private var jobs: [any Cancellable] = []
+  private var lastLook: (wall: Date, instant: StreamInstant)?
+
+  init(
+    _ poller: FeedPoller, receive: @escaping (PolledFeed) -> Subscribers.Demand, finish: @escaping () -> Void
+  ) {
+    self.poller = poller
+    self.receive = receive
+    self.finish = finish
+    queue = PollQueue(limit: poller.options.maxRunning)
+    random = PollRandom(seed: poller.options.seed)
+  }
+
+  var now: Date { poller.cache.now() }
+  private var isLive: Bool { receive != nil }
+
+  // MARK: Subscription
+
+  func request(_ demand: Subscribers.Demand) {
+    precondition(demand > .none, "FeedPoller: request(.none) asks for nothing; request one or more")
+    guard isLive else { return }
+    self.demand += demand
+    if hasBegun { return pump() }
+    hasBegun = true
+    begin()
+  }
+
+  func cancel() {
+    guard isLive else { return }
+    receive = nil
+    finish = nil
+    results = []
+    timer?.cancel()
+    timer = nil
+    for job in jobs { job.cancel() }
+    for index in members.indices {
+      guard let poll = members[index].poll.take() else { continue }
+      poll.cancel()
+      giveBack(index)
+    }
+  }
+
+  // MARK: Beginning
+
+  private func begin() {
+    let (store, addresses) = (poller.store, poller.feeds.map(\.address))
+    let work = poller.cache.worker.perform(
+      { () throws(FeedStoreError) in try store.health(of: addresses) },
+      completion: { [weak self] in self?.began(with: $0) })
+    jobs.append(work)
+  }
+
+  private func began(with result: Result<[FeedHealth?], FeedStoreError>) {
+    guard isLive else { return }
+    let known = poller.unwrap(result) ?? []
+    let now = now
+    for (index, feed) in poller.feeds.enumerated() {
+      var health = (index < known.count ? known[index] : nil) ?? FeedHealth(address: feed.address)
+      health.correctClock(now: now)
+      let due = Schedule(every: feed.interval).due(health, using: &random)
+      health.due = due
+      let host = health.requestAddress.pollingHost
+      members.append(Member(polled: feed, host: host, health: health))
+      queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })
+      // Who was never asked for is asked for now; the rest has something to show meanwhile.
+      if health.asked != nil, due.map({ $0 > now }) ?? true { toShow.append(index) }
+    }
+    isReady = true
+    spreadOverdue()
+    pump()
+  }
+
+  // MARK: Going on
+
+  /// Does everything that can be done now, and sets the timer for the rest.
+  func pump() {
+    guard isLive, isReady else { return }
+    deliver()
+    guard isLive else { return }
+    noticeSleep()
+    showNext()
+    while isLive, demand > .max(queue.running + results.count) {
+      switch queue.next(at: now.timeIntervalSince1970) {
+      case .start(let index): poll(index)
+      case .wait(let time):
+        if let time { sleep(until: time) } else { finishIfOver() }
+        return
+      }
+    }
+  }
+
+  private func sleep(until time: Double) {
+    let delay = min(max(time - now.timeIntervalSince1970, 0.001), Self.longestSleep)
+    timer?.cancel()
+    let scheduler = poller.scheduler
+    timer = scheduler.wake(after: .seconds(delay)) { [weak self] in
+      self?.timer?.cancel()
+      self?.timer = nil
+      self?.pump()
+    }
+  }
+
+  /// A wall clock that has gone further than time has: the machine slept, or somebody set the clock.
+  private func noticeSleep() {
+    let present = (wall: now, instant: poller.scheduler.now)
+    defer { lastLook = present }
+    guard let lastLook else { return }
+    let passed = lastLook.instant.distance(to: present.instant).seconds
+    let jump = present.wall.timeIntervalSince(lastLook.wall) - passed
+    if jump > Self.grace { spreadOverdue() }
+    // Set back: what was due in an hour is so still.
+    if jump < -1 { queue.shift(by: jump) }
+  }
+
+  private func spreadOverdue() {
+    let now = now.timeIntervalSince1970
+    // A feed that was never asked for is not late.
+    queue.spreadOverdue(from: 0, at: now, grace: Self.grace) { count in
+      now + (count < 2 ? 0 : Double.random(in: 0..<min(Double(count - 1), Self.longestSpread), using: &random))
+    }
+  }
+
+  private func finishIfOver() {
+    guard queue.running == 0, toShow.isEmpty, !isShowing, results.isEmpty else { return }
+    let finish = self.finish
+    receive = nil
+    self.finish = nil
+    timer?.cancel()
+    finish?()
+  }
+
+  // MARK: One poll
+
+  private func poll(_ index: Int) {
+    let poll = FeedPoll(of: members[index].polled, members[index].health, host: members[index].host, in: poller)
+    members[index].poll = poll.begin(using: random.next()) { [weak self] ending in
+      self?.ended(index, ending)
+    }
+  }
+
+  private func ended(_ index: Int, _ ending: FeedPoll.Ending) {
+    guard isLive else { return }
+    members[index].poll = nil
+    switch ending {
+    case .postponed(let health, let opens):
+      members[index].health = health
+      queue.ended(index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: opens.timeIntervalSince1970)
+    case .polledByAnother(var health):
+      health.due = Schedule(every: members[index].polled.interval).due(health, using: &random)
+      members[index].health = health
+      queue.ended(index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: -.infinity)
+      toShow.append(index)
+    case .ended(let health, let host, let result):
+      members[index].health = health
+      queue.ended(
+        index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: host.opens.timeIntervalSince1970)
+      show(result, of: index)
+    }
+    pump()
+  }
+
+  /// Notes that a request was closed before its end.
+  private func giveBack(_ index: Int) {
+    var host = HostHealth(name: members[index].host)
+    host.next = now + poller.gap(for: members[index].polled).seconds
+    let (store, record) = (poller.store, host)
+    poller.cache.worker.perform(
+      { () throws(FeedStoreError) in try store.release(record) }, completion: { [poller] in _ = poller.unwrap($0) })
+  }
+
+  // MARK: Showing
+
+  /// Shows what is saved, of one feed after another.
+  private func showNext() {
+    guard !isShowing, demand > .max(queue.running + results.count), let index = toShow.popFirst() else { return }
+    isShowing = true
+    let (member, cache) = (members[index], poller.cache)
+    let reason = RemoteFeedError.notDue(until: member.health.due, member.health.reason)
+    let shown = Fail<FeedImages, RemoteFeedError>(error: reason)
+      .fallback(to: cache.feed(at: member.polled.address).load(maxAge: member.polled.options.maxAge), now: cache.now)
+      .asResult()
+      .sink { [weak self] result in
+        self?.isShowing = false
+        self?.show(result, of: index)
+        self?.pump()
+      }
+    jobs.append(shown)
+    if jobs.count > 16 { jobs.removeFirst(8) }
+  }
+
+  private func show(_ result: FeedResult, of index: Int) {
+    let mark = ShownMark(result)
+    guard mark != members[index].shown else { return }
+    members[index].shown = mark
+    results.append(PolledFeed(address: members[index].polled.address, result: result))
+  }
+
+  private func deliver() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    while demand > .none, let receive, let result = results.popFirst() {
+      demand -= .max(1)
+      demand += receive(result)
+    }
+    isDelivering = false
+  }
+}
+
+/// Stands for what was shown, without keeping it.
+struct ShownMark: Equatable {
+  private let kind: Int
+  private let digest: Int
+
+  init(_ result: FeedResult) {
+    switch result {
+    case .success(let feed):
+      digest = feed.images.hashValue
+      // What is not due is as good as the server's.
+      if case .cache(_, _, let reason) = feed.source, !reason.isNotDue { kind = 1 } else { kind = 0 }
+    case .failure(let error):
+      digest = "\(error.remote)\(String(describing: error.cache.failure))".hashValue
+      kind = 2
+    }
+  }
+}
+
+extension LoopScheduler {
+  /// Runs `action` once, unless the result is cancelled before; the action cancels it itself.
+  fileprivate func wake(after delay: StreamInstant.Stride, _ action: @escaping () -> Void) -> any Cancellable {
+    schedule(
+      after: now.advanced(by: delay), interval: .seconds(3600), tolerance: minimumTolerance, options: nil, action)
+  }
+}
+
+extension FeedPoller {
+  func gap(for feed: PolledAddress) -> Duration { Swift.min(options.gap, feed.interval ?? options.gap) }
+
+  /// The value, or the report of a failure.
+  func unwrap<Value>(_ result: Result<Value, FeedStoreError>) -> Value? {
+    switch result {
+    case .success(let value): return value
+    case .failure(let error):
+      options.report(error)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,147 @@
+public import Foundation
+
+/// Keeps what polling knows of feeds and hosts, for every process that shares it: the port between the poller and a
+/// database.
+///
+/// As with ``FeedStore``, every call **blocks** until it is done, and each is atomic for every process.
+public protocol PollStore: Sendable {
+  /// The health of those of `addresses` that were ever polled, in their order; `nil` for the others.
+  func health(of addresses: [URL]) throws(FeedStoreError) -> [FeedHealth?]
+
+  /// The health of a host; `nil` when it was never polled.
+  func health(ofHost name: String) throws(FeedStoreError) -> HostHealth?
+
+  /// Asks for the right to send a request now, and notes it, so that a process that is killed meanwhile, another one and
+  /// the next do not ask again too soon.
+  func claim(_ claim: PollClaim) throws(FeedStoreError) -> PollVerdict
+
+  /// Notes what came of a request, and gives its host free.
+  func record(_ record: PollRecord) throws(FeedStoreError)
+
+  /// Gives a host free whose request was closed before its end.
+  func release(_ host: HostHealth) throws(FeedStoreError)
+
+  /// The latest decisions about a feed, the oldest first; at most ``PollDecision/kept``.
+  func decisions(for address: URL) throws(FeedStoreError) -> [PollDecision]
+}
+
+/// A wish to send a request.
+public struct PollClaim: Hashable, Sendable {
+  /// What the poller knows of the feed, its due time included.
+  public var feed: FeedHealth
+  public var host: String
+  public var now: Date
+  /// How long the request may take: the host is taken so long, unless the record comes sooner.
+  public var lease: Duration
+  /// When the feed is due again if the process ends before the answer.
+  public var dueIfLost: Date
+
+  public init(feed: FeedHealth, host: String, now: Date, lease: Duration, dueIfLost: Date) {
+    self.feed = feed
+    self.host = host
+    self.now = now
+    self.lease = lease
+    self.dueIfLost = dueIfLost
+  }
+}
+
+/// The answer to a ``PollClaim``.
+public enum PollVerdict: Hashable, Sendable {
+  /// Send it, with these validators; without any, for all of the feed.
+  case granted(FeedHealth, since: FeedValidators)
+  /// The host is paused, or another process is asking it.
+  case hostIsClosed(HostHealth)
+  /// Another process has asked for the feed since.
+  case notDue(FeedHealth)
+}
+
+/// What came of a request.
+public struct PollRecord: Hashable, Sendable {
+  public var feed: FeedHealth
+  /// The name of the host and the earliest moment of its next request; with the end of a pause if it asked for one.
+  public var host: HostHealth
+  public var decision: PollDecision
+
+  public init(feed: FeedHealth, host: HostHealth, decision: PollDecision) {
+    self.feed = feed
+    self.host = host
+    self.decision = decision
+  }
+}
+
+/// One line of the log of decisions: what was asked, what came of it, and what follows.
+public struct PollDecision: Hashable, Sendable, Codable {
+  public var time: Date
+  /// What the server was asked for: `all of it`, or `changes`.
+  public var request: String
+  /// The outcome in words.
+  public var outcome: String
+  /// When the feed is due next; `nil` for never.
+  public var due: Date?
+  public var rule: Schedule.Rule
+  /// The reason, to follow "because".
+  public var reason: String
+
+  public init(time: Date, request: String, outcome: String, due: Date?, rule: Schedule.Rule, reason: String) {
+    self.time = time
+    self.request = request
+    self.outcome = outcome
+    self.due = due
+    self.rule = rule
+    self.reason = reason
+  }
+
+  /// How many are kept of each feed: 20.
+  public static let kept = 20
+}
+
+extension PollClaim {
+  /// What a store answers and notes, for what it has saved; the same in every store.
+  ///
+  /// - Parameters:
+  ///   - savedFeed: the health in the store.
+  ///   - savedHost: that of the host.
+  ///   - validators: those of the saved feed.
+  /// - Returns: the verdict, and what to save with it when it is granted.
+  public func decide(
+    _ savedFeed: FeedHealth?, _ savedHost: HostHealth?, _ validators: FeedValidators
+  ) -> (verdict: PollVerdict, feed: FeedHealth, host: HostHealth) {
+    var host = savedHost ?? HostHealth(name: self.host)
+    host.correctClock(now: now)
+    var feed = savedFeed ?? self.feed
+    // Asked for since this process last looked, by another one; not by one whose clock was wrong.
+    if let asked = feed.asked, asked != self.feed.asked, asked <= now + FeedCachePolicy.clockTolerance.seconds,
+      asked > self.feed.asked ?? .distantPast || feed.due.map({ $0 > now }) ?? false
+    {
+      return (.notDue(feed), feed, host)
+    }
+    guard host.opens <= now else { return (.hostIsClosed(host), feed, host) }
+    feed.asked = now
+    feed.due = dueIfLost
+    feed.interval = self.feed.interval
+    feed.reason = "a request was begun and not ended"
+    host.next = now + lease.seconds
+    var since = validators.trusted(at: now)
+    if since == FeedValidators(), !validators.isEmpty {
+      // All of it at most once a day, whatever comes of that.
+      if let last = feed.askedForAll, now.timeIntervalSince(last) < 86_400, last <= now {
+        since = validators
+      } else {
+        feed.askedForAll = now
+      }
+    }
+    return (.granted(feed, since: since), feed, host)
+  }
+}
+
+extension HostHealth {
+  /// The record of one request over what is saved: the later end of two pauses holds.
+  public func merged(into saved: HostHealth?) -> HostHealth {
+    var merged = self
+    if let end = saved?.pausedUntil, end > pausedUntil ?? .distantPast {
+      merged.pausedUntil = end
+      merged.reason = saved?.reason ?? ""
+    }
+    return merged
+  }
+}

@@ -1,0 +1,60 @@
+public import Foundation
+public import ImageFeed
+
+extension VirtualDisk: PollStore {
+  public func health(of addresses: [URL]) throws(FeedStoreError) -> [FeedHealth?] {
+    try reading(.health(addresses)) { polls in addresses.map { polls.feeds[$0.absoluteURL] } }
+  }
+
+  public func health(ofHost name: String) throws(FeedStoreError) -> HostHealth? {
+    try reading(.hostHealth(name)) { $0.hosts[name] }
+  }
+
+  public func claim(_ claim: PollClaim) throws(FeedStoreError) -> PollVerdict {
+    try changing(.claim(claim), of: claim.feed.address) { platter in
+      let record = platter.durable[claim.feed.address.absoluteURL]
+      return platter.polls.claim(claim, record?.feed.validators ?? FeedValidators())
+    }
+  }
+
+  public func record(_ record: PollRecord) throws(FeedStoreError) {
+    try changing(.record(record), of: record.feed.address) { $0.polls.record(record) }
+  }
+
+  public func release(_ host: HostHealth) throws(FeedStoreError) {
+    try changing(.release(host), of: nil) { $0.polls.release(host) }
+  }
+
+  public func decisions(for address: URL) throws(FeedStoreError) -> [PollDecision] {
+    try reading(.decisions(address)) { $0.decisions[address.absoluteURL] ?? [] }
+  }
+
+  private func reading<T>(_ call: DiskCall, _ body: (PollMemory) -> T) throws(FeedStoreError) -> T {
+    let outcome: (T) -> DiskEvent.Outcome = { _ in .polling }
+    return try serve(call, .retrieval, outcome) { platter in
+      try platter.pass(.read, .retrieval, at: nil)
+      return body(platter.polls)
+    }
+  }
+
+  /// Makes a change that a crash before the commit undoes.
+  private func changing<T>(_ call: DiskCall, of address: URL?, _ change: (inout Platter) -> T) throws(FeedStoreError)
+    -> T
+  {
+    let outcome: (T) -> DiskEvent.Outcome = { _ in .polling }
+    return try serve(call, .insertion, outcome) { platter in
+      try platter.pass(.read, .insertion, at: nil)
+      try platter.pass(.write, .insertion, at: nil)
+      let before = platter.polls
+      let result = change(&platter)
+      do {
+        try platter.pass(.beforeCommit, .insertion, at: nil)
+      } catch {
+        platter.polls = before
+        throw error
+      }
+      try platter.pass(.afterCommit, .insertion, at: nil)
+      return result
+    }
+  }
+}

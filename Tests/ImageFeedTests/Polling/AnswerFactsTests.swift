@@ -1,0 +1,44 @@
+import FeedHTTP
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+/// What the fields of an answer say about the next request.
+@Suite(.settled) struct AnswerFactsTests {
+  private static let date = "Sun, 15 Jun 2025 15:06:40 GMT"
+
+  @Test(
+    arguments: [
+      ([("Cache-Control", "max-age=60")], 60), ([("Cache-Control", "private, MAX-AGE=\"60\" ")], 60),
+      ([("Cache-Control", "max-age=60"), ("Age", "50")], 10), ([("Cache-Control", "max-age=60"), ("Age", "70")], 0),
+      ([("Cache-Control", "max-age=60, max-age=30")], 30), ([("Cache-Control", "max-age=-1")], 0),
+      ([("Cache-Control", "max-age=99999999999999999999")], 1 << 31),
+      ([("Cache-Control", "max-age=60"), ("Expires", "0")], 60),
+      ([("Expires", "Sun, 15 Jun 2025 15:07:40 GMT"), ("Date", date)], 60),
+      ([("Expires", "Sun, 15 Jun 2025 15:07:40 GMT"), ("Date", date), ("Age", "20")], 40), ([("Expires", "0")], 0),
+      ([("Expires", "Sun, 15 Jun 2025 15:08:40 GMT")], 120), ([("ETag", "\"1\"")], nil),
+      ([("Cache-Control", "no-cache")], nil),
+    ] as [([(String, String)], Int?)])
+  func `freshness is max-age, or else Expires, less Age`(fields: [(String, String)], seconds: Int?) {
+    let headers = HTTPHeaders(fields.map { (name: $0.0, value: $0.1) })
+    #expect(AnswerFacts.Freshness(headers, now: noon)?.lifetime == seconds.map { .seconds($0) })
+  }
+
+  @Test(
+    arguments: [
+      ("120", 120), ("0", 0), ("Sun, 15 Jun 2025 15:08:40 GMT", 120), ("Sunday, 15-Jun-25 15:08:40 GMT", 120),
+      ("Sun Jun 15 15:08:40 2025", 120), ("Sun, 15 Jun 2025 15:00:00 GMT", 0), ("soon", nil), ("-5", nil), ("1.5", nil),
+      ("99999999999999999999", 1 << 31),
+    ] as [(String, Int?)])
+  func `a pause is seconds, or a date in any of three forms`(text: String, seconds: Int?) {
+    #expect(AnswerFacts.retryAfter([("Retry-After", text)], now: noon) == seconds.map { .seconds($0) })
+  }
+
+  @Test func `a date is measured by the server's own clock`() {
+    let headers: HTTPHeaders = [
+      ("Retry-After", "Sun, 15 Jun 2025 15:08:40 GMT"), ("Date", "Sun, 15 Jun 2025 15:08:30 GMT"),
+    ]
+    #expect(AnswerFacts.retryAfter(headers, now: noon) == .seconds(10))
+  }
+}

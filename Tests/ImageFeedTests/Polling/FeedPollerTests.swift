@@ -1,0 +1,233 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+/// Polling on a virtual network, in virtual time, over a store that outlives its process.
+@Suite(.settled) struct FeedPollerTests {
+  /// A network, a store, and the process that polls.
+  private final class Place {
+    let time = VirtualTimeScheduler()
+    let network: VirtualNetwork
+    var disk: VirtualDisk
+    var results: [PolledFeed] = []
+    var decisions: [PollDecision] = []
+    var isFinished = false
+    private var process: AnyCancellable?
+
+    init() {
+      network = VirtualNetwork(on: time)
+      disk = VirtualDisk(on: time)
+      time.offloadLatency = .milliseconds(1)
+    }
+
+    var wall: Date { noon + Double(time.now.nanoseconds) / 1e9 }
+
+    func start(_ addresses: [String] = ["https://example.com/feed"], every interval: Duration? = .seconds(3600)) {
+      let clock = Clock(time)
+      let cache = FeedCache(store: disk, on: time, now: { clock.now })
+      var options = FeedPoller.Options()
+      options.seed = 7
+      options.onDecision = { [unowned self] _, decision in decisions.append(decision) }
+      let poller = FeedPoller(
+        addresses.map { PolledAddress(URL(string: $0)!, every: interval) }, client: network, cache: cache, store: disk,
+        on: time, options: options)
+      process = poller.sink { [unowned self] _ in
+        isFinished = true
+      } receiveValue: { [unowned self] in
+        results.append($0)
+      }
+    }
+
+    func stop() { process = nil }
+
+    /// Ends the process in the middle of whatever it does.
+    func kill() {
+      disk.crash()
+      process = nil
+      disk = disk.restarted()
+    }
+
+    /// The seconds at which requests were sent.
+    var times: [Int] { network.log.map { Int($0.sent.nanoseconds / 1_000_000_000) } }
+    var gaps: [Int] { zip(times.dropFirst(), times).map { $0 - $1 } }
+
+    private final class Clock: Sendable {
+      let time: VirtualTimeScheduler
+      init(_ time: VirtualTimeScheduler) { self.time = time }
+      var now: Date { noon + Double(time.now.nanoseconds) / 1e9 }
+    }
+  }
+
+  private static let images = makeFeed(3).images
+  private static let body = FeedPayload.bytes(of: images)
+  private static func feed(_ headers: HTTPHeaders = [("ETag", "\"1\"")]) -> VirtualReply {
+    .answer(headers: headers, body)
+  }
+  private static func polite(_ request: VirtualRequest) -> VirtualReply {
+    request.request.headers.isEmpty ? feed() : .answer(status: 304, Data())
+  }
+
+  @Test func `a feed that does not change is shown once and asked for every hour, conditionally`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in Self.polite(request) }
+    place.start()
+    place.time.advance(by: .seconds(24 * 3600))
+    #expect(place.results.map { try? $0.result.get().images } == [Self.images])
+    #expect(place.gaps.allSatisfy { (3600...3961).contains($0) } && Set(place.gaps).count > 10)
+    #expect(place.network.log.filter(\.request.headers.isEmpty).count == 1)
+    #expect(place.decisions.first?.request == "all of it" && place.decisions.last?.outcome == "status 304, not changed")
+    place.stop()
+  }
+
+  @Test func `a restart shows what is saved and does not ask again before it is due`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in Self.polite(request) }
+    place.start()
+    for _ in 0..<20 {
+      place.time.advance(by: .seconds(60))
+      place.stop()
+      place.start()
+    }
+    place.time.advance(by: .seconds(60))
+    #expect(place.times == [0])
+    #expect(place.results.count == 21)
+    guard case .cache(_, _, .notDue) = try? place.results.last?.result.get().source else {
+      Issue.record("\(place.results)")
+      return
+    }
+    place.time.advance(by: .seconds(3600))
+    #expect(place.times.count == 2)
+    // What has not changed is not shown again.
+    #expect(place.results.count == 21)
+    place.stop()
+  }
+
+  @Test(arguments: [0, 1, 2, 3, 50, 90, 200])
+  func `a process that is killed at any moment of a poll does not ask again too soon`(milliseconds: Int) {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in Self.polite(request) }
+    place.start()
+    place.time.advance(by: .milliseconds(milliseconds))
+    place.kill()
+    place.start()
+    place.time.advance(by: .seconds(3599))
+    #expect(place.times.count <= 1)
+    place.time.advance(by: .seconds(400))
+    #expect(place.times.count <= 2 && !place.times.isEmpty)
+    place.stop()
+  }
+
+  @Test(arguments: [429, 503]) func `a pause holds for all feeds of the host, over a restart`(status: Int) {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      request.number == 0 ? .answer(status: status, headers: [("Retry-After", "7200")], Data()) : Self.feed()
+    }
+    place.network.serve("other.com") { _, _ in Self.feed() }
+    let addresses = ["https://example.com/1", "https://example.com/2", "https://other.com/"]
+    place.start(addresses, every: .seconds(600))
+    place.time.advance(by: .seconds(1800))
+    place.kill()
+    place.start(addresses, every: .seconds(600))
+    place.time.advance(by: .seconds(5399))
+    let asked = place.network.log.filter { $0.request.url.host() == "example.com" }
+    #expect(asked.count == 1)
+    #expect(place.network.log.count > 10)
+    place.time.advance(by: .seconds(1000))
+    #expect(place.network.log.contains { $0.request.url.path() == "/2" })
+    place.stop()
+  }
+
+  @Test func `one host is asked one thing at a time, a second apart; others do not wait for it`() {
+    let place = Place()
+    for host in ["slow.com", "quick.com"] {
+      place.network.serve(host) { _, _ in .answer(Self.body, after: host == "slow.com" ? 5 : 0.1) }
+    }
+    place.start((0..<50).map { "https://slow.com/\($0)" } + (0..<3).map { "https://quick.com/\($0)" })
+    place.time.advance(by: .seconds(400))
+    for host in ["slow.com", "quick.com"] {
+      let log = place.network.log.filter { $0.request.url.host() == host }
+      for (one, next) in zip(log, log.dropFirst()) { #expect(one.ended!.distance(to: next.sent) >= .seconds(1)) }
+      #expect(log.count == (host == "slow.com" ? 50 : 3))
+      if host == "quick.com" { #expect(log.last!.sent.nanoseconds < 4_000_000_000) }
+    }
+    place.stop()
+  }
+
+  @Test func `a shorter interval given by hand holds for its feed`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in Self.polite(request) }
+    place.start(every: .milliseconds(200))
+    place.time.advance(by: .seconds(10))
+    #expect(place.network.log.count > 25)
+    place.stop()
+  }
+
+  @Test func `a feed that is gone is left alone, and with the last one polling ends`() {
+    let place = Place()
+    place.network.serve("example.com") { _, _ in .answer(status: 410, Data()) }
+    place.start()
+    place.time.advance(by: .seconds(100 * 86_400))
+    #expect(place.times == [0])
+    #expect(place.isFinished)
+    guard case .failure(let error) = place.results.last?.result else {
+      Issue.record("nothing was said")
+      return
+    }
+    #expect("\(error)".contains("gone for good"))
+  }
+
+  @Test func `what fails is asked for more and more seldom, and never given up`() {
+    let place = Place()
+    place.network.serve("example.com") { _, _ in .answer(status: 404, Data()) }
+    place.start()
+    place.time.advance(by: .seconds(60 * 86_400))
+    #expect(place.gaps.max()! > 10 * 3600 && place.gaps.max()! <= 25 * 3600)
+    #expect(place.times.last! > 58 * 86_400)
+    #expect(place.results.count == 1)
+    place.network.serve("example.com") { _, _ in Self.feed() }
+    place.time.advance(by: .seconds(2 * 86_400))
+    #expect(place.results.count == 2)
+    place.stop()
+  }
+
+  @Test func `a thousand feeds that are overdue are caught up with once, spread out`() {
+    let place = Place()
+    let addresses = (0..<1000).map { "https://host\($0).com/" }
+    for number in 0..<1000 { place.network.serve("host\(number).com") { request, _ in Self.polite(request) } }
+    place.start(addresses)
+    place.time.advance(by: .seconds(60))
+    #expect(place.network.log.count == 1000)
+    place.stop()
+    place.network.clearLog()
+    place.time.advance(by: .seconds(7 * 86_400))
+    place.start(addresses)
+    place.time.advance(by: .seconds(10))
+    #expect((5..<40).contains(place.network.log.count))
+    place.time.advance(by: .seconds(600))
+    #expect(place.network.log.count == 1000)
+    place.stop()
+  }
+
+  @Test func `nothing is asked for while nothing is wanted`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      .answer(FeedPayload.bytes(of: makeFeed(1, from: request.number).images))
+    }
+    let cache = FeedCache(
+      store: place.disk, on: place.time,
+      now: { [time = place.time] in
+        noon + Double(time.now.nanoseconds) / 1e9
+      })
+    let recorder = FeedPoller(
+      [PolledAddress(address, every: .seconds(60))], client: place.network, cache: cache, store: place.disk,
+      on: place.time
+    ).record(on: place.time, demand: .max(2))
+    place.time.advance(by: .seconds(3600))
+    #expect(place.network.log.count == 2)
+    recorder.cancel()
+  }
+}

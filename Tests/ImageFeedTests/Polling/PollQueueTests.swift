@@ -1,0 +1,99 @@
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+/// Who is asked next.
+@Suite(.settled) struct PollQueueTests {
+  @Test func `what is due is started in order, what is not is waited for`() {
+    var queue = PollQueue(limit: 10)
+    for (host, due) in [("a", 5.0), ("b", 1), ("c", 3)] { queue.add(host: host, due: due) }
+    #expect(queue.next(at: 0) == .wait(until: 1))
+    #expect(queue.next(at: 3) == .start(1))
+    #expect(queue.next(at: 3) == .start(2))
+    #expect(queue.next(at: 3) == .wait(until: 5))
+  }
+
+  @Test func `a host has one request at a time, and a pause after it`() {
+    var queue = PollQueue(limit: 10)
+    for _ in 0..<3 { queue.add(host: "a", due: 0) }
+    #expect(queue.next(at: 0) == .start(0))
+    #expect(queue.next(at: 0) == .wait(until: nil))
+    queue.ended(0, due: 100, hostOpens: 11)
+    #expect(queue.next(at: 10) == .wait(until: 11))
+    #expect(queue.next(at: 11) == .start(1))
+    queue.ended(1, due: nil, hostOpens: 12)
+    #expect(queue.next(at: 12) == .start(2))
+    queue.ended(2, due: nil, hostOpens: 13)
+    #expect(queue.next(at: 13) == .wait(until: 100))
+  }
+
+  @Test func `ten thousand feeds of one host do not keep another's waiting`() {
+    var queue = PollQueue(limit: 2)
+    for _ in 0..<10_000 { queue.add(host: "large", due: 0) }
+    for _ in 0..<3 { queue.add(host: "small", due: 0) }
+    var started: [Int] = []
+    for second in 0..<6 {
+      while case .start(let feed) = queue.next(at: Double(second)) { started.append(feed) }
+      for feed in started.suffix(queue.running) { queue.ended(feed, due: nil, hostOpens: Double(second + 1)) }
+    }
+    #expect(started.filter { $0 >= 10_000 } == [10_000, 10_001, 10_002])
+    #expect(started.filter { $0 < 10_000 } == Array(0..<6))
+  }
+
+  @Test func `no more run than the limit, and hosts take turns`() {
+    var queue = PollQueue(limit: 2)
+    for host in ["a", "a", "b", "b", "c", "c"] { queue.add(host: host, due: 0) }
+    #expect(queue.next(at: 0) == .start(0))
+    #expect(queue.next(at: 0) == .start(2))
+    #expect(queue.next(at: 0) == .wait(until: nil))
+    queue.ended(0, due: nil, hostOpens: 0)
+    #expect(queue.next(at: 0) == .start(4))
+    queue.ended(2, due: nil, hostOpens: 0)
+    #expect(queue.next(at: 0) == .start(1))
+  }
+
+  @Test func `a closed host keeps its feeds in order until it opens`() {
+    var queue = PollQueue(limit: 10)
+    for _ in 0..<2 { queue.add(host: "a", due: 0) }
+    queue.add(host: "b", due: 5)
+    queue.close("a", until: 50)
+    #expect(queue.next(at: 0) == .wait(until: 5))
+    #expect(queue.next(at: 5) == .start(2))
+    #expect(queue.next(at: 50) == .start(0))
+  }
+
+  @Test func `after a sleep what is overdue is spread, and what was never asked for is not`() {
+    var queue = PollQueue(limit: 10)
+    queue.add(host: "new", due: -.greatestFiniteMagnitude)
+    for due in [10.0, 20, 990] { queue.add(host: "\(due)", due: due) }
+    var places = [1001.0, 1002].makeIterator()
+    queue.spreadOverdue(from: 0, at: 1000, grace: 60) { count in
+      #expect(count == 2)
+      return places.next()!
+    }
+    #expect(queue.next(at: 1000) == .start(0))
+    #expect(queue.next(at: 1000) == .start(3))
+    #expect(queue.next(at: 1000) == .wait(until: 1001))
+  }
+
+  @Test func `when the clock is set back, what was to come in an hour still does`() {
+    var queue = PollQueue(limit: 10)
+    queue.add(host: "a", due: 3600)
+    queue.shift(by: -1000)
+    #expect(queue.next(at: -1000) == .wait(until: 2600))
+  }
+
+  @Test func `a heap gives the least first, and equals in order`() {
+    var heap = Heap<Int>()
+    var random = PollRandom(seed: 3)
+    let keys = (0..<500).map { _ in Double.random(in: 0..<50, using: &random).rounded() }
+    for (index, key) in keys.enumerated() { heap.insert(index, at: key) }
+    var order: [Int] = []
+    while let (_, value) = heap.first {
+      order.append(value)
+      heap.removeFirst()
+    }
+    #expect(order == keys.indices.sorted { (keys[$0], $0) < (keys[$1], $1) })
+  }
+}

@@ -1,0 +1,219 @@
+import FeedFormats
+import FeedStreamTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+/// When a feed is asked for again.
+@Suite(.settled) struct ScheduleTests {
+  private static let hour = 3600.0
+  private static let day = 86_400.0
+
+  /// A hundred due times, in seconds from now, and the rule.
+  private func waits(
+    every interval: Duration? = .seconds(3600), after facts: AnswerFacts, at now: Date = noon,
+    _ change: (inout FeedHealth) -> Void = { _ in }
+  ) -> (range: ClosedRange<Double>, count: Int, rule: Schedule.Rule) {
+    var health = FeedHealth(address: address)
+    health.asked = now
+    change(&health)
+    health.note(facts, "", now: now)
+    var random = SeededGenerator(seed: 1)
+    let due = (0..<100).map { _ in
+      Schedule(every: interval).due(after: facts, health, now: now, using: &random)
+    }
+    let seconds = due.compactMap { $0.date?.timeIntervalSince(now) }
+    return ((seconds.min() ?? 0)...(seconds.max() ?? 0), Set(seconds).count, due[0].rule)
+  }
+
+  private func fresh(_ seconds: Int) -> AnswerFacts {
+    AnswerFacts(.unchanged, freshness: .init(lifetime: .seconds(seconds), field: "max-age=\(seconds)"))
+  }
+
+  @Test func `without a word from the server it is the user's interval, spread by a tenth and never sooner`() {
+    let (range, count, rule) = waits(after: AnswerFacts(.changed))
+    #expect(range.lowerBound >= Self.hour && range.lowerBound < 3610)
+    #expect(range.upperBound <= 3960 && range.upperBound > 3900)
+    #expect(count == 100 && rule == .interval)
+  }
+
+  @Test(arguments: [
+    (3599, Schedule.Rule.interval, 3600.0), (3601, .freshness, 3601), (86_399, .freshness, 86_399),
+    (86_401, .freshness, 86_400), (504_576_000, .freshness, 86_400),
+  ])
+  func `a fresh answer is waited for, up to a day`(seconds: Int, rule: Schedule.Rule, floor: Double) {
+    let waits = waits(after: fresh(seconds))
+    #expect(waits.rule == rule)
+    #expect(waits.range.lowerBound >= floor && waits.range.upperBound <= floor * 1.1)
+  }
+
+  @Test func `an interval of more than a day holds`() {
+    #expect(waits(every: .seconds(7 * 86_400), after: fresh(60)).range.lowerBound >= 7 * Self.day)
+  }
+
+  @Test func `ttl and sy update times are lower bounds, and are remembered when nothing has changed`() {
+    var hints = PollingHints()
+    hints.minutesToLive = 120
+    #expect(waits(after: AnswerFacts(.changed, hints: hints)).rule == .ttl)
+    let remembered = waits(after: AnswerFacts(.unchanged)) { $0.hints = hints }
+    #expect(remembered.rule == .ttl && remembered.range.lowerBound >= 7200)
+    hints.updateInterval = 10_800
+    let period = waits(after: AnswerFacts(.changed, hints: hints))
+    #expect(period.rule == .updatePeriod && period.range.lowerBound >= 10_800)
+    hints.updateInterval = 7 * 86_400
+    #expect(waits(after: AnswerFacts(.changed, hints: hints)).range.upperBound <= Self.day * 1.1)
+  }
+
+  // 2025-06-15T15:06:40Z, a Sunday.
+  @Test func `hours and days that a document skips are skipped, a day at most`() {
+    var hints = PollingHints()
+    hints.skippedHours = [16, 17, 18]
+    let hours = waits(after: AnswerFacts(.changed, hints: hints))
+    #expect(hours.rule == .skipped)
+    // 19:00, and up to ten minutes.
+    #expect(hours.range.lowerBound >= 14_000 && hours.range.upperBound <= 14_600)
+    hints.skippedHours = []
+    hints.skippedDays = ["Sunday", " monday", "Tuesday"]
+    #expect(waits(after: AnswerFacts(.changed, hints: hints)).range.upperBound <= Self.day)
+    hints.skippedDays = ["Sunday"]
+    // Midnight is 31,999 s away.
+    let days = waits(after: AnswerFacts(.changed, hints: hints)).range
+    #expect(days.lowerBound >= 31_999 && days.upperBound <= 32_601)
+    hints.skippedHours = Array(0...23)
+    hints.skippedDays = ["everyday", "x"]
+    #expect(waits(after: AnswerFacts(.changed, hints: hints)).rule == .interval)
+  }
+
+  @Test func `an adaptive interval is a third of the time between changes, from an hour to a day`() {
+    func range(_ change: (inout FeedHealth) -> Void) -> ClosedRange<Double> {
+      waits(every: nil, after: AnswerFacts(.unchanged), change).range
+    }
+    #expect(range { _ in }.lowerBound >= Self.hour)
+    let daily = range {
+      $0.changeInterval = Self.day
+      $0.changed = noon - 60
+    }
+    #expect(daily.lowerBound >= 8 * Self.hour && daily.upperBound <= 8.8 * Self.hour)
+    // What has been quiet for long is quiet.
+    let quiet = range { $0.changed = noon - 30 * Self.day }
+    #expect(quiet.lowerBound >= Self.day && quiet.upperBound <= 1.1 * Self.day)
+  }
+
+  @Test func `the time between changes follows the feed`() {
+    var health = FeedHealth(address: address)
+    for hours in 0..<100 { health.note(AnswerFacts(.changed), "", now: noon + Double(hours) * 3600) }
+    #expect(abs(health.changeInterval! - 3600) < 1)
+    for days in 5..<40 { health.note(AnswerFacts(.changed), "", now: noon + Double(days) * Self.day) }
+    #expect(health.changeInterval! > 0.9 * Self.day)
+  }
+
+  @Test(arguments: [429, 503])
+  func `a pause is as long as the server says, ten minutes if it does not say, a day at most`(status: Int) {
+    func range(_ pause: Int?) -> (range: ClosedRange<Double>, rule: Schedule.Rule) {
+      let waits = waits(
+        every: .seconds(60), after: AnswerFacts(.refused(status), retryAfter: pause.map { .seconds($0) }))
+      return (waits.range, waits.rule)
+    }
+    #expect(range(1000).range.lowerBound >= 1000 && range(1000).range.upperBound <= 1100)
+    #expect(range(1000).rule == .retryAfter)
+    #expect(range(nil).range.lowerBound >= 600 && range(nil).range.upperBound <= 660)
+    #expect(range(1_000_000).range.lowerBound >= Self.day && range(1_000_000).range.upperBound <= 1.1 * Self.day)
+    #expect(range(0).range.lowerBound >= 60 && range(0).rule == .interval)
+  }
+
+  @Test func `failures are waited for longer and longer, at random, up to a cap, and never given up`() {
+    func range(_ outcome: AnswerFacts.Outcome, failures: Int) -> ClosedRange<Double> {
+      waits(after: AnswerFacts(outcome)) { $0.failures = failures }.range
+    }
+    #expect(range(.refused(500), failures: 0).upperBound <= Self.hour + 60)
+    #expect(range(.refused(500), failures: 6).upperBound > Self.hour + 3000)
+    for failures in [20, 100, 10_000] {
+      let server = range(.refused(500), failures: failures)
+      #expect(
+        server.lowerBound >= Self.hour && server.upperBound <= 5 * Self.hour && server.upperBound > 4.5 * Self.hour)
+      let client = range(.refused(404), failures: failures)
+      #expect(client.upperBound <= 25 * Self.hour && client.upperBound > 20 * Self.hour)
+      #expect(client.lowerBound < 3 * Self.hour)
+    }
+    // Who was not reached was not bothered.
+    let unreached = range(.noAnswer(wasAsked: false), failures: 0)
+    #expect(unreached.lowerBound >= 10 && unreached.upperBound <= 70)
+    #expect(range(.noAnswer(wasAsked: true), failures: 0).lowerBound >= Self.hour)
+  }
+
+  @Test func `success resets, and a feed that is gone is due never`() {
+    var health = FeedHealth(address: address)
+    for _ in 0..<5 { health.note(AnswerFacts(.refused(500)), "500", now: noon) }
+    #expect(health.failures == 5 && health.outcome == "500")
+    health.note(AnswerFacts(.unchanged), "304", now: noon)
+    #expect(health.failures == 0 && health.succeeded == noon)
+    health.note(AnswerFacts(.refused(410)), "410", now: noon)
+    var random = SeededGenerator(seed: 1)
+    let due = Schedule(every: .seconds(60)).due(after: AnswerFacts(.refused(410)), health, now: noon, using: &random)
+    #expect(due.date == nil && due.rule == .gone && health.isGone)
+    health.note(AnswerFacts(.changed), "200", now: noon)
+    #expect(!health.isGone)
+  }
+
+  @Test func `a saved due time holds for the interval it was computed for, and what the server wants for any`() {
+    var health = FeedHealth(address: address)
+    var random = SeededGenerator(seed: 1)
+    #expect(Schedule(every: .seconds(60)).due(health, using: &random) == .distantPast)
+    health.asked = noon
+    health.due = noon + 5000
+    health.interval = 3600
+    #expect(Schedule(every: .seconds(3600)).due(health, using: &random) == noon + 5000)
+    #expect(Schedule(every: .seconds(60)).due(health, using: &random)! < noon + 67)
+    health.notBefore = noon + 1000
+    #expect(Schedule(every: .seconds(60)).due(health, using: &random) == noon + 1000)
+    health.isGone = true
+    #expect(Schedule(every: .seconds(60)).due(health, using: &random) == nil)
+  }
+
+  // MARK: Moves
+
+  @Test func `a permanent redirect becomes the address after seven days of nothing else`() {
+    var health = FeedHealth(address: address)
+    func answer(_ target: URL?, days: Double, _ outcome: AnswerFacts.Outcome = .unchanged) {
+      health.note(AnswerFacts(outcome, movedTo: target), "", now: noon + days * Self.day)
+    }
+    for days in 0...6 { answer(otherAddress, days: Double(days)) }
+    #expect(health.requestAddress == address)
+    answer(otherAddress, days: 7)
+    #expect(health.requestAddress == otherAddress)
+    // From now on it is asked directly.
+    answer(nil, days: 8)
+    #expect(health.requestAddress == otherAddress)
+    for days in 9..<12 { answer(nil, days: Double(days), .refused(404)) }
+    #expect(health.requestAddress == address && health.move == nil)
+  }
+
+  @Test func `one answer from the old address, or another target, begins the seven days anew`() {
+    var health = FeedHealth(address: address)
+    let third = URL(string: "https://example.com/third")!
+    for (day, target) in [otherAddress, nil, otherAddress, third, otherAddress].enumerated() {
+      health.note(AnswerFacts(.unchanged, movedTo: target), "", now: noon + Double(day) * Self.day)
+    }
+    #expect(health.move == FeedHealth.Move(to: otherAddress, since: noon + 4 * Self.day))
+  }
+
+  @Test func `the login page of a network never becomes the address, however long it lasts`() {
+    var health = FeedHealth(address: address)
+    for day in 0..<30 {
+      health.note(AnswerFacts(.notAFeed, movedTo: otherAddress), "", now: noon + Double(day) * Self.day)
+    }
+    #expect(health.requestAddress == address)
+  }
+
+  @Test func `the same address over TLS is believed immediately, another host's is not`() {
+    for (target, isBelieved) in [
+      ("https://example.com/a?b", true), ("https://www.example.com/a?b", false), ("https://example.com/c", false),
+    ] {
+      var health = FeedHealth(address: URL(string: "http://example.com/a?b")!)
+      health.note(AnswerFacts(.changed, movedTo: URL(string: target)!), "", now: noon)
+      #expect((health.requestAddress.absoluteString == target) == isBelieved)
+    }
+  }
+}
