@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "FeedStreamTesting", targets: ["FeedStreamTesting"]),
     .library(name: "FeedFormats", targets: ["FeedFormats"]),
     .library(name: "FeedHTTP", targets: ["FeedHTTP"]),
+    .library(name: "FeedHTTPServer", targets: ["FeedHTTPServer"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .library(name: "PlainText", targets: ["PlainText"]),
@@ -32,6 +33,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     // simdjson behind a few functions of C: nothing else of the package is written in C++.
     .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(
@@ -50,6 +52,7 @@ let package = Package(
     .target(name: "PlainText"),
     // HTTP without a database, for who needs no feed.
     .target(name: "FeedHTTP", dependencies: ["FeedStream", "PlainText", "CCurl"]),
+    .target(name: "FeedHTTPServer", dependencies: ["FeedStream", "CZlib"]),
     .target(
       name: "ImageFeed",
       dependencies: [
@@ -120,6 +123,9 @@ let package = Package(
         "TestSupport", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld",
       ]),
     .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream"]),
+    .testTarget(
+      name: "FeedHTTPServerTests",
+      dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "FeedHTTPServer", "CZlib"]),
     .testTarget(name: "FeedFormatsTests", dependencies: ["TestSupport", "FeedFormats"]),
     // What Scripts/test-feedparser compares with.
     .executableTarget(name: "InspectFeeds", dependencies: ["FeedFormats"], path: "Tests/InspectFeeds"),

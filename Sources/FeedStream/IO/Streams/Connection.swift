@@ -10,7 +10,7 @@
 public final class Connection {
   /// The other side.
   public let peer: SocketAddress
-  let channel: any ByteChannel
+  package let channel: any ByteChannel
   fileprivate(set) var isRead = false
   var isWritten = false
   /// True once it is closed: nothing is read or written any more.

@@ -1,0 +1,61 @@
+internal import FeedStream
+
+/// An answer as it is sent: after the request's conditions, range and codings have been looked at.
+struct Answer {
+  enum Sending {
+    case nothing
+    case bytes(Chunk)
+    case stream(AnyPublisher<Chunk, any Error>)
+    case events(HTTPServer.EventLog, greeting: HTTPServer.EventLog.Event?)
+  }
+
+  private(set) var response: HTTPServer.Response
+  private(set) var delimiting = ResponseHeads.Delimiting.none
+  private(set) var sending = Sending.nothing
+
+  init(_ response: HTTPServer.Response, to head: RequestHead) {
+    self.response = response
+    let isRead = head.method == .get || head.method == .head
+    if isRead, response.status == .ok {
+      Conditions.apply(&self.response, to: head)
+      if self.response.status == .ok {
+        if !Ranges.apply(&self.response, to: head) { Compression.apply(&self.response, to: head) }
+      }
+    } else {
+      Compression.apply(&self.response, to: head)
+    }
+    delimit(head)
+  }
+
+  private mutating func delimit(_ head: RequestHead) {
+    let isOld = head.minorVersion == 0
+    switch response.body {
+    case .none: delimiting = .length(0)
+    case .bytes(let bytes):
+      delimiting = .length(bytes.count)
+      sending = .bytes(bytes)
+    case .file(let file):
+      delimiting = .length(file.range.count)
+      sending = file.range.isEmpty ? .nothing : .stream(FilePublisher(body: file).eraseToAnyPublisher())
+    case .stream(let publisher, let length?):
+      delimiting = .length(length)
+      sending = length == 0 ? .nothing : .stream(publisher)
+    case .stream(let publisher, nil):
+      delimiting = isOld ? .close : .chunked
+      sending = .stream(publisher)
+    case .events(let log, let greeting):
+      delimiting = .close
+      sending = .events(log, greeting: greeting)
+    }
+    if response.status.hasNoBody {
+      (delimiting, sending) = (.none, .nothing)
+    } else if head.method == .head {
+      // As for GET, but for a length that only sending would tell.
+      if delimiting == .chunked || delimiting == .close { delimiting = .none }
+      sending = .nothing
+    }
+  }
+
+  /// The body, if it is here in full.
+  var bytes: Chunk? { if case .bytes(let bytes) = sending { bytes } else { nil } }
+}

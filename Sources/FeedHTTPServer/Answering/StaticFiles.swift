@@ -1,0 +1,147 @@
+internal import FeedStream
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+extension HTTPServer {
+  /// The files of a folder, for GET and HEAD: with types, dates, entity tags, conditions and ranges.
+  ///
+  ///     routes.files("/assets", in: "public")
+  ///
+  /// A path names a file below the folder and nothing else: `..`, empty parts, names that begin with a dot, and bytes that
+  /// are not UTF-8 are not found. Each part is opened from the one before it, so that nothing can be exchanged on the way.
+  /// A folder is shown by its `index.html`. Everything that waits for the disk runs off the loop.
+  public struct StaticFiles: Sendable {
+    /// What becomes of symbolic links below the folder.
+    public enum Links: Sendable {
+      /// They are not found.
+      case refused
+      /// They are followed, wherever they lead: for folders that nobody else writes to.
+      case followed
+    }
+
+    let folder: String
+    let links: Links
+    let cacheControl: String
+
+    /// - Parameters:
+    ///   - folder: where the files are.
+    ///   - links: symbolic links are refused unless this says otherwise.
+    ///   - cacheControl: the field `Cache-Control`: clients ask each time if a file has changed, unless changed.
+    public init(_ folder: String, links: Links = .refused, cacheControl: String = "no-cache") {
+      self.folder = folder
+      self.links = links
+      self.cacheControl = cacheControl
+    }
+
+    /// The answer to a request for `path`, which begins behind the route's own part, escaped as it came.
+    func answer(_ path: Substring, on scheduler: any LoopScheduler) -> AnyPublisher<Response, any Error> {
+      guard let parts = Self.parts(path) else { return Fail(error: Status.notFound).eraseToAnyPublisher() }
+      return Deferred {
+        var job: (any Cancellable)?
+        return Future<Response, any Error> { promise in
+          job = scheduler.offload { [self] in
+            open(parts)
+          } completion: { found in
+            guard let found else { return promise(.failure(Status.notFound)) }
+            promise(.success(response(to: found, scheduler)))
+          }
+        }
+        .handleEvents(receiveCancel: { job?.cancel() })
+      }
+      .eraseToAnyPublisher()
+    }
+
+    /// The names on the way; `nil` when it leads elsewhere.
+    static func parts(_ path: Substring) -> [String]? {
+      guard let path = Percent.decoded(path), !path.utf8.contains(0) else { return nil }
+      var parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+      if parts.first == "" { parts.removeFirst() }
+      if parts.last == "" || parts.isEmpty {
+        if !parts.isEmpty { parts.removeLast() }
+        parts.append("index.html")
+      }
+      // Also `..`, and what a path may mean on another system.
+      guard parts.allSatisfy({ !$0.isEmpty && !$0.hasPrefix(".") && !$0.contains("\\") }) else { return nil }
+      return parts
+    }
+
+    private struct Found: Sendable {
+      let file: OpenFile
+      let size: Int64
+      let modified: Int64
+      let tag: String
+      let name: String
+      /// A small file is read at once.
+      let bytes: Chunk?
+    }
+
+    /// Blocks.
+    private func open(_ parts: [String]) -> Found? {
+      let noFollow = links == .refused ? O_NOFOLLOW : 0
+      var directory = openFile(AT_FDCWD, folder, O_DIRECTORY)
+      for part in parts.dropLast() {
+        guard let parent = directory else { return nil }
+        directory = openFile(parent.descriptor, part, O_DIRECTORY | noFollow)
+      }
+      // Without waiting: opening a pipe would.
+      guard let directory, let file = openFile(directory.descriptor, parts.last!, noFollow | O_NONBLOCK) else {
+        return nil
+      }
+      var status = stat()
+      guard fstat(file.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+      let size = Int64(status.st_size)
+      #if canImport(Darwin)
+        let time = status.st_mtimespec
+      #else
+        let time = status.st_mtim
+      #endif
+      let tag =
+        "\"\(String(size, radix: 36))-\(String(Int64(time.tv_sec), radix: 36))-\(String(Int64(time.tv_nsec), radix: 36))\""
+      let bytes = size <= 64 * 1024 ? try? file.read(0..<size).get() : nil
+      return Found(
+        file: file, size: size, modified: Int64(time.tv_sec), tag: tag, name: parts.last!,
+        bytes: bytes?.count == Int(size) ? bytes : nil)
+    }
+
+    private func openFile(_ parent: Int32, _ name: String, _ flags: Int32) -> OpenFile? {
+      while true {
+        let descriptor = openat(parent, name, O_RDONLY | O_CLOEXEC | flags)
+        if descriptor >= 0 { return OpenFile(descriptor) }
+        guard errno == EINTR else { return nil }
+      }
+    }
+
+    private func response(to found: Found, _ scheduler: any LoopScheduler) -> Response {
+      let headers: Headers = [
+        "Content-Type": Self.type(of: found.name), "X-Content-Type-Options": "nosniff",
+        "Cache-Control": cacheControl, "ETag": found.tag, "Last-Modified": HTTPDate.text(found.modified),
+        "Accept-Ranges": "bytes",
+      ]
+      if let bytes = found.bytes { return Response(.ok, headers: headers, body: .bytes(bytes)) }
+      let body = FileBody(file: found.file, range: 0..<found.size, scheduler: scheduler)
+      return Response(.ok, headers: headers, body: .file(body))
+    }
+
+    static func type(of name: String) -> String {
+      guard let dot = name.lastIndex(of: ".") else { return "application/octet-stream" }
+      return types[name[name.index(after: dot)...].lowercased()] ?? "application/octet-stream"
+    }
+
+    private static let types = [
+      "html": "text/html; charset=utf-8", "htm": "text/html; charset=utf-8", "css": "text/css; charset=utf-8",
+      "js": "text/javascript; charset=utf-8", "mjs": "text/javascript; charset=utf-8", "json": "application/json",
+      "xml": "application/xml", "txt": "text/plain; charset=utf-8", "md": "text/markdown; charset=utf-8",
+      "csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "png": "image/png", "jpg": "image/jpeg",
+      "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "avif": "image/avif", "ico": "image/x-icon",
+      "woff2": "font/woff2", "woff": "font/woff", "wasm": "application/wasm", "pdf": "application/pdf",
+      "mp3": "audio/mpeg", "mp4": "video/mp4", "webm": "video/webm", "zip": "application/zip", "gz": "application/gzip",
+      "atom": "application/atom+xml", "rss": "application/rss+xml", "webmanifest": "application/manifest+json",
+    ]
+  }
+}

@@ -1,0 +1,22 @@
+/// Escapes in addresses (RFC 3986, 2.1).
+enum Percent {
+  /// The text that `escaped` stands for; `nil` when it is not UTF-8 or an escape is cut.
+  ///
+  /// - Parameter isQuery: true to take `+` for a space.
+  static func decoded(_ escaped: Substring, isQuery: Bool = false) -> String? {
+    var bytes: [UInt8] = []
+    var rest = escaped.utf8[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "%"):
+        guard let high = rest.popFirst().flatMap(ByteClass.hexValue),
+          let low = rest.popFirst().flatMap(ByteClass.hexValue)
+        else { return nil }
+        bytes.append(high << 4 | low)
+      case UInt8(ascii: "+") where isQuery: bytes.append(0x20)
+      default: bytes.append(byte)
+      }
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,142 @@
+public import FeedStream
+
+extension HTTPServer {
+  /// A request that waits for its answer.
+  ///
+  /// It is answered once; one that is released without an answer is answered with 500. Lives on its scheduler's thread.
+  public struct Request {
+    let exchange: Exchange
+    /// What the placeholders of its route stand for: see ``HTTPServer/Routes``.
+    public internal(set) var parameters: [String: String] = [:]
+
+    init(_ exchange: Exchange) { self.exchange = exchange }
+
+    private var head: RequestHead { exchange.head }
+
+    public var method: Method { head.method }
+    /// As it came: `/a%20b?c=d`.
+    public var target: String { head.text(head.target) }
+    public var targetForm: TargetForm { head.form }
+    /// Of the target, as it came, without the query; empty for `*` and CONNECT.
+    public var path: String { head.path.count == 0 && head.form == .absolute ? "/" : head.text(head.path) }
+    /// Behind the question mark, as it came; `nil` without one.
+    public var query: String? { head.query.map(head.text) }
+    /// The host that is asked, with the port if it was given: of the target if that has one, or of `Host`. Not checked;
+    /// `nil` for HTTP/1.0 without `Host`.
+    public var host: String? { head.authority.map(head.text) }
+    public var headers: Headers { Headers(head) }
+    /// `1.0` or `1.1`.
+    public var version: String { head.minorVersion == 0 ? "1.0" : "1.1" }
+    /// Who asks.
+    public var peer: SocketAddress { exchange.connection.peer }
+
+    /// The value of a part of the query, `a=b&c=d`, with its escapes resolved.
+    public func query(_ name: String) -> String? {
+      guard let query else { return nil }
+      for part in query.split(separator: "&") {
+        let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        if Percent.decoded(pair[0], isQuery: true) == name {
+          return pair.count == 1 ? "" : Percent.decoded(pair[1], isQuery: true)
+        }
+      }
+      return nil
+    }
+
+    /// What comes with the request, as it comes.
+    ///
+    /// A client that asks for leave to send it (`Expect: 100-continue`) gets it with the first demand. A body that nobody
+    /// reads is thrown away after the answer if it is short; if it is long, the connection is closed.
+    ///
+    /// **Demand:** a chunk at a time is read from the connection; without demand the client has to wait. **Failure:**
+    /// ``BodyError``; also for a second subscriber. **Cancellation:** the rest is thrown away. Policy: holds one chunk.
+    public var body: Body { Body(exchange: exchange) }
+
+    /// The fields behind a body that came in chunks, when it has ended.
+    public var trailers: Headers { exchange.connection.trailers(of: exchange) }
+
+    /// Answers. A second answer is dropped, and so is one to a client that is gone.
+    public func respond(_ response: Response) { exchange.respond(response) }
+
+    /// Answers with the first value of `publisher`, which is cancelled when the client leaves before.
+    ///
+    /// A failure that is a ``Status`` is the answer; another one is answered with 500, and so is an ending without a value.
+    public func respond<P: Publisher>(_ publisher: P) where P.Output == Response {
+      exchange.respond(publisher.mapError { $0 as any Error }.eraseToAnyPublisher())
+    }
+  }
+
+  /// Why a request's body ended early.
+  public enum BodyError: Error, Hashable, Sendable {
+    /// There is more than `limit` bytes; the client is told so with 413.
+    case tooLarge(limit: Int)
+    /// The chunks of it are malformed; the client is told so with 400.
+    case malformed
+    /// The client is too slow, or has gone.
+    case disconnected
+    /// The request has been answered.
+    case answered
+    /// Somebody reads it already, or has read it.
+    case taken
+  }
+
+  /// See ``Request/body``.
+  public struct Body: Publisher {
+    public typealias Output = Chunk
+    public typealias Failure = BodyError
+
+    let exchange: Exchange
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == BodyError {
+      exchange.connection.read(exchange, into: AnySubscriber(subscriber))
+    }
+
+    /// The whole body in one chunk.
+    ///
+    /// **Demand:** reads when asked. **Failure, cancellation:** as the body's. Policy: holds the body, which has at most
+    /// ``Limits/bodyBytes``.
+    public func whole() -> AnyPublisher<Chunk, BodyError> {
+      collect().map { Chunk(joining: $0) }.eraseToAnyPublisher()
+    }
+  }
+}
+
+/// One request and what becomes of it. It keeps its connection; when it is released unanswered, it says so.
+final class Exchange {
+  let head: RequestHead
+  let connection: ServerConnection
+  /// Which request of the connection this is.
+  let number: Int
+  private var isAnswered = false
+
+  init(_ head: RequestHead, _ connection: ServerConnection, _ number: Int) {
+    self.head = head
+    self.connection = connection
+    self.number = number
+  }
+
+  deinit {
+    if !isAnswered { connection.respond(HTTPServer.Response(.internalServerError), to: head, number) }
+  }
+
+  func respond(_ response: HTTPServer.Response) {
+    guard !isAnswered else { return }
+    isAnswered = true
+    connection.respond(response, to: head, number)
+  }
+
+  func respond(_ publisher: AnyPublisher<HTTPServer.Response, any Error>) {
+    guard !isAnswered, connection.isCurrent(number) else { return }
+    var isOver = false
+    let waiting = publisher.first().sink { [self] completion in
+      isOver = true
+      switch completion {
+      case .finished: respond(HTTPServer.Response(.internalServerError))
+      case .failure(let error): respond(HTTPServer.Response(error as? HTTPServer.Status ?? .internalServerError))
+      }
+    } receiveValue: { [self] in
+      isOver = true
+      respond($0)
+    }
+    if !isOver { connection.keep(waiting, number) }
+  }
+}

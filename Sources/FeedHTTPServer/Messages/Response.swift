@@ -1,0 +1,92 @@
+public import FeedStream
+
+extension HTTPServer {
+  /// An answer: a status, header fields and a body.
+  ///
+  /// The server adds `Date` and what delimits the body; `Connection: close` closes the connection after the answer. It
+  /// leaves the body out for HEAD, for 204 and for 304. For an answer with `ETag` or `Last-Modified` it decides about
+  /// the request's conditions, for a body of known length about ranges.
+  public struct Response {
+    enum Body {
+      case none
+      case bytes(Chunk)
+      case stream(AnyPublisher<Chunk, any Error>, length: Int?)
+      case file(FileBody)
+      case events(EventLog, greeting: EventLog.Event?)
+    }
+
+    public var status: Status
+    public var headers: Headers
+    var body: Body
+    /// False to send the body as it is, also to a client that takes gzip.
+    public var isCompressible = true
+
+    /// An answer with a status and nothing else, or a line that names the status for those that may have a body.
+    public init(_ status: Status = .ok, headers: Headers = [:]) {
+      self.init(status, headers: headers, body: .none)
+      if status.code >= 400 {
+        body = .bytes(Chunk("\(status)\n"))
+        if self.headers["Content-Type"] == nil { self.headers.add("Content-Type", "text/plain; charset=utf-8") }
+      }
+    }
+
+    /// An answer with these bytes.
+    public init(_ status: Status = .ok, headers: Headers = [:], body: Chunk) {
+      self.init(status, headers: headers, body: .bytes(body))
+    }
+
+    /// An answer whose body is written as `publisher` delivers it, which is asked for a chunk whenever there is room.
+    ///
+    /// Should it fail, the connection is closed: the client sees that the body is not complete.
+    ///
+    /// - Parameter length: how many bytes it delivers, if that is known. More are not sent; after fewer the connection is
+    ///   closed.
+    public init<P: Publisher>(_ status: Status = .ok, headers: Headers = [:], body publisher: P, length: Int? = nil)
+    where P.Output == Chunk {
+      precondition(length ?? 0 >= 0, "Response(length: \(length ?? 0)): a body cannot be shorter than nothing")
+      let erased = publisher.mapError { $0 as any Error }.eraseToAnyPublisher()
+      self.init(status, headers: headers, body: .stream(erased, length: length))
+    }
+
+    init(_ status: Status, headers: Headers, body: Body) {
+      self.status = status
+      self.headers = headers
+      self.body = body
+    }
+
+    /// Plain text.
+    public static func text(_ text: String, _ status: Status = .ok) -> Response {
+      Response(status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Chunk(text))
+    }
+
+    /// A page.
+    public static func html(_ text: String, _ status: Status = .ok) -> Response {
+      Response(status, headers: ["Content-Type": "text/html; charset=utf-8"], body: Chunk(text))
+    }
+
+    /// A document in JSON that is encoded already.
+    public static func json(_ document: Chunk, _ status: Status = .ok) -> Response {
+      Response(status, headers: ["Content-Type": "application/json"], body: document)
+    }
+
+    /// Sends the client elsewhere.
+    public static func redirect(to address: String, _ status: Status = .seeOther) -> Response {
+      Response(status, headers: ["Location": address])
+    }
+
+    /// The events of `log` from now on, or from where the client stopped before (`Last-Event-ID`), until it leaves.
+    ///
+    /// - Parameter greeting: sent first, to this client only, if there is one.
+    public static func events(_ log: EventLog, greeting: EventLog.Event? = nil) -> Response {
+      let headers: Headers = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]
+      return Response(.ok, headers: headers, body: .events(log, greeting: greeting))
+    }
+  }
+}
+
+/// Part of a file that is open.
+struct FileBody {
+  let file: OpenFile
+  var range: Range<Int64>
+  let scheduler: any LoopScheduler
+}

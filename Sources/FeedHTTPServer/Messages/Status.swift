@@ -1,0 +1,70 @@
+extension HTTPServer {
+  /// How a request went (RFC 9110, 15). A handler may throw one, which then is the answer.
+  public struct Status: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Three digits.
+    public let code: Int
+
+    /// - Precondition: 200 to 599; what comes before that is the server's to send.
+    public init(_ code: Int) {
+      precondition((200...599).contains(code), "Status(\(code)): not the status of an answer; use 200 to 599")
+      self.code = code
+    }
+
+    public static let ok = Status(200)
+    public static let created = Status(201)
+    public static let accepted = Status(202)
+    public static let noContent = Status(204)
+    public static let partialContent = Status(206)
+    public static let movedPermanently = Status(301)
+    public static let found = Status(302)
+    public static let seeOther = Status(303)
+    public static let notModified = Status(304)
+    public static let temporaryRedirect = Status(307)
+    public static let permanentRedirect = Status(308)
+    public static let badRequest = Status(400)
+    public static let unauthorized = Status(401)
+    public static let forbidden = Status(403)
+    public static let notFound = Status(404)
+    public static let methodNotAllowed = Status(405)
+    public static let requestTimeout = Status(408)
+    public static let conflict = Status(409)
+    public static let gone = Status(410)
+    public static let preconditionFailed = Status(412)
+    public static let contentTooLarge = Status(413)
+    public static let uriTooLong = Status(414)
+    public static let unsupportedMediaType = Status(415)
+    public static let rangeNotSatisfiable = Status(416)
+    public static let expectationFailed = Status(417)
+    public static let misdirectedRequest = Status(421)
+    public static let unprocessableContent = Status(422)
+    public static let tooManyRequests = Status(429)
+    public static let headerFieldsTooLarge = Status(431)
+    public static let internalServerError = Status(500)
+    public static let notImplemented = Status(501)
+    public static let badGateway = Status(502)
+    public static let serviceUnavailable = Status(503)
+    public static let gatewayTimeout = Status(504)
+    public static let versionNotSupported = Status(505)
+
+    /// The words that go with the code; empty for a code without a name.
+    public var reason: String { Self.reasons[code] ?? "" }
+    public var description: String { reason.isEmpty ? "\(code)" : "\(code) \(reason)" }
+
+    /// True when an answer of this status has no body.
+    var hasNoBody: Bool { code == 204 || code == 304 }
+
+    private static let reasons = [
+      200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
+      205: "Reset Content", 206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently", 302: "Found",
+      303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
+      401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+      406: "Not Acceptable", 408: "Request Timeout", 409: "Conflict", 410: "Gone", 411: "Length Required",
+      412: "Precondition Failed", 413: "Content Too Large", 414: "URI Too Long", 415: "Unsupported Media Type",
+      416: "Range Not Satisfiable", 417: "Expectation Failed", 421: "Misdirected Request",
+      422: "Unprocessable Content", 425: "Too Early", 426: "Upgrade Required", 428: "Precondition Required",
+      429: "Too Many Requests", 431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",
+      500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+      504: "Gateway Timeout", 505: "HTTP Version Not Supported", 507: "Insufficient Storage",
+    ]
+  }
+}

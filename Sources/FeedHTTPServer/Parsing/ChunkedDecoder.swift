@@ -1,0 +1,166 @@
+internal import FeedStream
+
+/// Reads a body that comes in chunks, and the fields behind it (RFC 9112, 7.1).
+struct ChunkedDecoder {
+  enum Step: Equatable {
+    /// Bytes of the body; not empty.
+    case data(Chunk)
+    /// Bytes of the body are there, and nobody wants them.
+    case dataWaits
+    /// All bytes are taken, and more are needed.
+    case needsMore
+    /// The body and its trailer are over; they are in ``ChunkedDecoder/trailers``.
+    case finished
+    case failure(ParseFailure)
+  }
+
+  private enum State {
+    case size, sizeLF
+    // An extension, `; name = "value"`: behind the size, behind the semicolon, in the name, behind it, behind the equals
+    // sign, in the value, in a quoted value, behind its backslash, behind the value.
+    case afterSize, beforeName, name, afterName, beforeValue, value, quoted, escaped, afterValue
+    case data, dataCR, dataLF
+    case trailer, finished
+  }
+
+  private var state = State.size
+  private var size = 0
+  private var digits = 0
+  /// How many bytes of the chunk are still to come.
+  private var left = 0
+  private var extensionBytes = 0
+  private var trailer: HeadParser
+
+  /// The fields behind the body, when it is finished.
+  var trailers: RequestHead { trailer.head }
+
+  init(_ limits: HTTPServer.Limits) { trailer = HeadParser(limits, isTrailer: true) }
+
+  /// How much the extensions of all chunks may be: nobody uses them, but they take time to read.
+  static let extensionLimit = 8 * 1024
+
+  /// Takes bytes off the beginning of `input`, until there is something to say.
+  ///
+  /// - Parameter givesData: false to go on only as far as the next bytes of the body.
+  mutating func next(_ input: inout Chunk, givesData: Bool = true) -> Step {
+    do throws(ParseFailure) {
+      return try step(&input, givesData)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private mutating func step(_ input: inout Chunk, _ givesData: Bool) throws(ParseFailure) -> Step {
+    while true {
+      switch state {
+      case .finished: return .finished
+      case .trailer:
+        guard !input.isEmpty else { return .needsMore }
+        switch trailer.feed(input) {
+        case .incomplete: input = Chunk()
+        case .failure(let failure): throw failure
+        case .complete(let consumed):
+          input = input[consumed..<input.count]
+          state = .finished
+        }
+      case .data:
+        guard !input.isEmpty else { return .needsMore }
+        guard givesData else { return .dataWaits }
+        let count = min(left, input.count)
+        let data = input[0..<count]
+        input = input[count..<input.count]
+        left -= count
+        if left == 0 { state = .dataCR }
+        return .data(data)
+      default:
+        let consumed = try input.withUnsafeBytes { (bytes) throws(ParseFailure) in try readLine(bytes) }
+        input = input[consumed..<input.count]
+        if input.isEmpty, state != .data, state != .trailer { return .needsMore }
+      }
+    }
+  }
+
+  /// Reads what stands between the data of two chunks.
+  ///
+  /// - Returns: how many bytes.
+  private mutating func readLine(_ bytes: UnsafeRawBufferPointer) throws(ParseFailure) -> Int {
+    for (index, byte) in bytes.enumerated() {
+      switch state {
+      case .dataCR:
+        guard byte == 0x0D else { throw ParseFailure("a chunk is longer than it says") }
+        state = .dataLF
+      case .dataLF:
+        guard byte == 0x0A else { throw ParseFailure("a chunk is longer than it says") }
+        (state, size, digits) = (.size, 0, 0)
+      case .size:
+        if let value = ByteClass.hexValue(byte) {
+          digits += 1
+          guard digits <= 16, size < 1 << 58 else { throw ParseFailure("a chunk's size is too large") }
+          size = size << 4 | Int(value)
+        } else {
+          guard digits > 0 else { throw ParseFailure("not a chunk's size") }
+          try endOfPart(byte, orSpace: .afterSize)
+        }
+      case .sizeLF:
+        guard byte == 0x0A else { throw ParseFailure("a carriage return without a line feed") }
+        left = size
+        state = size == 0 ? .trailer : .data
+        return index + 1
+      default: try readExtension(byte)
+      }
+    }
+    return bytes.count
+  }
+
+  /// What may follow a size, a name or a value: an extension, or the end of the line.
+  private mutating func endOfPart(_ byte: UInt8, orSpace space: State?) throws(ParseFailure) {
+    switch byte {
+    case UInt8(ascii: ";"): state = .beforeName
+    case 0x0D where state != .afterSize && state != .afterName: state = .sizeLF
+    case 0x20, 0x09:
+      guard let space else { throw ParseFailure("not a chunk's extension") }
+      state = space
+    case 0x0A: throw ParseFailure("a line feed without a carriage return")
+    default: throw ParseFailure("not a chunk's size or extension")
+    }
+  }
+
+  private mutating func readExtension(_ byte: UInt8) throws(ParseFailure) {
+    extensionBytes += 1
+    guard extensionBytes <= Self.extensionLimit else { throw ParseFailure("too many extensions of chunks") }
+    let isToken = ByteClass.table[Int(byte)] & ByteClass.token != 0
+    let isSpace = byte == 0x20 || byte == 0x09
+    switch state {
+    case .afterSize: try endOfPart(byte, orSpace: .afterSize)
+    case .beforeName:
+      if isToken { state = .name } else if !isSpace { throw ParseFailure("not a chunk's extension") }
+    case .name where isToken: break
+    case .name, .afterName:
+      if byte == UInt8(ascii: "=") { state = .beforeValue } else { try endOfPart(byte, orSpace: .afterName) }
+    case .beforeValue:
+      if isToken {
+        state = .value
+      } else if byte == UInt8(ascii: "\"") {
+        state = .quoted
+      } else if !isSpace {
+        throw ParseFailure("not a chunk's extension")
+      }
+    case .value where isToken: break
+    case .value: try endOfPart(byte, orSpace: .afterSize)
+    case .quoted:
+      if byte == UInt8(ascii: "\"") {
+        state = .afterValue
+      } else if byte == UInt8(ascii: "\\") {
+        state = .escaped
+      } else if ByteClass.table[Int(byte)] & ByteClass.text == 0 {
+        throw ParseFailure("a control character in a chunk's extension")
+      }
+    case .escaped:
+      guard ByteClass.table[Int(byte)] & ByteClass.text != 0 else {
+        throw ParseFailure("a control character in a chunk's extension")
+      }
+      state = .quoted
+    default: try endOfPart(byte, orSpace: .afterSize)
+    }
+  }
+}

@@ -1,0 +1,224 @@
+internal import FeedStream
+
+/// Reads the head of a request, or the trailer section of a chunked body, from bytes that are cut anywhere (RFC 9112).
+///
+/// It decides byte by byte, so that what cannot become a request is refused when its first wrong byte comes, and however
+/// the bytes are cut, it decides the same. A head that lies in one chunk is not copied.
+struct HeadParser {
+  enum Result: Equatable {
+    /// All bytes are taken, and more are needed.
+    case incomplete
+    /// The head ends behind so many bytes of the chunk; it is in ``HeadParser/head``.
+    case complete(consumed: Int)
+    case failure(ParseFailure)
+  }
+
+  enum State {
+    case start, startLF
+    case method, target, version, versionLF
+    case fieldStart, name, valueStart, value, valueLF
+    case endLF
+  }
+
+  private(set) var head = RequestHead()
+  private let limits: HTTPServer.Limits
+  /// True for the fields behind a chunked body.
+  let isTrailer: Bool
+  private var state: State
+  /// How many bytes have been looked at.
+  private var position = 0
+  /// What has come of a head that lies in several chunks.
+  private var partial: [UInt8] = []
+  /// Where the line, the fields and what is being read begin.
+  private var lineStart = 0
+  private var fieldsStart = 0
+  private var start = 0
+  private var name = Place(0, 0)
+  private var emptyLines = 0
+  private var framing = FramingRules()
+
+  init(_ limits: HTTPServer.Limits, isTrailer: Bool = false) {
+    self.limits = limits
+    self.isTrailer = isTrailer
+    state = isTrailer ? .fieldStart : .start
+    framing.isTrailer = isTrailer
+  }
+
+  /// True when nothing of a request has come.
+  var isUntouched: Bool { position == 0 }
+
+  /// The method, as soon as it is there: an answer to HEAD has no body, also when the request is refused.
+  var isHead: Bool { head.method == .head && state != .start && state != .startLF && state != .method }
+
+  mutating func feed(_ chunk: Chunk) -> Result {
+    if partial.isEmpty {
+      let result = chunk.withUnsafeBytes { run($0) }
+      switch result {
+      case .incomplete: partial.append(contentsOf: chunk)
+      case .complete(let end): head.bytes = chunk[0..<end]
+      case .failure: break
+      }
+      return result
+    }
+    var bytes: [UInt8] = []
+    swap(&bytes, &partial)
+    let before = bytes.count
+    bytes.append(contentsOf: chunk)
+    let result = bytes.withUnsafeBytes { run($0) }
+    switch result {
+    case .incomplete: swap(&bytes, &partial)
+    case .complete(let end):
+      head.bytes = Chunk(bytes[0..<end])
+      return .complete(consumed: end - before)
+    case .failure: break
+    }
+    return result
+  }
+
+  private mutating func run(_ bytes: UnsafeRawBufferPointer) -> Result {
+    do throws(ParseFailure) {
+      guard try advance(bytes) else { return .incomplete }
+      return .complete(consumed: position)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// - Returns: true when the head is complete.
+  private mutating func advance(_ bytes: UnsafeRawBufferPointer) throws(ParseFailure) -> Bool {
+    guard let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return false }
+    let classes = ByteClass.table
+    var at = position
+    defer { position = at }
+    while true {
+      let limit = isInLine ? lineStart + limits.requestLineBytes : fieldsStart + limits.headerBytes
+      let end = min(bytes.count, limit)
+      guard at < end else {
+        if at < bytes.count { throw tooLong }
+        return false
+      }
+      let byte = base[at]
+      switch state {
+      case .start:
+        if byte == 0x0D {
+          // A client may send an empty line after a body (2.2).
+          emptyLines += 1
+          guard emptyLines <= 4 else { throw ParseFailure("too many empty lines before the request") }
+          state = .startLF
+          at += 1
+        } else {
+          guard classes[Int(byte)] & ByteClass.token != 0 else { throw ParseFailure("not a method") }
+          (lineStart, start, state) = (at, at, .method)
+        }
+      case .startLF:
+        guard byte == 0x0A else { throw ParseFailure("a carriage return without a line feed") }
+        state = .start
+        at += 1
+
+      case .method:
+        while at < end, classes[Int(base[at])] & ByteClass.token != 0 { at += 1 }
+        guard at - start <= 32 else { throw ParseFailure(.notImplemented, "the method is too long") }
+        guard at < end else { continue }
+        guard base[at] == 0x20 else { throw ParseFailure("not a method") }
+        head.method = HTTPServer.Method(bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<at]))
+        at += 1
+        (start, state) = (at, .target)
+      case .target:
+        while at < end, classes[Int(base[at])] & ByteClass.target != 0 { at += 1 }
+        guard at < end else { continue }
+        guard base[at] == 0x20, at > start else { throw ParseFailure("not a target") }
+        head.target = Place(start, at)
+        at += 1
+        (start, state) = (at, .version)
+      case .version:
+        let index = at - start
+        if index < 8 {
+          let pattern: StaticString = "HTTP/1.1"
+          let isDigit = classes[Int(byte)] & ByteClass.digit != 0
+          guard index == 5 || index == 7 ? isDigit : byte == pattern.utf8Start[index] else {
+            throw ParseFailure("not a version of HTTP")
+          }
+        } else {
+          guard byte == 0x0D else { throw ParseFailure("not a version of HTTP") }
+          state = .versionLF
+        }
+        at += 1
+      case .versionLF:
+        guard byte == 0x0A else { throw ParseFailure("a carriage return without a line feed") }
+        guard base[start + 5] == UInt8(ascii: "1") else {
+          throw ParseFailure(.versionNotSupported, "HTTP/1.1 is spoken here")
+        }
+        head.minorVersion = base[start + 7] == UInt8(ascii: "0") ? 0 : 1
+        try TargetRules.check(&head, bytes)
+        at += 1
+        (fieldsStart, state) = (at, .fieldStart)
+
+      case .fieldStart:
+        if byte == 0x0D {
+          state = .endLF
+          at += 1
+        } else if classes[Int(byte)] & ByteClass.token != 0 {
+          guard head.fields.count < limits.headerCount else {
+            throw ParseFailure(.headerFieldsTooLarge, "too many header fields")
+          }
+          (start, state) = (at, .name)
+        } else if byte == 0x20 || byte == 0x09 {
+          throw ParseFailure("a folded line, or space before a header field")
+        } else {
+          throw ParseFailure("not the name of a header field")
+        }
+      case .name:
+        while at < end, classes[Int(base[at])] & ByteClass.token != 0 { at += 1 }
+        guard at < end else { continue }
+        guard base[at] == UInt8(ascii: ":") else {
+          throw base[at] == 0x20 || base[at] == 0x09
+            ? ParseFailure("space before the colon of a header field") : ParseFailure("not the name of a header field")
+        }
+        name = Place(start, at)
+        at += 1
+        state = .valueStart
+      case .valueStart:
+        while at < end, base[at] == 0x20 || base[at] == 0x09 { at += 1 }
+        guard at < end else { continue }
+        (start, state) = (at, .value)
+      case .value:
+        while at < end, classes[Int(base[at])] & ByteClass.text != 0 { at += 1 }
+        guard at < end else { continue }
+        guard base[at] == 0x0D else {
+          throw base[at] == 0x0A
+            ? ParseFailure("a line feed without a carriage return")
+            : ParseFailure("a control character in a header field")
+        }
+        at += 1
+        state = .valueLF
+      case .valueLF:
+        guard byte == 0x0A else { throw ParseFailure("a carriage return without a line feed") }
+        var last = at - 1
+        while last > start, base[last - 1] == 0x20 || base[last - 1] == 0x09 { last -= 1 }
+        let field = FieldPlace(name: name, value: Place(start, last))
+        head.fields.append(field)
+        try framing.take(field, bytes, &head)
+        at += 1
+        state = .fieldStart
+      case .endLF:
+        guard byte == 0x0A else { throw ParseFailure("a carriage return without a line feed") }
+        at += 1
+        if !isTrailer { try framing.conclude(&head, bytes) }
+        return true
+      }
+    }
+  }
+
+  private var isInLine: Bool {
+    switch state {
+    case .start, .startLF, .method, .target, .version, .versionLF: true
+    default: false
+    }
+  }
+
+  private var tooLong: ParseFailure {
+    isInLine
+      ? ParseFailure(.uriTooLong, "the request line is too long")
+      : ParseFailure(.headerFieldsTooLarge, "the header is too long")
+  }
+}

@@ -1,0 +1,105 @@
+internal import FeedStream
+
+/// What an answer's body comes from, for the connection that writes it.
+protocol ResponseSource: AnyObject {
+  /// True when the body has no end: it is over when the client leaves.
+  var endsWithReader: Bool { get }
+  /// What was given is written, or most of it.
+  func roomIsThere()
+  func serverIsEnding()
+  /// The client is gone.
+  func cancel()
+}
+
+/// Asks a publisher for the body of an answer, a chunk at a time, while the connection has room.
+final class BodyWriter: ResponseSource, Subscriber {
+  typealias Input = Chunk
+  typealias Failure = any Error
+
+  private weak var connection: ServerConnection?
+  private let isChunked: Bool
+  /// Bytes that were announced and have not come.
+  private var left: Int?
+  private var up: (any Subscription)?
+  /// A chunk has been asked for that has not come.
+  private var isAsked = false
+  private var isAsking = false
+  private var isOver = false
+
+  init(_ connection: ServerConnection, _ delimiting: ResponseHeads.Delimiting) {
+    self.connection = connection
+    isChunked = delimiting == .chunked
+    if case .length(let count) = delimiting { left = count }
+  }
+
+  var endsWithReader: Bool { false }
+  func serverIsEnding() {}
+
+  func cancel() {
+    isOver = true
+    let up = self.up
+    self.up = nil
+    up?.cancel()
+  }
+
+  func roomIsThere() {
+    guard !isOver, !isAsked, !isAsking, let up else { return }
+    isAsked = true
+    isAsking = true
+    // What comes within the request is gathered into one write.
+    up.request(.max(1))
+    isAsking = false
+    connection?.flush()
+  }
+
+  func receive(subscription: any Subscription) {
+    guard up == nil, !isOver else { return subscription.cancel() }
+    up = subscription
+    roomIsThere()
+  }
+
+  func receive(_ input: Chunk) -> Subscribers.Demand {
+    guard !isOver, let connection else { return .none }
+    isAsked = false
+    if !input.isEmpty { write(input, to: connection) }
+    guard !isOver else { return .none }
+    defer { if !isAsking { connection.flush() } }
+    guard connection.hasRoom else { return .none }
+    isAsked = true
+    return .max(1)
+  }
+
+  private func write(_ input: Chunk, to connection: ServerConnection) {
+    if isChunked {
+      connection.enqueue(Chunk(String(input.count, radix: 16) + "\r\n"))
+      connection.enqueue(input)
+      connection.enqueue(Self.lineEnd)
+    } else if let left {
+      connection.enqueue(input[0..<min(left, input.count)])
+      self.left = left - min(left, input.count)
+      guard input.count > left else { return }
+      // More than was announced: nobody would read it as part of this answer.
+      cancel()
+      connection.answerIsOver()
+    } else {
+      connection.enqueue(input)
+    }
+  }
+
+  private static let lineEnd = Chunk("\r\n")
+  private static let lastChunk = Chunk("0\r\n\r\n")
+
+  func receive(completion: Subscribers.Completion<any Error>) {
+    guard !isOver else { return }
+    isOver = true
+    up = nil
+    guard let connection else { return }
+    if case .finished = completion, left ?? 0 == 0 {
+      if isChunked { connection.enqueue(Self.lastChunk) }
+      connection.answerIsOver()
+    } else {
+      // The body is not complete, and the client must see that: it gets what there is, and no end.
+      connection.cutOff()
+    }
+  }
+}

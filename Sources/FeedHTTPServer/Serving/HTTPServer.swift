@@ -1,0 +1,187 @@
+public import FeedStream
+
+/// A server of HTTP/1.1 and 1.0 on streams: requests are values, and demand is the flow control.
+///
+///     let server = try HTTPServer(at: .internet("127.0.0.1", port: 8080), on: loop)
+///     let serving = server.serve { request in
+///       .text("Hello, \(request.query("name") ?? "world")!\n")
+///     }
+///
+/// It listens from the beginning. Connections are accepted while somebody wants requests (``requests``); those of one
+/// connection are answered in their order, one at a time. It reads strictly, as RFC 9112 has it, and what two readers could
+/// read in two ways is refused and its connection closed. What clients may use up has a limit: ``Limits``.
+///
+/// Lives on its scheduler's thread, and closes when it is released.
+public final class HTTPServer {
+  let scheduler: any LoopScheduler
+  let limits: Limits
+  private let listener: Listener?
+  private let incoming: AnyPublisher<Connection, Never>
+  /// The time of day, in seconds since 1970.
+  let wallClock: () -> Int64
+  var heads = ResponseHeads()
+
+  private(set) var connections = ContiguousArray<ServerConnection>()
+  private var ticker: (any Cancellable)?
+  var subscription: RequestSubscription?
+  private(set) var isEnding = false
+  private var whenEnded: [() -> Void] = []
+
+  /// Listens at `address`.
+  ///
+  /// - Parameters:
+  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
+  ///   - limits: what clients may use up.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  ///   - wallClock: the time of day, in seconds since 1970; the system's unless given.
+  /// - Throws: when the address is not one, is taken, or may not be used.
+  public convenience init(
+    at address: SocketAddress, limits: Limits = Limits(), on scheduler: any LoopScheduler,
+    wallClock: @escaping () -> Int64 = SystemClock.seconds
+  ) throws(SystemError) {
+    let listener = try Listener(at: address, on: scheduler)
+    self.init(listener.connections, listener, limits, scheduler, wallClock)
+  }
+
+  /// Serves the connections that `connections` delivers, when it is subscribed to: those of a ``Listener``, or others.
+  public convenience init<P: Publisher>(
+    _ connections: P, limits: Limits = Limits(), on scheduler: any LoopScheduler,
+    wallClock: @escaping () -> Int64 = SystemClock.seconds
+  ) where P.Output == Connection, P.Failure == Never {
+    self.init(connections, nil, limits, scheduler, wallClock)
+  }
+
+  private init<P: Publisher>(
+    _ connections: P, _ listener: Listener?, _ limits: Limits, _ scheduler: any LoopScheduler,
+    _ wallClock: @escaping () -> Int64
+  ) where P.Output == Connection, P.Failure == Never {
+    limits.check()
+    self.limits = limits
+    self.scheduler = scheduler
+    self.listener = listener
+    self.wallClock = wallClock
+    incoming = connections.eraseToAnyPublisher()
+  }
+
+  deinit { close() }
+
+  /// Where it listens; `nil` when it was given its connections.
+  public var address: SocketAddress? { listener?.address }
+
+  /// How many connections are open.
+  public var connectionCount: Int { connections.count }
+
+  /// The requests, as they are asked for.
+  ///
+  /// **Demand:** while a request is wanted, connections are accepted; without demand they wait in the system's backlog,
+  /// and the requests of connections that are open wait there. **Failure:** never. Finishes when the server is closed or
+  /// has shut down. **Cancellation:** closes the connections; the server goes on listening, and may be asked again. Policy:
+  /// holds one request of each open connection, and accepts at most one connection more than is wanted.
+  ///
+  /// One subscriber at a time; another one gets nothing and finishes.
+  public var requests: Requests { Requests(server: self) }
+
+  /// Takes no more connections, and lets those that are open finish the requests that they have begun.
+  ///
+  /// Event streams end, and idle connections are closed.
+  ///
+  /// **Demand:** begins at the call. **Failure:** never. Finishes when the last connection is closed. **Cancellation:**
+  /// goes on unheard. Policy: delivers nothing.
+  ///
+  /// - Parameter deadline: after how long what is left is cut off: 10 s unless changed.
+  @discardableResult public func shutdown(within deadline: StreamInstant.Stride = .seconds(10)) -> AnyPublisher<
+    Never, Never
+  > {
+    if !isEnding {
+      isEnding = true
+      listener?.close()
+      subscription?.stopAccepting()
+      for connection in connections { connection.serverIsEnding() }
+      if connections.isEmpty {
+        ended()
+      } else {
+        let left = OneShot(scheduler, after: deadline) { [weak self] in self?.close() }
+        whenEnded.append { left.cancel() }
+      }
+    }
+    let future = Future<Void, Never> { [self] promise in
+      if connections.isEmpty { promise(.success(())) } else { whenEnded.append { promise(.success(())) } }
+    }
+    return future.ignoreOutput().eraseToAnyPublisher()
+  }
+
+  /// Stops listening and closes all connections, whatever they are doing.
+  public func close() {
+    isEnding = true
+    listener?.close()
+    closeConnections()
+    ended()
+  }
+
+  private func ended() {
+    let (waiting, subscription) = (whenEnded, self.subscription)
+    whenEnded = []
+    subscription?.end()
+    for action in waiting { action() }
+  }
+
+  // MARK: Connections
+
+  func add(_ connection: Connection) {
+    guard !isEnding else { return connection.close() }
+    let served = ServerConnection(connection, self)
+    served.index = connections.count
+    connections.append(served)
+    if ticker == nil {
+      let tick = limits.tick
+      ticker = scheduler.schedule(after: scheduler.now.advanced(by: tick), interval: tick) { [unowned self] in
+        // Backwards: a connection that is closed is replaced by the last.
+        for index in connections.indices.reversed() where index < connections.count { connections[index].tick() }
+      }
+    }
+    served.start()
+  }
+
+  func remove(_ connection: ServerConnection) {
+    let last = connections.removeLast()
+    if last !== connection {
+      last.index = connection.index
+      connections[connection.index] = last
+    }
+    if connections.isEmpty {
+      ticker?.cancel()
+      ticker = nil
+      if isEnding { return ended() }
+    }
+    subscription?.acceptMore()
+  }
+
+  func closeConnections() {
+    while let last = connections.last { last.close() }
+  }
+
+  func deliver(_ request: Request) { subscription?.deliver(request) }
+}
+
+// MARK: - Requests
+
+extension HTTPServer {
+  /// See ``HTTPServer/requests``.
+  public struct Requests: Publisher {
+    public typealias Output = Request
+    public typealias Failure = Never
+
+    let server: HTTPServer
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Request, S.Failure == Never {
+      guard !server.isEnding, server.subscription == nil else {
+        return Empty<Request, Never>().receive(subscriber: subscriber)
+      }
+      let subscription = RequestSubscription(server, AnySubscriber(subscriber))
+      server.subscription = subscription
+      subscriber.receive(subscription: subscription)
+    }
+  }
+
+  func begin(_ subscription: RequestSubscription) { incoming.subscribe(subscription) }
+}

@@ -1,0 +1,55 @@
+public import FeedStream
+
+extension HTTPServer {
+  /// What a client may ask of the server. Every limit has a default; see also `docs/Limits.md`.
+  public struct Limits: Sendable {
+    /// How many connections are open; the others wait in the system's backlog.
+    public var connections = 4_096
+    /// Bytes of a request line: method, target and version. More is answered with 414.
+    public var requestLineBytes = 8 * 1024
+    /// Bytes of all header fields of a request, and of those behind a body. More is answered with 431.
+    public var headerBytes = 32 * 1024
+    /// How many header fields. More is answered with 431.
+    public var headerCount = 100
+    /// Bytes of a body. More is answered with 413.
+    public var bodyBytes = 1 << 20
+    /// Bytes of a body that nobody read, which are thrown away to keep the connection; it is closed if there are more.
+    public var drainedBytes = 64 * 1024
+    /// How long a connection may wait for a request, also for its first; then it is closed.
+    public var idle: StreamInstant.Stride = .seconds(60)
+    /// How long the head of a request may take from its first byte; then it is answered with 408.
+    public var header: StreamInstant.Stride = .seconds(10)
+    /// How long a body that is waited for may be slower than ``bytesPerSecond``; then it is answered with 408.
+    public var bodyGrace: StreamInstant.Stride = .seconds(10)
+    /// How long a client may take nothing of an answer, beyond the time that its bytes take at ``bytesPerSecond``; then
+    /// the connection is closed.
+    public var writeGrace: StreamInstant.Stride = .seconds(30)
+    /// The least rate of bodies and of answers, while they are waited for.
+    public var bytesPerSecond = 240
+    /// How many bytes of answers may wait to be written to a connection, beside one chunk.
+    public var bufferedBytes = 64 * 1024
+    /// How many bytes are read ahead of the request that is being answered.
+    public var readAheadBytes = 16 * 1024
+    /// How long, and for how many bytes, a client is listened to after the last answer, so that this reaches it.
+    public var linger: StreamInstant.Stride = .seconds(2)
+    public var lingerBytes = 1 << 20
+
+    public init() {}
+
+    /// How often connections are looked at: deadlines are kept to within twice this, and never too early.
+    var tick: StreamInstant.Stride {
+      let least = min(idle, header, bodyGrace, writeGrace, linger)
+      return min(max(.nanoseconds(Int(least.nanoseconds / 8)), .milliseconds(10)), .milliseconds(500))
+    }
+
+    func check() {
+      precondition(
+        connections > 0 && requestLineBytes > 0 && headerBytes > 0 && headerCount > 0 && bodyBytes >= 0
+          && drainedBytes >= 0 && bytesPerSecond > 0 && bufferedBytes > 0 && readAheadBytes > 0 && lingerBytes >= 0,
+        "HTTPServer.Limits: a limit lets nothing through; use 1 or more")
+      precondition(
+        min(idle, header, bodyGrace, writeGrace, linger) > 0,
+        "HTTPServer.Limits: a time of zero or less ends every connection; use more than 0")
+    }
+  }
+}

@@ -1,0 +1,111 @@
+internal import FeedStream
+
+/// The subscriber of a server's requests, and the server's own subscription to its connections.
+final class RequestSubscription: Subscription, Subscriber {
+  typealias Input = Connection
+  typealias Failure = Never
+
+  private var server: HTTPServer?
+  private var down: AnySubscriber<HTTPServer.Request, Never>?
+  private var demand = Subscribers.Demand.none
+  private var listening: (any Subscription)?
+  private var hasBegun = false
+  /// A connection has been asked for that has not come.
+  private var isAsked = false
+  private var waiting: [HTTPServer.Request] = []
+  private var isServing = false
+
+  init(_ server: HTTPServer, _ down: AnySubscriber<HTTPServer.Request, Never>) {
+    self.server = server
+    self.down = down
+  }
+
+  // MARK: Downstream
+
+  func request(_ demand: Subscribers.Demand) {
+    precondition(demand > .none, "HTTPServer.requests: a request for no values; ask for 1 or more")
+    self.demand += demand
+    serveWaiting()
+    if !hasBegun, let server {
+      hasBegun = true
+      server.begin(self)
+    }
+    acceptMore()
+  }
+
+  func deliver(_ request: HTTPServer.Request) {
+    guard demand > .none, waiting.isEmpty, let down else { return waiting.append(request) }
+    demand -= 1
+    demand += down.receive(request)
+    if !waiting.isEmpty { serveWaiting() }
+  }
+
+  private func serveWaiting() {
+    guard !isServing else { return }
+    isServing = true
+    while demand > .none, !waiting.isEmpty, let down {
+      let request = waiting.removeFirst()
+      // Its client may be gone.
+      guard request.exchange.connection.isCurrent(request.exchange.number) else { continue }
+      demand -= 1
+      demand += down.receive(request)
+    }
+    isServing = false
+  }
+
+  func cancel() {
+    let server = release()
+    server?.closeConnections()
+  }
+
+  func end() {
+    let down = self.down
+    _ = release()
+    down?.receive(completion: .finished)
+  }
+
+  func stopAccepting() {
+    let listening = self.listening
+    self.listening = nil
+    listening?.cancel()
+  }
+
+  private func release() -> HTTPServer? {
+    let server = self.server
+    self.server = nil
+    down = nil
+    waiting = []
+    stopAccepting()
+    if server?.subscription === self { server?.subscription = nil }
+    return server
+  }
+
+  // MARK: Connections
+
+  func receive(subscription: any Subscription) {
+    guard server != nil, listening == nil else { return subscription.cancel() }
+    listening = subscription
+    acceptMore()
+  }
+
+  func receive(_ connection: Connection) -> Subscribers.Demand {
+    isAsked = false
+    server?.add(connection)
+    guard wantsConnection, !isAsked else { return .none }
+    isAsked = true
+    return .max(1)
+  }
+
+  func receive(completion: Subscribers.Completion<Never>) { listening = nil }
+
+  private var wantsConnection: Bool {
+    guard let server, listening != nil else { return false }
+    return demand > .none && server.connections.count < server.limits.connections
+  }
+
+  func acceptMore() {
+    guard wantsConnection, !isAsked else { return }
+    isAsked = true
+    listening?.request(.max(1))
+  }
+}

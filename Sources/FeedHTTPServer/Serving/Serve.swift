@@ -1,0 +1,34 @@
+public import FeedStream
+
+extension HTTPServer {
+  /// Answers every request with what `answer` returns.
+  ///
+  ///     let serving = server.serve { .text("You asked for \($0.path)\n") }
+  ///
+  /// What it throws is the answer if it is a ``Status``, and 500 otherwise.
+  ///
+  /// - Returns: closes the connections when cancelled or released; keep it.
+  public func serve(_ answer: @escaping (Request) throws -> Response) -> AnyCancellable {
+    requests.sink { request in
+      do {
+        request.respond(try answer(request))
+      } catch {
+        request.respond(Response(error as? Status ?? .internalServerError))
+      }
+    }
+  }
+
+  /// Answers every request with the first value of what `answer` returns, which is cancelled when the client leaves.
+  ///
+  /// - Returns: closes the connections when cancelled or released; keep it.
+  public func serve<P: Publisher>(_ answer: @escaping (Request) -> P) -> AnyCancellable where P.Output == Response {
+    requests.sink { request in request.respond(answer(request)) }
+  }
+
+  /// Answers every request as its route does.
+  ///
+  /// - Returns: closes the connections when cancelled or released; keep it.
+  public func serve(_ routes: Routes) -> AnyCancellable {
+    requests.sink { [scheduler] request in routes.answer(request, on: scheduler) }
+  }
+}

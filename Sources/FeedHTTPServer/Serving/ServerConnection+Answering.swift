@@ -1,0 +1,75 @@
+internal import FeedStream
+
+// Answers, and what is refused.
+extension ServerConnection {
+  /// What decides about the answer lives until it has.
+  func keep(_ deciding: AnyCancellable, _ number: Int) {
+    if isCurrent(number), !isAnswering { self.deciding = deciding }
+  }
+
+  func respond(_ response: HTTPServer.Response, to head: RequestHead, _ number: Int) {
+    guard isCurrent(number), !isAnswering else { return }
+    isAnswering = true
+    let decided = deciding
+    deciding = nil
+    defer { _ = decided }
+    if server.isEnding || !body.isOver && !canDrain { willClose = true }
+    let answer = Answer(response, to: head)
+    if HTTPServer.Headers.isSame(answer.response.headers["Connection"] ?? "", "close") { willClose = true }
+    if answer.delimiting == .close { willClose = true }
+    let isSmall = answer.bytes.map { $0.count <= 16 * 1024 } ?? false
+    let encoded = server.heads.encode(
+      answer.response, answer.delimiting, closes: willClose, isOld: head.minorVersion == 0, now: server.wallClock(),
+      body: isSmall ? answer.bytes : nil)
+    guard let encoded else {
+      isAnswering = false
+      return respond(HTTPServer.Response(.internalServerError), to: head, number)
+    }
+    enqueue(encoded)
+    switch answer.sending {
+    case .nothing: isAnswered = true
+    case .bytes(let bytes):
+      if !isSmall { enqueue(bytes) }
+      isAnswered = true
+    case .stream(let publisher):
+      let writer = BodyWriter(self, answer.delimiting)
+      source = writer
+      publisher.subscribe(writer)
+    case .events(let log, let greeting):
+      source = log.attach(self, after: head, greeting)
+    }
+    process()
+  }
+
+  /// The answer's source has given everything.
+  func answerIsOver() {
+    source = nil
+    isAnswered = true
+    process()
+  }
+
+  /// Answers a request that is none, or none that can be served, and closes.
+  func refuse(_ failure: ParseFailure) {
+    let isHead = phase == .head ? parser.isHead : received.method == .head
+    guard !isAnswering || phase == .head else { return close() }
+    number += 1
+    let reader = self.reader
+    self.reader = nil
+    let decided = deciding
+    deciding = nil
+    let text = Chunk("\(failure.status): \(failure.reason)\n")
+    let response = HTTPServer.Response(
+      failure.status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: text)
+    let encoded = server.heads.encode(
+      response, .length(text.count), closes: true, isOld: false, now: server.wallClock(), body: isHead ? nil : text)
+    if let encoded { enqueue(encoded) }
+    beginClosing()
+    reader?.end(.failure(failure.status == .contentTooLarge ? .tooLarge(limit: limits.bodyBytes) : .malformed))
+    _ = decided
+  }
+
+  func trailers(of exchange: Exchange) -> HTTPServer.Headers {
+    guard isCurrent(exchange.number), case .over(let trailers?) = body else { return HTTPServer.Headers() }
+    return HTTPServer.Headers(trailers)
+  }
+}

@@ -1,0 +1,41 @@
+internal import FeedStream
+
+// Deadlines.
+extension ServerConnection {
+  func hasPassed(_ ticks: Int, _ limit: StreamInstant.Stride) -> Bool {
+    // A tick less, since the first may come right after it began.
+    Int64(ticks - 1) * limits.tick.nanoseconds >= limit.nanoseconds
+  }
+
+  func tick() {
+    ticks += 1
+    if isWriting {
+      writeTicks += 1
+      let allowed = limits.writeGrace + .seconds(Double(batchBytes) / Double(limits.bytesPerSecond))
+      if hasPassed(writeTicks, allowed) { return close() }
+    }
+    switch phase {
+    case .head where !hasRoom || isWriting: ticks = 0
+    case .head:
+      if parser.isUntouched {
+        if hasPassed(ticks, limits.idle) { close() }
+      } else if hasPassed(ticks, limits.header) {
+        refuse(ParseFailure(.requestTimeout, "the request took too long"))
+        process()
+      }
+    case .exchange:
+      // Only time in which the client is waited for counts.
+      guard wantsBody else {
+        ticks -= 1
+        return
+      }
+      let time = Double(ticks) * limits.tick.seconds - limits.bodyGrace.seconds
+      if hasPassed(ticks, limits.bodyGrace), Double(countedBytes) < time * Double(limits.bytesPerSecond) {
+        refuse(ParseFailure(.requestTimeout, "the body comes too slowly"))
+        process()
+      }
+    case .closing, .closed: break
+    case .lingering: if hasPassed(ticks, limits.linger) { close() }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+internal import FeedStream
+
+// Writing, and ending.
+extension ServerConnection {
+  func enqueue(_ chunk: Chunk) {
+    guard !chunk.isEmpty else { return }
+    outBytes += chunk.count
+    out.append(chunk)
+  }
+
+  /// Writes what waits, unless a write is on its way or more is about to come.
+  func flush() {
+    guard !isWriting, !isProcessing, !out.isEmpty, phase != .closed else { return lingerIfWritten() }
+    isWriting = true
+    writeTicks = 0
+    batchBytes = 0
+    var batch: [Chunk] = []
+    swap(&batch, &out)
+    // A long write is cut, so that a client that takes it slowly is seen to take it.
+    let most = 256 * 1024
+    var count = 0
+    while count < batch.count, batchBytes < most {
+      let chunk = batch[count]
+      if batchBytes + chunk.count > most {
+        let part = most - batchBytes
+        batch[count] = chunk[0..<part]
+        batch.insert(chunk[part..<chunk.count], at: count + 1)
+      }
+      batchBytes += batch[count].count
+      count += 1
+    }
+    if count < batch.count {
+      out = Array(batch[count...])
+      batch.removeSubrange(count...)
+    }
+    channel.write(batch, hasWritten)
+  }
+
+  func wrote(_ error: SystemError?) {
+    isWriting = false
+    outBytes -= batchBytes
+    if error != nil { return close() }
+    flush()
+    if hasRoom { source?.roomIsThere() }
+    process()
+  }
+
+  // MARK: Ending
+
+  /// Nothing follows what is being written.
+  func beginClosing() {
+    guard phase != .closed, phase != .lingering else { return }
+    phase = .closing
+    input = Chunk()
+    flush()
+    updateReading()
+  }
+
+  /// Ends the answer where it is, and closes when that is written.
+  func cutOff() {
+    source = nil
+    beginClosing()
+  }
+
+  /// The client has been told to send the body, or has begun to.
+  func clearExpectation() { received.expectsContinue = false }
+
+  func lingerIfWritten() {
+    guard phase == .closing, !isWriting, out.isEmpty, !isProcessing else { return }
+    if inputHasEnded { return close() }
+    // Closing with bytes unread would reset the connection, and the answer might be lost on its way.
+    phase = .lingering
+    (ticks, countedBytes) = (0, 0)
+    channel.endWriting { [unowned self] error in if error != nil { close() } }
+    updateReading()
+  }
+
+  func serverIsEnding() {
+    if phase == .head, parser.isUntouched, input.isEmpty { beginClosing() }
+    source?.serverIsEnding()
+  }
+
+  func close() {
+    guard phase != .closed else { return }
+    phase = .closed
+    number += 1
+    let (reader, deciding, source) = (self.reader, self.deciding, self.source)
+    (self.reader, self.deciding, self.source) = (nil, nil, nil)
+    (input, out) = (Chunk(), [])
+    connection.close()
+    server.remove(self)
+    reader?.end(.failure(.disconnected))
+    deciding?.cancel()
+    source?.cancel()
+  }
+}

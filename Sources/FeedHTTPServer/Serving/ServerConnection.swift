@@ -1,0 +1,219 @@
+internal import FeedStream
+
+/// One connection of a server: reads requests, hands them over one at a time, and writes their answers.
+///
+/// It owns its channel. All that happens to it goes through ``process()``, which goes on as far as bytes, demand and room
+/// allow, and then writes what there is in one go.
+final class ServerConnection {
+  enum Phase {
+    /// A head is awaited or has begun to come.
+    case head
+    /// A request has been handed over; its body may be coming, its answer going.
+    case exchange
+    /// The last answer is being written.
+    case closing
+    /// The client has been told that nothing follows; what it still sends is thrown away.
+    case lingering
+    case closed
+  }
+
+  // Unsafe but right: a server closes its connections before it is gone, and a closed one does not use it. It does so in
+  // its `deinit`, where a checked reference would trap.
+  unowned(unsafe) let server: HTTPServer
+  let limits: HTTPServer.Limits
+  let connection: Connection
+  let channel: any ByteChannel
+  /// Its place among the server's connections.
+  var index = 0
+  var phase = Phase.head
+  /// Counts requests.
+  var number = 0
+
+  // Reading.
+  var parser: HeadParser
+  /// What has come and is not taken yet.
+  var input = Chunk()
+  var inputHasEnded = false
+  var isReading = false
+  var deliver: ((ReadResult) -> Void)!
+
+  // The request.
+  var body = BodyState.none
+  var reader: BodyReader?
+  var isBodyTaken = false
+  var isDraining = false
+  var received = RequestHead()
+
+  // The answer.
+  /// What decides about the answer.
+  var deciding: AnyCancellable?
+  var isAnswering = false
+  var isAnswered = false
+  var willClose = false
+  var source: (any ResponseSource)?
+
+  // Writing.
+  var out: [Chunk] = []
+  /// Bytes that wait or are being written.
+  var outBytes = 0
+  var batchBytes = 0
+  var isWriting = false
+  var hasWritten: ((SystemError?) -> Void)!
+  var isProcessing = false
+
+  // Time, in ticks.
+  var ticks = 0
+  var writeTicks = 0
+  /// Bytes of a body, or while lingering.
+  var countedBytes = 0
+
+  init(_ connection: Connection, _ server: HTTPServer) {
+    self.connection = connection
+    self.server = server
+    channel = connection.channel
+    limits = server.limits
+    parser = HeadParser(server.limits)
+  }
+
+  var peer: SocketAddress { connection.peer }
+  var hasRoom: Bool { outBytes < limits.bufferedBytes }
+  func isCurrent(_ number: Int) -> Bool { number == self.number && phase == .exchange }
+
+  func start() {
+    // Unowned: the channel forgets both when it is closed, and the server keeps this until then.
+    deliver = { [unowned self] in receive($0) }
+    hasWritten = { [unowned self] in wrote($0) }
+    updateReading()
+  }
+
+  // MARK: Reading
+
+  func receive(_ result: ReadResult) {
+    switch result {
+    case .chunk(let chunk):
+      if phase == .lingering {
+        countedBytes += chunk.count
+        if countedBytes > limits.lingerBytes { close() }
+        return
+      }
+      input = input.isEmpty ? chunk : Chunk(joining: [input, chunk])
+    case .end:
+      isReading = false
+      inputHasEnded = true
+      if phase == .lingering { return close() }
+      // The client of an endless answer is gone; one of another answer may wait for it.
+      if source?.endsWithReader == true { return close() }
+    case .failure: return close()
+    }
+    process()
+  }
+
+  /// Reads when there is something to read for.
+  func updateReading() {
+    let wants =
+      switch phase {
+      case .head: hasRoom && input.isEmpty
+      case .exchange: wantsBody || input.count < limits.readAheadBytes
+      case .lingering: true
+      case .closing, .closed: false
+      }
+    let isWanted = wants && !inputHasEnded
+    guard isWanted != isReading, phase != .closed else { return }
+    isReading = isWanted
+    if isWanted { channel.startReading(deliver) } else { channel.stopReading() }
+  }
+
+  // MARK: Going on
+
+  /// Goes on as far as possible, then writes and reads as needed.
+  func process() {
+    guard !isProcessing, phase != .closed else { return }
+    isProcessing = true
+    while advance() {}
+    isProcessing = false
+    flush()
+    // A short rest must not keep a long block of memory.
+    if !input.isEmpty { input = input.compacted() }
+    updateReading()
+  }
+
+  /// - Returns: true when there may be more to do.
+  func advance() -> Bool {
+    switch phase {
+    case .head: advanceHead()
+    case .exchange: pumpBody() || completeExchange()
+    case .closing, .lingering, .closed: false
+    }
+  }
+
+  func advanceHead() -> Bool {
+    guard hasRoom else { return false }
+    guard !input.isEmpty else {
+      if inputHasEnded { beginClosing() }
+      return false
+    }
+    if parser.isUntouched { ticks = 0 }
+    switch parser.feed(input) {
+    case .incomplete:
+      input = Chunk()
+      return true
+    case .failure(let failure):
+      refuse(failure)
+      return false
+    case .complete(let consumed):
+      input = input[consumed..<input.count]
+      begin(parser.head)
+      return true
+    }
+  }
+
+  func begin(_ head: RequestHead) {
+    phase = .exchange
+    number += 1
+    (ticks, countedBytes) = (0, 0)
+    received = head
+    parser = HeadParser(limits)
+    (isBodyTaken, isDraining, isAnswering, isAnswered, willClose) = (false, false, false, false, !head.keepsAlive)
+    switch head.framing {
+    case .none: body = .none
+    case .length(let length):
+      guard length <= limits.bodyBytes else { return refuse(ParseFailure(.contentTooLarge, "the body is too large")) }
+      body = .length(length)
+    case .chunked: body = .chunked(ChunkedDecoder(limits))
+    }
+    if head.method == .connect { return refuse(ParseFailure(.notImplemented, "this is no proxy")) }
+    server.deliver(HTTPServer.Request(Exchange(head, self, number)))
+  }
+
+  /// When the answer is given and the request is read, the next one may come.
+  func completeExchange() -> Bool {
+    guard isAnswered else { return false }
+    if !body.isOver {
+      reader?.end(.failure(.answered))
+      reader = nil
+      guard !willClose, canDrain else {
+        beginClosing()
+        return false
+      }
+      guard !isDraining else { return false }
+      (isDraining, countedBytes, ticks) = (true, 0, 0)
+      return true
+    }
+    reader?.end(.finished)
+    reader = nil
+    received = RequestHead()
+    guard !willClose else {
+      beginClosing()
+      return false
+    }
+    (phase, ticks) = (.head, 0)
+    return true
+  }
+
+  /// True when the rest of the body is worth reading to keep the connection.
+  var canDrain: Bool {
+    if received.expectsContinue { return false }
+    if isDraining { return countedBytes <= limits.drainedBytes }
+    return if case .length(let left) = body { left <= limits.drainedBytes } else { true }
+  }
+}

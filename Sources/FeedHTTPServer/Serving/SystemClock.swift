@@ -1,0 +1,13 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The system's time of day.
+public enum SystemClock {
+  /// Seconds since 1970.
+  public static func seconds() -> Int64 { Int64(time(nil)) }
+}

@@ -1,0 +1,182 @@
+import FeedHTTPServer
+import FeedStream
+import FeedStreamTesting
+
+/// A server in virtual time, and clients that say what bytes arrive when.
+final class Bench {
+  let time = VirtualTimeScheduler()
+  let backlog = Backlog()
+  let server: HTTPServer
+  private var serving: AnyCancellable?
+
+  init(_ change: (inout HTTPServer.Limits) -> Void = { _ in }) {
+    var limits = HTTPServer.Limits()
+    change(&limits)
+    server = HTTPServer(backlog, limits: limits, on: time, wallClock: { 784_111_777 })
+  }
+
+  func serve(_ answer: @escaping (HTTPServer.Request) throws -> HTTPServer.Response) -> Bench {
+    serving = server.serve(answer)
+    return self
+  }
+
+  func serve<P: Publisher>(_ answer: @escaping (HTTPServer.Request) -> P) -> Bench
+  where P.Output == HTTPServer.Response {
+    serving = server.serve(answer)
+    return self
+  }
+
+  func serve(_ routes: HTTPServer.Routes) -> Bench {
+    serving = server.serve(routes)
+    return self
+  }
+
+  /// Connects a client that sends `text`.
+  @discardableResult func send(_ text: String = "", cuttingAt cut: Int? = nil) -> MemoryChannel {
+    let client = connect()
+    if let cut {
+      client.send(String(text.prefix(cut)))
+      client.send(String(text.dropFirst(cut)))
+    } else if !text.isEmpty {
+      client.send(text)
+    }
+    settle()
+    return client
+  }
+
+  func connect() -> MemoryChannel {
+    let client = MemoryChannel(on: time)
+    backlog.add(Connection(client, to: client.peer))
+    return client
+  }
+
+  /// Runs what is due now.
+  func settle() { time.advance(by: .nanoseconds(0)) }
+  func pass(_ stride: StreamInstant.Stride) { time.advance(by: stride) }
+
+  func end() {
+    serving?.cancel()
+    server.close()
+    settle()
+  }
+}
+
+/// Connections that wait until they are asked for.
+final class Backlog: Publisher {
+  typealias Output = Connection
+  typealias Failure = Never
+
+  private(set) var waiting: [Connection] = []
+  private var demand = Subscribers.Demand.none
+  private var down: AnySubscriber<Connection, Never>?
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Connection, S.Failure == Never {
+    down = AnySubscriber(subscriber)
+    subscriber.receive(subscription: Asking(self))
+  }
+
+  func add(_ connection: Connection) {
+    waiting.append(connection)
+    serve()
+  }
+
+  private func serve() {
+    while demand > .none, !waiting.isEmpty, let down {
+      demand -= 1
+      demand += down.receive(waiting.removeFirst())
+    }
+  }
+
+  private final class Asking: Subscription {
+    let backlog: Backlog
+    init(_ backlog: Backlog) { self.backlog = backlog }
+    func request(_ demand: Subscribers.Demand) {
+      backlog.demand += demand
+      backlog.serve()
+    }
+    func cancel() {
+      backlog.down = nil
+      backlog.demand = .none
+    }
+  }
+}
+
+/// The server's end of a connection in memory, and the client's hand on it.
+final class MemoryChannel: ByteChannel {
+  let peer = SocketAddress.internet("192.0.2.1", port: 4711)
+  private let time: VirtualTimeScheduler
+  private var deliver: ((ReadResult) -> Void)?
+  private var arrived: [ReadResult] = []
+  private var written: [UInt8] = []
+  private var pending: (() -> Void)?
+  /// False while the client takes nothing.
+  var takes = true { didSet { if takes { pending?() } } }
+  private(set) var isClosed = false
+  private(set) var hasEndedWriting = false
+  /// How many writes there were.
+  private(set) var writes = 0
+
+  init(on time: VirtualTimeScheduler) { self.time = time }
+
+  // MARK: The client
+
+  func send(_ text: String) { send(Chunk(text)) }
+  func send(_ chunk: Chunk) { arrive(.chunk(chunk)) }
+  /// The client writes no more.
+  func endInput() { arrive(.end) }
+  func breakOff() { arrive(.failure(SystemError("read from", "a client", code: 104))) }
+
+  private func arrive(_ result: ReadResult) {
+    arrived.append(result)
+    pump()
+  }
+
+  private func pump() {
+    while let deliver, !arrived.isEmpty, !isClosed { deliver(arrived.removeFirst()) }
+  }
+
+  /// What the client has got and not looked at.
+  func receive() -> String {
+    defer { written = [] }
+    return String(decoding: written, as: UTF8.self)
+  }
+
+  func receiveBytes() -> [UInt8] {
+    defer { written = [] }
+    return written
+  }
+
+  /// What was sent and not read by the server.
+  var unread: Int { arrived.count }
+  var isReading: Bool { deliver != nil }
+
+  // MARK: The server
+
+  func startReading(_ deliver: @escaping (ReadResult) -> Void) {
+    self.deliver = deliver
+    time.schedule { [self] in pump() }
+  }
+
+  func stopReading() { deliver = nil }
+
+  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
+    writes += 1
+    pending = { [self] in
+      pending = nil
+      for chunk in chunks { written.append(contentsOf: chunk) }
+      done(nil)
+    }
+    time.schedule { [self] in if takes, !isClosed { pending?() } }
+  }
+
+  func endWriting(_ done: @escaping (SystemError?) -> Void) {
+    hasEndedWriting = true
+    time.schedule { done(nil) }
+  }
+
+  func close() {
+    isClosed = true
+    deliver = nil
+    pending = nil
+  }
+}

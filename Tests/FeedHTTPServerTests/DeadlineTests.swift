@@ -1,0 +1,218 @@
+import FeedHTTPServer
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+/// What slow clients may use up, in virtual time: a deadline passes within a second after its time, never before.
+@Suite(.settled) struct DeadlineTests {
+  private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+  private static func status(_ answer: String) -> String { String(answer.dropFirst(9).prefix(3)) }
+
+  /// Seconds until the server closes the connection or says that nothing follows.
+  private func patience(_ bench: Bench, _ client: MemoryChannel, each second: (Int) -> Void = { _ in }) -> Int {
+    for passed in 0..<1_000 {
+      if client.isClosed || client.hasEndedWriting { return passed }
+      second(passed)
+      bench.pass(.seconds(1))
+    }
+    return 1_000
+  }
+
+  @Test func `a connection waits a minute for a request, the first and the next`() {
+    let bench = Bench().serve { _ in .text("") }
+    let silent = bench.send()
+    #expect((60...61).contains(patience(bench, silent)))
+    #expect(silent.receive() == "")
+    let kept = bench.send(Self.get)
+    bench.pass(.seconds(50))
+    kept.send(Self.get)
+    #expect((60...61).contains(patience(bench, kept)))
+    bench.end()
+  }
+
+  @Test func `a head has ten seconds from its first byte, however steadily it drips`() {
+    let bench = Bench().serve { _ in .text("") }
+    let client = bench.send()
+    bench.pass(.seconds(50))
+    let text = Array("GET / HTTP/1.1\r\nHost: h\r\nX: slow\r\n\r\n".utf8)
+    #expect((10...11).contains(patience(bench, client) { client.send(Chunk([text[$0]])) }))
+    #expect(Self.status(client.receive()) == "408")
+    bench.end()
+  }
+
+  @Test func `a body has a least rate, after ten seconds of grace, which counts only while it is waited for`() {
+    let bench = Bench().serve { request in request.body.whole().map { .text($0.text) } }
+    let post = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n"
+    let silent = bench.send(post)
+    #expect((10...11).contains(patience(bench, silent)))
+    #expect(Self.status(silent.receive()) == "408")
+    let dripping = bench.send(post)
+    // A byte a second is 240 times too few.
+    #expect((10...11).contains(patience(bench, dripping) { _ in dripping.send("x") }))
+    let steady = bench.send(post)
+    let long = patience(bench, steady) { if $0 < 300 { steady.send(String(repeating: "x", count: 300)) } }
+    #expect(long > 300)
+    bench.end()
+    let unwanted = Bench().serve { request in PassthroughSubject<HTTPServer.Response, Never>() }
+    let waiting = unwanted.send(post)
+    unwanted.pass(.seconds(500))
+    #expect(!waiting.isClosed)
+    unwanted.end()
+  }
+
+  @Test func `a client that takes nothing of its answer is closed`() {
+    let bench = Bench().serve { _ in .text(String(repeating: "x", count: 2_400)) }
+    let client = bench.connect()
+    client.takes = false
+    client.send(Self.get)
+    // Ten seconds for its bytes, and thirty more.
+    #expect((40...42).contains(patience(bench, client)))
+    bench.end()
+  }
+
+  @Test func `a reader that stands still stops what produces its answer`() {
+    var produced = 0
+    let bench = Bench { $0.bufferedBytes = 1_000 }.serve { _ in
+      let endless = repeatElement(Chunk(repeatElement(1, count: 100)), count: .max).publisher
+      return .init(body: endless.handleEvents(receiveOutput: { _ in produced += 1 }))
+    }
+    let client = bench.connect()
+    client.takes = false
+    client.send(Self.get)
+    bench.settle()
+    #expect((8...12).contains(produced))
+    // One write is taken.
+    client.takes = true
+    client.takes = false
+    bench.settle()
+    #expect((16...24).contains(produced))
+    bench.end()
+  }
+
+  @Test func `pipelining stops while answers are not read`() {
+    var asked = 0
+    let bench = Bench { $0.bufferedBytes = 1_000 }.serve { _ in
+      asked += 1
+      return .text(String(repeating: "x", count: 500))
+    }
+    let client = bench.connect()
+    client.takes = false
+    client.send(String(repeating: Self.get, count: 100))
+    bench.settle()
+    #expect(asked <= 4)
+    client.takes = true
+    for _ in 0..<100 { bench.settle() }
+    #expect(asked == 100)
+    bench.end()
+  }
+
+  @Test func `without demand nothing is accepted, and requests wait in their order`() {
+    let bench = Bench()
+    var subscription: (any Subscription)?
+    var paths: [String] = []
+    bench.server.requests.subscribe(
+      AnySubscriber(
+        receiveSubscription: {
+          subscription = $0
+          $0.request(.max(1))
+        },
+        receiveValue: { request in
+          paths.append(request.path)
+          request.respond(.text(""))
+          return .none
+        }))
+    for name in ["a", "b", "c"] { bench.send("GET /\(name) HTTP/1.1\r\nHost: h\r\n\r\n") }
+    #expect(paths == ["/a"])
+    #expect(bench.server.connectionCount <= 2)
+    #expect(bench.backlog.waiting.count >= 1)
+    subscription?.request(.max(2))
+    bench.settle()
+    #expect(paths == ["/a", "/b", "/c"])
+    subscription?.cancel()
+    bench.end()
+  }
+
+  @Test func `no more connections are open than allowed`() {
+    let bench = Bench { $0.connections = 2 }.serve { _ in .text("") }
+    let clients = (0..<3).map { _ in bench.send() }
+    #expect(bench.server.connectionCount == 2)
+    clients[0].breakOff()
+    bench.settle()
+    #expect(bench.server.connectionCount == 2)
+    clients[2].send(Self.get)
+    bench.settle()
+    #expect(Self.status(clients[2].receive()) == "200")
+    bench.end()
+  }
+
+  @Test func `shutting down finishes what has begun, and nothing else`() {
+    let bench = Bench()
+    _ = bench.serve { [time = bench.time] request in
+      Just(HTTPServer.Response.text("late")).delay(for: 3, scheduler: time)
+    }
+    let (idle, busy, partial) = (bench.send(), bench.send(Self.get), bench.send("GET / HT"))
+    var isOver = false
+    let ending = bench.server.shutdown().sink { _ in
+      isOver = true
+    } receiveValue: { _ in
+    }
+    bench.settle()
+    #expect(idle.hasEndedWriting)
+    partial.send("TP/1.1\r\nHost: h\r\n\r\n")
+    let late = bench.send(Self.get)
+    #expect(late.receive() == "" && !isOver)
+    bench.pass(.seconds(4))
+    for client in [busy, partial] {
+      let answer = client.receive()
+      #expect(answer.contains("Connection: close\r\n") && answer.hasSuffix("late"))
+    }
+    bench.pass(.seconds(4))
+    #expect(isOver)
+    ending.cancel()
+    bench.end()
+  }
+
+  @Test func `shutting down cuts off what does not end in time`() {
+    let bench = Bench().serve { _ in PassthroughSubject<HTTPServer.Response, Never>() }
+    let client = bench.send(Self.get)
+    var isOver = false
+    let ending = bench.server.shutdown(within: .seconds(5)).sink { _ in
+      isOver = true
+    } receiveValue: { _ in
+    }
+    bench.pass(.seconds(4))
+    #expect(!client.isClosed && !isOver)
+    bench.pass(.seconds(1))
+    #expect(client.isClosed && isOver)
+    ending.cancel()
+    bench.end()
+  }
+
+  @Test func `a body that breaks the promise of its length is seen to be broken`() {
+    struct Broken: Error {}
+    let bench = Bench().serve { request in
+      switch request.path {
+      case "/short": .init(body: [Chunk("abc")].publisher, length: 5)
+      case "/long": .init(body: [Chunk("abc"), Chunk("def")].publisher, length: 5)
+      default: .init(body: Just(Chunk("abc")).setFailureType(to: Broken.self).append(Fail(error: Broken())))
+      }
+    }
+    func ask(_ path: String) -> (String, Bool) {
+      let client = bench.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+      return (client.receive().components(after: "\r\n\r\n"), client.hasEndedWriting)
+    }
+    #expect(ask("/short") == ("abc", true))
+    #expect(ask("/long") == ("abcde", false))
+    #expect(ask("/failing") == ("3\r\nabc\r\n", true))
+    bench.end()
+  }
+}
+
+extension String {
+  /// What follows the first `separator`.
+  func components(after separator: String) -> String {
+    guard let range = self.firstRange(of: separator) else { return "" }
+    return String(self[range.upperBound...])
+  }
+}

@@ -1,0 +1,158 @@
+import FeedHTTPServer
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct EventLogTests {
+  private static let get = "GET / HTTP/1.1\r\nHost: h\r\n"
+
+  /// What a client got, without the header and the time to wait.
+  private func events(_ client: MemoryChannel) -> String {
+    let text = client.receive()
+    return text.hasPrefix("HTTP") ? text.components(after: "\r\n\r\n").components(after: "\n\n") : text
+  }
+
+  private func bench(_ log: (Bench) -> HTTPServer.EventLog, _ greeting: HTTPServer.EventLog.Event? = nil) -> (
+    Bench, HTTPServer.EventLog
+  ) {
+    let bench = Bench()
+    let log = log(bench)
+    return (bench.serve { _ in .events(log, greeting: greeting) }, log)
+  }
+
+  @Test func `events reach all clients, each with its id`() {
+    let (bench, log) = bench { .init(epoch: "e", on: $0.time) }
+    log.send("early")
+    let first = bench.send(Self.get + "\r\n")
+    let head = first.receive()
+    #expect(head.hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"))
+    #expect(head.contains("Connection: close\r\n") && head.components(after: "\r\n\r\n").hasPrefix("retry: "))
+    let second = bench.send(Self.get + "\r\n")
+    #expect(log.send("a\nb\r\nc\rd", name: "n") == "e-2")
+    bench.settle()
+    for client in [first, second] {
+      #expect(events(client) == "id: e-2\nevent: n\ndata: a\ndata: b\ndata: c\ndata: d\n\n")
+    }
+    bench.end()
+    #expect(log.clientCount == 0)
+  }
+
+  @Test func `a greeting comes with the connection`() {
+    let (bench, log) = bench({ .init(epoch: "e", on: $0.time) }, .init("hello", name: "welcome"))
+    log.send("early")
+    #expect(events(bench.send(Self.get + "\r\n")) == "id: e-1\nevent: welcome\ndata: hello\n\n")
+    bench.end()
+  }
+
+  @Test func `a client that was away goes on where it stopped`() {
+    let (bench, log) = bench { .init(keeping: 3, epoch: "e", on: $0.time) }
+    log.snapshot = { "now" }
+    for number in 1...5 { log.send("\(number)") }
+    func since(_ id: String) -> String { events(bench.send(Self.get + "Last-Event-ID: \(id)\r\n\r\n")) }
+    #expect(since("e-3") == "id: e-4\ndata: 4\n\nid: e-5\ndata: 5\n\n")
+    #expect(since("e-2") == "id: e-3\ndata: 3\n\nid: e-4\ndata: 4\n\nid: e-5\ndata: 5\n\n")
+    #expect(since("e-5") == "")
+    for id in ["e-1", "e-6", "f-5", "5", "e-", "e-5-5", "-", "e-99999999999999999999"] {
+      #expect(since(id) == "id: e-5\nevent: reset\ndata: now\n\n", "\(id)")
+    }
+    bench.end()
+  }
+
+  @Test func `a slow client costs a place, and is told when it was overtaken`() {
+    let (bench, log) = bench { .init(keeping: 10, epoch: "e", on: $0.time) }
+    log.snapshot = { "now" }
+    let (slow, quick) = (bench.send(Self.get + "\r\n"), bench.send(Self.get + "\r\n"))
+    _ = (slow.receive(), quick.receive())
+    slow.takes = false
+    for number in 1...50 {
+      log.send("\(number)")
+      bench.settle()
+    }
+    #expect(events(quick) == (1...50).map { "id: e-\($0)\ndata: \($0)\n\n" }.joined())
+    slow.takes = true
+    bench.settle()
+    #expect(events(slow) == "id: e-1\ndata: 1\n\nid: e-50\nevent: reset\ndata: now\n\n")
+    log.send("more")
+    bench.settle()
+    #expect(events(slow) == "id: e-51\ndata: more\n\n")
+    bench.end()
+  }
+
+  @Test func `the ring is bounded in bytes too`() {
+    let (bench, log) = bench { .init(bytes: 1_000, epoch: "e", on: $0.time) }
+    for _ in 1...100 { log.send(String(repeating: "x", count: 180)) }
+    // Five of them fit, of about 197 bytes.
+    #expect(events(bench.send(Self.get + "Last-Event-ID: e-95\r\n\r\n")).contains("id: e-96\n"))
+    #expect(events(bench.send(Self.get + "Last-Event-ID: e-94\r\n\r\n")).contains("event: reset"))
+    bench.end()
+  }
+
+  @Test func `a quiet stream has a heartbeat, and one that speaks needs none`() {
+    let (bench, log) = bench { .init(heartbeat: .seconds(10), epoch: "e", on: $0.time) }
+    let client = bench.send(Self.get + "\r\n")
+    _ = client.receive()
+    bench.pass(.seconds(25))
+    bench.settle()
+    #expect(client.receive() == ":\n\n")
+    bench.pass(.seconds(1))
+    log.send("x")
+    bench.pass(.seconds(5))
+    #expect(!client.receive().contains(":\n\n:"))
+    bench.end()
+  }
+
+  @Test func `a client that leaves is forgotten, also when it says so politely`() {
+    let (bench, log) = bench { .init(on: $0.time) }
+    let (rude, polite) = (bench.send(Self.get + "\r\n"), bench.send(Self.get + "\r\n"))
+    #expect(log.clientCount == 2)
+    rude.breakOff()
+    polite.endInput()
+    #expect(log.clientCount == 0 && polite.isClosed)
+    bench.end()
+  }
+
+  @Test func `a client that never reads is closed after its deadline`() {
+    let (bench, log) = bench { .init(on: $0.time) }
+    let client = bench.send(Self.get + "\r\n")
+    client.takes = false
+    log.send("x")
+    bench.pass(.seconds(40))
+    #expect(client.isClosed && log.clientCount == 0)
+    bench.end()
+  }
+
+  @Test func `streams end when the log is finished, and when the server shuts down`() {
+    let (bench, log) = bench { .init(epoch: "e", on: $0.time) }
+    let client = bench.send(Self.get + "\r\n")
+    log.send("last")
+    log.finish()
+    bench.settle()
+    #expect(client.receive().hasSuffix("data: last\n\n") && client.hasEndedWriting)
+    #expect(bench.send(Self.get + "\r\n").hasEndedWriting)
+    bench.end()
+    let (other, events) = self.bench { .init(on: $0.time) }
+    let listener = other.send(Self.get + "\r\n")
+    other.server.shutdown()
+    other.settle()
+    #expect(listener.hasEndedWriting && events.clientCount == 0)
+    other.end()
+  }
+
+  @Test func `HEAD gets no stream`() {
+    let (bench, log) = bench { .init(on: $0.time) }
+    let answer = bench.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n").receive()
+    #expect(answer.contains("text/event-stream") && log.clientCount == 0)
+    bench.end()
+  }
+
+  @Test func `a name cannot begin another line`() {
+    let (bench, log) = bench { .init(epoch: "e", on: $0.time) }
+    let client = bench.send(Self.get + "\r\n")
+    _ = client.receive()
+    log.send("x", name: "a\ndata: b\r\nid: 7")
+    bench.settle()
+    #expect(client.receive() == "id: e-1\nevent: adata: bid: 7\ndata: x\n\n")
+    bench.end()
+  }
+}

@@ -1,0 +1,73 @@
+import FeedHTTPServer
+import FeedStream
+import TestSupport
+import Testing
+
+/// The same server over real sockets.
+@Suite(.settled, .timeLimit(.minutes(1))) struct LoopbackTests {
+  private let loop = EventLoop()
+
+  @Test func `a request and its answer cross the loopback, and the server shuts down`() throws {
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    let serving = server.serve { request in
+      request.body.whole().map { .text("\(request.method) \(request.path) \($0.text)") }
+    }
+    var text = ""
+    let request = Chunk("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi")
+    let client = Connection.connect(to: try #require(server.address), on: loop)
+      .mapError { $0 as any Error }
+      .flatMap { connection in
+        let sent = Just(request).write(to: connection).mapError { $0 as any Error }.map { (_: Never) -> Chunk in }
+        return connection.bytes.mapError { $0 as any Error }.merge(with: sent)
+      }
+      .sink { _ in
+      } receiveValue: { [loop] in
+        text += $0.text
+        if text.hasSuffix("hi") {
+          let ending = server.shutdown().sink { _ in }
+          loop.schedule { _ = ending }
+        }
+      }
+    loop.run()
+    #expect(text.hasSuffix("POST /a hi"))
+    #expect(server.connectionCount == 0)
+    for subscription in [serving, client] { subscription.cancel() }
+  }
+
+  @Test func `a server that cannot listen says why`() throws {
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    let address = try #require(server.address)
+    #expect(throws: SystemError.self) { try HTTPServer(at: address, on: loop) }
+    server.close()
+    loop.run()
+  }
+
+  @Test func `a long body crosses, both ways, with little in memory`() throws {
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), limits: Self.large, on: loop)
+    let serving = server.serve { request in .init(body: request.body) }
+    let block = Chunk(repeatElement(7, count: 64 * 1024))
+    let head = Chunk("POST /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: \(block.count * 512)\r\n\r\n")
+    var count = 0
+    let client = Connection.connect(to: try #require(server.address), on: loop)
+      .mapError { $0 as any Error }
+      .flatMap { connection in
+        let sent = Just(head).append(repeatElement(block, count: 512).publisher)
+          .write(to: connection).mapError { $0 as any Error }.map { (_: Never) -> Chunk in }
+        return connection.bytes.mapError { $0 as any Error }.merge(with: sent)
+      }
+      .sink { _ in
+        server.close()
+      } receiveValue: {
+        count += $0.count
+      }
+    loop.run()
+    #expect(count > block.count * 512 && count < block.count * 513)
+    for subscription in [serving, client] { subscription.cancel() }
+  }
+
+  private static var large: HTTPServer.Limits {
+    var limits = HTTPServer.Limits()
+    limits.bodyBytes = 1 << 30
+    return limits
+  }
+}

@@ -1,0 +1,192 @@
+import FeedHTTPServer
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct RequestBodyTests {
+  private static func post(_ fields: String, _ body: String = "") -> String {
+    "POST / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n\(body)"
+  }
+
+  private static func status(_ answer: String) -> String { String(answer.dropFirst(9).prefix(3)) }
+  private static let next = "GET /next HTTP/1.1\r\nHost: h\r\n\r\n"
+
+  private static func echo(_ change: @escaping (inout HTTPServer.Limits) -> Void = { _ in }) -> Bench {
+    Bench(change).serve { request in request.body.whole().map { .text("[\($0.text)]") } }
+  }
+
+  @Test func `a body comes by its length, or in chunks with fields behind it`() {
+    let bench = Bench()
+    var trailers: [String] = []
+    _ = bench.serve { request in
+      request.body.whole().map { body in
+        trailers.append(request.trailers.description)
+        return .text("[\(body.text)]")
+      }
+    }
+    let client = bench.send(Self.post("Content-Length: 3\r\n", "abc"))
+    #expect(client.receive().hasSuffix("[abc]"))
+    client.send(Self.post("Transfer-Encoding: chunked\r\n", "1\r\na\r\n2;x\r\nbc\r\n0\r\nX-Sum: 6\r\n\r\n") + Self.next)
+    bench.settle()
+    #expect(client.receive().contains("[abc]HTTP/1.1 200 OK"))
+    #expect(trailers == ["", "X-Sum: 6", ""])
+    bench.end()
+  }
+
+  @Test func `nothing is read without demand`() {
+    var subscription: (any Subscription)?
+    var pieces: [String] = []
+    var completion: Subscribers.Completion<HTTPServer.BodyError>?
+    let bench = Bench { $0.readAheadBytes = 1 }
+    let serving = bench.server.requests.sink { request in
+      request.body.subscribe(
+        AnySubscriber(
+          receiveSubscription: { subscription = $0 },
+          receiveValue: {
+            pieces.append($0.text)
+            return .none
+          },
+          receiveCompletion: {
+            completion = $0
+            request.respond(.text("done"))
+          }))
+    }
+    let client = bench.send(Self.post("Content-Length: 9\r\n"))
+    for part in ["abc", "def", "ghi"] { client.send(part) }
+    bench.settle()
+    #expect(client.unread == 2)
+    #expect(pieces == [])
+    subscription?.request(.max(1))
+    bench.settle()
+    #expect(pieces == ["abc"])
+    #expect(client.unread == 1)
+    subscription?.request(.max(2))
+    bench.settle()
+    #expect(pieces == ["abc", "def", "ghi"])
+    #expect(completion == .finished)
+    #expect(client.receive().hasSuffix("done"))
+    serving.cancel()
+    bench.end()
+  }
+
+  @Test func `a client that waits for leave to send gets it with the first demand`() {
+    let bench = Self.echo()
+    let client = bench.send(Self.post("Content-Length: 3\r\nExpect: 100-continue\r\n"))
+    #expect(client.receive() == "HTTP/1.1 100 Continue\r\n\r\n")
+    client.send("abc" + Self.next)
+    bench.settle()
+    #expect(client.receive().contains("[abc]HTTP/1.1 200 OK"))
+    bench.end()
+  }
+
+  @Test func `a client that waits for leave and gets another answer is closed`() {
+    let bench = Bench().serve { _ in .init(.forbidden) }
+    let client = bench.send(Self.post("Content-Length: 3\r\nExpect: 100-continue\r\n"))
+    let answer = client.receive()
+    #expect(answer.hasPrefix("HTTP/1.1 403 Forbidden\r\n") && answer.contains("Connection: close\r\n"))
+    #expect(client.hasEndedWriting)
+    bench.end()
+  }
+
+  @Test func `a client that did not wait for leave is not told to go on`() {
+    let bench = Self.echo()
+    let client = bench.send(Self.post("Content-Length: 3\r\nExpect: 100-continue\r\n", "abc"))
+    #expect(client.receive().hasPrefix("HTTP/1.1 200"))
+    bench.end()
+  }
+
+  @Test func `a body that is too long is refused, announced or not`() {
+    let bench = Self.echo { $0.bodyBytes = 10 }
+    #expect(Self.status(bench.send(Self.post("Content-Length: 11\r\n")).receive()) == "413")
+    #expect(Self.status(bench.send(Self.post("Content-Length: 10\r\n", "0123456789")).receive()) == "200")
+    let chunked = bench.send(Self.post("Transfer-Encoding: chunked\r\n", "8\r\n01234567\r\n3\r\nabc\r\n0\r\n\r\n"))
+    #expect(Self.status(chunked.receive()) == "413")
+    #expect(chunked.hasEndedWriting)
+    bench.end()
+  }
+
+  @Test func `the reader of a malformed body learns of it, and the client gets 400`() {
+    var failure: HTTPServer.BodyError?
+    let bench = Bench().serve { request in
+      request.body.whole().map { .text($0.text) }.handleEvents(receiveCompletion: {
+        if case .failure(let error) = $0 { failure = error }
+      })
+    }
+    let client = bench.send(Self.post("Transfer-Encoding: chunked\r\n", "2\r\nabc\r\n"))
+    #expect(Self.status(client.receive()) == "400")
+    #expect(failure == .malformed)
+    bench.end()
+  }
+
+  @Test func `the reader of a body whose client leaves learns of it`() {
+    var failure: HTTPServer.BodyError?
+    for leave in [MemoryChannel.endInput, MemoryChannel.breakOff] {
+      failure = nil
+      let bench = Bench().serve { request in
+        request.body.whole().map { .text($0.text) }.handleEvents(receiveCompletion: {
+          if case .failure(let error) = $0 { failure = error }
+        })
+      }
+      let client = bench.send(Self.post("Content-Length: 5\r\n", "abc"))
+      leave(client)()
+      bench.settle()
+      #expect(client.isClosed)
+      #expect(failure == .disconnected)
+      bench.end()
+    }
+  }
+
+  @Test func `what nobody reads is thrown away if it is short, and closes the connection if it is long`() {
+    let bench = Bench { $0.drainedBytes = 10 }.serve { .text($0.path) }
+    let short = bench.send(Self.post("Content-Length: 10\r\n", "0123456789") + Self.next)
+    #expect(short.receive().hasSuffix("/next"))
+    let chunked = bench.send(Self.post("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n0\r\n\r\n") + Self.next)
+    #expect(chunked.receive().hasSuffix("/next"))
+    let long = bench.send(Self.post("Content-Length: 11\r\n", "01234567890") + Self.next)
+    #expect(long.receive().contains("Connection: close\r\n"))
+    #expect(long.hasEndedWriting)
+    let endless = bench.send(
+      Self.post("Transfer-Encoding: chunked\r\n", "10\r\n0123456789abcdef\r\n0\r\n\r\n") + Self.next)
+    #expect(!endless.receive().contains("/next"))
+    #expect(endless.hasEndedWriting)
+    bench.end()
+  }
+
+  @Test func `a body is read once, and not after the answer`() {
+    var failures: [HTTPServer.BodyError] = []
+    var kept: HTTPServer.Request?
+    let bench = Bench()
+    let serving = bench.server.requests.sink { request in
+      kept = request
+      for _ in 0..<2 {
+        request.body.subscribe(
+          AnySubscriber(
+            receiveSubscription: { $0.request(.unlimited) }, receiveValue: { _ in .none },
+            receiveCompletion: { if case .failure(let error) = $0 { failures.append(error) } }))
+      }
+      request.respond(.text(""))
+    }
+    bench.send(Self.post("Content-Length: 1\r\n"))
+    #expect(failures.first == .taken)
+    bench.send(Self.post("Content-Length: 1\r\n", "a"))
+    kept?.body.subscribe(
+      AnySubscriber(
+        receiveSubscription: { $0.request(.unlimited) }, receiveValue: { _ in .none },
+        receiveCompletion: { if case .failure(let error) = $0 { failures.append(error) } }))
+    #expect(failures.last == .answered)
+    kept = nil
+    serving.cancel()
+    bench.end()
+  }
+
+  @Test func `an upload is streamed back as it comes`() {
+    let bench = Bench().serve { request in .init(body: request.body.map { Chunk($0.text.uppercased()) }) }
+    let client = bench.send(Self.post("Content-Length: 6\r\n", "abc"))
+    #expect(client.receive().hasSuffix("3\r\nABC\r\n"))
+    client.send("def" + Self.next)
+    bench.settle()
+    #expect(client.receive().hasPrefix("3\r\nDEF\r\n0\r\n\r\nHTTP/1.1 200"))
+    bench.end()
+  }
+}
