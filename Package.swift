@@ -80,6 +80,12 @@ let package = Package(
         .product(name: "FlyingFox", package: "FlyingFox", condition: everything),
       ],
       path: "Examples/feed"),
+    // Decodes pictures from anywhere, without a right to anything: `feed` starts it beside itself.
+    .executableTarget(
+      name: "picture-decoder",
+      linkerSettings: [
+        .linkedLibrary("jpeg"), .linkedLibrary("spng"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"),
+      ]),
     .executableTarget(
       name: "LoadAndShow", dependencies: ["FeedStream", "ImageFeed", "PlainText"], path: "Examples/LoadAndShow"),
     .executableTarget(

@@ -1,0 +1,123 @@
+// JPEG by libjpeg-turbo, which makes a picture smaller by eighths while it decodes.
+#include "picture.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+// After jpeglib.h, which it needs.
+#include <jerror.h>
+
+struct failure {
+  struct jpeg_error_mgr manager;
+  jmp_buf back;
+  picture_status status;
+  char message[JMSG_LENGTH_MAX];
+};
+
+static void leave(j_common_ptr info) {
+  struct failure *failure = (struct failure *)info->err;
+  failure->status = info->err->msg_code == JERR_OUT_OF_MEMORY ? PICTURE_NO_MEMORY : PICTURE_CORRUPT;
+  info->err->format_message(info, failure->message);
+  longjmp(failure->back, 1);
+}
+
+/// Damage that is decoded around is only counted by the library, but not the end of the data within the picture.
+static void warn(j_common_ptr info, int level) {
+  if (level >= 0) return;
+  info->err->num_warnings++;
+  if (info->err->msg_code != JWRN_JPEG_EOF) return;
+  struct failure *failure = (struct failure *)info->err;
+  failure->status = PICTURE_CUT_OFF;
+  longjmp(failure->back, 1);
+}
+
+static void count_scans(j_common_ptr info) {
+  if (!info->is_decompressor || ((j_decompress_ptr)info)->input_scan_number <= PICTURE_MOST_SCANS) return;
+  struct failure *failure = (struct failure *)info->err;
+  failure->status = PICTURE_TOO_LARGE;
+  snprintf(failure->message, sizeof failure->message, "The picture has more than %d scans.", PICTURE_MOST_SCANS);
+  longjmp(failure->back, 1);
+}
+
+static int orientation(j_decompress_ptr info) {
+  for (jpeg_saved_marker_ptr marker = info->marker_list; marker != NULL; marker = marker->next) {
+    if (marker->marker == JPEG_APP0 + 1 && marker->data_length > 6 && memcmp(marker->data, "Exif\0", 5) == 0) {
+      return picture_orientation(marker->data, marker->data_length);
+    }
+  }
+  return 1;
+}
+
+/// Inks to light; Adobe's programs write the inks upside down, and nearly all such files are theirs.
+static void light(const uint8_t *inks, uint8_t *rgba, uint32_t width, bool inverted) {
+  for (uint32_t x = 0; x < width; x++, inks += 4, rgba += 4) {
+    const unsigned key = inverted ? inks[3] : 255u - inks[3];
+    for (int i = 0; i < 3; i++) rgba[i] = (uint8_t)((inverted ? inks[i] : 255u - inks[i]) * key / 255);
+    rgba[3] = 255;
+  }
+}
+
+/// What must be freed after a jump back.
+struct room {
+  picture_scaler *volatile scaler;
+  uint8_t *volatile row;
+  uint8_t *volatile inks;
+};
+
+static picture_status decode(struct jpeg_decompress_struct *info, picture_box box, picture *result, struct room *room) {
+  // The largest EXIF data: that of one marker.
+  jpeg_save_markers(info, JPEG_APP0 + 1, 0xFFFF);
+  jpeg_read_header(info, TRUE);
+  const int turned = orientation(info);
+  picture_status status = picture_begin(result, info->image_width, info->image_height, turned, box);
+  if (status != PICTURE_OK) return status;
+  uint32_t width, height;
+  picture_unturned(result, turned, &width, &height);
+  info->scale_denom = 8;
+  for (info->scale_num = 1; info->scale_num < 8; info->scale_num++) {
+    jpeg_calc_output_dimensions(info);
+    if (info->output_width >= width && info->output_height >= height) break;
+  }
+  const bool inked = info->jpeg_color_space == JCS_CMYK || info->jpeg_color_space == JCS_YCCK;
+  info->out_color_space = inked ? JCS_CMYK : JCS_EXT_RGBA;
+  jpeg_start_decompress(info);
+  room->scaler = picture_scaler_create(result, info->output_width, info->output_height, turned);
+  room->row = malloc((size_t)info->output_width * 4);
+  room->inks = inked ? malloc((size_t)info->output_width * 4) : NULL;
+  if (room->scaler == NULL || room->row == NULL || (inked && room->inks == NULL)) return PICTURE_NO_MEMORY;
+  while (info->output_scanline < info->output_height) {
+    JSAMPROW row = inked ? room->inks : room->row;
+    jpeg_read_scanlines(info, &row, 1);
+    if (inked) light(room->inks, room->row, info->output_width, info->saw_Adobe_marker);
+    picture_scaler_row(room->scaler, room->row);
+  }
+  return picture_scaler_finish(room->scaler) ? PICTURE_OK : PICTURE_NO_MEMORY;
+}
+
+picture_status picture_decode_jpeg(picture_bytes bytes, picture_box box, picture *result) {
+  struct jpeg_decompress_struct info;
+  struct failure failure = {.message = ""};
+  struct jpeg_progress_mgr progress = {.progress_monitor = count_scans};
+  struct room room = {NULL, NULL, NULL};
+  picture_status status;
+  info.err = jpeg_std_error(&failure.manager);
+  failure.manager.error_exit = leave;
+  failure.manager.emit_message = warn;
+  if (setjmp(failure.back) == 0) {
+    jpeg_create_decompress(&info);
+    info.progress = &progress;
+    jpeg_mem_src(&info, bytes.bytes, bytes.length);
+    status = decode(&info, box, result, &room);
+  } else {
+    status = picture_fails(result, failure.status, failure.message);
+  }
+  // Without jpeg_finish_decompress: all pixels are there, and whether the end is marked does not matter.
+  jpeg_destroy_decompress(&info);
+  picture_scaler_free(room.scaler);
+  free(room.row);
+  free(room.inks);
+  return status;
+}

@@ -1,0 +1,122 @@
+// Decodes pictures from anywhere in a process that may do nothing else: it reads requests from its standard input and writes
+// answers to its standard output until the input ends. What it is given may crash it, or keep it busy: that is the loss of
+// one picture, and whoever started it starts another.
+//
+// A request is 20 bytes, "PIC1" and four numbers (32 bits, little endian): the picture's length, the largest width and
+// height wanted (0: any), and the form wanted (picture_form); then the picture. The answer is 32 bytes, "PIC1" and seven
+// numbers: the status (picture_status), width, height, width and height of the source, the form, and the length of what
+// follows: the picture, or the reason in words.
+#include "picture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/// The processor time that one picture may take, in seconds.
+static const unsigned seconds = 5;
+
+static bool read_all(void *target, size_t length) {
+  for (uint8_t *at = target; length > 0;) {
+    const ssize_t count = read(STDIN_FILENO, at, length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    at += count;
+    length -= (size_t)count;
+  }
+  return true;
+}
+
+static bool write_all(const void *source, size_t length) {
+  for (const uint8_t *at = source; length > 0;) {
+    const ssize_t count = write(STDOUT_FILENO, at, length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    at += count;
+    length -= (size_t)count;
+  }
+  return true;
+}
+
+static uint32_t number(const uint8_t *at) { return at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24; }
+
+static void put(uint8_t *at, uint32_t value) {
+  for (int i = 0; i < 4; i++) at[i] = (uint8_t)(value >> (8 * i));
+}
+
+static bool skip(size_t length) {
+  uint8_t waste[4096];
+  for (; length > 0; length -= length < sizeof waste ? length : sizeof waste) {
+    if (!read_all(waste, length < sizeof waste ? length : sizeof waste)) return false;
+  }
+  return true;
+}
+
+static bool answer(picture_status status, const picture *result, picture_form form, const void *body, size_t length) {
+  const uint32_t numbers[] = {
+    status, result->width, result->height, result->source_width, result->source_height, form, (uint32_t)length,
+  };
+  uint8_t head[32] = "PIC1";
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) put(head + 4 + 4 * i, numbers[i]);
+  return write_all(head, sizeof head) && write_all(body, length);
+}
+
+/// Answers one request; false when there is no other.
+static bool serve(void) {
+  uint8_t head[20];
+  if (!read_all(head, sizeof head) || memcmp(head, "PIC1", 4) != 0) return false;
+  const uint32_t length = number(head + 4);
+  const picture_box box = {number(head + 8), number(head + 12)};
+  picture_form form = (picture_form)number(head + 16);
+  picture result = {0};
+  uint8_t *bytes = length > PICTURE_MOST_BYTES ? NULL : malloc(length == 0 ? 1 : length);
+  if (bytes == NULL) {
+    if (!skip(length)) return false;
+    return answer(length > PICTURE_MOST_BYTES ? PICTURE_TOO_LARGE : PICTURE_NO_MEMORY, &result, form, "", 0);
+  }
+  bool goes_on = read_all(bytes, length);
+  if (goes_on) {
+    sandbox_allow_seconds(seconds);
+    picture_status status = picture_decode((picture_bytes){bytes, length}, box, &result);
+    size_t size = 0;
+    uint8_t *body = status == PICTURE_OK ? picture_encode(&result, &form, &size) : NULL;
+    if (status == PICTURE_OK && body == NULL) status = PICTURE_NO_MEMORY;
+    sandbox_allow_seconds(0);
+    if (status == PICTURE_OK) goes_on = answer(status, &result, form, body, size);
+    else goes_on = answer(status, &result, form, result.reason, strlen(result.reason));
+    free(body);
+    free(result.rgba);
+  }
+  free(bytes);
+  return goes_on;
+}
+
+/// Does what the process has no right to, for the test that it has not.
+static int misbehave(const char *how) {
+  if (strcmp(how, "open") == 0) return open("/etc/hostname", O_RDONLY);
+  if (strcmp(how, "connect") == 0) return socket(AF_INET, SOCK_STREAM, 0);
+  if (strcmp(how, "fork") == 0) return fork();
+  if (strcmp(how, "run") == 0) return execl("/bin/true", "true", (char *)NULL);
+  if (strcmp(how, "spin") == 0) {
+    sandbox_allow_seconds(1);
+    for (volatile unsigned i = 0;; i++) continue;
+  }
+  // How much memory there is to be had.
+  for (int megabytes = 0;; megabytes += 16) {
+    uint8_t *more = malloc(16u << 20);
+    if (more == NULL) return megabytes >= 100 && megabytes <= 400 ? 0 : 1;
+    memset(more, 1, 16u << 20);
+  }
+}
+
+int main(int count, char **arguments) {
+  // Memory goes back when a picture is done, so that a large one does not stay in a process that waits.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  if (!sandbox_enter()) return 71;
+  if (count == 3 && strcmp(arguments[1], "--misbehave") == 0) return misbehave(arguments[2]);
+  while (serve()) continue;
+  return 0;
+}

@@ -1,0 +1,83 @@
+// PNG by libspng.
+#include "picture.h"
+
+#include <stdlib.h>
+
+#include <spng.h>
+
+/// The most bytes of a chunk beside the pixels, and of all of them: comments can be compressed a thousand times.
+static const size_t most_of_chunk = 2u << 20, most_of_chunks = 8u << 20;
+
+static picture_status failed(picture *result, int code) {
+  switch (code) {
+    case SPNG_EMEM: return PICTURE_NO_MEMORY;
+    case SPNG_IO_EOF: case SPNG_EIDAT_TOO_SHORT: return PICTURE_CUT_OFF;
+    case SPNG_EWIDTH: case SPNG_EHEIGHT: case SPNG_EUSER_WIDTH: case SPNG_EUSER_HEIGHT: case SPNG_ECHUNK_LIMITS:
+      return PICTURE_TOO_LARGE;
+    default: return picture_fails(result, PICTURE_CORRUPT, spng_strerror(code));
+  }
+}
+
+/// Each row as it comes.
+static int decode_rows(spng_ctx *context, picture_scaler *scaler, uint8_t *row, size_t length, uint32_t height) {
+  for (uint32_t y = 0; y < height; y++) {
+    const int code = spng_decode_row(context, row, length);
+    if (code != 0 && code != SPNG_EOI) return code;
+    picture_scaler_row(scaler, row);
+  }
+  return 0;
+}
+
+/// The whole first: the rows of an interlaced picture come in seven passes.
+static int decode_passes(spng_ctx *context, picture_scaler *scaler, uint8_t *all, size_t length, uint32_t height) {
+  struct spng_row_info row;
+  int code;
+  do {
+    if ((code = spng_get_row_info(context, &row)) != 0) break;
+    code = spng_decode_row(context, all + row.row_num * length, length);
+  } while (code == 0);
+  if (code != SPNG_EOI) return code;
+  for (uint32_t y = 0; y < height; y++) picture_scaler_row(scaler, all + y * length);
+  return 0;
+}
+
+static picture_status decode(spng_ctx *context, picture_bytes bytes, picture_box box, picture *result) {
+  struct spng_ihdr header;
+  struct spng_exif exif;
+  int code;
+  if ((code = spng_set_image_limits(context, PICTURE_LONGEST_SIDE, PICTURE_LONGEST_SIDE)) != 0
+      || (code = spng_set_chunk_limits(context, most_of_chunk, most_of_chunks)) != 0
+      || (code = spng_set_png_buffer(context, bytes.bytes, bytes.length)) != 0
+      || (code = spng_get_ihdr(context, &header)) != 0) {
+    return failed(result, code);
+  }
+  code = spng_get_exif(context, &exif);
+  if (code != 0 && code != SPNG_ECHUNKAVAIL) return failed(result, code);
+  const int turned = code == 0 ? picture_orientation((const uint8_t *)exif.data, exif.length) : 1;
+  picture_status status = picture_begin(result, header.width, header.height, turned, box);
+  if (status != PICTURE_OK) return status;
+  if ((code = spng_decode_image(context, NULL, 0, SPNG_FMT_RGBA8, SPNG_DECODE_TRNS | SPNG_DECODE_PROGRESSIVE)) != 0) {
+    return failed(result, code);
+  }
+  const bool passes = header.interlace_method != SPNG_INTERLACE_NONE;
+  const size_t length = (size_t)header.width * 4;
+  uint8_t *room = malloc(passes ? length * header.height : length);
+  picture_scaler *scaler = picture_scaler_create(result, header.width, header.height, turned);
+  status = PICTURE_NO_MEMORY;
+  if (room != NULL && scaler != NULL) {
+    code = (passes ? decode_passes : decode_rows)(context, scaler, room, length, header.height);
+    if (code != 0) status = failed(result, code);
+    else if (picture_scaler_finish(scaler)) status = PICTURE_OK;
+  }
+  picture_scaler_free(scaler);
+  free(room);
+  return status;
+}
+
+picture_status picture_decode_png(picture_bytes bytes, picture_box box, picture *result) {
+  spng_ctx *context = spng_ctx_new(0);
+  if (context == NULL) return PICTURE_NO_MEMORY;
+  const picture_status status = decode(context, bytes, box, result);
+  spng_ctx_free(context);
+  return status;
+}

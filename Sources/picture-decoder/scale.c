@@ -1,0 +1,172 @@
+// Averages the pixels that fall into each pixel of the smaller picture, weighed by opacity.
+#include "picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct picture_scaler {
+  picture *result;
+  int orientation;
+  uint32_t source_width, source_height, width, height;
+  uint32_t row, target;
+  /// The part of the target's row that is filled, in source rows.
+  float filled;
+  float *across, *sum;
+};
+
+static uint32_t scaled(uint64_t length, double scale) {
+  uint32_t result = (uint32_t)(length * scale + 0.5);
+  return result == 0 ? 1 : result;
+}
+
+static bool turns(int orientation) { return orientation >= 5; }
+
+picture_status picture_begin(picture *result, uint32_t width, uint32_t height, int orientation, picture_box box) {
+  if (width == 0 || height == 0) return picture_fails(result, PICTURE_CORRUPT, "The picture has no pixels.");
+  result->source_width = turns(orientation) ? height : width;
+  result->source_height = turns(orientation) ? width : height;
+  if (width > PICTURE_LONGEST_SIDE || height > PICTURE_LONGEST_SIDE
+      || (uint64_t)width * height > PICTURE_MOST_PIXELS) {
+    return PICTURE_TOO_LARGE;
+  }
+  double scale = 1;
+  if (box.width != 0 && box.width < result->source_width * scale) scale = (double)box.width / result->source_width;
+  if (box.height != 0 && box.height < result->source_height * scale) scale = (double)box.height / result->source_height;
+  result->width = scaled(result->source_width, scale);
+  result->height = scaled(result->source_height, scale);
+  result->rgba = malloc((size_t)result->width * result->height * 4);
+  return result->rgba == NULL ? PICTURE_NO_MEMORY : PICTURE_OK;
+}
+
+void picture_unturned(const picture *result, int orientation, uint32_t *width, uint32_t *height) {
+  *width = turns(orientation) ? result->height : result->width;
+  *height = turns(orientation) ? result->width : result->height;
+}
+
+picture_scaler *picture_scaler_create(picture *result, uint32_t width, uint32_t height, int orientation) {
+  picture_scaler *scaler = calloc(1, sizeof *scaler);
+  if (scaler == NULL) return NULL;
+  scaler->result = result;
+  scaler->orientation = orientation;
+  scaler->source_width = width;
+  scaler->source_height = height;
+  picture_unturned(result, orientation, &scaler->width, &scaler->height);
+  result->opaque = true;
+  if (scaler->width == width && scaler->height == height) return scaler;
+  scaler->across = malloc((size_t)scaler->width * 4 * sizeof(float));
+  scaler->sum = calloc((size_t)scaler->width * 4, sizeof(float));
+  if (scaler->across == NULL || scaler->sum == NULL) {
+    picture_scaler_free(scaler);
+    return NULL;
+  }
+  return scaler;
+}
+
+/// Averages a row's pixels into as many as the smaller picture has, each multiplied by its opacity.
+static void shrink_row(const picture_scaler *scaler, const uint8_t *row) {
+  const float ratio = (float)scaler->source_width / scaler->width;
+  for (uint32_t x = 0; x < scaler->width; x++) {
+    const float start = x * ratio;
+    float end = start + ratio;
+    if (x + 1 == scaler->width || end > scaler->source_width) end = scaler->source_width;
+    float total[4] = {0, 0, 0, 0};
+    for (uint32_t from = (uint32_t)start; from < end; from++) {
+      const float left = from < start ? start : from, right = from + 1 > end ? end : from + 1;
+      const uint8_t *pixel = row + (size_t)from * 4;
+      const float opacity = (right - left) * pixel[3];
+      total[0] += opacity * pixel[0];
+      total[1] += opacity * pixel[1];
+      total[2] += opacity * pixel[2];
+      total[3] += opacity;
+    }
+    memcpy(scaler->across + (size_t)x * 4, total, sizeof total);
+  }
+}
+
+static void add(picture_scaler *scaler, float weight) {
+  for (size_t i = 0; i < (size_t)scaler->width * 4; i++) scaler->sum[i] += weight * scaler->across[i];
+}
+
+static uint8_t level(float value) { return value >= 255 ? 255 : value <= 0 ? 0 : (uint8_t)(value + 0.5f); }
+
+static void finish_row(picture_scaler *scaler) {
+  const float area = (float)scaler->source_width / scaler->width * ((float)scaler->source_height / scaler->height);
+  uint8_t *target = scaler->result->rgba + (size_t)scaler->target * scaler->width * 4;
+  for (uint32_t x = 0; x < scaler->width; x++, target += 4) {
+    const float *sum = scaler->sum + (size_t)x * 4;
+    const float opacity = sum[3];
+    for (int i = 0; i < 3; i++) target[i] = opacity > 0 ? level(sum[i] / opacity) : 0;
+    target[3] = level(opacity / area);
+  }
+  memset(scaler->sum, 0, (size_t)scaler->width * 4 * sizeof(float));
+  scaler->target++;
+  scaler->filled = 0;
+}
+
+void picture_scaler_row(picture_scaler *scaler, const uint8_t *row) {
+  if (scaler->row >= scaler->source_height) return;
+  scaler->row++;
+  for (uint32_t x = 0; scaler->result->opaque && x < scaler->source_width; x++) {
+    if (row[(size_t)x * 4 + 3] != 255) scaler->result->opaque = false;
+  }
+  if (scaler->across == NULL) {
+    memcpy(scaler->result->rgba + (size_t)(scaler->row - 1) * scaler->width * 4, row, (size_t)scaler->width * 4);
+    return;
+  }
+  shrink_row(scaler, row);
+  const float ratio = (float)scaler->source_height / scaler->height;
+  float rest = 1;
+  while (scaler->target < scaler->height) {
+    const float room = ratio - scaler->filled;
+    if (rest < room && scaler->row != scaler->source_height) {
+      add(scaler, rest);
+      scaler->filled += rest;
+      return;
+    }
+    const float part = rest < room ? rest : room;
+    add(scaler, part);
+    rest -= part;
+    finish_row(scaler);
+    // What is left is an error of rounding.
+    if (rest < 1e-3f && scaler->row != scaler->source_height) return;
+  }
+}
+
+/// Where a pixel of the upright picture stands in the one that is not turned yet.
+static size_t unturned(int orientation, uint32_t x, uint32_t y, uint32_t width, uint32_t height) {
+  const uint32_t right = width - 1, bottom = height - 1;
+  switch (orientation) {
+    case 2: return (size_t)y * width + (right - x);
+    case 3: return (size_t)(bottom - y) * width + (right - x);
+    case 4: return (size_t)(bottom - y) * width + x;
+    case 5: return (size_t)x * width + y;
+    case 6: return (size_t)(bottom - x) * width + y;
+    case 7: return (size_t)(bottom - x) * width + (right - y);
+    case 8: return (size_t)x * width + (right - y);
+    default: return (size_t)y * width + x;
+  }
+}
+
+bool picture_scaler_finish(picture_scaler *scaler) {
+  if (scaler->orientation < 2 || scaler->orientation > 8) return true;
+  picture *result = scaler->result;
+  const size_t pixels = (size_t)result->width * result->height;
+  uint32_t *upright = malloc(pixels * 4);
+  if (upright == NULL) return false;
+  const uint32_t *from = (const uint32_t *)(const void *)result->rgba;
+  for (uint32_t y = 0; y < result->height; y++) {
+    for (uint32_t x = 0; x < result->width; x++) {
+      upright[(size_t)y * result->width + x] = from[unturned(scaler->orientation, x, y, scaler->width, scaler->height)];
+    }
+  }
+  free(result->rgba);
+  result->rgba = (uint8_t *)upright;
+  return true;
+}
+
+void picture_scaler_free(picture_scaler *scaler) {
+  if (scaler == NULL) return;
+  free(scaler->across);
+  free(scaler->sum);
+  free(scaler);
+}

@@ -1,0 +1,116 @@
+// WebP by libwebp, which makes a picture smaller while it decodes. Of an animation, the first frame.
+#include "picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <webp/decode.h>
+#include <webp/demux.h>
+
+static picture_status failed(picture *result, VP8StatusCode code) {
+  switch (code) {
+    case VP8_STATUS_OUT_OF_MEMORY: return PICTURE_NO_MEMORY;
+    case VP8_STATUS_NOT_ENOUGH_DATA: case VP8_STATUS_SUSPENDED: return PICTURE_CUT_OFF;
+    case VP8_STATUS_UNSUPPORTED_FEATURE: return PICTURE_UNSUPPORTED;
+    default: return picture_fails(result, PICTURE_CORRUPT, "The WebP data is damaged.");
+  }
+}
+
+/// Decodes into `rgba` at this size.
+static VP8StatusCode decode(picture_bytes bytes, uint8_t *rgba, uint32_t width, uint32_t height) {
+  WebPDecoderConfig config;
+  if (!WebPInitDecoderConfig(&config)) return VP8_STATUS_INVALID_PARAM;
+  config.options.use_scaling = 1;
+  config.options.scaled_width = (int)width;
+  config.options.scaled_height = (int)height;
+  config.output.colorspace = MODE_RGBA;
+  config.output.is_external_memory = 1;
+  config.output.u.RGBA = (WebPRGBABuffer){rgba, (int)width * 4, (size_t)width * height * 4};
+  return WebPDecode(bytes.bytes, bytes.length, &config);
+}
+
+/// Puts rows, of a canvas that begins transparent, through the scaler.
+static picture_status scale(picture *result, uint32_t *canvas, uint32_t width, uint32_t height, int turned) {
+  picture_scaler *scaler = picture_scaler_create(result, width, height, turned);
+  if (scaler == NULL) return PICTURE_NO_MEMORY;
+  for (uint32_t y = 0; y < height; y++) picture_scaler_row(scaler, (const uint8_t *)(canvas + (size_t)y * width));
+  const bool finished = picture_scaler_finish(scaler);
+  picture_scaler_free(scaler);
+  return finished ? PICTURE_OK : PICTURE_NO_MEMORY;
+}
+
+static picture_status decode_frame(const WebPIterator *frame, uint32_t width, uint32_t height, picture *result) {
+  if (frame->x_offset < 0 || frame->y_offset < 0 || (uint32_t)(frame->x_offset + frame->width) > width
+      || (uint32_t)(frame->y_offset + frame->height) > height) {
+    return picture_fails(result, PICTURE_CORRUPT, "A frame lies outside its picture.");
+  }
+  uint32_t *pixels = malloc((size_t)frame->width * frame->height * 4), *canvas = calloc((size_t)width * height, 4);
+  picture_status status = PICTURE_NO_MEMORY;
+  if (pixels != NULL && canvas != NULL) {
+    const picture_bytes bytes = {frame->fragment.bytes, frame->fragment.size};
+    const VP8StatusCode code = decode(bytes, (uint8_t *)pixels, (uint32_t)frame->width, (uint32_t)frame->height);
+    if (code == VP8_STATUS_OK) {
+      for (int y = 0; y < frame->height; y++) {
+        memcpy(canvas + (size_t)(y + frame->y_offset) * width + frame->x_offset, pixels + (size_t)y * frame->width,
+               (size_t)frame->width * 4);
+      }
+      status = scale(result, canvas, width, height, 1);
+    } else {
+      status = failed(result, code);
+    }
+  }
+  free(pixels);
+  free(canvas);
+  return status;
+}
+
+static picture_status decode_first(picture_bytes bytes, picture_box box, picture *result) {
+  const WebPData data = {bytes.bytes, bytes.length};
+  WebPDemuxState state;
+  WebPDemuxer *demuxer = WebPDemuxPartial(&data, &state);
+  if (demuxer == NULL) return state == WEBP_DEMUX_PARSE_ERROR ? failed(result, VP8_STATUS_BITSTREAM_ERROR) : PICTURE_CUT_OFF;
+  const uint32_t width = WebPDemuxGetI(demuxer, WEBP_FF_CANVAS_WIDTH), height = WebPDemuxGetI(demuxer, WEBP_FF_CANVAS_HEIGHT);
+  picture_status status = picture_begin(result, width, height, 1, box);
+  WebPIterator frame;
+  if (status == PICTURE_OK) {
+    if (WebPDemuxGetFrame(demuxer, 1, &frame)) {
+      status = frame.complete ? decode_frame(&frame, width, height, result) : PICTURE_CUT_OFF;
+      WebPDemuxReleaseIterator(&frame);
+    } else {
+      status = PICTURE_CUT_OFF;
+    }
+  }
+  WebPDemuxDelete(demuxer);
+  return status;
+}
+
+static int orientation(picture_bytes bytes) {
+  const WebPData data = {bytes.bytes, bytes.length};
+  WebPDemuxer *demuxer = WebPDemux(&data);
+  WebPChunkIterator chunk;
+  int result = 1;
+  if (demuxer != NULL && WebPDemuxGetChunk(demuxer, "EXIF", 1, &chunk)) {
+    result = picture_orientation(chunk.chunk.bytes, chunk.chunk.size);
+    WebPDemuxReleaseChunkIterator(&chunk);
+  }
+  WebPDemuxDelete(demuxer);
+  return result;
+}
+
+picture_status picture_decode_webp(picture_bytes bytes, picture_box box, picture *result) {
+  WebPBitstreamFeatures features;
+  const VP8StatusCode code = WebPGetFeatures(bytes.bytes, bytes.length, &features);
+  if (code != VP8_STATUS_OK) return failed(result, code);
+  if (features.has_animation) return decode_first(bytes, box, result);
+  const int turned = orientation(bytes);
+  picture_status status = picture_begin(result, (uint32_t)features.width, (uint32_t)features.height, turned, box);
+  if (status != PICTURE_OK) return status;
+  uint32_t width, height;
+  picture_unturned(result, turned, &width, &height);
+  uint32_t *pixels = malloc((size_t)width * height * 4);
+  if (pixels == NULL) return PICTURE_NO_MEMORY;
+  const VP8StatusCode decoded = decode(bytes, (uint8_t *)pixels, width, height);
+  status = decoded == VP8_STATUS_OK ? scale(result, pixels, width, height, turned) : failed(result, decoded);
+  free(pixels);
+  return status;
+}
