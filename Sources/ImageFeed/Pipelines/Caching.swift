@@ -40,7 +40,19 @@ extension LocalFeed: LocalCopy {
   }
 }
 
-extension Publisher where Failure == RemoteFeedError {
+/// Why a server gave no value: the failure of what ``FeedStream/Publisher/caching(to:since:reportingTo:)`` saves.
+public protocol FetchFailure: Error {
+  /// What came with the answer that nothing has changed (status 304); `nil` for any other failure.
+  var unchangedValidators: FeedValidators? { get }
+}
+
+extension RemoteFeedError: FetchFailure {
+  public var unchangedValidators: FeedValidators? {
+    if case .unchanged(let validators) = self { validators } else { nil }
+  }
+}
+
+extension Publisher where Failure: FetchFailure {
   /// Saves each value that passes, as a side effect.
   ///
   /// The value is passed on first, and the ending waits for the save, so that a program that runs one pipeline does not
@@ -57,7 +69,7 @@ extension Publisher where Failure == RemoteFeedError {
   public func caching<Copy: LocalCopy>(
     to copy: Copy, since known: FeedValidators = FeedValidators(),
     reportingTo report: @escaping (FeedStoreError) -> Void
-  ) -> some Publisher<Copy.Value, RemoteFeedError> where Output == Fetched<Copy.Value> {
+  ) -> some Publisher<Copy.Value, Failure> where Output == Fetched<Copy.Value> {
     Deferred {
       let asked = copy.now()
       return self.map { fetched in
@@ -75,7 +87,7 @@ extension Publisher where Failure == RemoteFeedError {
                 return Empty<Copy.Value, Never>()
               }
           )
-          .setFailureType(to: RemoteFeedError.self)
+          .setFailureType(to: Failure.self)
       }
     }
   }
@@ -94,10 +106,10 @@ private struct Saving<Value> {
 
 extension LocalCopy {
   /// The saved value, if it is the one that the server calls unchanged.
-  fileprivate func renewal(
-    after error: RemoteFeedError, asked: Date, since known: FeedValidators
-  ) -> AnyPublisher<Saving<Value>, RemoteFeedError> {
-    guard case .unchanged(let news) = error else { return Fail(error: error).eraseToAnyPublisher() }
+  fileprivate func renewal<E: FetchFailure>(
+    after error: E, asked: Date, since known: FeedValidators
+  ) -> AnyPublisher<Saving<Value>, E> {
+    guard let news = error.unchangedValidators else { return Fail(error: error).eraseToAnyPublisher() }
     return retrieve()
       .filter { saved in
         news.digest.map { $0 == saved.validators.digest } ?? (known.isEmpty || known.matches(saved.validators))

@@ -110,7 +110,7 @@ struct CacheFile: Sendable {
     return "\(name)-\(number)"
   }
 
-  private static func identity(of path: String) -> Identity? {
+  static func identity(of path: String) -> Identity? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     return Identity(

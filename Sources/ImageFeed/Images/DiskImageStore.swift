@@ -1,0 +1,137 @@
+public import Foundation
+import GRDB
+import Synchronization
+
+/// Keeps pictures in a folder, one file each, with an index in SQLite, which several processes may share.
+///
+/// Nothing happens on creation; the folder is made by the first save. The files and the index together never take more than
+/// `limit` bytes: room is made before a picture is written, by deleting those that were not used for longest until 70 % of
+/// the limit is left. An index that is lost or damaged is made anew from the files; a file that is lost, cut off or damaged
+/// counts as a picture that was never saved.
+public final class DiskImageStore: ImageStore {
+  /// The absolute path of the folder.
+  public let folder: String
+  /// The most bytes on disk.
+  public let limit: Int
+  private let index: Mutex<ImageIndex>
+
+  /// Creates a store in a folder, which need not exist.
+  ///
+  /// - Parameters:
+  ///   - folder: relative to the current directory at this moment, or absolute. It is the store's alone.
+  ///   - limit: the most bytes on disk. 150 MB by default.
+  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
+  public init(folder: String, limit: Int = 150_000_000, busyTimeout: Duration = .seconds(10)) {
+    self.folder = URL(filePath: folder, directoryHint: .isDirectory).standardizedFileURL.path
+    self.limit = limit
+    index = Mutex(ImageIndex(folder: self.folder, limit: limit, busyTimeout: busyTimeout))
+  }
+
+  public func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>? {
+    try perform(.retrieval) { index in
+      guard let row = try index.row(for: url, creating: false) else { return nil }
+      guard let bytes = FileManager.default.contents(atPath: path(of: url)), let file = ImageFile(bytes),
+        file.url == url
+      else {
+        try index.forget(url)
+        return nil
+      }
+      try index.touch(url, row, now: now)
+      // The row is the newer one: a picture that has not changed is renewed there alone.
+      let image = FetchedImage(file.image.value.data, lifetime: row.lifetime)
+      return Saved(image, timestamp: row.timestamp, validators: row.validators)
+    }
+  }
+
+  @discardableResult
+  public func save(_ image: Saved<FetchedImage>, for url: URL, now: Date) throws(FeedStoreError) -> Bool {
+    let bytes = ImageFile(url: url, image: image).bytes
+    return try perform(.insertion) { index in
+      if let row = try index.row(for: url, creating: true), let saved = ImageFile(contents(of: url)),
+        saved.image.value.data == image.value.data
+      {
+        try index.renew(url, row, with: image, now: now)
+        return true
+      }
+      guard try index.reserve(bytes.count, for: url, image, now: now) else { return false }
+      do {
+        try replaceFile(of: url, with: bytes)
+      } catch {
+        // The file that was there still is, or is not any more: the index finds out when somebody asks for it.
+        try? index.settle(url, bytes: FileManager.default.size(atPath: path(of: url)))
+        throw error
+      }
+      try index.settle(url, bytes: bytes.count)
+      return true
+    }
+  }
+
+  public func delete(for url: URL) throws(FeedStoreError) {
+    try perform(.deletion) { index in
+      if try index.row(for: url, creating: false) != nil { try index.forget(url) }
+    }
+  }
+
+  public func deleteAll() throws(FeedStoreError) {
+    try perform(.deletion) { try $0.forgetAll() }
+  }
+
+  public func usage() throws(FeedStoreError) -> ImageStoreUsage {
+    try perform(.retrieval) { try $0.usage() }
+  }
+
+  private func path(of url: URL) -> String { "\(folder)/data/\(ImageFile.name(for: url))" }
+
+  private func contents(of url: URL) -> Data { FileManager.default.contents(atPath: path(of: url)) ?? Data() }
+
+  /// Under another name first: whoever reads sees the old file or the new one.
+  private func replaceFile(of url: URL, with bytes: Data) throws {
+    let path = path(of: url)
+    let temporary = "\(path).\(UUID().uuidString).new"
+    let parent = URL(filePath: path).deletingLastPathComponent().path
+    try FileManager.default.createDirectory(
+      atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    do {
+      try bytes.write(to: URL(filePath: temporary))
+      guard rename(temporary, path) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+  }
+
+  private func perform<R>(
+    _ step: FeedStoreError.Step, _ body: (inout ImageIndex) throws -> sending R
+  ) throws(FeedStoreError) -> R {
+    try index.withLock { index throws(FeedStoreError) in
+      var mayRebuild = true
+      while true {
+        do {
+          return try body(&index)
+        } catch {
+          let failure = FeedDatabaseFailure(error)
+          index.close()
+          guard mayRebuild, failure.isDamage || failure.hasMoved else {
+            throw FeedStoreError(step, failure.cause, place: folder)
+          }
+          mayRebuild = false
+          if failure.isDamage { index.discard() }
+        }
+      }
+    }
+  }
+}
+
+extension FileManager {
+  /// The length of a file; 0 when there is none.
+  func size(atPath path: String) -> Int {
+    ((try? attributesOfItem(atPath: path))?[.size] as? NSNumber)?.intValue ?? 0
+  }
+}
+
+extension ImageFile {
+  fileprivate init?(_ bytes: Data?) {
+    guard let bytes, !bytes.isEmpty else { return nil }
+    self.init(bytes)
+  }
+}

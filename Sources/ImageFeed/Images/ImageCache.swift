@@ -1,0 +1,91 @@
+public import FeedStream
+public import Foundation
+
+/// The saved pictures, on a loop: those used last in memory, all of them in a store whose calls run aside, one at a time.
+///
+/// Lives on its scheduler's thread, as streams do.
+public final class ImageCache {
+  let store: any ImageStore
+  let worker: SerialWorker
+  public let now: @Sendable () -> Date
+  var memory: MemoryImages
+
+  /// - Parameters:
+  ///   - store: where pictures are kept.
+  ///   - scheduler: where results are delivered, and whose thread pool the store's calls run on.
+  ///   - memoryLimit: the most bytes of pictures kept in memory, one of them at most a tenth. 64 MiB by default.
+  ///   - now: the wall clock.
+  public init(
+    store: any ImageStore, on scheduler: any LoopScheduler, memoryLimit: Int = 64 << 20,
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    self.store = store
+    self.now = now
+    worker = SerialWorker(on: scheduler)
+    memory = MemoryImages(limit: memoryLimit)
+  }
+
+  /// The saved picture of one address.
+  public func image(at url: URL) -> LocalImage { LocalImage(url: url, cache: self) }
+
+  /// Calls `body` on the scheduler once every call of the store that was asked for before has ended.
+  public func whenIdle(_ body: @escaping () -> Void) {
+    worker.perform({}, completion: { (_: Result<Void, Never>) in body() })
+  }
+}
+
+/// The saved picture of one address.
+public struct LocalImage {
+  public let url: URL
+  let cache: ImageCache
+
+  /// The saved picture, in memory or on disk, unless it is older than it may be.
+  ///
+  /// **Demand:** the picture is held until asked for. **Failure:** ``CacheMiss`` when nothing is saved, when its lifetime
+  /// is over, or when it cannot be read. **Cancellation:** a retrieval that has not begun is not begun.
+  ///
+  /// - Parameter ageless: delivers a picture whose lifetime is over as well.
+  public func load(ageless: Bool = false) -> some Publisher<Saved<FetchedImage>, CacheMiss> {
+    let now = cache.now
+    return retrieve()
+      .mapError(CacheMiss.failed)
+      .switchIfEmpty(Fail(error: .empty))
+      .flatMap(maxPublishers: .max(1)) { saved -> Result<Saved<FetchedImage>, CacheMiss>.Publisher in
+        let age = FeedCachePolicy.age(of: saved.timestamp, now: now())
+        let isFresh = age < saved.value.lifetime && age >= .zero - FeedCachePolicy.clockTolerance
+        return Result.Publisher(ageless || isFresh ? .success(saved) : .failure(.expired(age: age, .kept)))
+      }
+  }
+}
+
+extension LocalImage: LocalCopy {
+  public var now: @Sendable () -> Date { cache.now }
+
+  /// Begins to save immediately, in memory and in the store; finishes without a value when that is done.
+  public func saving(_ image: Saved<FetchedImage>) -> AnyPublisher<FetchedImage, FeedStoreError> {
+    cache.memory.insert(image, for: url)
+    let (store, url, now) = (cache.store, url, cache.now)
+    return Future<Bool, FeedStoreError> { promise in
+      cache.worker.perform(
+        { () throws(FeedStoreError) -> Bool in try store.save(image, for: url, now: now()) }, completion: promise)
+    }
+    .compactMap { _ in nil }
+    .eraseToAnyPublisher()
+  }
+
+  /// The saved picture, however old, in memory or on disk.
+  public func retrieve() -> AnyPublisher<Saved<FetchedImage>, FeedStoreError> {
+    let (cache, url) = (cache, url)
+    return Deferred { () -> AnyPublisher<Saved<FetchedImage>, FeedStoreError> in
+      if let image = cache.memory.use(url) {
+        return Just(image).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+      }
+      let (store, now) = (cache.store, cache.now)
+      return cache.worker.publisher { () throws(FeedStoreError) in try store.retrieve(for: url, now: now()) }
+        .compactMap { $0 }
+        .handleEvents(receiveOutput: { cache.memory.insert($0, for: url) })
+        .eraseToAnyPublisher()
+    }
+    .eraseToAnyPublisher()
+  }
+}

@@ -1,0 +1,96 @@
+public import Foundation
+
+/// The bytes of a picture as its server sent them; they begin as a picture does.
+public struct ImageData: Hashable, Sendable {
+  /// What a picture is, by its first bytes: neither its address nor its type can be believed.
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
+    case jpeg, png, gif, webp, avif, heif, jpegXL, bmp, tiff, icon
+
+    /// The type of the file, as in the header field `Content-Type`.
+    public var type: String {
+      switch self {
+      case .jpegXL: "image/jxl"
+      case .icon: "image/x-icon"
+      default: "image/\(rawValue)"
+      }
+    }
+  }
+
+  public let bytes: Data
+  public let kind: Kind
+
+  /// - Throws: ``InvalidImage`` when the bytes are none, a web page, or nothing that begins as a picture does.
+  public init(_ bytes: Data) throws(InvalidImage) {
+    guard !bytes.isEmpty else { throw .empty }
+    guard let kind = Kind(bytes) else { throw Self.isMarkup(bytes) ? .webPage : .notAnImage }
+    self.bytes = bytes
+    self.kind = kind
+  }
+
+  /// True for text whose first character is `<`.
+  private static func isMarkup(_ bytes: Data) -> Bool {
+    bytes.prefix(512).drop { [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }.first == UInt8(ascii: "<")
+  }
+}
+
+extension ImageData.Kind {
+  private static let signatures: [(offset: Int, bytes: [UInt8], kind: Self)] = [
+    (0, [0xFF, 0xD8, 0xFF], .jpeg),
+    (0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .png),
+    (0, Array("GIF87a".utf8), .gif),
+    (0, Array("GIF89a".utf8), .gif),
+    (8, Array("WEBP".utf8), .webp),
+    (4, Array("ftypavi".utf8), .avif),
+    (4, Array("ftyphei".utf8), .heif),
+    (4, Array("ftyphev".utf8), .heif),
+    (4, Array("ftypmif1".utf8), .heif),
+    (0, [0xFF, 0x0A], .jpegXL),
+    (0, [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20], .jpegXL),
+    (0, Array("BM".utf8), .bmp),
+    (0, [0x49, 0x49, 0x2A, 0], .tiff),
+    (0, [0x4D, 0x4D, 0, 0x2A], .tiff),
+    (0, [0, 0, 1, 0], .icon),
+  ]
+
+  /// The kind that the first bytes say, or `nil`.
+  init?(_ bytes: Data) {
+    let match = Self.signatures.first { bytes.dropFirst($0.offset).starts(with: $0.bytes) }
+    guard let match, match.kind != .webp || bytes.starts(with: Array("RIFF".utf8)) else { return nil }
+    self = match.kind
+  }
+}
+
+/// What was wrong with an answer that should have been a picture.
+public enum InvalidImage: Error, Hashable, Sendable {
+  /// The status was not 200.
+  case status(Int)
+  case empty
+  case webPage
+  /// Nothing that begins as a picture does.
+  case notAnImage
+}
+
+extension InvalidImage: CustomStringConvertible, LocalizedError {
+  public var description: String {
+    switch self {
+    case .status(let status): "The server answered with status \(status) where a picture was expected."
+    case .empty: "The server sent an empty answer where a picture was expected."
+    case .webPage: "The server sent a web page where a picture was expected."
+    case .notAnImage: "The server sent something that is not a picture."
+    }
+  }
+
+  public var errorDescription: String? { description }
+}
+
+/// A picture from its server, and how long it counts as the latest.
+public struct FetchedImage: Hashable, Sendable {
+  public var data: ImageData
+  /// For how long after it was asked for the server need not be asked again.
+  public var lifetime: Duration
+
+  public init(_ data: ImageData, lifetime: Duration) {
+    self.data = data
+    self.lifetime = lifetime
+  }
+}

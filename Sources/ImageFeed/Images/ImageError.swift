@@ -1,0 +1,48 @@
+public import Foundation
+
+/// Why a picture could not be had from its server.
+public enum RemoteImageError: Error, Hashable, Sendable {
+  /// No whole response arrived.
+  case connectivity(HTTPError)
+  /// A response arrived, and was not a picture.
+  case invalidData(InvalidImage)
+  /// The server said that what it sent before is still the latest (status 304).
+  case unchanged(FeedValidators)
+}
+
+extension RemoteImageError: FetchFailure {
+  public var unchangedValidators: FeedValidators? {
+    if case .unchanged(let validators) = self { validators } else { nil }
+  }
+}
+
+extension RemoteImageError: CustomStringConvertible, LocalizedError {
+  public var description: String {
+    switch self {
+    case .connectivity(let error): "\(error)"
+    case .invalidData(let error): "\(error)"
+    case .unchanged: "The server says that nothing has changed since it was last asked."
+    }
+  }
+
+  public var errorDescription: String? { description }
+}
+
+/// Why there is no picture to show.
+public struct ImageError: Error, Hashable, Sendable {
+  /// What kept the server's picture away.
+  public var remote: RemoteImageError
+  /// What the cache failed with; `nil` when it only had none.
+  public var cache: FeedStoreError?
+
+  public init(remote: RemoteImageError, cache: FeedStoreError? = nil) {
+    self.remote = remote
+    self.cache = cache
+  }
+}
+
+extension ImageError: CustomStringConvertible, LocalizedError {
+  public var description: String { cache.map { "\(remote) \($0)" } ?? "\(remote)" }
+
+  public var errorDescription: String? { description }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// The file of one picture: what is known of it in lines of text, an empty line, and its bytes. The lines are what the index
+/// is made from when that is lost.
+struct ImageFile {
+  var url: URL
+  var image: Saved<FetchedImage>
+
+  private static let magic = "feed image 1"
+  /// No header of ours is longer.
+  private static let longestHeader = 64 << 10
+
+  /// The name of the file for a picture, two characters of it a folder's.
+  static func name(for url: URL) -> String {
+    let digest = SHA1.digest(of: Array(url.absoluteString.utf8)).map { String(format: "%02x", $0) }.joined()
+    return "\(digest.prefix(2))/\(digest.dropFirst(2))"
+  }
+
+  var bytes: Data {
+    var lines = [
+      Self.magic, "url: \(url.absoluteString)", "bytes: \(image.value.data.bytes.count)",
+      "timestamp: \(image.timestamp.timeIntervalSinceReferenceDate)",
+      "lifetime: \(image.value.lifetime / .seconds(1))",
+    ]
+    // A field with a line break never came from HTTP.
+    if let etag = image.validators.etag, !etag.contains(where: \.isNewline) { lines.append("etag: \(etag)") }
+    if let date = image.validators.lastModified, !date.contains(where: \.isNewline) {
+      lines.append("last-modified: \(date)")
+    }
+    return Data((lines.joined(separator: "\n") + "\n\n").utf8) + image.value.data.bytes
+  }
+
+  init(url: URL, image: Saved<FetchedImage>) {
+    self.url = url
+    self.image = image
+  }
+
+  /// Reads a file; `nil` when it is not one of ours, or not whole: a machine that stopped may leave half of one.
+  init?(_ bytes: Data) {
+    let head = bytes.prefix(Self.longestHeader)
+    guard let end = head.firstRange(of: Data("\n\n".utf8)),
+      let text = String(data: head[..<end.lowerBound], encoding: .utf8)
+    else { return nil }
+    let lines = text.split(separator: "\n")
+    guard lines.first.map(String.init) == Self.magic else { return nil }
+    var fields: [Substring: String] = [:]
+    for line in lines.dropFirst() {
+      guard let colon = line.firstRange(of: ": ") else { return nil }
+      fields[line[..<colon.lowerBound]] = String(line[colon.upperBound...])
+    }
+    let body = Data(bytes[end.upperBound...])
+    guard let url = fields["url"].flatMap({ URL(string: $0) }), fields["bytes"] == "\(body.count)",
+      let timestamp = fields["timestamp"].flatMap(Double.init), timestamp.isFinite,
+      let lifetime = fields["lifetime"].flatMap(Double.init), (0...1e12).contains(lifetime),
+      let data = try? ImageData(body)
+    else { return nil }
+    let validators = FeedValidators(etag: fields["etag"], lastModified: fields["last-modified"])
+    let image = FetchedImage(data, lifetime: .seconds(lifetime))
+    self.init(
+      url: url,
+      image: Saved(image, timestamp: Date(timeIntervalSinceReferenceDate: timestamp), validators: validators))
+  }
+}

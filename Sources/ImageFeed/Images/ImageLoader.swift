@@ -1,0 +1,122 @@
+public import FeedStream
+public import Foundation
+
+/// Pictures' data: from memory or the disk, and from their servers what is not there.
+///
+///     let loader = ImageLoader(client: client, cache: ImageCache(store: DiskImageStore(folder: "images"), on: loop), on: loop)
+///     let subscription = loader.data(for: url).sink(receiveCompletion: { print($0) }, receiveValue: { print($0.data.kind) })
+///
+/// Lives on its scheduler's thread, as streams do.
+public final class ImageLoader {
+  /// What may be chosen; each has a default.
+  public struct Options: Sendable {
+    /// How long a request may take in all. 30 seconds by default.
+    public var timeout: Duration = .seconds(30)
+    /// The largest picture taken, in bytes. 20 MiB by default.
+    public var maxBytes = 20 << 20
+    /// For how long a picture is shown without asking its server again when that does not say. Seven days by default.
+    public var lifetime: Duration = .seconds(604_800)
+    /// For how long a server that said there is no such picture, or sent something else, is not asked again. A minute by
+    /// default.
+    public var errorLifetime: Duration = .seconds(60)
+
+    public init() {}
+  }
+
+  private let client: any HTTPClient
+  private let cache: ImageCache
+  private let options: Options
+  private let report: (FeedStoreError) -> Void
+  private var flights: [URL: AnyPublisher<LoadedImage, ImageError>] = [:]
+  private var refusals: [URL: (error: ImageError, until: Date)] = [:]
+
+  /// - Parameter report: is given the error of a save that failed: the picture is shown all the same. Does nothing by default.
+  public init(
+    client: any HTTPClient, cache: ImageCache, options: Options = Options(),
+    reportingTo report: @escaping (FeedStoreError) -> Void = { _ in }
+  ) {
+    self.client = client
+    self.cache = cache
+    self.options = options
+    self.report = report
+  }
+
+  /// The picture at an address: the saved one, or else the server's, which is saved.
+  ///
+  /// Who asks for a picture that is being loaded shares that load. A picture whose lifetime is over is asked for again with
+  /// the validators that came with it, and shown nonetheless when its server cannot be reached. A server that had no picture
+  /// is not asked again for a while (``Options/errorLifetime``). **Demand:** the picture is held until asked for.
+  /// **Failure:** ``ImageError`` when there is nothing to show; nothing is saved then. **Cancellation:** closes the request
+  /// when nobody else waits for it; a save that was asked for is carried out.
+  public func data(for url: URL) -> AnyPublisher<LoadedImage, ImageError> {
+    Deferred { [self] () -> AnyPublisher<LoadedImage, ImageError> in
+      if let refusal = refusal(of: url) { return Fail(error: refusal).eraseToAnyPublisher() }
+      if let flight = flights[url] { return flight }
+      let flight = load(url)
+        .handleEvents(
+          receiveCompletion: { [self] completion in
+            flights[url] = nil
+            if case .failure(let error) = completion { remember(error, for: url) }
+          }, receiveCancel: { [self] in flights[url] = nil }
+        )
+        .share(replay: 1)
+        .eraseToAnyPublisher()
+      flights[url] = flight
+      return flight
+    }
+    .eraseToAnyPublisher()
+  }
+
+  private func load(_ url: URL) -> AnyPublisher<LoadedImage, ImageError> {
+    let saved = cache.image(at: url)
+    return saved.load()
+      .fallback(to: remote(url, saved: saved).caching(to: saved, reportingTo: report))
+      .fallback(to: saved.load(ageless: true))
+      .eraseToAnyPublisher()
+  }
+
+  /// The server's picture; asked for with the validators of the saved one, if there is one.
+  private func remote(
+    _ url: URL, saved: LocalImage
+  ) -> some Publisher<Fetched<FetchedImage>, RemoteImageError> {
+    saved.retrieve()
+      .map(\.validators)
+      .replaceError(with: FeedValidators())
+      .replaceEmpty(with: FeedValidators())
+      .setFailureType(to: RemoteImageError.self)
+      .flatMap(maxPublishers: .max(1)) { [client, options] validators in
+        client.get(
+          HTTPRequest(
+            url, timeout: .init(options.timeout), maxBodyBytes: options.maxBytes, headers: validators.requestHeaders)
+        )
+        .asImage(lifetime: options.lifetime)
+      }
+  }
+
+  private func refusal(of url: URL) -> ImageError? {
+    guard let refusal = refusals[url] else { return nil }
+    if refusal.until > cache.now() { return refusal.error }
+    refusals[url] = nil
+    return nil
+  }
+
+  /// Remembers what a server said; that one could not be reached may change any moment.
+  private func remember(_ error: ImageError, for url: URL) {
+    guard case .invalidData = error.remote, options.errorLifetime > .zero else { return }
+    let now = cache.now()
+    // As many as a screen has pictures: older ones go first when there are more.
+    if refusals.count >= 1000 { refusals = refusals.filter { $0.value.until > now } }
+    if refusals.count >= 1000 { refusals.removeAll() }
+    refusals[url] = (error, now.addingTimeInterval(options.errorLifetime / .seconds(1)))
+  }
+}
+
+extension FeedValidators {
+  /// The header fields by which a server says that nothing has changed (RFC 9110, section 13.1).
+  fileprivate var requestHeaders: [HTTPRequest.Header] {
+    [
+      etag.map { .init(name: "If-None-Match", value: $0) },
+      lastModified.map { .init(name: "If-Modified-Since", value: $0) },
+    ].compactMap { $0 }
+  }
+}

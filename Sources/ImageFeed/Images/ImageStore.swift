@@ -1,0 +1,40 @@
+public import Foundation
+
+/// Keeps the data of pictures: the port between pictures and a disk.
+///
+/// Every call **blocks** until it is done: make it on a thread pool, never on an event loop. A store may be called from any
+/// thread. A call that throws has changed nothing that anybody can see.
+public protocol ImageStore: Sendable {
+  /// The picture saved for `url`, however old; `nil` if there is none. It counts as used at `now`.
+  func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>?
+
+  /// Saves a picture over the one that is there, and makes room for it by deleting those that were not used for longest.
+  ///
+  /// - Returns: false when the picture is too large to be kept.
+  @discardableResult
+  func save(_ image: Saved<FetchedImage>, for url: URL, now: Date) throws(FeedStoreError) -> Bool
+
+  /// Deletes the picture of `url`; does nothing if there is none.
+  func delete(for url: URL) throws(FeedStoreError)
+
+  /// Deletes every picture.
+  func deleteAll() throws(FeedStoreError)
+
+  /// How many pictures there are, and how many bytes they take.
+  func usage() throws(FeedStoreError) -> ImageStoreUsage
+}
+
+/// What a store of pictures holds.
+public struct ImageStoreUsage: Hashable, Sendable {
+  public var count: Int
+  /// What is on disk for them, names and times included.
+  public var bytes: Int
+  /// The most bytes that it may hold; `nil` without a limit.
+  public var limit: Int?
+
+  public init(count: Int, bytes: Int, limit: Int? = nil) {
+    self.count = count
+    self.bytes = bytes
+    self.limit = limit
+  }
+}

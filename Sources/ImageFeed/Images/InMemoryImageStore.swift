@@ -1,0 +1,47 @@
+public import Foundation
+import Synchronization
+
+/// A store of pictures that forgets everything when the process ends: for tests, and for who wants nothing on disk.
+public final class InMemoryImageStore: ImageStore {
+  private let images = Mutex<[URL: Saved<FetchedImage>]>([:])
+  private let fault: @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause?
+
+  /// - Parameter fault: asked before every call; a cause makes the call fail with it. Must be quick, and must not call the
+  ///   store.
+  public init(fault: @escaping @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause? = { _ in nil }) {
+    self.fault = fault
+  }
+
+  public func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>? {
+    try attempt(.retrieval)
+    return images.withLock { $0[url] }
+  }
+
+  @discardableResult
+  public func save(_ image: Saved<FetchedImage>, for url: URL, now: Date) throws(FeedStoreError) -> Bool {
+    try attempt(.insertion)
+    images.withLock { $0[url] = image }
+    return true
+  }
+
+  public func delete(for url: URL) throws(FeedStoreError) {
+    try attempt(.deletion)
+    images.withLock { $0[url] = nil }
+  }
+
+  public func deleteAll() throws(FeedStoreError) {
+    try attempt(.deletion)
+    images.withLock { $0 = [:] }
+  }
+
+  public func usage() throws(FeedStoreError) -> ImageStoreUsage {
+    try attempt(.retrieval)
+    return images.withLock { images in
+      ImageStoreUsage(count: images.count, bytes: images.values.reduce(0) { $0 + $1.value.data.bytes.count })
+    }
+  }
+
+  private func attempt(_ step: FeedStoreError.Step) throws(FeedStoreError) {
+    if let cause = fault(step) { throw FeedStoreError(step, cause, place: "memory") }
+  }
+}

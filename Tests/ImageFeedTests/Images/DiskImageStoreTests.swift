@@ -1,0 +1,135 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+/// A folder of pictures that several processes share.
+@Suite(.settled) struct DiskImageStoreTests {
+  private let folder = TemporaryFolder()
+
+  private func makeStore(limit: Int = 150_000_000) -> DiskImageStore {
+    DiskImageStore(folder: folder.file("images"), limit: limit)
+  }
+
+  private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
+
+  /// What the folder really holds.
+  private var bytesOnDisk: Int {
+    let root = folder.file("images/data")
+    return (FileManager.default.subpaths(atPath: root) ?? []).map { name in
+      let path = "\(root)/\(name)"
+      return CacheFile.identity(of: path)?.isRegular == true ? FileManager.default.size(atPath: path) : 0
+    }.reduce(0, +)
+  }
+
+  @Test func `reading makes nothing`() throws {
+    let store = makeStore()
+    #expect(try store.retrieve(for: imageURL, now: noon) == nil)
+    #expect(try store.usage() == ImageStoreUsage(count: 0, bytes: 0, limit: 150_000_000))
+    try store.delete(for: imageURL)
+    try store.deleteAll()
+    #expect(try folder.contents == [])
+  }
+
+  @Test func `what was saved is there for another process, with all that is known of it`() throws {
+    let image = try makeSavedImage(
+      validators: FeedValidators(etag: "\"ä\"", lastModified: "Sun, 22 Nov 2026 00:00:00 GMT"))
+    try makeStore().save(image, for: imageURL, now: noon)
+    #expect(try makeStore().retrieve(for: imageURL, now: noon) == image)
+    #expect(try makeStore().retrieve(for: url(2), now: noon) == nil)
+  }
+
+  @Test func `saving the same bytes again renews what is known of them and leaves the file alone`() throws {
+    let store = makeStore()
+    try store.save(makeSavedImage(), for: imageURL, now: noon)
+    let file = try #require(FileManager.default.subpaths(atPath: folder.file("images/data"))?.first { $0.count > 2 })
+    let before = CacheFile.identity(of: folder.file("images/data/\(file)"))
+    let later = try makeSavedImage(at: noon.addingTimeInterval(9), lifetime: .seconds(7))
+    try store.save(later, for: imageURL, now: noon)
+    #expect(CacheFile.identity(of: folder.file("images/data/\(file)")) == before)
+    #expect(try store.retrieve(for: imageURL, now: noon) == later)
+  }
+
+  @Test func `every byte counts, and the pictures that were not used for longest make room`() throws {
+    let limit = ImageIndex.ownBytes + 100_000
+    let store = makeStore(limit: limit)
+    for number in 0..<9 {
+      try store.save(makeSavedImage(count: 10_000), for: url(number), now: noon.addingTimeInterval(Double(number)))
+      #expect(try store.usage().bytes == bytesOnDisk)
+    }
+    // The oldest is used again, long after.
+    _ = try store.retrieve(for: url(0), now: noon.addingTimeInterval(600))
+    for number in 9..<11 {
+      try store.save(makeSavedImage(count: 10_000), for: url(number), now: noon.addingTimeInterval(700))
+    }
+    #expect(try store.usage().bytes == bytesOnDisk)
+    #expect(bytesOnDisk <= 80_000)
+    #expect(try store.retrieve(for: url(0), now: noon) != nil)
+    #expect(try store.retrieve(for: url(1), now: noon) == nil)
+    #expect(try store.retrieve(for: url(10), now: noon) != nil)
+  }
+
+  @Test func `a picture larger than what is left after making room is not kept, and drives nothing out`() throws {
+    let store = makeStore(limit: ImageIndex.ownBytes + 100_000)
+    try store.save(makeSavedImage(), for: url(1), now: noon)
+    #expect(try store.save(makeSavedImage(count: 71_000), for: url(2), now: noon) == false)
+    #expect(try store.retrieve(for: url(1), now: noon) != nil)
+    #expect(try store.usage().count == 1)
+  }
+
+  @Test func `an index that is lost or damaged is made anew from the files`() throws {
+    for damage in [Data(), Data("no database at all, for sure, and long enough to be looked at".utf8), nil] as [Data?] {
+      let image = try makeSavedImage(validators: FeedValidators(etag: "\"a\""))
+      try makeStore().save(image, for: imageURL, now: noon)
+      let index = folder.file("images/index.sqlite")
+      for companion in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: index + companion) }
+      if let damage {
+        try damage.write(to: URL(filePath: index))
+      } else {
+        try FileManager.default.removeItem(atPath: index)
+      }
+      let next = makeStore()
+      try next.save(makeSavedImage(2), for: url(2), now: noon)
+      #expect(try next.retrieve(for: imageURL, now: noon) == image, "\(String(describing: damage))")
+      #expect(try next.usage().count == 2)
+      try next.deleteAll()
+    }
+  }
+
+  @Test func `a file that is cut off, exchanged or gone counts as never saved`() throws {
+    for damage in [{ $0.dropLast() }, { _ in Data("other".utf8) }, { _ in nil }] as [(Data) -> Data?] {
+      let store = makeStore()
+      try store.save(makeSavedImage(), for: imageURL, now: noon)
+      let file = folder.file("images/data/\(ImageFile.name(for: imageURL))")
+      let bytes = try #require(FileManager.default.contents(atPath: file))
+      if let damaged = damage(bytes) {
+        try damaged.write(to: URL(filePath: file))
+      } else {
+        try FileManager.default.removeItem(atPath: file)
+      }
+      #expect(try store.retrieve(for: imageURL, now: noon) == nil)
+      #expect(try store.usage().count == 0)
+      #expect(bytesOnDisk == 0)
+    }
+  }
+
+  @Test func `files that no row names are taken up, or removed when nobody can use them`() throws {
+    try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
+    let data = folder.file("images/data")
+    try FileManager.default.createDirectory(atPath: "\(data)/ab", withIntermediateDirectories: true)
+    try Data("junk".utf8).write(to: URL(filePath: "\(data)/ab/cdef"))
+    #expect(try makeStore().retrieve(for: imageURL, now: noon) != nil)
+    #expect(!FileManager.default.fileExists(atPath: "\(data)/ab/cdef"))
+  }
+
+  @Test func `a newer release's index is refused and left alone`() throws {
+    let store = makeStore()
+    try store.save(makeSavedImage(), for: imageURL, now: noon)
+    let index = try DatabaseConnection(path: folder.file("images/index.sqlite"), .init())
+    try index.queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 9") }
+    let refusal = FeedStoreError.retrieval(.newerSchema(9), place: folder.file("images"))
+    #expect(throws: refusal) { try makeStore().retrieve(for: imageURL, now: noon) }
+    #expect(bytesOnDisk > 0)
+  }
+}

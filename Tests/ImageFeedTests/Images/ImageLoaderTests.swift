@@ -1,0 +1,174 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+/// Picture data as the story has it: cache first, server second.
+@Suite(.settled) struct ImageLoaderTests {
+  private func remote(_ mark: UInt8 = 1) throws -> LoadedImage {
+    LoadedImage(try ImageData(makePNG(mark)), source: .remote)
+  }
+
+  @Test func `a picture that is not saved comes from its server and is saved`() throws {
+    let world = ImageWorld()
+    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    #expect(world.outcome(of: imageURL) == .success(try remote()))
+    #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.data.bytes == makePNG())
+  }
+
+  @Test func `a saved picture is shown without asking its server, by another process too`() throws {
+    let world = ImageWorld()
+    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    _ = world.outcome(of: imageURL)
+    let saved = LoadedImage(try ImageData(makePNG()), source: .cache(savedAt: noon))
+    #expect(world.outcome(of: imageURL) == .success(saved))
+    let next = world.restarted()
+    #expect(next.outcome(of: imageURL) == .success(saved))
+    #expect(world.network.requests == 1)
+    #expect(next.network.requests == 0)
+  }
+
+  @Test(arguments: [
+    (Data(), InvalidImage.empty), (Data("<!doctype html>".utf8), .webPage), (Data("hello".utf8), .notAnImage),
+  ])
+  func `what is no picture is an error and is not kept`(body: Data, reason: InvalidImage) throws {
+    let world = ImageWorld()
+    world.network.serve("pictures.example") { _, _ in .answer(body) }
+    #expect(world.outcome(of: imageURL) == .failure(ImageError(remote: .invalidData(reason))))
+    #expect(try world.store.usage().count == 0)
+  }
+
+  @Test func `a server that had no picture is not asked again for a minute`() throws {
+    let world = ImageWorld()
+    world.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }
+    let error = ImageError(remote: .invalidData(.status(404)))
+    #expect(world.outcome(of: imageURL) == .failure(error))
+    world.clock.now = noon.addingTimeInterval(59)
+    #expect(world.outcome(of: imageURL) == .failure(error))
+    #expect(world.network.requests == 1)
+    world.clock.now = noon.addingTimeInterval(60)
+    #expect(world.outcome(of: imageURL) == .failure(error))
+    #expect(world.network.requests == 2)
+  }
+
+  @Test func `a server that cannot be reached is asked again immediately`() throws {
+    let world = ImageWorld()
+    world.network.disconnect()
+    guard case .failure(let error) = world.outcome(of: imageURL), case .connectivity = error.remote else {
+      Issue.record("a lost connection delivers its error")
+      return
+    }
+    world.network.reconnect()
+    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    #expect(world.outcome(of: imageURL) == .success(try remote()))
+  }
+
+  @Test func `a picture whose lifetime is over is asked for with its validators, and renewed when nothing has changed`()
+    throws
+  {
+    let world = ImageWorld()
+    world.network.serve("pictures.example") { _, _ in
+      .answer(headers: [("ETag", "\"a\""), ("Cache-Control", "max-age=100")], makePNG())
+    }
+    _ = world.outcome(of: imageURL)
+    world.clock.now = noon.addingTimeInterval(100)
+    world.network.serve("pictures.example") { _, _ in .answer(status: 304, Data()) }
+    #expect(world.outcome(of: imageURL) == .success(try remote()))
+    #expect(world.network.log.last?.request.headers == [.init(name: "If-None-Match", value: "\"a\"")])
+    let saved = try #require(try world.store.retrieve(for: imageURL, now: noon))
+    #expect(saved.timestamp == world.clock.now)
+    #expect(saved.validators.etag == "\"a\"")
+    _ = world.outcome(of: imageURL)
+    #expect(world.network.requests == 2)
+  }
+
+  @Test func `a picture whose lifetime is over is shown when its server cannot be reached`() throws {
+    let world = ImageWorld()
+    world.network.serve("pictures.example") { _, _ in .answer(headers: [("Cache-Control", "no-cache")], makePNG()) }
+    _ = world.outcome(of: imageURL)
+    world.network.disconnect()
+    guard case .success(let image) = world.outcome(of: imageURL), case .stale(let savedAt, .connectivity) = image.source
+    else {
+      Issue.record("the saved picture is shown")
+      return
+    }
+    #expect(savedAt == noon)
+    #expect(image.data.bytes == makePNG())
+  }
+
+  @Test func `who asks for a picture that is being loaded shares the load`() throws {
+    let world = ImageWorld()
+    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    var count = 0
+    let subscriptions = (0..<5).map { _ in world.loader.data(for: imageURL).asResult().sink { _ in count += 1 } }
+    world.time.run()
+    #expect(count == 5)
+    #expect(world.network.requests == 1)
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test func `cancelling closes the request when nobody else waits for it, and delivers nothing`() throws {
+    let world = ImageWorld()
+    world.network.serve("pictures.example") { _, _ in .answer(makePNG(), after: 1) }
+    var count = 0
+    let first = world.loader.data(for: imageURL).asResult().sink { _ in count += 1 }
+    let second = world.loader.data(for: imageURL).asResult().sink { _ in count += 1 }
+    world.time.advance(by: 0.5)
+    first.cancel()
+    #expect(world.network.open.count == 1)
+    second.cancel()
+    #expect(world.network.open.isEmpty)
+    world.time.run()
+    #expect(count == 0)
+    #expect(world.outcome(of: imageURL) == .success(try remote()))
+  }
+
+  @Test func `a save that fails is reported and does not take the picture from the user`() throws {
+    let world = ImageWorld(store: InMemoryImageStore { $0 == .insertion ? .diskFull : nil })
+    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    #expect(world.outcome(of: imageURL) == .success(try remote()))
+    #expect(world.reported == [.insertion(.diskFull, place: "memory")])
+  }
+
+  @Test func `a cache that cannot be read does not keep the server's picture away`() throws {
+    let world = ImageWorld(store: InMemoryImageStore { $0 == .retrieval ? .busy : nil })
+    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    #expect(world.outcome(of: imageURL) == .success(try remote()))
+  }
+
+  @Test func `pictures are loaded ahead of the screen, in its order, and no further`() throws {
+    let world = ImageWorld()
+    world.network.serve("pictures.example") { request, _ in
+      // The first is the slowest.
+      .answer(makePNG(), after: request.number == 0 ? 3 : 1)
+    }
+    let images = (0..<10 as Range<UInt32>).map {
+      FeedImage(id: FeedImage.ID(UUID(), number: $0 + 1), url: URL(string: "https://pictures.example/\($0).png")!)
+    }
+    let screen = Recorder<ShownImage, Never>(on: world.time, demand: .max(2))
+    images.prefetched(width: 3, with: world.loader).subscribe(screen)
+    world.time.run()
+    #expect(screen.values.map(\.image.id.number) == [1, 2])
+    #expect(world.network.requests == 5)
+    screen.cancel()
+    world.time.run()
+    #expect(world.network.requests == 5)
+  }
+
+  @Test func `a screen that scrolls away closes what it did not see`() throws {
+    let world = ImageWorld()
+    world.network.serve("pictures.example") { _, _ in .answer(makePNG(), after: 10) }
+    let images = (0..<10 as Range<UInt32>).map {
+      FeedImage(id: FeedImage.ID(UUID(), number: $0 + 1), url: URL(string: "https://pictures.example/\($0).png")!)
+    }
+    let subscription = images.prefetched(width: 4, with: world.loader).sink { _ in }
+    world.time.advance(by: 1)
+    #expect(world.network.open.count == 4)
+    subscription.cancel()
+    #expect(world.network.open.isEmpty)
+  }
+}

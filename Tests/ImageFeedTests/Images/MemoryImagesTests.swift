@@ -1,0 +1,48 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+@Suite(.settled) struct MemoryImagesTests {
+  private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
+
+  @Test func `the pictures used last stay, and never more bytes than the limit`() throws {
+    var memory = MemoryImages(limit: 1000)
+    for number in 0..<10 { memory.insert(try makeSavedImage(count: 100), for: url(number)) }
+    #expect(memory.use(url(0)) != nil)
+    memory.insert(try makeSavedImage(count: 100), for: url(10))
+    #expect(memory.bytes == 1000)
+    #expect(memory.use(url(0)) != nil)
+    #expect(memory.use(url(1)) == nil)
+    #expect(memory.count == 10)
+  }
+
+  @Test func `a picture may have a tenth and no more`() throws {
+    var memory = MemoryImages(limit: 1000)
+    memory.insert(try makeSavedImage(count: 101), for: url(1))
+    #expect(memory.count == 0)
+    // It takes the place of the one that is no longer right.
+    memory.insert(try makeSavedImage(count: 100), for: url(1))
+    memory.insert(try makeSavedImage(count: 101), for: url(1))
+    #expect(memory.use(url(1)) == nil)
+    #expect(memory.bytes == 0)
+  }
+
+  @Test func `uses, insertions and removals in any order keep count`() throws {
+    var random = SystemRandomNumberGenerator()
+    var memory = MemoryImages(limit: 2000)
+    for _ in 0..<5000 {
+      let url = url(Int.random(in: 0..<40, using: &random))
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0: memory.remove(url)
+      case 1: _ = memory.use(url)
+      default: memory.insert(try makeSavedImage(count: Int.random(in: 8..<220, using: &random)), for: url)
+      }
+      #expect(memory.bytes <= 2000)
+    }
+    for number in 0..<40 { memory.remove(url(number)) }
+    #expect(memory.bytes == 0)
+    #expect(memory.count == 0)
+  }
+}
