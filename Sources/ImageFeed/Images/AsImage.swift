@@ -17,7 +17,7 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
 
 extension HTTPResponse {
   fileprivate func image(lifetime: Duration) -> Result<Fetched<FetchedImage>, RemoteImageError> {
-    let validators = FeedValidators(etag: headers["ETag"], lastModified: headers["Last-Modified"])
+    let validators = FeedValidators(headers)
     switch status {
     case 200: break
     case 304: return .failure(.unchanged(validators))

@@ -87,7 +87,7 @@ public final class ImageLoader {
       .flatMap(maxPublishers: .max(1)) { [client, options] validators in
         client.get(
           HTTPRequest(
-            url, timeout: .init(options.timeout), maxBodyBytes: options.maxBytes, headers: validators.requestHeaders)
+            url, timeout: .init(options.timeout), maxBodyBytes: options.maxBytes, headers: validators.conditions)
         )
         .asImage(lifetime: options.lifetime)
       }
@@ -108,15 +108,5 @@ public final class ImageLoader {
     if refusals.count >= 1000 { refusals = refusals.filter { $0.value.until > now } }
     if refusals.count >= 1000 { refusals.removeAll() }
     refusals[url] = (error, now.addingTimeInterval(options.errorLifetime / .seconds(1)))
-  }
-}
-
-extension FeedValidators {
-  /// The header fields by which a server says that nothing has changed (RFC 9110, section 13.1).
-  fileprivate var requestHeaders: [HTTPRequest.Header] {
-    [
-      etag.map { .init(name: "If-None-Match", value: $0) },
-      lastModified.map { .init(name: "If-Modified-Since", value: $0) },
-    ].compactMap { $0 }
   }
 }
