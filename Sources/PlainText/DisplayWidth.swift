@@ -1,0 +1,69 @@
+extension Character {
+  /// How many columns of a terminal the character takes: 0, 1 or 2.
+  ///
+  /// Wide are the characters that Unicode calls so (UAX #11, W and F) and emoji, in sequences too; combining marks, joiners
+  /// and control characters take none.
+  public var columns: Int {
+    // Nearly every character.
+    if let ascii = asciiValue { return ascii >= 0x20 && ascii < 0x7F ? 1 : 0 }
+    var total = 0
+    for scalar in unicodeScalars {
+      switch scalar.value {
+      // Emoji are drawn as one, however many are joined: the joiner, the selector of emoji, tones of skin, flags.
+      case 0x200D, 0xFE0F, 0x1F3FB...0x1F3FF, 0x1F1E6...0x1F1FF: return 2
+      default: total += scalar.columns
+      }
+    }
+    return total
+  }
+}
+
+extension StringProtocol {
+  /// How many columns of a terminal the text takes; colours take none.
+  public var columns: Int {
+    var (total, rest) = (0, self[...])
+    while let first = rest.first {
+      if let end = rest.endOfColour {
+        rest = rest[end...]
+      } else {
+        total += first.columns
+        rest = rest.dropFirst()
+      }
+    }
+    return total
+  }
+}
+
+extension StringProtocol {
+  /// Where the sequence for a colour ends that the text begins with: `ESC [ 3 1 m`.
+  var endOfColour: Index? {
+    guard first == "\u{1B}" else { return nil }
+    let parameters = dropFirst()
+    guard parameters.first == "[" else { return nil }
+    let end = parameters.dropFirst().firstIndex { !$0.isNumber && $0 != ";" }
+    guard let end, self[end] == "m" else { return nil }
+    return index(after: end)
+  }
+}
+
+extension Unicode.Scalar {
+  /// 0, 1 or 2.
+  fileprivate var columns: Int {
+    switch value {
+    case 0x00..<0x20, 0x7F..<0xA0: return 0
+    case 0x1160...0x11FF, 0xD7B0...0xD7FF: return 0  // the vowels and finals of Hangul stand within their syllable
+    case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97C,
+      0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6,
+      0x16FE0...0x18D08, 0x1AFF0...0x1B2FB, 0x1F200...0x1F265, 0x20000...0x3FFFD:
+      return isMark ? 0 : 2
+    default: return isMark ? 0 : properties.isEmojiPresentation ? 2 : 1
+    }
+  }
+
+  private var isMark: Bool {
+    switch properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: true
+    default: false
+    }
+  }
+}

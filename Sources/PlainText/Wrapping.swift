@@ -1,0 +1,124 @@
+extension String {
+  /// The text with lines of at most so many columns, broken at spaces and between wide characters.
+  ///
+  /// What continues a line stands below its text: below what follows its spaces, its number (`12. `) or its label
+  /// (`server: `). A word that is longer than a line is broken anywhere, but an address, which a reader may want to copy, is
+  /// left whole. Colours are kept and take no room.
+  ///
+  /// - Parameter columns: at least 20.
+  public func wrapped(to columns: Int) -> String {
+    precondition(columns >= 20, "wrapped: \(columns) columns are too few; use 20 or more")
+    // Text of so few bytes has no more columns.
+    return split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.utf8.count <= columns ? String(line) : Wrapping(line, to: columns).text
+    }
+    .joined(separator: "\n")
+  }
+}
+
+private struct Wrapping {
+  private let columns: Int
+  private let margin: String
+  private(set) var text = ""
+  /// How many columns of the last line are taken.
+  private var used = 0
+
+  init(_ line: Substring, to columns: Int) {
+    self.columns = columns
+    let head = line.prefixOfEntry
+    // A margin that leaves no room is none.
+    let width = head.columns
+    margin = width * 2 > columns ? "" : String(repeating: " ", count: width)
+    text = String(head)
+    used = width
+    var rest = line[head.endIndex...]
+    while !rest.isEmpty {
+      let spaces = rest.prefix { $0 == " " }
+      rest = rest[spaces.endIndex...]
+      let word = rest.prefix { $0 != " " }
+      rest = rest[word.endIndex...]
+      append(word, after: spaces)
+    }
+  }
+
+  private mutating func append(_ word: Substring, after spaces: Substring) {
+    let width = word.columns
+    if used + spaces.count + width <= columns {
+      text += spaces + word
+      used += spaces.count + width
+    } else if width <= columns - margin.count, !word.contains(where: { $0.columns == 2 }) {
+      breakLine()
+      text += word
+      used = width
+    } else if word.contains("://") {
+      if used > margin.count { breakLine() }
+      text += word
+      used += width
+    } else {
+      appendInParts(word, after: spaces)
+    }
+  }
+
+  /// A word that may be broken: between wide characters, or since it is longer than a line.
+  private mutating func appendInParts(_ word: Substring, after spaces: Substring) {
+    var rest = word
+    let isWide = word.contains { $0.columns == 2 }
+    if isWide, used + spaces.count + 2 <= columns {
+      text += spaces
+      used += spaces.count
+    } else if used > margin.count {
+      breakLine()
+    }
+    while let first = rest.first {
+      if let end = rest.endOfColour {
+        text += rest[..<end]
+        rest = rest[end...]
+        continue
+      }
+      let part = isWide ? rest.unbreakable : rest.prefix(1)
+      let width = first.columns == 2 ? 2 : part.columns
+      if used + width > columns, used > margin.count { breakLine() }
+      if width > columns - margin.count {
+        // Longer than a line itself.
+        for character in part { append(character) }
+      } else {
+        text += part
+        used += width
+      }
+      rest = rest[part.endIndex...]
+    }
+  }
+
+  private mutating func append(_ character: Character) {
+    if used + character.columns > columns { breakLine() }
+    text.append(character)
+    used += character.columns
+  }
+
+  private mutating func breakLine() {
+    text += "\n" + margin
+    used = margin.count
+  }
+}
+
+extension Substring {
+  /// The spaces, and the number or the label, that a line begins with.
+  fileprivate var prefixOfEntry: Substring {
+    let spaces = prefix { $0 == " " }
+    var rest = self[spaces.endIndex...]
+    let digits = rest.prefix { $0.isASCII && $0.isNumber }
+    if !digits.isEmpty, self[digits.endIndex...].hasPrefix(". ") {
+      return self[..<index(digits.endIndex, offsetBy: 2)]
+    }
+    guard !spaces.isEmpty else { return spaces }
+    rest = rest.prefix { $0 != " " }
+    guard rest.last == ":", rest.count < 12 else { return spaces }
+    return self[..<self[rest.endIndex...].prefix { $0 == " " }.endIndex]
+  }
+
+  /// A wide character, or all up to the next one.
+  fileprivate var unbreakable: Substring {
+    guard let first, first.columns < 2 else { return prefix(1) }
+    return prefix { $0.columns < 2 && $0 != "\u{1B}" }
+  }
+}
