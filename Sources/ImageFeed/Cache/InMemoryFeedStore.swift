@@ -2,9 +2,10 @@ public import Foundation
 import Synchronization
 
 /// A store that forgets everything when the process ends: for tests, and for programs that want nothing on disk.
-public final class InMemoryFeedStore: FeedStore {
+public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
   private let feeds: Mutex<[URL: CachedFeed]>
   let polls = Mutex(PollMemory())
+  private let shown = Mutex<[URL: ShownImages]>([:])
   private let fault: @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause?
 
   /// Creates a store.
@@ -76,6 +77,7 @@ public final class InMemoryFeedStore: FeedStore {
       }
       try attempt(.deletion)
       feeds[address.absoluteURL] = nil
+      if condition == .always { shown.withLock { $0[address.absoluteURL] = nil } }
       return true
     }
   }
@@ -93,7 +95,18 @@ public final class InMemoryFeedStore: FeedStore {
     try feeds.withLock { feeds throws(FeedStoreError) in
       try attempt(.deletion)
       feeds = [:]
+      shown.withLock { $0 = [:] }
     }
+  }
+
+  public func shownImages(for address: URL) throws(FeedStoreError) -> ShownImages? {
+    try attempt(.retrieval)
+    return shown.withLock { $0[address.absoluteURL] }
+  }
+
+  public func setShownImages(_ images: ShownImages, for address: URL) throws(FeedStoreError) {
+    try attempt(.insertion)
+    shown.withLock { $0[address.absoluteURL] = images }
   }
 
   private func attempt(_ step: FeedStoreError.Step) throws(FeedStoreError) {

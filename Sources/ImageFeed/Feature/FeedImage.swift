@@ -12,24 +12,30 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   ///
   /// It is parsed each time: keep it in a variable if you use it more than once.
   public var url: URL { address.url }
+  /// When the item was published, or else last changed, in its server's words, to the second.
+  public var published: Date? { publishedSeconds.map { Date(timeIntervalSince1970: Double($0)) } }
   let address: WebAddress
+  /// Since 1970.
+  package let publishedSeconds: Int64?
   /// ``url``'s text, without parsing.
   package var addressText: String { address.text }
 
   /// Describes an image.
-  public init(id: ID, description: String? = nil, location: String? = nil, url: URL) {
-    self.init(id: id, description: description, location: location, address: WebAddress(url))
+  public init(id: ID, description: String? = nil, location: String? = nil, url: URL, published: Date? = nil) {
+    let seconds = published.map { Int64($0.timeIntervalSince1970.rounded(.down)) }
+    self.init(id: id, description: description, location: location, address: WebAddress(url), published: seconds)
   }
 
   /// Describes an image that a UUID names.
-  public init(id: UUID, description: String? = nil, location: String? = nil, url: URL) {
-    self.init(id: ID(id), description: description, location: location, url: url)
+  public init(id: UUID, description: String? = nil, location: String? = nil, url: URL, published: Date? = nil) {
+    self.init(id: ID(id), description: description, location: location, url: url, published: published)
   }
 
-  init(id: ID, description: String?, location: String?, address: WebAddress) {
+  init(id: ID, description: String?, location: String?, address: WebAddress, published: Int64? = nil) {
     self.id = id
     self.description = description
     self.location = location
     self.address = address
+    publishedSeconds = published
   }
 }

@@ -27,6 +27,9 @@ public struct FeedImages: Sendable {
   /// what is compared, and not saved.
   public var polling: PollingHints? { storage.polling }
 
+  /// What the feed calls itself, on one line; `nil` when it does not say. Untrusted text, and no part of what is compared.
+  public var title: String? { storage.title }
+
   final class Storage: Sendable {
     let records: [Record]
     /// The texts of each record, one after another: description, location, address; in UTF-8.
@@ -34,12 +37,16 @@ public struct FeedImages: Sendable {
     let digest: Int
     let omittedItems: Int
     let polling: PollingHints?
+    let title: String?
 
-    fileprivate init(records: [Record], texts: [UInt8], omittedItems: Int, polling: PollingHints?) {
+    fileprivate init(
+      records: [Record], texts: [UInt8], omittedItems: Int, polling: PollingHints?, title: String?
+    ) {
       self.polling = polling
       self.records = records
       self.texts = texts
       self.omittedItems = omittedItems
+      self.title = title
       var hasher = Hasher()
       for record in records { record.hash(into: &hasher) }
       texts.withUnsafeBytes { hasher.combine(bytes: $0) }
@@ -58,9 +65,14 @@ public struct FeedImages: Sendable {
     let address: Int32
     /// See ``WebAddress/isPlain(_:)``.
     let isPlain: Bool
+    /// Seconds since 1970; `undated` where there is no date.
+    let published: Int64
+
+    static let undated = Int64.min
 
     fileprivate func hash(into hasher: inout Hasher) {
       hasher.combine(id)
+      hasher.combine(published)
       hasher.combine(Int64(description) << 32 | Int64(location))
       hasher.combine(address)
     }
@@ -75,7 +87,7 @@ extension FeedImages: RandomAccessCollection {
     withTexts(at: position) { texts in
       FeedImage(
         id: texts.id, description: texts.description.map(Self.string), location: texts.location.map(Self.string),
-        address: WebAddress(Self.string(texts.address), isPlain: texts.isPlain))
+        address: WebAddress(Self.string(texts.address), isPlain: texts.isPlain), published: texts.published)
     }
   }
 
@@ -110,6 +122,17 @@ extension FeedImages {
     let location: UnsafeBufferPointer<UInt8>?
     let address: UnsafeBufferPointer<UInt8>
     let isPlain: Bool
+    /// Seconds since 1970.
+    var published: Int64?
+  }
+
+  /// The id of an image, without its texts.
+  func id(at position: Int) -> FeedImage.ID { storage.records[position].id }
+
+  /// When an image was published, without its texts: seconds since 1970.
+  func published(at position: Int) -> Int64? {
+    let published = storage.records[position].published
+    return published == Record.undated ? nil : published
   }
 
   func withTexts<R>(at position: Int, _ body: (Texts) throws -> R) rethrows -> R {
@@ -122,7 +145,7 @@ extension FeedImages {
           id: record.id,
           description: record.description < 0 ? nil : texts.part(record.start, record.description),
           location: record.location < 0 ? nil : texts.part(location, record.location),
-          address: texts.part(address, record.address), isPlain: record.isPlain))
+          address: texts.part(address, record.address), isPlain: record.isPlain, published: published(at: position)))
     }
   }
 
@@ -132,6 +155,7 @@ extension FeedImages {
     private var texts: [UInt8] = []
     var omittedItems = 0
     var polling: PollingHints?
+    var title: String?
 
     init(count: Int) {
       records.reserveCapacity(count)
@@ -147,7 +171,7 @@ extension FeedImages {
       records.append(
         Record(
           id: image.id, start: start, description: description, location: location, address: address,
-          isPlain: image.address.isPlain))
+          isPlain: image.address.isPlain, published: image.publishedSeconds ?? Record.undated))
     }
 
     /// Appends an image whose texts are UTF-8; ``WebAddress`` has accepted `address`.
@@ -160,11 +184,13 @@ extension FeedImages {
         Record(
           id: image.id, start: start, description: image.description.map { Int32($0.count) } ?? -1,
           location: image.location.map { Int32($0.count) } ?? -1, address: Int32(image.address.count),
-          isPlain: image.isPlain))
+          isPlain: image.isPlain, published: image.published ?? Record.undated))
     }
 
     consuming func finish() -> FeedImages {
-      FeedImages(storage: Storage(records: records, texts: texts, omittedItems: omittedItems, polling: polling))
+      FeedImages(
+        storage: Storage(
+          records: records, texts: texts, omittedItems: omittedItems, polling: polling, title: title))
     }
 
     /// - Returns: its length.

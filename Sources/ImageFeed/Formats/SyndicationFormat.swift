@@ -33,13 +33,17 @@ extension FeedImages {
   /// The images of the items that have one.
   init(_ document: FeedDocument, at url: URL) {
     var builder = Builder(count: document.items.count)
+    builder.title = document.title.map(\.plain).flatMap { $0.isEmpty ? nil : $0 }
     for (item, id) in Swift.zip(document.items, document.imageIDs(in: url)) {
       guard let picture = item.image, let address = WebAddress(picture.address) else {
         builder.omittedItems += 1
         continue
       }
       let description = document.format == .caseStudy ? item.summary?.value : item.plainDescription
-      builder.append(FeedImage(id: id, description: description, location: item.location?.text, address: address))
+      builder.append(
+        FeedImage(
+          id: id, description: description, location: item.location?.text, address: address,
+          published: (item.published ?? item.updated)?.secondsSince1970))
     }
     builder.polling = document.polling
     self = builder.finish()

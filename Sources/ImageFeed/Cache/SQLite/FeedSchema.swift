@@ -54,6 +54,14 @@ enum FeedSchema {
       PRIMARY KEY (address, place)
     ) STRICT, WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE feed ADD COLUMN title TEXT;
+    ALTER TABLE image ADD COLUMN published INTEGER; -- seconds since 1970
+    CREATE TABLE shown (
+      address TEXT PRIMARY KEY,
+      ids BLOB NOT NULL -- 20 bytes each, the latest last: see ShownImages
+    ) STRICT, WITHOUT ROWID;
+    """,
   ]
 
   /// The version of a file's tables; 0 when nothing was ever saved in it.

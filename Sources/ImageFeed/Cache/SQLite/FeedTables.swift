@@ -17,6 +17,7 @@ struct FeedTables {
     let timestamp: Date
     let imageCount: Int
     let validators: FeedValidators
+    let title: String?
   }
 
   func feedRow(for address: URL) throws -> FeedRow? {
@@ -26,7 +27,8 @@ struct FeedTables {
       case 2: "etag, last_modified, NULL, NULL, NULL"
       default: "etag, last_modified, source, digest, whole_asked"
       }
-    let sql = "SELECT id, timestamp, images, \(validators) FROM feed WHERE address = ?"
+    let title = version < 5 ? "NULL" : "title"
+    let sql = "SELECT id, timestamp, images, \(validators), \(title) FROM feed WHERE address = ?"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     row.bind(address.absoluteString, at: 1)
     defer { row.clear() }
@@ -39,7 +41,8 @@ struct FeedTables {
       validators: FeedValidators(
         etag: row.text(3), lastModified: row.text(4), source: row.text(5).flatMap { URL(string: $0) },
         digest: row.integer(6).map { BodyDigest(value: UInt64(bitPattern: Int64($0))) },
-        wholeAsked: row.real(7).map(Date.init(timeIntervalSinceReferenceDate:))))
+        wholeAsked: row.real(7).map(Date.init(timeIntervalSinceReferenceDate:))),
+      title: row.text(8))
   }
 
   func feedSummaries() throws -> [CachedFeedSummary] {
@@ -54,14 +57,21 @@ struct FeedTables {
 
   func images(of feed: FeedRow) throws -> FeedImages {
     var images = FeedImages.Builder(count: max(0, min(feed.imageCount, 1 << 20)))
+    images.title = feed.title
     try forEachImageRow(of: feed.id) { row in
       guard let id = row.imageID(0), let text = row.utf8(3) else {
         throw FeedDatabaseFailure(.damaged("image \(images.count) has no valid id or address"))
       }
       if WebAddress.isPlain(text) {
-        images.append(.init(id: id, description: row.utf8(1), location: row.utf8(2), address: text, isPlain: true))
+        images.append(
+          .init(
+            id: id, description: row.utf8(1), location: row.utf8(2), address: text, isPlain: true,
+            published: row.integer(4).map(Int64.init)))
       } else if let address = row.text(3).flatMap({ WebAddress($0) }) {
-        images.append(FeedImage(id: id, description: row.text(1), location: row.text(2), address: address))
+        images.append(
+          FeedImage(
+            id: id, description: row.text(1), location: row.text(2), address: address,
+            published: row.integer(4).map(Int64.init)))
       } else {
         throw FeedDatabaseFailure(.damaged("image \(images.count) has no valid id or address"))
       }
@@ -85,7 +95,7 @@ struct FeedTables {
       }
       isEqual = images.withTexts(at: position) { image in
         row.imageID(0) == image.id && row.holds(image.description, at: 1) && row.holds(image.location, at: 2)
-          && row.holds(image.address, at: 3)
+          && row.holds(image.address, at: 3) && row.integer(4).map(Int64.init) == image.published
       }
       position += 1
       return isEqual
@@ -113,24 +123,33 @@ struct FeedTables {
   }
 
   func deleteAllFeeds() throws {
-    try db.execute(sql: "DELETE FROM image; DELETE FROM feed")
+    try db.execute(sql: "DELETE FROM image; DELETE FROM feed; DELETE FROM shown")
     try deletePolls()
   }
 
   /// Writes a feed whose images are not in the table.
   func insert(_ feed: CachedFeed, for address: URL, over old: FeedRow?) throws {
     if let old {
-      try renew(old, timestamp: feed.timestamp, validators: feed.validators)
+      try renew(old, with: feed)
       try db.cachedStatement(sql: "UPDATE feed SET images = ? WHERE id = ?")
         .execute(arguments: [feed.images.count, old.id])
       try insert(feed.images, feed: old.id)
     } else {
-      let columns = "address, images, timestamp, etag, last_modified, source, digest, whole_asked"
-      try db.cachedStatement(sql: "INSERT INTO feed (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+      let columns = "address, images, title, timestamp, etag, last_modified, source, digest, whole_asked"
+      try db.cachedStatement(sql: "INSERT INTO feed (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .execute(
-          arguments: [address.absoluteString, feed.images.count] + arguments(feed.timestamp, feed.validators))
+          arguments: [address.absoluteString, feed.images.count, feed.images.title]
+            + arguments(feed.timestamp, feed.validators))
       try insert(feed.images, feed: db.lastInsertedRowID)
     }
+  }
+
+  /// Writes what may change of a feed whose images are the same.
+  func renew(_ feed: FeedRow, with new: CachedFeed) throws {
+    try renew(feed, timestamp: new.timestamp, validators: new.validators)
+    guard feed.title != new.images.title else { return }
+    try db.cachedStatement(sql: "UPDATE feed SET title = ? WHERE id = ?")
+      .execute(arguments: [new.images.title, feed.id])
   }
 
   /// Writes one page: the one that the feed's row is on.
@@ -149,7 +168,8 @@ struct FeedTables {
   }
 
   private func insert(_ images: FeedImages, feed: Int64) throws {
-    let sql = "INSERT INTO image (feed, position, id, description, location, url) VALUES (?, ?, ?, ?, ?, ?)"
+    let sql =
+      "INSERT INTO image (feed, position, id, description, location, url, published) VALUES (?, ?, ?, ?, ?, ?, ?)"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     defer { row.clear() }
     row.bind(feed, at: 1)
@@ -160,6 +180,7 @@ struct FeedTables {
         row.bind(image.description, at: 4)
         row.bind(image.location, at: 5)
         row.bind(image.address, at: 6)
+        row.bind(image.published, at: 7)
         try db.step(row, expecting: SQLITE_DONE)
       }
       row.reset()
@@ -168,7 +189,8 @@ struct FeedTables {
 
   /// Runs `body` on each row of a feed's images in order, until it returns `false`.
   private func forEachImageRow(of feed: Int64, _ body: (RawStatement) throws -> Bool) throws {
-    let sql = "SELECT id, description, location, url FROM image WHERE feed = ? ORDER BY position"
+    let published = version < 5 ? "NULL" : "published"
+    let sql = "SELECT id, description, location, url, \(published) FROM image WHERE feed = ? ORDER BY position"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     row.bind(feed, at: 1)
     defer { row.clear() }

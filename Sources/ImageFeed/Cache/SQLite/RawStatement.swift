@@ -25,6 +25,14 @@ struct RawStatement {
 
   func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
 
+  func bind(_ value: Int64?, at index: Int32) {
+    guard let value else {
+      sqlite3_bind_null(handle, index)
+      return
+    }
+    sqlite3_bind_int64(handle, index, value)
+  }
+
   /// 16 bytes of a UUID; with its number, if that is not 1, 20.
   func bind(_ id: FeedImage.ID, at index: Int32) {
     // The bytes are copied while the pointer is valid (SQLITE_TRANSIENT).

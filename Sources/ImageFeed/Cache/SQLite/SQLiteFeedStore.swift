@@ -83,7 +83,7 @@ public final class SQLiteFeedStore: FeedStore {
           return .superseded(by: old.timestamp)
         }
         if try tables.rows(of: old, equal: feed.images) {
-          try tables.renew(old, timestamp: feed.timestamp, validators: feed.validators)
+          try tables.renew(old, with: feed)
           return .renewed
         }
         step = .deletion
@@ -111,6 +111,7 @@ public final class SQLiteFeedStore: FeedStore {
       }
       try tables.deleteFeed(row)
       if condition == .always { try tables.deletePoll(of: address) }
+      if condition == .always { try tables.deleteShown(for: address) }
       return true
     } ?? false
   }

@@ -1,0 +1,97 @@
+public import Foundation
+
+/// The images of several feeds as one list, the newest first, each with the feed that it is of.
+///
+/// An image without a date stays after the one before it in its feed; before the first date of a feed it has that date. A
+/// feed without any dates comes after all that have some, in the order given. Where dates are equal, the order of the feeds
+/// and of their images is kept.
+///
+/// Made off the loop when feeds are long: sorting takes about 0.2 µs an image.
+public struct FeedTimeline: Sendable {
+  /// One of the feeds.
+  public struct Member: Sendable {
+    public var address: URL
+    /// What to call it: the name that a subscriber gave it, else its own title, else its host.
+    public var name: String
+    public var feed: Feed
+
+    public init(address: URL, name: String? = nil, feed: Feed) {
+      self.address = address
+      self.name = name ?? feed.images.title ?? address.host ?? address.absoluteString
+      self.feed = feed
+    }
+
+    /// `nil` when there is no feed to show.
+    public init?(_ report: FeedReport) {
+      guard let feed = report.feed else { return nil }
+      self.init(address: report.address, feed: feed)
+    }
+  }
+
+  /// One image of the list.
+  public struct Entry: Sendable {
+    public var address: URL
+    /// The feed's ``Member/name``. Untrusted text.
+    public var name: String
+    public var image: FeedImage
+
+    public init(address: URL, name: String, image: FeedImage) {
+      self.address = address
+      self.name = name
+      self.image = image
+    }
+  }
+
+  private struct Place {
+    let date: Int64
+    let member: Int32
+    let position: Int32
+
+    func isBefore(_ other: Place) -> Bool {
+      if date != other.date { return date > other.date }
+      return (member, position) < (other.member, other.position)
+    }
+  }
+
+  public let members: [Member]
+  private let places: [Place]
+
+  public init(_ members: [Member]) {
+    self.init(members, positions: members.map { Array($0.feed.images.indices) })
+  }
+
+  /// Some images of one feed.
+  ///
+  /// - Parameter positions: where they are in it.
+  public init(_ member: Member, at positions: [Int]) {
+    self.init([member], positions: [positions])
+  }
+
+  private init(_ members: [Member], positions: [[Int]]) {
+    self.members = members
+    var places: [Place] = []
+    places.reserveCapacity(positions.reduce(0) { $0 + $1.count })
+    for (index, member) in members.enumerated() {
+      let images = member.feed.images
+      var dates = positions[index].lazy.compactMap(images.published(at:)).makeIterator()
+      var date = dates.next() ?? .min
+      for position in positions[index] {
+        date = images.published(at: position) ?? date
+        places.append(Place(date: date, member: Int32(index), position: Int32(position)))
+      }
+    }
+    places.sort { $0.isBefore($1) }
+    self.places = places
+  }
+}
+
+extension FeedTimeline: RandomAccessCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { places.count }
+
+  public subscript(position: Int) -> Entry {
+    let place = places[position]
+    let member = members[Int(place.member)]
+    return Entry(address: member.address, name: member.name, image: member.feed.images[Int(place.position)])
+  }
+}

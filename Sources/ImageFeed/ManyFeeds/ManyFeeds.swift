@@ -1,0 +1,73 @@
+public import FeedStream
+public import Foundation
+
+/// What a load of one of several feeds ended with.
+public struct FeedReport: Sendable {
+  /// The feed's address, as it was asked for.
+  public var address: URL
+  public var result: FeedResult
+
+  public init(address: URL, result: FeedResult) {
+    self.address = address
+    self.result = result
+  }
+
+  /// The feed, if there is one to show.
+  public var feed: Feed? { try? result.get() }
+}
+
+/// Several feeds, each loaded as ``FeedLoader`` does, none of which hides the others.
+///
+///     let feeds = ManyFeeds(addresses.map { FeedLoader($0, client: client, cache: cache, on: loop) })
+///     let subscription = feeds.load().collect().sink { reports in
+///       for entry in FeedTimeline(reports.compactMap(FeedTimeline.Member.init)) { print(entry.image.published, entry.name) }
+///     }
+///
+/// Lives on its scheduler's thread, as streams do.
+public struct ManyFeeds {
+  /// How many feeds ``load()`` loads at a time: 64. The client has bounds of its own, in all and for each host; a request's
+  /// time begins when its load does, so that not every feed of a long list waits within it.
+  public static let defaultWidth = 64
+
+  public let loaders: [FeedLoader]
+  private let width: Int
+
+  /// - Parameters:
+  ///   - loaders: one for each feed, on one scheduler.
+  ///   - width: how many are loaded at a time; at least one.
+  public init(_ loaders: [FeedLoader], width: Int = defaultWidth) {
+    precondition(width > 0, "ManyFeeds: a width of \(width) loads nothing; use 1 or more")
+    self.loaders = loaders
+    self.width = width
+  }
+
+  /// Loads each feed once, in the order given, some at a time, and reports each as soon as it is there.
+  ///
+  /// Finishes when all are loaded and saved. **Demand:** a report is held until asked for. **Failure:** none: a feed that
+  /// cannot be shown is a report. **Cancellation:** closes the requests that run; saves that were asked for are carried out.
+  public func load() -> AnyPublisher<FeedReport, Never> {
+    loaders.publisher
+      .flatMap(maxPublishers: .max(width)) { loader in loader.load().asResult().report(of: loader.url) }
+      .eraseToAnyPublisher()
+  }
+
+  /// Loads each feed immediately and then at its intervals, and reports what has changed (``FeedLoader/updates(every:)``).
+  ///
+  /// Each feed has a clock of its own: one that is slow or away delays no other. Never finishes, unless there are no feeds.
+  /// **Demand:** a report is held until asked for. **Failure:** none. **Cancellation:** immediate.
+  ///
+  /// - Parameter interval: how often to load the feed of an address.
+  public func updates(every interval: @escaping (URL) -> Duration) -> AnyPublisher<FeedReport, Never> {
+    loaders
+      .map { loader in loader.updates(every: interval(loader.url)).report(of: loader.url).eraseToAnyPublisher() }
+      .merge()
+      .eraseToAnyPublisher()
+  }
+}
+
+extension Publisher where Output == FeedResult, Failure == Never {
+  /// Each result with the address of its feed.
+  func report(of address: URL) -> some Publisher<FeedReport, Never> {
+    map { FeedReport(address: address, result: $0) }
+  }
+}

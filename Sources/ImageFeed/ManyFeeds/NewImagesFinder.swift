@@ -1,0 +1,142 @@
+public import FeedStream
+public import Foundation
+import Synchronization
+
+/// A report, and which of its images have not been shown before.
+public struct NewImages: Sendable {
+  public var report: FeedReport
+  /// Where in the feed they are.
+  public var positions: [Int]
+  /// True when nothing of the feed was ever shown: then all are new.
+  public var isFirst: Bool
+}
+
+/// Finds the images of feeds that nobody has been shown: by their ids, and beyond restarts.
+///
+///     finder.reports(of: addresses) { feeds.updates { _ in .seconds(900) } }
+///       .sink { new in show(new) { finder.markShown(new) } }
+///
+/// What counts as shown is what was marked so, and for a feed of which nothing was ever marked, what was saved of it when
+/// the finder began. What was found new is not found again by this finder; by the next one it is, unless it was marked.
+///
+/// Lives on its cache's scheduler, as streams do.
+public final class NewImagesFinder {
+  /// What is known of one feed; used on the thread pool, one work at a time.
+  fileprivate struct Memory {
+    var shown: ShownImages
+    /// What was shown or found.
+    var found: ShownImages
+    var isFirst: Bool
+  }
+
+  fileprivate final class Memories: Sendable {
+    let memories = Mutex<[URL: Memory]>([:])
+  }
+
+  private let store: any ShownImagesStore
+  private let cache: FeedCache
+  private let report: (FeedStoreError) -> Void
+  private let memories = Memories()
+
+  /// - Parameters:
+  ///   - store: where it is recorded.
+  ///   - cache: whose worker calls the store, so that ``FeedCache/whenIdle(_:)`` waits for what was marked.
+  ///   - report: is given the error of a call of the store. What cannot be read counts as nothing new, what cannot be
+  ///     written is new again for the next finder.
+  public init(store: any ShownImagesStore, cache: FeedCache, reportingTo report: @escaping (FeedStoreError) -> Void) {
+    self.store = store
+    self.cache = cache
+    self.report = report
+  }
+
+  /// Reads what was shown of the feeds, then subscribes to their reports and finds what is new in each.
+  ///
+  /// **Demand:** one report at a time. **Failure:** none. **Cancellation:** passes through.
+  public func reports<P: Publisher>(of addresses: [URL], _ reports: @escaping () -> P) -> AnyPublisher<NewImages, Never>
+  where P.Output == FeedReport, P.Failure == Never {
+    let (store, memories) = (store, memories)
+    let begin = cache.worker.publisher { () -> FeedStoreError? in memories.begin(addresses, store) }
+    return
+      begin
+      .handleEvents(receiveOutput: { [report] in if let error = $0 { report(error) } })
+      .flatMap { _ in reports() }
+      .flatMap(maxPublishers: .max(1)) { [cache] report in
+        cache.worker.publisher { memories.find(report) }
+      }
+      .eraseToAnyPublisher()
+  }
+
+  /// Records that the images of a report have been shown.
+  public func markShown(_ new: NewImages) {
+    guard let images = new.report.feed?.images, new.isFirst || !new.positions.isEmpty else { return }
+    mark(new.report.address) { $0.add(images) }
+  }
+
+  /// Records that one image of a feed has been shown.
+  public func markShown(_ id: FeedImage.ID, of address: URL) {
+    mark(address) { $0.add(id) }
+  }
+
+  /// Records that a feed has been shown by somebody who does not look for what is new, if somebody else does.
+  public func note(_ images: FeedImages, of address: URL) {
+    let (store, report) = (store, report)
+    cache.worker.perform { () throws(FeedStoreError) in
+      guard var shown = try store.shownImages(for: address), !shown.new(in: images).isEmpty else { return }
+      shown.add(images)
+      try store.setShownImages(shown, for: address)
+    } completion: { result in
+      if case .failure(let error) = result { report(error) }
+    }
+  }
+
+  private func mark(_ address: URL, _ change: @escaping @Sendable (inout ShownImages) -> Void) {
+    let (store, memories, report) = (store, memories, report)
+    cache.worker.perform { () throws(FeedStoreError) in
+      guard let shown = memories.mark(address, change) else { return }
+      try store.setShownImages(shown, for: address)
+    } completion: { result in
+      if case .failure(let error) = result { report(error) }
+    }
+  }
+}
+
+extension NewImagesFinder.Memories {
+  /// - Returns: the first error of the store.
+  func begin(_ addresses: [URL], _ store: any ShownImagesStore) -> FeedStoreError? {
+    var first: FeedStoreError?
+    for address in addresses {
+      do throws(FeedStoreError) {
+        let recorded = try store.shownImages(for: address)
+        var shown = recorded ?? ShownImages()
+        if recorded == nil, let saved = try store.retrieve(for: address) { shown.add(saved.images) }
+        memories.withLock { $0[address] = .init(shown: shown, found: shown, isFirst: shown.isEmpty) }
+        // From now on a save is no proof that somebody was shown it.
+        if recorded == nil { try store.setShownImages(shown, for: address) }
+      } catch {
+        first = first ?? error
+      }
+    }
+    return first
+  }
+
+  func find(_ report: FeedReport) -> NewImages {
+    guard let images = report.feed?.images else { return NewImages(report: report, positions: [], isFirst: false) }
+    return memories.withLock { memories in
+      var memory =
+        memories[report.address] ?? .init(shown: ShownImages(images), found: ShownImages(images), isFirst: false)
+      let new = NewImages(report: report, positions: memory.found.new(in: images), isFirst: memory.isFirst)
+      if !new.positions.isEmpty { memory.found.add(images) }
+      memory.isFirst = false
+      memories[report.address] = memory
+      return new
+    }
+  }
+
+  func mark(_ address: URL, _ change: (inout ShownImages) -> Void) -> ShownImages? {
+    memories.withLock { memories in
+      guard memories[address] != nil else { return nil }
+      change(&memories[address]!.shown)
+      return memories[address]!.shown
+    }
+  }
+}

@@ -1,0 +1,64 @@
+public import Foundation
+
+/// The images of one feed that have been shown to somebody, by their ids: what is not among them is new.
+///
+/// Remembers the images of the feed as it was shown last, and of those before the latest 10,000: an item that a feed drops
+/// and brings back is not new again.
+public struct ShownImages: Hashable, Sendable {
+  /// How many images are remembered that the feed no longer has.
+  public static let kept = 10_000
+
+  /// The latest last.
+  private(set) var ids: [FeedImage.ID]
+
+  public init() { ids = [] }
+
+  /// Those of a feed.
+  public init(_ images: FeedImages) {
+    self.init()
+    add(images)
+  }
+
+  init(ids: [FeedImage.ID]) { self.ids = ids }
+
+  /// Adds the images of a feed, which it has all of now.
+  public mutating func add(_ images: FeedImages) {
+    let present = Set(images.indices.map(images.id(at:)))
+    ids.removeAll(where: present.contains)
+    ids = ids.suffix(Self.kept) + present.sorted(in: images)
+  }
+
+  /// Adds one image of a feed that has others, which may not have been shown.
+  public mutating func add(_ id: FeedImage.ID) {
+    if !ids.contains(id) { ids.append(id) }
+  }
+
+  /// True when nothing has been shown.
+  public var isEmpty: Bool { ids.isEmpty }
+
+  /// Where in `images` those are that have not been shown, each id once.
+  public func new(in images: FeedImages) -> [Int] {
+    var known = Set(ids)
+    return images.indices.filter { known.insert(images.id(at: $0)).inserted }
+  }
+}
+
+extension Set<FeedImage.ID> {
+  /// Each once, in the feed's order.
+  fileprivate func sorted(in images: FeedImages) -> [FeedImage.ID] {
+    var rest = self
+    return images.indices.compactMap { rest.remove(images.id(at: $0)) }
+  }
+}
+
+/// Keeps which images of each feed have been shown, beside the feeds themselves.
+///
+/// Calls block, as those of ``FeedStore`` do.
+public protocol ShownImagesStore: FeedStore {
+  /// What was recorded of a feed, or `nil`. Changes nothing.
+  func shownImages(for address: URL) throws(FeedStoreError) -> ShownImages?
+
+  /// Records what has been shown of a feed. It is kept until the feed is deleted on demand
+  /// (``FeedDeletionCondition/always``); an expired feed's stays.
+  func setShownImages(_ shown: ShownImages, for address: URL) throws(FeedStoreError)
+}

@@ -1,0 +1,135 @@
+public import FeedFormats
+public import Foundation
+import PlainText
+
+/// A feed that somebody subscribes to.
+public struct SubscribedFeed: Hashable, Sendable {
+  /// Absolute, http or https.
+  public var address: URL
+  /// What the subscriber calls it.
+  public var title: String?
+  /// The folders that it is in, the outermost first.
+  public var folders: [String]
+  /// How often to look for something new, if not as often as usual.
+  public var interval: Duration?
+  /// The name of the credentials that its server asks for; the secrets themselves are kept elsewhere.
+  public var credentials: String?
+
+  public init(
+    address: URL, title: String? = nil, folders: [String] = [], interval: Duration? = nil, credentials: String? = nil
+  ) {
+    self.address = address
+    self.title = title
+    self.folders = folders
+    self.interval = interval
+    self.credentials = credentials
+  }
+}
+
+/// In a list, what OPML has no attribute for is in a vocabulary of its own:
+/// `xmlns:feed="urn:feedstream:subscription"`, `feed:interval="15m"`, `feed:credentials="work"`.
+extension OPML {
+  static let vocabulary = "urn:feedstream:subscription"
+
+  /// The feeds of a list, each address once.
+  public var subscriptions: [SubscribedFeed] {
+    feeds.compactMap { feed in
+      guard let address = URL(string: feed.address) else { return nil }
+      return SubscribedFeed(
+        address: address, title: feed.outline.name, folders: feed.folders,
+        interval: feed.outline[attribute: name("interval")].flatMap { try? Duration(parsing: $0) },
+        credentials: feed.outline[attribute: name("credentials")])
+    }
+  }
+
+  /// Adds a subscription, or changes the one of its address.
+  ///
+  /// - Returns: true when it is new.
+  @discardableResult public mutating func add(_ subscription: SubscribedFeed) -> Bool {
+    if subscription.interval != nil || subscription.credentials != nil { declareVocabulary() }
+    let (interval, credentials) = (name("interval"), name("credentials"))
+    let isKnown = Self.change(&outlines, subscription.address.absoluteString) { outline in
+      if let title = subscription.title { outline.text = title }
+      if let value = subscription.interval { outline[attribute: interval] = value.text }
+      if let value = subscription.credentials { outline[attribute: credentials] = value }
+    }
+    guard !isKnown else { return false }
+    var outline = Outline(
+      text: subscription.title ?? subscription.address.host ?? subscription.address.absoluteString,
+      address: subscription.address.absoluteString, attributes: [Attribute("type", "rss")])
+    outline[attribute: interval] = subscription.interval?.text
+    outline[attribute: credentials] = subscription.credentials
+    Self.insert(outline, in: subscription.folders[...], of: &outlines)
+    return true
+  }
+
+  /// Adds the feeds of another list that this one does not have, in the folders that they are in there.
+  ///
+  /// - Returns: how many there were.
+  public mutating func add(_ list: OPML) -> Int {
+    var known = Set(feeds.map(\.address))
+    var added = 0
+    for namespace in list.namespaces where !namespaces.contains(where: { $0.name == namespace.name }) {
+      namespaces.append(namespace)
+    }
+    for feed in list.feeds where known.insert(feed.address).inserted {
+      var outline = feed.outline
+      (outline.address, outline.outlines) = (feed.address, [])
+      Self.insert(outline, in: feed.folders[...], of: &outlines)
+      added += 1
+    }
+    return added
+  }
+
+  /// Removes the feed of an address, and folders that are empty then.
+  ///
+  /// - Returns: false when there was none.
+  @discardableResult public mutating func remove(_ address: URL) -> Bool {
+    Self.remove(address.absoluteString, from: &outlines)
+  }
+}
+
+extension OPML {
+  private func name(_ attribute: String) -> String {
+    "\(namespaces.first { $0.value == Self.vocabulary }?.name ?? "feed"):\(attribute)"
+  }
+
+  private mutating func declareVocabulary() {
+    guard !namespaces.contains(where: { $0.value == Self.vocabulary }) else { return }
+    namespaces.removeAll { $0.name == "feed" }
+    namespaces.append(Attribute("feed", Self.vocabulary))
+  }
+
+  /// - Returns: true when there was such a feed.
+  private static func change(_ outlines: inout [Outline], _ address: String, _ body: (inout Outline) -> Void) -> Bool {
+    for index in outlines.indices {
+      if outlines[index].webAddress == address {
+        body(&outlines[index])
+        return true
+      }
+      if change(&outlines[index].outlines, address, body) { return true }
+    }
+    return false
+  }
+
+  private static func insert(_ outline: Outline, in folders: ArraySlice<String>, of outlines: inout [Outline]) {
+    guard let folder = folders.first else { return outlines.append(outline) }
+    let index = outlines.firstIndex { $0.address == nil && $0.name == folder } ?? outlines.count
+    if index == outlines.count { outlines.append(Outline(text: folder)) }
+    insert(outline, in: folders.dropFirst(), of: &outlines[index].outlines)
+  }
+
+  private static func remove(_ address: String, from outlines: inout [Outline]) -> Bool {
+    var isRemoved = false
+    for index in outlines.indices.reversed() {
+      if outlines[index].webAddress == address {
+        outlines.remove(at: index)
+        isRemoved = true
+      } else if remove(address, from: &outlines[index].outlines) {
+        isRemoved = true
+        if outlines[index].outlines.isEmpty, outlines[index].address == nil { outlines.remove(at: index) }
+      }
+    }
+    return isRemoved
+  }
+}

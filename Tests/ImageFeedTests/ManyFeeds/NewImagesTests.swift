@@ -1,0 +1,134 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+@Suite(.settled) struct NewImagesTests {
+  private let time = VirtualTimeScheduler()
+  private let store = InMemoryFeedStore()
+
+  /// What a finder that begins now finds in reports, each shown and marked before the next if `marks`.
+  private func found(_ feeds: [CachedFeed], marks: Bool = true, errors: Int = 0) -> [[Int]] {
+    var (positions, failures): ([[Int]], Int) = ([], 0)
+    let finder = NewImagesFinder(store: store, cache: FeedCache(store: store, on: time)) { _ in failures += 1 }
+    let reports = feeds.map { FeedReport(address: address, result: .success(Feed(images: $0.images, source: .remote))) }
+    let subscription = finder.reports(of: [address]) { reports.publisher }.sink { new in
+      positions.append(new.positions)
+      if marks { finder.markShown(new) }
+    }
+    time.run()
+    subscription.cancel()
+    #expect(failures == errors)
+    return positions
+  }
+
+  @Test func `everything of an unknown feed is new, and only once`() {
+    #expect(found([makeFeed(2), makeFeed(2), makeFeed(4)]) == [[0, 1], [], [2, 3]])
+  }
+
+  @Test func `a restart makes nothing new`() {
+    #expect(found([makeFeed(2)]) == [[0, 1]])
+    #expect(found([makeFeed(3)]) == [[2]])
+    #expect(found([makeFeed(3)]) == [[]])
+  }
+
+  @Test func `what was saved before the first look is not new`() throws {
+    try store.replace(for: address, with: makeFeed(2))
+    #expect(found([makeFeed(3)]) == [[2]])
+  }
+
+  @Test func `what was found and saved and not shown is new again`() throws {
+    #expect(found([makeFeed(2)], marks: false) == [[0, 1]])
+    try store.replace(for: address, with: makeFeed(2))
+    #expect(found([makeFeed(2)]) == [[0, 1]])
+  }
+
+  @Test func `one image that was shown is not new, the others are`() throws {
+    let finder = NewImagesFinder(store: store, cache: FeedCache(store: store, on: time)) { _ in }
+    let report = FeedReport(address: address, result: .success(Feed(images: makeFeed(3).images, source: .remote)))
+    let subscription = finder.reports(of: [address]) { Just(report) }.sink { _ in }
+    time.run()
+    finder.markShown(makeImage(1).id, of: address)
+    time.run()
+    subscription.cancel()
+    #expect(found([makeFeed(3)]) == [[0, 2]])
+  }
+
+  @Test func `an item that goes and comes back is not new`() {
+    #expect(found([makeFeed(3), makeFeed(1), makeFeed(3)]) == [[0, 1, 2], [], []])
+    #expect(found([makeFeed(1)]) == [[]])
+    #expect(found([makeFeed(3)]) == [[]])
+  }
+
+  @Test func `an id counts once`() {
+    let twice = CachedFeed(images: [makeImage(1), makeImage(1)], timestamp: noon)
+    #expect(found([twice]) == [[0]])
+  }
+
+  @Test func `who only shows a feed marks it where somebody looks for what is new`() throws {
+    let finder = NewImagesFinder(store: store, cache: FeedCache(store: store, on: time)) { _ in }
+    finder.note(makeFeed(3).images, of: address)
+    time.run()
+    #expect(try store.shownImages(for: address) == nil)
+    #expect(found([makeFeed(1)]) == [[0]])
+    finder.note(makeFeed(3).images, of: address)
+    time.run()
+    #expect(found([makeFeed(4)]) == [[3]])
+  }
+
+  @Test func `with a store that cannot be read nothing is new until it is there`() throws {
+    let broken = InMemoryFeedStore { _ in .diskFull }
+    var failures = 0
+    let finder = NewImagesFinder(store: broken, cache: FeedCache(store: broken, on: time)) { _ in failures += 1 }
+    let reports = [makeFeed(2), makeFeed(3)].map {
+      FeedReport(address: address, result: .success(Feed(images: $0.images, source: .remote)))
+    }
+    var positions: [[Int]] = []
+    let subscription = finder.reports(of: [address]) { reports.publisher }.sink { positions.append($0.positions) }
+    time.run()
+    subscription.cancel()
+    #expect(positions == [[], [2]])
+    #expect(failures == 1)
+  }
+
+  @Test func `no more than the feed's and ten thousand others are remembered`() {
+    var shown = ShownImages()
+    for start in 0..<12 { shown.add(FeedImages((0..<1000).map { makeImage(start * 1000 + $0) })) }
+    #expect(shown.ids.count == 11_000)
+    #expect(shown.new(in: FeedImages([makeImage(0), makeImage(1000), makeImage(11_999)])) == [0])
+  }
+
+  @Test func `the file keeps what was shown, through deletions that nobody asked for`() throws {
+    let folder = TemporaryFolder()
+    let store = SQLiteFeedStore(path: folder.file())
+    let numbered = FeedImage(
+      id: .init(UUID(), number: 7), description: nil, location: nil, address: makeImage(1).address)
+    let shown = ShownImages(FeedImages([makeImage(1), numbered]))
+    #expect(try store.shownImages(for: address) == nil)
+    try store.setShownImages(shown, for: address)
+    try store.replace(for: address, with: makeFeed())
+    #expect(try store.delete(for: address, if: .timestamp(noon)))
+    #expect(try SQLiteFeedStore(path: store.path).shownImages(for: address) == shown)
+    try store.replace(for: address, with: makeFeed())
+    #expect(try store.delete(for: address))
+    #expect(try store.shownImages(for: address) == nil)
+  }
+
+  @Test func `the file keeps titles and dates`() throws {
+    let folder = TemporaryFolder()
+    let store = SQLiteFeedStore(path: folder.file())
+    var builder = FeedImages.Builder(count: 1)
+    builder.title = "A feed"
+    builder.append(FeedImage(id: UUID(), url: URL(string: "http://a/")!, published: noon + 0.5))
+    try store.replace(for: address, with: CachedFeed(images: builder.finish(), timestamp: noon))
+    let saved = try #require(try store.retrieve(for: address))
+    #expect(saved.images.title == "A feed")
+    #expect(saved.images[0].published == noon)
+    let undated = FeedImage(id: saved.images[0].id, url: saved.images[0].url)
+    #expect(FeedImages([undated]) != saved.images)
+    #expect(try store.replace(for: address, with: CachedFeed(images: [undated], timestamp: noon + 1)) == .replaced)
+  }
+}

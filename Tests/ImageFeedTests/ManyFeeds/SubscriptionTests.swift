@@ -1,0 +1,79 @@
+import FeedFormats
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+@Suite(.settled) struct SubscriptionTests {
+  private let folder = TemporaryFolder()
+  private let a = URL(string: "https://a.example/feed?x=1&y=2")!
+  private let b = URL(string: "https://b.example/")!
+
+  private func file() -> SubscriptionFile { SubscriptionFile(besideCacheAt: folder.file("new/feeds.db")) }
+
+  @Test func `a list is begun, changed and read`() throws {
+    let file = file()
+    #expect(file.path.hasSuffix("/new/feeds.opml"))
+    #expect(try file.read() == nil)
+    let one = SubscribedFeed(address: a, title: "A", folders: ["Photos"], interval: .seconds(900), credentials: "work")
+    #expect(try file.update { $0.add(one) })
+    #expect(try file.update { $0.add(SubscribedFeed(address: b)) })
+    #expect(try file.read()?.subscriptions == [one, SubscribedFeed(address: b, title: "b.example")])
+    #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int == 0o600)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("new")) == ["feeds.opml"])
+  }
+
+  @Test func `adding a known address changes its entry and keeps the rest`() throws {
+    var list = OPML()
+    list.add(SubscribedFeed(address: a, title: "A", interval: .seconds(60)))
+    #expect(!list.add(SubscribedFeed(address: a, title: "B")))
+    #expect(list.subscriptions == [SubscribedFeed(address: a, title: "B", interval: .seconds(60))])
+  }
+
+  @Test func `removing a feed removes the folders that are empty then`() throws {
+    var list = OPML()
+    list.add(SubscribedFeed(address: a, folders: ["x", "y"]))
+    list.add(SubscribedFeed(address: b, folders: ["x"]))
+    #expect(list.remove(a))
+    #expect(!list.remove(a))
+    #expect(list.outlines.map(\.outlines.count) == [1])
+    #expect(list.remove(b))
+    #expect(list.outlines.isEmpty)
+  }
+
+  @Test func `another list's feeds are added in their folders, without those that are known`() throws {
+    var list = OPML()
+    list.add(SubscribedFeed(address: a, title: "mine", folders: ["x"]))
+    var other = OPML()
+    other.add(SubscribedFeed(address: a, title: "theirs"))
+    other.add(SubscribedFeed(address: b, title: "b", folders: ["x", "z"], interval: .seconds(1)))
+    #expect(list.add(other) == 1)
+    #expect(
+      list.subscriptions == [
+        SubscribedFeed(address: a, title: "mine", folders: ["x"]),
+        SubscribedFeed(address: b, title: "b", folders: ["x", "z"], interval: .seconds(1)),
+      ])
+  }
+
+  @Test func `a file that is no list is left as it is`() throws {
+    let file = SubscriptionFile(path: folder.file("feeds.opml"))
+    try Data("hello".utf8).write(to: URL(fileURLWithPath: file.path))
+    #expect(throws: SubscriptionFileError.notAList(file.path, .notAFeed)) { try file.read() }
+    #expect(throws: SubscriptionFileError.self) { try file.update { $0.add(SubscribedFeed(address: a)) } }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)) == Data("hello".utf8))
+  }
+
+  @Test func `changes from several threads are all kept`() async throws {
+    let file = file()
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          _ = try? SubscriptionFile(path: file.path).update {
+            $0.add(SubscribedFeed(address: URL(string: "http://\(number).example/")!))
+          }
+        }
+      }
+    }
+    #expect(try file.read()?.feeds.count == 8)
+  }
+}
