@@ -8,15 +8,23 @@ import PlainText
 struct FeedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "feed",
-    abstract: "Shows an image feed: the latest from its server, or else the one that was saved.",
+    abstract: "Shows image feeds: the latest from their servers, or else what was saved.",
     discussion: """
+      feed https://example.com/blog                 one feed, or the feed of a page
+      feed load https://a.example https://b.example several, as one list
+      feed subscriptions import my.opml             keep a list
+      feed watch --every 15m --new                  what is new in it
+      feed watch --every 15m --exec ./notify        run a command on each new image
+      feed inspect https://example.com/feed.xml     why is there no picture?
+
       Exit status: 0 a feed was shown, 1 there was nothing to show or something failed, 64 the command line was wrong, \
       130 interrupted (Ctrl-C), 141 nobody reads standard output any more, 143 terminated. A second signal does not wait \
       for saves.
       """,
     version: "feed 0.1.0",
     subcommands: [
-      LoadCommand.self, WatchCommand.self, InspectCommand.self, CacheCommand.self, DemoCommand.self,
+      LoadCommand.self, WatchCommand.self, SubscriptionsCommand.self, InspectCommand.self, CacheCommand.self,
+      DemoCommand.self,
     ])
 }
 

@@ -2,30 +2,67 @@ import ArgumentParser
 import FeedStream
 import ImageFeed
 
-/// `feed load`: shows the feed once.
+/// `feed load`: shows feeds once.
 struct LoadCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "load",
-    abstract: "Load a feed and show it.",
+    abstract: "Load feeds and show them.",
     discussion: """
       The feed comes from its server and is saved; when the server cannot be reached, the saved feed is shown if it is \
-      younger than --max-age.
+      younger than --max-age. Several feeds are one list, the newest first; without an address, those of "feed \
+      subscriptions" are shown. A feed that cannot be shown is a line on standard error; the status is 1 when none was.
       """)
 
   @OptionGroup var load: LoadOptions
 
   func run() throws {
+    let selection = try load.selection()
     let session = Session(verbose: load.common.verbose)
-    let source = load.source(on: session)
-    let screen = FeedScreen(load, on: session)
-    let feed = source.loader.load().catch { error in
-      source.explain(error).flatMap { Fail(error: $0) }
+    let source = FeedSource(load, of: selection, on: session)
+    let screen = FeedScreen(load, of: selection, on: session)
+    if selection.isSingle {
+      show(source.feeds.loaders[0], of: source, on: screen, in: session)
+    } else {
+      showAll(source, of: selection, on: screen, in: session)
+    }
+    try session.finish(closing: source.store)
+  }
+
+  private func show(_ loader: FeedLoader, of source: FeedSource, on screen: FeedScreen, in session: Session) {
+    let address = loader.url
+    let feed = loader.load().catch { error in
+      source.explain(error, for: address).flatMap { Fail(error: $0) }
     }
     session.run(feed) {
-      screen.text(of: $0)
+      screen.text(of: $0, at: address)
+    } written: { feed, done in
+      source.finder.note(feed.images, of: address)
+      done()
     } ended: { completion in
       if case .failure(let failure) = completion { session.fail(screen.text(of: failure)) }
     }
-    try session.finish(closing: source.store)
+  }
+
+  private func showAll(
+    _ source: FeedSource, of selection: FeedSelection, on screen: FeedScreen, in session: Session
+  ) {
+    let reports = source.feeds.load()
+      .handleEvents(receiveOutput: { report in
+        guard case .failure(let error) = report.result else { return }
+        session.console.report(screen.text(of: source.nothingToShow(error, for: report.address)))
+      })
+      .collect()
+      .map { reports in
+        let places = Dictionary(uniqueKeysWithValues: selection.addresses.enumerated().map { ($1, $0) })
+        return reports.sorted { places[$0.address]! < places[$1.address]! }
+      }
+    session.run(reports) {
+      screen.text(of: $0)
+    } written: { reports, done in
+      let shown = reports.compactMap { report in report.feed.map { (report.address, $0.images) } }
+      for (address, images) in shown { source.finder.note(images, of: address) }
+      if shown.isEmpty { session.fail() }
+      done()
+    }
   }
 }

@@ -1,15 +1,17 @@
 import ArgumentParser
 import FeedStream
+import Foundation
 import ImageFeed
 
-/// `feed watch`: shows the feed again whenever it or its origin changes.
+/// `feed watch`: shows feeds again whenever they or their origins change, or only what is new.
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Load a feed again and again, and show it whenever it changes.",
+    abstract: "Load feeds again and again, and show them whenever they change, or only what is new.",
     discussion: """
-      The feed is shown when its images change and when it begins or ceases to come from the cache. Errors are told on \
-      standard error when they change, and do not end it; Ctrl-C does.
+      A feed is shown when its images change and when it begins or ceases to come from the cache; images that were not \
+      shown before are marked. New is what neither load nor watch has shown, in any run; at first, everything is. Errors \
+      are reported on standard error when they change, and do not end it; Ctrl-C does.
       """)
 
   @OptionGroup var load: LoadOptions
@@ -19,32 +21,83 @@ struct WatchCommand: ParsableCommand {
     transform: DurationArgument.init(positive:))
   var every: DurationArgument
 
-  @Option(help: ArgumentHelp("End after the feed was shown this many times.", valueName: "n"))
+  @Option(help: ArgumentHelp("End after feeds were shown, or had something new, this many times.", valueName: "n"))
   var count: Int?
+
+  @Flag(help: "Show only what is new; with --format json one line an image.")
+  var new = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Run this on each new image: JSON on standard input, FEED_… and ITEM_… in the environment. Nothing is shown "
+        + "without --new.", valueName: "cmd"))
+  var exec: String?
+
+  @Flag(help: "Run --exec by /bin/sh.")
+  var shell = false
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
+    if shell, exec == nil { throw ValidationError("--shell needs --exec.") }
+    if let exec, !shell { _ = try CommandWords.split(exec) }
   }
 
   func run() throws {
+    let selection = try load.selection()
     let session = Session(verbose: load.common.verbose)
-    let pulse = Pulse(every: every.duration, on: session)
-    let source = load.source(on: session, observer: pulse)
-    let screen = FeedScreen(load, on: session, isRepeated: true)
-    let updates = source.loader.updates(every: every.duration)
-      .flatMap(maxPublishers: .max(1)) { update in
-        Result.Publisher(update)
-          .map(Feed?.some)
-          .catch { error in
-            source.explain(error).map { failure in
-              session.console.report(screen.text(of: failure))
-              return nil
-            }
-          }
-      }
-      .compactMap { $0 }
-      .prefix(count ?? .max)
-    session.run(updates) { screen.text(of: $0) }
+    let intervals = Dictionary(uniqueKeysWithValues: selection.subscriptions.map { ($0.address, $0.interval) })
+    let usual = every.duration
+    let interval: (URL) -> Duration = { (intervals[$0] ?? nil) ?? usual }
+    let pulse = Pulse(of: selection.addresses, every: interval, on: session)
+    let source = FeedSource(load, of: selection, on: session, observer: pulse.observer)
+    try show(source.feeds.updates(every: interval), of: source, selection, pulse, in: session)
     try session.finish(closing: source.store)
+  }
+
+  /// Shows reports, wherever they come from.
+  private func show(
+    _ reports: AnyPublisher<FeedReport, Never>, of source: FeedSource, _ selection: FeedSelection, _ pulse: Pulse,
+    in session: Session
+  ) throws {
+    let screen = FeedScreen(load, of: selection, on: session, isRepeated: true)
+    let command = try exec.map { ItemCommand(shell ? ["/bin/sh", "-c", $0] : try CommandWords.split($0), on: session) }
+    session.command = command
+    let isOnlyNew = new || command != nil
+    let shown = source.finder.reports(of: selection.addresses) { reports }
+      .handleEvents(receiveOutput: { pulse.take($0.report) })
+      .flatMap(maxPublishers: .max(1)) { new -> AnyPublisher<NewImages, Never> in
+        guard case .failure(let error) = new.report.result else { return Just(new).eraseToAnyPublisher() }
+        return source.explain(error, for: new.report.address)
+          .compactMap { failure -> NewImages? in
+            session.console.report(screen.text(of: failure))
+            return nil
+          }
+          .eraseToAnyPublisher()
+      }
+      .filter { !isOnlyNew || !$0.positions.isEmpty }
+      .prefix(count ?? .max)
+    session.run(shown) { [new, isExec = command != nil] update in
+      guard let feed = update.report.feed else { return "" }
+      let address = update.report.address
+      if new { return screen.text(onlyNew: FeedTimeline(screen.member(feed, address), at: update.positions)) }
+      return isExec ? "" : screen.text(of: feed, at: address, new: update.isFirst ? [] : update.positions)
+    } written: { update, done in
+      guard let command, let feed = update.report.feed else {
+        source.finder.markShown(update)
+        return done()
+      }
+      let address = update.report.address
+      // Off the loop, it may be long.
+      SerialWorker(on: session.loop).perform {
+        FeedTimeline(screen.member(feed, address), at: update.positions)
+      } completion: { (timeline: Result<FeedTimeline, Never>) in
+        command.run(timeline.get()) { entry in
+          source.finder.markShown(entry.image.id, of: address)
+        } then: {
+          source.finder.markShown(update)
+          done()
+        }
+      }
+    }
   }
 }

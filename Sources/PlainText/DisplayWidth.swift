@@ -6,15 +6,10 @@ extension Character {
   public var columns: Int {
     // Nearly every character.
     if let ascii = asciiValue { return ascii >= 0x20 && ascii < 0x7F ? 1 : 0 }
-    var total = 0
-    for scalar in unicodeScalars {
-      switch scalar.value {
-      // Emoji are drawn as one, however many are joined: the joiner, the selector of emoji, tones of skin, flags.
-      case 0x200D, 0xFE0F, 0x1F3FB...0x1F3FF, 0x1F1E6...0x1F1FF: return 2
-      default: total += scalar.columns
-      }
-    }
-    return total
+    let scalars = unicodeScalars
+    // Emoji are drawn as one, however many are joined: by the joiner, tones of skin, the selector of emoji, or as flags.
+    if scalars.count > 1, scalars.first?.properties.isEmoji == true, scalars.contains(where: \.joinsEmoji) { return 2 }
+    return scalars.reduce(0) { $0 + $1.columns }
   }
 }
 
@@ -57,6 +52,13 @@ extension Unicode.Scalar {
       0x16FE0...0x18D08, 0x1AFF0...0x1B2FB, 0x1F200...0x1F265, 0x20000...0x3FFFD:
       return isMark ? 0 : 2
     default: return isMark ? 0 : properties.isEmojiPresentation ? 2 : 1
+    }
+  }
+
+  fileprivate var joinsEmoji: Bool {
+    switch value {
+    case 0x200D, 0xFE0F, 0x1F3FB...0x1F3FF, 0x1F1E6...0x1F1FF: true
+    default: false
     }
   }
 

@@ -49,7 +49,7 @@ private struct Wrapping {
     } else if width <= columns - margin.count, !word.contains(where: { $0.columns == 2 }) {
       breakLine()
       text += word
-      used = width
+      used += width
     } else if word.contains("://") {
       if used > margin.count { breakLine() }
       text += word

@@ -5,8 +5,12 @@ import ImageFeed
 /// The options of `load` and `watch`.
 struct LoadOptions: ParsableArguments {
   @Argument(
-    help: ArgumentHelp("The feed's address, http or https.", valueName: "url"), transform: FeedAddress.parse)
-  var address: URL
+    help: ArgumentHelp("The feeds' addresses, http or https; the subscriptions without any.", valueName: "url"),
+    transform: FeedAddress.parse)
+  var addresses: [URL] = []
+
+  @Option(help: ArgumentHelp("A list of feeds (OPML) to add to the addresses.", valueName: "file"))
+  var opml: String?
 
   @OptionGroup var common: CommonOptions
 
@@ -22,11 +26,12 @@ struct LoadOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("How the feed is written: for people, or one line of JSON.", valueName: "text|json"))
   var format = OutputFormat.text
-}
 
-extension LoadOptions {
-  /// The feed that these options describe.
-  func source(on session: Session, observer: (any RequestObserver)? = nil) -> FeedSource {
-    FeedSource(self, on: session, observer: observer)
+  @Option(
+    help: ArgumentHelp("How many columns text may have, 20 or more. (default: those of the terminal)", valueName: "n"))
+  var width: Int?
+
+  func validate() throws {
+    if let width, width < 20 { throw ValidationError("--width must be at least 20.") }
   }
 }

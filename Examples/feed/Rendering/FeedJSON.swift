@@ -7,7 +7,11 @@ import PlainText
 /// Written by hand for that order, which `JSONEncoder` does not offer, and so that a terminal interprets nothing in a
 /// feed: what `printable` would make visible is written as `\u` escapes, which are read back as the same text.
 enum FeedJSON {
-  static func line(_ feed: Feed) -> String {
+  /// - Parameters:
+  ///   - source: the members that say whose it is, where there are several.
+  ///   - new: where the images are that are marked as new.
+  static func line(_ feed: Feed, of source: String = "", new: [Int] = []) -> String {
+    let new = Set(new)
     // About 150 bytes an image, with some reserve.
     var json: [UInt8] = []
     json.reserveCapacity(256 + feed.images.count * 192)
@@ -19,10 +23,15 @@ enum FeedJSON {
       json.append(",\"reason\":")
       json.append(quoted: "\(reason)".printable)
     }
+    if !source.isEmpty { json.append(",\(source)") }
     json.append(",\"feed\":[")
     for (index, image) in feed.images.enumerated() {
       if index > 0 { json.append(",") }
       json.append(image)
+      if new.contains(index) {
+        json.removeLast()
+        json.append(",\"new\":true}")
+      }
     }
     json.append("]}\n")
     return String(decoding: json, as: UTF8.self)

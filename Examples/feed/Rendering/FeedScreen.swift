@@ -1,31 +1,92 @@
 import Foundation
 import ImageFeed
+import PlainText
 
 /// Feeds and failures in the form that the user asked for.
 struct FeedScreen: Sendable {
   private let format: OutputFormat
-  private let feedText: FeedText
+  private let style: Style
   private let errorStyle: Style
+  private let names: [URL: String]
+  private let isSingle: Bool
   private let isRepeated: Bool
+  private let width: Int?
 
   /// - Parameter isRepeated: true when there may be several, which their time distinguishes.
-  init(_ options: LoadOptions, on session: Session, isRepeated: Bool = false) {
+  init(_ options: LoadOptions, of selection: FeedSelection, on session: Session, isRepeated: Bool = false) {
     format = options.format
-    feedText = FeedText(address: options.address, style: session.outputStyle)
+    style = session.outputStyle
     errorStyle = session.console.style
+    names = selection.names
+    isSingle = selection.isSingle
     self.isRepeated = isRepeated
+    width = options.width
   }
 
-  /// For standard output.
-  func text(of feed: Feed) -> String {
+  /// One feed, for standard output.
+  ///
+  /// - Parameter new: where in it the images are that are marked as new.
+  func text(of feed: Feed, at address: URL, new: [Int] = []) -> String {
     switch format {
-    case .text: entry(feedText.text(of: feed))
-    case .json: FeedJSON.line(feed)
+    case .text:
+      return entry(
+        FeedText(address: address, name: isSingle ? nil : member(feed, address).name, style: style)
+          .text(of: feed, new: new))
+    case .json:
+      let source = isSingle ? "" : TimelineJSON.of(address, member(feed, address).name)
+      return FeedJSON.line(feed, of: source, new: new)
     }
   }
 
-  /// For standard error.
-  func text(of failure: NothingToShow) -> String { entry(failure.text(errorStyle)) }
+  /// The images of one feed that are new, for standard output.
+  func text(onlyNew timeline: FeedTimeline) -> String {
+    switch format {
+    case .text:
+      guard let member = timeline.members.first, !timeline.isEmpty else { return "" }
+      let headline =
+        "\(style.bold("\(timeline.count) new")) from \(member.name.printable) (\(member.address.shown))\n\n"
+      return entry(headline + TimelineText(style: style).entries(of: timeline))
+    case .json: return TimelineJSON.lines(timeline)
+    }
+  }
 
-  private func entry(_ text: String) -> String { isRepeated ? "[\(Date().timeOfDay)] \(text)\n" : text }
+  /// Several feeds as one list, for standard output; nothing when there is none.
+  func text(of reports: [FeedReport]) -> String {
+    let members = reports.compactMap { report in report.feed.map { member($0, report.address) } }
+    let timeline = FeedTimeline(members)
+    switch format {
+    case .text: return members.isEmpty ? "" : fitted(TimelineText(style: style).text(of: timeline))
+    case .json:
+      let failures = reports.compactMap { report in
+        if case .failure(let error) = report.result { (report.address, "\(error)") } else { nil }
+      }
+      return members.isEmpty ? "" : TimelineJSON.line(timeline, failures: failures)
+    }
+  }
+
+  func member(_ feed: Feed, _ address: URL) -> FeedTimeline.Member {
+    FeedTimeline.Member(address: address, name: names[address], feed: feed)
+  }
+
+  /// For standard error.
+  func text(of failure: NothingToShow) -> String {
+    var text = failure.text(errorStyle)
+    if isSingle {
+      if isRepeated { text = "[\(Date().timeOfDay)] \(text)\n" }
+    } else {
+      text = "\(errorStyle.bad("No feed to show")) for \(failure.address.shown): \("\(failure.error)".printable)\n"
+    }
+    guard let columns = Style.columns(of: STDERR_FILENO) else { return text }
+    return text.wrapped(to: max(columns, 20))
+  }
+
+  private func entry(_ text: String) -> String {
+    fitted(isRepeated ? "[\(Date().timeOfDay)] \(text)\n" : text)
+  }
+
+  /// Wrapped to the width asked for, or the terminal's.
+  private func fitted(_ text: String) -> String {
+    guard let columns = width ?? Style.columns(of: STDOUT_FILENO) else { return text }
+    return text.wrapped(to: max(columns, 20))
+  }
 }

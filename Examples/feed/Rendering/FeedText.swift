@@ -5,19 +5,23 @@ import PlainText
 /// A feed as text for people. Text from outside is escaped.
 struct FeedText: Sendable {
   let address: URL
+  /// What the feed is called, where there are several.
+  var name: String?
   var style = Style.plain
 
   /// The headline and one entry for each image.
-  func text(of feed: Feed) -> String {
-    let headline = headline(of: feed)
+  ///
+  /// - Parameter new: where the images are that are marked as new.
+  func text(of feed: Feed, new: [Int] = []) -> String {
+    let headline = headline(of: feed, new: new.count)
     guard !feed.images.isEmpty else { return headline }
-    return headline + "\n" + entries(of: feed.images)
+    return headline + "\n" + entries(of: feed.images, new: Set(new))
   }
 
   /// The source of the feed; for the cache, also its age and why it is not the latest.
-  func headline(of feed: Feed) -> String {
-    let count = style.bold(Self.count(feed.images.count))
-    let place = address.shown
+  func headline(of feed: Feed, new: Int = 0) -> String {
+    let count = style.bold(Self.count(feed.images.count)) + (new > 0 ? ", \(style.good("\(new) new"))," : "")
+    let place = name.map { "\($0.printable) (\(address.shown))" } ?? address.shown
     switch feed.source {
     case .remote:
       return "\(count) from \(place)\n" + Self.omitted(feed.images.omittedItems)
@@ -29,22 +33,35 @@ struct FeedText: Sendable {
   }
 
   /// One entry for each image: its description, its place, and its address.
-  func entries(of images: some Collection<FeedImage>) -> String {
+  func entries(of images: some Collection<FeedImage>, new: Set<Int> = []) -> String {
     let width = String(images.count).count
     var text = ""
     for (index, image) in images.enumerated() {
-      let number = String(index + 1)
-      let margin = String(repeating: " ", count: width + 2)
-      text += String(repeating: " ", count: width - number.count) + "\(number). "
-      text += Self.visible(image.description).map(style.bold) ?? style.dim("(no description)")
-      text += "\n"
-      if let location = Self.visible(image.location) { text += "\(margin)\(location)\n" }
-      text += "\(margin)\(style.dim(image.addressText.printable))\n"
+      text += Self.entry(index + 1, width: width, of: image, isNew: new.contains(index), style)
     }
     return text
   }
 
-  private static func omitted(_ items: Int) -> String {
+  /// One entry.
+  ///
+  /// - Parameters:
+  ///   - width: how many digits the longest number of the list has.
+  ///   - origin: whose it is.
+  static func entry(
+    _ number: Int, width: Int, of image: FeedImage, from origin: String? = nil, isNew: Bool = false, _ style: Style
+  ) -> String {
+    let number = String(number)
+    let margin = String(repeating: " ", count: width + 2)
+    var text = String(repeating: " ", count: width - number.count) + "\(number). "
+    if isNew { text += style.good("[new]") + " " }
+    text += visible(image.description).map(style.bold) ?? style.dim("(no description)")
+    text += "\n"
+    if let origin { text += "\(margin)\(origin)\n" }
+    if let location = visible(image.location) { text += "\(margin)\(location)\n" }
+    return text + "\(margin)\(style.dim(image.addressText.printable))\n"
+  }
+
+  static func omitted(_ items: Int) -> String {
     items == 0
       ? ""
       : "\(items) \(items == 1 ? "item has" : "items have") no picture and \(items == 1 ? "is" : "are") not shown\n"

@@ -21,6 +21,13 @@ struct Style: Equatable {
     isatty(descriptor) == 1 && environment["TERM"] != "dumb"
   }
 
+  /// How wide a terminal is at present; `nil` for what is none, or does not say.
+  static func columns(of descriptor: Int32) -> Int? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+
   func bold(_ text: String) -> String { wrap(text, "1") }
   func dim(_ text: String) -> String { wrap(text, "2") }
   func good(_ text: String) -> String { wrap(text, "32") }

@@ -10,6 +10,9 @@ final class Console {
   private let columns: () -> Int?
   private let write: (String) -> Void
   private var status = ""
+  /// How many columns the status line has that is on the screen.
+  private var drawn = 0
+  private var pauses = 0
 
   /// - Parameters:
   ///   - columns: the present width of the screen; `nil` when it is unknown.
@@ -17,7 +20,7 @@ final class Console {
   init(
     style: Style = .suiting(STDERR_FILENO),
     showsStatus: Bool = Style.isScreen(STDERR_FILENO) && !Output.isPipe(STDOUT_FILENO),
-    columns: @escaping () -> Int? = Console.columnsOfStandardError,
+    columns: @escaping () -> Int? = { Style.columns(of: STDERR_FILENO) },
     write: @escaping (String) -> Void = StandardError.shared.write
   ) {
     self.style = style
@@ -33,6 +36,21 @@ final class Console {
 
   /// Reports a problem that did not prevent the feed from being shown.
   func warn(_ text: String) { report("\(style.warning("Warning:")) \(text.printable)") }
+
+  /// Removes the status line while somebody else writes on the screen.
+  func pause() {
+    erase()
+    pauses += 1
+  }
+
+  /// Ends ``pause()``.
+  func resume() {
+    pauses -= 1
+    draw()
+  }
+
+  /// Draws the status line anew: the screen has another width.
+  func resized() { aboveStatus {} }
 
   /// Replaces the status line; an empty text removes it.
   func setStatus(_ text: String) {
@@ -51,23 +69,37 @@ final class Console {
 
   /// Removes the status line.
   func erase() {
-    if !status.isEmpty { write("\r\u{1B}[K") }
+    guard !status.isEmpty, pauses == 0 else { return }
+    write(start + "\u{1B}[K")
+    drawn = 0
   }
 
   /// Shows the status line again.
   func draw() {
-    if !status.isEmpty { write("\r\u{1B}[K" + style.dim(fitting(status))) }
+    guard !status.isEmpty, pauses == 0 else { return }
+    let text = fitting(status)
+    write(start + "\u{1B}[K" + style.dim(text))
+    drawn = text.columns
+  }
+
+  /// Leads to the beginning of the status line: a terminal that has become narrower shows it on several lines, which are
+  /// erased from the last on.
+  private var start: String {
+    guard let columns = columns(), columns > 0, drawn > columns else { return "\r" }
+    return "\r" + String(repeating: "\u{1B}[K\u{1B}[A", count: (drawn - 1) / columns)
   }
 
   /// Cuts the text to one line: a second line could not be removed again.
   private func fitting(_ text: String) -> String {
-    guard let columns = columns(), text.count >= columns else { return text }
-    return String(text.prefix(max(columns - 1, 0)))
-  }
-
-  static func columnsOfStandardError() -> Int? {
-    var size = winsize()
-    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
+    guard let columns = columns() else { return text }
+    // The `^C` that a terminal shows has room on the same line.
+    var (taken, room) = ("", max(columns - (columns > 20 ? 3 : 1), 0))
+    guard text.columns > room else { return text }
+    for character in text {
+      room -= character.columns
+      if room < 0 { break }
+      taken.append(character)
+    }
+    return taken
   }
 }

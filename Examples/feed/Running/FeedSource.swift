@@ -2,20 +2,28 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The feed that the command line describes: its loader, and an explanation when there is nothing to show.
+/// The feeds that the command line describes: their loaders, and an explanation when there is nothing to show.
 struct FeedSource {
-  let loader: FeedLoader
+  let feeds: ManyFeeds
+  let finder: NewImagesFinder
   let store: SQLiteFeedStore
   private let options: LoadOptions
   private let cache: FeedCache
 
-  init(_ options: LoadOptions, on session: Session, observer: (any RequestObserver)?) {
+  /// - Parameter observer: returns who observes the requests for a feed.
+  init(
+    _ options: LoadOptions, of selection: FeedSelection, on session: Session,
+    observer: (URL) -> (any RequestObserver)? = { _ in nil }
+  ) {
     self.options = options
     let (loop, log, console) = (session.loop, session.log, session.console)
-    store = SQLiteFeedStore(cacheAt: options.common.cachePath, on: session)
-    cache = FeedCache(store: LoggingStore(store: store, log: log), on: loop)
+    let store = SQLiteFeedStore(cacheAt: options.common.cachePath, on: session)
+    let cache = FeedCache(store: LoggingStore(store: store, log: log), on: loop)
+    self.store = store
+    self.cache = cache
     session.cache = cache
-    let client = ObservedClient(client: CurlHTTPClient(on: loop), observer: observer, log: log)
+    finder = NewImagesFinder(store: store, cache: cache) { console.warn("\($0)") }
+    let client = CurlHTTPClient(on: loop)
     var choices = FeedLoader.Options()
     choices.maxAge = options.common.maxAge.duration
     choices.fallback = options.fallback
@@ -25,14 +33,23 @@ struct FeedSource {
       console.report(
         "A web page; its feed is \(link.address.printable)\(link.title.map { " (\($0.printable))" } ?? "")")
     }
-    loader = FeedLoader(options.address, client: client, cache: cache, on: loop, options: choices)
+    feeds = ManyFeeds(
+      selection.addresses.map { address in
+        FeedLoader(
+          address, client: ObservedClient(client: client, observer: observer(address), log: log), cache: cache,
+          on: loop, options: choices)
+      })
+  }
+
+  func nothingToShow(_ error: FeedError, for address: URL) -> NothingToShow {
+    NothingToShow(address: address, error: error, maxAge: options.common.maxAge.duration)
   }
 
   /// Explains why there is nothing to show. If the load was not to ask the cache, it is asked now.
-  func explain(_ error: FeedError) -> AnyPublisher<NothingToShow, Never> {
-    let failure = NothingToShow(address: options.address, error: error, maxAge: options.common.maxAge.duration)
+  func explain(_ error: FeedError, for address: URL) -> AnyPublisher<NothingToShow, Never> {
+    let failure = nothingToShow(error, for: address)
     guard error.cache == .notAsked else { return Just(failure).eraseToAnyPublisher() }
-    return cache.feed(at: options.address).retrieve()
+    return cache.feed(at: address).retrieve()
       .map { failure.with(savedAge: FeedCachePolicy.age(of: $0.timestamp, now: Date())) }
       .replaceEmpty(with: failure)
       .catch { Just(failure.with(cache: .failed($0))) }

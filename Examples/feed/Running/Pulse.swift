@@ -1,16 +1,36 @@
 import FeedStream
 import Foundation
+import ImageFeed
+import PlainText
 
-/// Shows on a terminal that a watch is running: its activity, and the time until the next check.
-final class Pulse: RequestObserver {
-  private let interval: Duration
+/// Shows on a terminal that a watch is running: which servers are away and since when, its activity, and the time until the
+/// next check.
+final class Pulse {
+  /// A feed that its server does not give.
+  struct Away: Equatable {
+    var name: String
+    var since: Date
+    /// True when no answer arrives, false when it is no feed.
+    var isSilent: Bool
+  }
+
+  /// What is known of one feed's requests.
+  private struct Check {
+    var began: StreamInstant?
+    var next: StreamInstant?
+  }
+
+  private let interval: (URL) -> Duration
   private let loop: EventLoop
   private let console: Console
-  private var began: StreamInstant?
-  private var checked: (at: Date, next: StreamInstant)?
+  private var checks: [URL: Check] = [:]
+  private var checked: Date?
+  private var away: [URL: Away] = [:]
+  private let count: Int
 
-  init(every interval: Duration, on session: Session) {
+  init(of addresses: [URL], every interval: @escaping (URL) -> Duration, on session: Session) {
     self.interval = interval
+    count = addresses.count
     loop = session.loop
     console = session.console
     guard console.showsStatus else { return }
@@ -21,33 +41,62 @@ final class Pulse: RequestObserver {
       })
   }
 
-  func requestBegan() {
-    began = loop.now
+  /// Observes the requests for one feed.
+  func observer(of address: URL) -> any RequestObserver { FeedObserver(pulse: self, address: address) }
+
+  /// Takes what a load ended with.
+  func take(_ report: FeedReport) {
+    let reason: RemoteFeedError? =
+      switch report.result {
+      case .failure(let error): error.remote
+      case .success(let feed): if case .cache(_, _, let reason) = feed.source { reason } else { nil }
+      }
+    if let reason {
+      let isSilent = if case .connectivity = reason { true } else { false }
+      let since = away[report.address]?.since ?? Date()
+      away[report.address] = Away(name: report.address.host ?? report.address.shown, since: since, isSilent: isSilent)
+    } else {
+      away[report.address] = nil
+    }
     show()
   }
 
-  func requestEnded() {
+  fileprivate func requestBegan(_ address: URL) {
+    checks[address, default: Check()].began = loop.now
+    show()
+  }
+
+  fileprivate func requestEnded(_ address: URL) {
     let now = loop.now
-    var next = (began ?? now).advanced(by: interval)
+    var next = (checks[address]?.began ?? now).advanced(by: .init(interval(address)))
     // A check that took longer than the interval is followed by a full interval.
-    if next <= now { next = now.advanced(by: interval) }
-    checked = (Date(), next)
-    began = nil
+    if next <= now { next = now.advanced(by: .init(interval(address))) }
+    checks[address] = Check(began: nil, next: next)
+    checked = Date()
     show()
   }
 
   private func show() {
-    console.setStatus(Self.text(isChecking: began != nil, checked: checked?.at, wait: checked.map(wait)))
-  }
-
-  private func wait(_ check: (at: Date, next: StreamInstant)) -> Duration {
-    max(.zero, loop.now.duration(to: check.next))
+    let next = checks.values.compactMap(\.next).min()
+    let text = Self.text(
+      isChecking: checks.values.contains { $0.began != nil }, checked: checked,
+      wait: next.map { max(.zero, loop.now.duration(to: $0)) })
+    console.setStatus(Self.text(of: away.values.sorted { $0.since < $1.since }, among: count) + text)
   }
 
   /// The text of the status line.
   static func text(isChecking: Bool, checked: Date?, wait: Duration?) -> String {
     guard let checked, let wait else { return "checking…" }
     return "checked \(checked.timeOfDay), " + (isChecking ? "checking again…" : "next in \(countdown(wait))")
+  }
+
+  /// The beginning of the status line: who is away and since when.
+  static func text(of away: [Away], among count: Int, now: Date = Date()) -> String {
+    guard let first = away.first else { return "" }
+    let since = now.timeIntervalSince(first.since) < 86_400 ? first.since.timeOfDay : first.since.dayAndTime
+    let state = first.isSilent ? "away" : "without a feed"
+    let one = "\(first.name.printable(limit: 60)) \(state) since \(since)"
+    return (count > 1 ? "\(away.count) of \(count) feeds away, \(one)" : one) + "; "
   }
 
   /// Hours, minutes and seconds, rounded up: at 0s a countdown is over.
@@ -58,4 +107,18 @@ final class Pulse: RequestObserver {
     let shown = parts.drop { $0.0 == 0 }
     return shown.isEmpty ? "0s" : shown.map { "\($0.0)\($0.1)" }.joined()
   }
+}
+
+/// The requests of one feed.
+private final class FeedObserver: RequestObserver {
+  private let pulse: Pulse
+  private let address: URL
+
+  init(pulse: Pulse, address: URL) {
+    self.pulse = pulse
+    self.address = address
+  }
+
+  func requestBegan() { pulse.requestBegan(address) }
+  func requestEnded() { pulse.requestEnded(address) }
 }

@@ -17,6 +17,8 @@ final class Session {
   /// The cache, if the session saves: its saves are completed when the session is stopped.
   var cache: FeedCache?
   private var status: Int32 = 0
+  /// The command that is run on items, if there is one: it is ended when the session is stopped.
+  var command: ItemCommand?
   /// True when it was stopped and no important work is left.
   private var isOver = false
   private var running: [any Cancellable] = []
@@ -40,19 +42,24 @@ final class Session {
         console.warn("\(error)")
       }
     }
+    if console.showsStatus, let watch = try? loop.signal(SIGWINCH, { [console] in console.resized() }) {
+      watches.append(watch)
+    }
   }
 
   /// Subscribes standard output to `publisher`.
   ///
   /// - Parameters:
   ///   - text: returns a value's text, on the thread pool: for 100,000 images that takes too long for the loop.
+  ///   - written: is given each value when its text is written, and calls back when the next may come.
   ///   - ended: receives the ending, unless the session was stopped.
   func run<P: Publisher>(
     _ publisher: P, text: @escaping @Sendable (P.Output) -> String,
+    written: @escaping (P.Output, @escaping () -> Void) -> Void = { $1() },
     ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
   ) where P.Output: Sendable {
-    let printer = Printer<[UInt8], P.Failure> { [self] text, done in
-      print(text, then: done)
+    let printer = Printer<(text: [UInt8], value: P.Output), P.Failure> { [self] next, done in
+      print(next.text) { written(next.value, done) }
     } ended: { [self] completion in
       endHelpers()
       ended(completion)
@@ -60,7 +67,7 @@ final class Session {
     running.append(printer)
     let worker = SerialWorker(on: loop)
     publisher
-      .flatMap(maxPublishers: .max(1)) { value in worker.publisher { Array(text(value).utf8) } }
+      .flatMap(maxPublishers: .max(1)) { value in worker.publisher { (text: Array(text(value).utf8), value: value) } }
       .subscribe(printer)
   }
 
@@ -79,8 +86,11 @@ final class Session {
   /// Reports why the command failed.
   func fail(_ text: String) {
     console.report(text)
-    status = ExitCode.failure.rawValue
+    fail()
   }
+
+  /// Lets the command fail, for a reason that was reported.
+  func fail() { status = ExitCode.failure.rawValue }
 
   /// Runs until nothing is left to do, then ends with the right status.
   func finish(closing store: SQLiteFeedStore? = nil) throws {
@@ -99,7 +109,10 @@ final class Session {
 extension Session {
   private func interrupted(by number: Int32) {
     // A second signal means: do not wait for the disk. Not `exit`, which makes libuv wait for its threads.
-    if status > 128 { _exit(128 + number) }
+    if status > 128 {
+      command?.kill()
+      _exit(128 + number)
+    }
     log.debug("interrupted; completing saves", metadata: ["signal": "\(number)"])
     stop(128 + number)
   }
@@ -118,11 +131,14 @@ extension Session {
     self.status = status
     output.stop()
     endHelpers()
-    // Decoding that has begun is not waited for: for a feed of 32 MiB it takes seconds.
-    cache?.whenIdle { [self] in
-      isOver = true
-      loop.stop()
+    let over = { [self] in
+      // Decoding that has begun is not waited for: for a feed of 32 MiB it takes seconds.
+      cache?.whenIdle { [self] in
+        isOver = true
+        loop.stop()
+      }
     }
+    if let command { command.stop(then: { over() }) } else { over() }
   }
 
   private func endHelpers() {

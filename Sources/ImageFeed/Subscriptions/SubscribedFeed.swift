@@ -36,7 +36,7 @@ extension OPML {
     feeds.compactMap { feed in
       guard let address = URL(string: feed.address) else { return nil }
       return SubscribedFeed(
-        address: address, title: feed.outline.name, folders: feed.folders,
+        address: address, title: feed.outline.name.flatMap { $0 == address.host ? nil : $0 }, folders: feed.folders,
         interval: feed.outline[attribute: name("interval")].flatMap { try? Duration(parsing: $0) },
         credentials: feed.outline[attribute: name("credentials")])
     }

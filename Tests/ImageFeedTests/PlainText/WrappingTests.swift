@@ -5,7 +5,8 @@ import Testing
 @Suite(.settled) struct WrappingTests {
   @Test(arguments: [
     ("abc", 3), ("", 0), ("Zürich", 6), ("e\u{301}", 1), ("日本語", 6), ("ｱ", 1), ("ＡＢ", 4), ("한국", 4), ("👍", 2),
-    ("👍🏽", 2), ("👩‍👩‍👧", 2), ("🇨🇭", 2), ("❤️", 2), ("❤", 1), ("\u{1B}[31mred\u{1B}[0m", 3), ("a\u{200D}", 2), ("—", 1),
+    ("👍🏽", 2), ("👩‍👩‍👧", 2), ("🇨🇭", 2), ("❤️", 2), ("❤", 1), ("\u{1B}[31mred\u{1B}[0m", 3), ("a\u{200D}", 1), ("1️⃣", 2),
+    ("—", 1),
     ("हिन्दी", 5), ("\u{7}", 0),
   ])
   func `characters are counted as terminals draw them`(text: String, columns: Int) {

@@ -1,0 +1,53 @@
+import Foundation
+import ImageFeed
+import PlainText
+
+/// Images of several feeds as text for people, each with the feed that it is of.
+struct TimelineText: Sendable {
+  var style = Style.plain
+
+  /// A headline, what is not the latest, and the entries.
+  func text(of timeline: FeedTimeline) -> String {
+    let members = timeline.members
+    var text = "\(style.bold(FeedText.count(timeline.count))) from \(Self.count(members.count))\n"
+    for member in members {
+      guard case .cache(let savedAt, let age, let reason) = member.feed.source else { continue }
+      text +=
+        "\(style.warning("Not the latest:")) \(member.name.printable), saved \(age.ago) (\(savedAt.stamp)): "
+        + "\("\(reason)".printable)\n"
+    }
+    let omitted = members.reduce(0) { $0 + $1.feed.images.omittedItems }
+    return text + FeedText.omitted(omitted) + (timeline.isEmpty ? "" : "\n" + entries(of: timeline))
+  }
+
+  /// One entry for each image: as ``FeedText`` writes it, with the feed's name and the date.
+  func entries(of timeline: FeedTimeline) -> String {
+    let width = String(timeline.count).count
+    var text = ""
+    for (index, entry) in timeline.enumerated() {
+      text += FeedText.entry(
+        index + 1, width: width, of: entry.image, from: Self.origin(of: entry).printable(limit: 200), style)
+    }
+    return text
+  }
+
+  /// The feed's name and the date, if there is one.
+  private static func origin(of entry: FeedTimeline.Entry) -> String {
+    guard let published = entry.image.published else { return entry.name }
+    return "\(entry.name), \(published.dayAndTime)"
+  }
+
+  static func count(_ feeds: Int) -> String { "\(feeds) \(feeds == 1 ? "feed" : "feeds")" }
+}
+
+extension Date {
+  /// The day and the time of day in the user's time zone.
+  var dayAndTime: String {
+    var seconds = time_t(timeIntervalSince1970)
+    var parts = tm()
+    localtime_r(&seconds, &parts)
+    return String(
+      format: "%04d-%02d-%02d %02d:%02d", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
+      parts.tm_min)
+  }
+}

@@ -1,0 +1,240 @@
+import Foundation
+import ImageFeed
+import Samples
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// RSS with a picture for each item; the day of March 2026 on which each was published.
+private func blog(_ name: String, _ items: [(String, day: Int?)]) -> Data {
+  let items = items.map { title, day in
+    let date = day.map { "<pubDate>2026-03-\($0 < 10 ? "0" : "")\($0)T12:00:00Z</pubDate>" } ?? ""
+    return "<item><guid>\(title)</guid><title>\(title)</title>\(date)"
+      + "<enclosure url='http://e.example/\(title).jpg' type='image/jpeg'/></item>"
+  }
+  return Data("<rss><channel><title>\(name)</title>\(items.joined())</channel></rss>".utf8)
+}
+
+@Suite(.settled) struct ManyFeedsCommandTests {
+  /// Two servers, `A` with two items and `B` with one, and a cache file to be.
+  private func withTwo(
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (LoopbackOrigin, LoopbackOrigin, [String], _ cache: String) async throws -> Void
+  ) async throws {
+    try await withOrigin(serving: blog("A", [("a1", 3), ("a2", 1)])) { a, first, cache in
+      try await withOrigin(serving: blog("B", [("b1", 2)])) { b, second, _ in
+        try await body(a, b, [first, second], cache)
+      }
+    }
+  }
+
+  @Test func `several feeds are one list, the newest first, and each item says whose it is`() async throws {
+    try await withTwo { _, _, urls, cache in
+      let run = try await FeedBinary.run(["load"] + urls + ["--cache", cache])
+      #expect(run.status == 0)
+      #expect(run.errors == "")
+      #expect(run.output.hasPrefix("3 images from 2 feeds\n\n1. a1\n   A, 2026-03-03 "))
+      let order = ["1. a1", "2. b1\n   B, ", "3. a2"].map { run.output.range(of: $0)?.lowerBound }
+      #expect(order.allSatisfy { $0 != nil } && order.compactMap { $0 } == order.compactMap { $0 }.sorted())
+    }
+  }
+
+  @Test func `json of several feeds is one line`() async throws {
+    try await withTwo { _, b, urls, cache in
+      await b.setAnswer(status: 500, body: Data())
+      let run = try await FeedBinary.run(["load"] + urls + ["--cache", cache, "--format", "json"])
+      #expect(run.status == 0)
+      let line = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+      let feeds = try #require(line["feeds"] as? [[String: String]])
+      #expect(feeds[0] == ["url": urls[0], "title": "A", "origin": "remote"])
+      #expect(feeds[1]["url"] == urls[1] && feeds[1]["error"]?.contains("status 500") == true)
+      let first = try #require((line["feed"] as? [[String: Any]])?.first)
+      #expect(first["feed"] as? [String: String] == ["url": urls[0], "title": "A"])
+      #expect(first["published"] as? String == "2026-03-03T12:00:00Z")
+      #expect(first["url"] as? String == "http://e.example/a1.jpg")
+    }
+  }
+
+  @Test func `a bad feed is one line on standard error and hides no other`() async throws {
+    try await withTwo { a, b, urls, cache in
+      await b.setAnswer(status: 404, body: Data())
+      let run = try await FeedBinary.run(["load"] + urls + ["--cache", cache])
+      #expect(run.status == 0)
+      #expect(run.output.hasPrefix("2 images from 1 feed\n"))
+      #expect(run.errors.hasPrefix("No feed to show for \(urls[1]): The server answered with status 404"))
+      #expect(run.errors.split(separator: "\n").count == 1)
+      await a.stop()
+      let saved = try await FeedBinary.run(["load"] + urls + ["--cache", cache])
+      #expect(saved.output.contains("\nNot the latest: A, saved "))
+      #expect(saved.status == 0)
+      let none = try await FeedBinary.run(["load"] + urls + ["--cache", "\(cache).other"])
+      #expect(none.status == 1)
+      #expect(none.output == "")
+      #expect(none.errors.split(separator: "\n").count == 2)
+    }
+  }
+
+  @Test func `subscriptions are kept beside the cache, and shown when no address is given`() async throws {
+    try await withTwo { _, _, urls, cache in
+      let at = ["--cache", cache]
+      let none = try await FeedBinary.run(["load"] + at)
+      #expect(none.status == 64)
+      #expect(none.errors.contains("there are no subscriptions"))
+      let added = try await FeedBinary.run(["subscriptions", "add", urls[0], "--title", "Mine", "--every", "90s"] + at)
+      #expect(added.output == "Added \(urls[0])\n")
+      let file = cache + ".import.opml"
+      try Data("<opml><body><outline text=F><outline text=B xmlUrl=\"\(urls[1])\"><outline xmlUrl='x:y'/>".utf8).write(
+        to: URL(fileURLWithPath: file))
+      let imported = try await FeedBinary.run(["subscriptions", "import", file] + at)
+      #expect(imported.output == "Added 1 of 1 feed\n")
+      #expect(imported.errors == "1 entry has no http or https address and is left out\n")
+      let list = try await FeedBinary.run(["subscriptions", "list"] + at)
+      #expect(list.output == "\(urls[0])  Mine  every 90s\n\(urls[1])  B  [F]\n")
+      let shown = try await FeedBinary.run(["load"] + at)
+      #expect(shown.output.hasPrefix("3 images from 2 feeds\n\n1. a1\n   Mine, "))
+      let exported = try await FeedBinary.run(["subscriptions", "export"] + at)
+      try Data(exported.output.utf8).write(to: URL(fileURLWithPath: file))
+      let byList = try await FeedBinary.run(["load", "--opml", file, "--cache", "\(cache).other"])
+      #expect(byList.output == shown.output)
+      let removed = try await FeedBinary.run(["subscriptions", "remove", urls[0], "http://unknown.example/"] + at)
+      #expect(removed.status == 1)
+      #expect(removed.output == "Removed \(urls[0])\n")
+      #expect(removed.errors == "http://unknown.example/ is not in the list\n")
+      #expect(try await FeedBinary.run(["subscriptions"] + at).output == "\(urls[1])  B  [F]\n")
+    }
+  }
+}
+
+@Suite(.settled) struct WatchNewTests {
+  private func watch(_ urls: [String], _ cache: String, _ more: String...) throws -> RunningFeed {
+    try RunningFeed(["watch"] + urls + ["--every", "50ms", "--cache", cache] + more)
+  }
+
+  @Test func `only what is new is written, and a restart makes nothing new`() async throws {
+    try await withOrigin(serving: blog("A", [("a1", 1), ("a2", 2)])) { origin, url, cache in
+      let run = try watch([url], cache, "--new", "--format", "json", "--count", "2")
+      let first = try #require(await run.output.line())
+      #expect(
+        first.hasPrefix(#"{"feed":{"url":"\#(url)","title":"A"},"id":""#)
+          && first.dropLast().hasSuffix(
+            #""description":"a2","published":"2026-03-02T12:00:00Z","url":"http://e.example/a2.jpg"}"#)
+      )
+      #expect(try #require(await run.output.line()).contains("a1"))
+      await origin.setAnswer(body: blog("A", [("a3", 3), ("a1", 1), ("a2", 2)]))
+      let ending = await run.ending()
+      #expect(ending.output.split(separator: "\n").count == 1 && ending.output.contains("a3"))
+      #expect(ending.status == 0)
+      await origin.setAnswer(body: blog("A", [("a4", 4), ("a3", 3)]))
+      let again = await (try watch([url], cache, "--new", "--count", "1")).ending()
+      #expect(again.output.contains("1 new from A (\(url))\n\n1. a4\n   A, 2026-03-04 "))
+      #expect(!again.output.contains("a3"))
+    }
+  }
+
+  @Test func `what load has shown is not new, and in the whole list what is new is marked`() async throws {
+    try await withOrigin(serving: blog("A", [("a1", 1)])) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.setAnswer(body: blog("A", [("a2", 2), ("a1", 1)]))
+      let text = await (try watch([url], cache, "--count", "1")).ending()
+      #expect(text.output.contains("2 images, 1 new, from \(url)\n\n1. [new] a2\n"))
+      #expect(text.output.contains("2. a1\n"))
+      await origin.setAnswer(body: blog("A", [("a3", 3), ("a2", 2), ("a1", 1)]))
+      let json = await (try watch([url], cache, "--count", "1", "--format", "json")).ending()
+      #expect(json.output.components(separatedBy: #""new":true"#).count == 2)
+      #expect(json.output.contains(#""url":"http://e.example/a3.jpg","new":true}"#))
+    }
+  }
+
+  @Test func `one bad feed of several is reported, and the others are watched`() async throws {
+    try await withOrigin(serving: blog("A", [("a1", 1)])) { _, first, cache in
+      try await withOrigin(serving: Data()) { bad, second, _ in
+        await bad.setAnswer(status: 500, body: Data())
+        let run = try watch([second, first], cache, "--new", "--count", "1")
+        _ = await run.errors.read(upTo: "status 500")
+        #expect(await run.ending().output.contains("1 new from A"))
+      }
+    }
+  }
+
+  @Test func `a command is run on each new image, one after another, without a shell`() async throws {
+    try await withOrigin(serving: blog("A; $(exit 3)", [("a1", 1), ("a2", 2)])) { _, url, cache in
+      let script = cache + ".sh"
+      try Data("#!/bin/sh\necho \"$1|$FEED_URL|$FEED_TITLE|$ITEM_DESCRIPTION|$ITEM_PUBLISHED|$(cat)\"\nexit 3\n".utf8)
+        .write(to: URL(fileURLWithPath: script))
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+      let run = await (try watch([url], cache, "--exec", "'\(script)' 'a  $b'", "--count", "1")).ending()
+      let lines = run.output.split(separator: "\n")
+      #expect(lines.count == 2)
+      #expect(lines.first?.hasPrefix(#"a  $b|\#(url)|A; $(exit 3)|a2|2026-03-02T12:00:00Z|{"feed":{"url":""#) == true)
+      #expect(run.errors.hasPrefix("Warning: \(script) ended with status 3, for http://e.example/a2.jpg\n"))
+      #expect(run.status == 0)
+      let shell = await (try watch([url], "\(cache).other", "--exec", "echo $((1+1))", "--shell", "--count", "1"))
+        .ending()
+      #expect(shell.output == "2\n2\n")
+    }
+  }
+
+  @Test func `a command that runs is ended with the watch, and its image is new again`() async throws {
+    try await withOrigin(serving: blog("A", [("a1", 1)])) { _, url, cache in
+      let run = try watch([url], cache, "--shell", "--exec", "echo $$; sleep 1000 & wait")
+      let line = try #require(await run.output.line())
+      let process = try #require(Int32(line.dropLast()))
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+      #expect(kill(process, 0) == -1)
+      let again = await (try watch([url], cache, "--new", "--count", "1")).ending()
+      #expect(again.output.contains("1. a1"))
+    }
+  }
+
+  @Test func `the last line of a terminal says that the server is away, and since when`() async throws {
+    try await withOrigin(serving: blog("A", [("a1", 1)])) { origin, url, cache in
+      let run = try RunningFeed(
+        ["watch", url, "--every", "50ms", "--cache", cache], environment: ["TERM": "xterm"], terminal: true)
+      _ = await run.output.read(upTo: "a1.jpg")
+      await origin.stop()
+      #expect(
+        try #require(await run.output.read(upTo: "; checked ")).contains(/127\.0\.0\.1 away since \d\d:\d\d:\d\d/))
+      try await origin.start()
+      _ = await run.output.read(upTo: "1 image\u{1B}[0m from")
+      _ = await run.output.read(upTo: "\u{1B}[2mchecked ")
+      run.send(SIGINT)
+      #expect(await run.status() == 130)
+      #expect(await run.output.rest().hasSuffix("\r\u{1B}[K"))
+    }
+  }
+}
+
+@Suite(.settled) struct CommandWordsTests {
+  @Test func `a command is split at spaces, and quotation marks keep them`() throws {
+    #expect(try CommandWords.split("a 'b c' \"d \\\" e\" f\\ g '' $h") == ["a", "b c", "d \" e", "f g", "", "$h"])
+    for bad in ["", "  ", "'a", "a\\", "''"] { #expect(throws: (any Error).self) { try CommandWords.split(bad) } }
+  }
+
+  @Test func `the status line says who is away`() {
+    let away = Pulse.Away(name: "e.example", since: sampleDate, isSilent: true)
+    let now = sampleDate + 60
+    #expect(Pulse.text(of: [], among: 1) == "")
+    #expect(Pulse.text(of: [away], among: 1, now: now) == "e.example away since \(sampleDate.timeOfDay); ")
+    #expect(
+      Pulse.text(of: [away, away], among: 5, now: now)
+        == "2 of 5 feeds away, e.example away since \(sampleDate.timeOfDay); ")
+    #expect(Pulse.text(of: [away], among: 1, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
+  }
+
+  @Test func `a status line that a narrower screen has wrapped is erased as a whole`() {
+    var (written, columns) = ("", 20)
+    let console = Console(style: .plain, showsStatus: true, columns: { columns }, write: { written += $0 })
+    console.setStatus("eighteen columns…!")
+    (written, columns) = ("", 8)
+    console.resized()
+    #expect(written == "\r\u{1B}[K\u{1B}[A\u{1B}[K\u{1B}[A\u{1B}[K" + "\r\u{1B}[Keightee")
+    console.pause()
+    written = ""
+    console.setStatus("quiet")
+    #expect(written == "")
+    console.resume()
+    #expect(written == "\r\u{1B}[Kquiet")
+  }
+}
