@@ -128,6 +128,12 @@ let package = Package(
       dependencies: [
         "TestSupport", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld",
       ]),
+    // Compiles what the pages and comments show.
+    .testTarget(
+      name: "SnippetTests",
+      dependencies: [
+        "TestSupport", "FeedFormats", "FeedHTTP", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting",
+      ]),
     .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream"]),
     .testTarget(
       name: "FeedHTTPServerTests",

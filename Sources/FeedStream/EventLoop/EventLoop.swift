@@ -5,7 +5,7 @@ import Synchronization
 ///
 ///     let loop = EventLoop()
 ///     loop.schedule(after: loop.now.advanced(by: .seconds(1))) { print("a second later") }
-///     loop.run()
+///     loop.run()  // Prints "a second later"
 ///
 /// It is a ``Scheduler``, so that timing operators run on it, and a Swift `SerialExecutor`, so that an actor can live
 /// on it. Everything except ``execute(_:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent`` belongs to one

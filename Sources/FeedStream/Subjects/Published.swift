@@ -5,6 +5,7 @@
 ///     }
 ///     let search = Search()
 ///     let subscription = search.$text.sink { print($0) }     // "", then every new text
+///     search.text = "sea"                                          // Prints "", "sea"
 ///
 /// The publisher delivers a new value just before it is set: code that reads the property then still sees the old one.
 /// **Demand, policy:** as in ``CurrentValueSubject``. **Confinement:** not `Sendable`, and neither is the class.

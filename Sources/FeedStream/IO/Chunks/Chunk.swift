@@ -2,7 +2,7 @@
 ///
 ///     connection.bytes
 ///       .lines()                       // text, line by line, however the bytes were cut
-///       .sink { print($0) }
+///       .sink { print($0) } receiveValue: { print($0) }
 ///
 /// A chunk is a view of memory that is counted and pooled: copying or slicing one copies no bytes, and the memory goes back
 /// to its pool with the last chunk that shows it. A chunk never changes, so that it may cross threads. Its indices begin at

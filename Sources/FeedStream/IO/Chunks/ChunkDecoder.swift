@@ -1,4 +1,4 @@
-/// Makes values of bytes, however these are cut: the rule of ``Publisher/framed(by:)``.
+/// Makes values of bytes, however these are cut: the rule of `framed(by:)`.
 ///
 /// A plain value that decides; the operator around it keeps the demand. It is fed a chunk, then asked for values until it
 /// has none, then fed the next.
@@ -8,7 +8,7 @@
 ///
 ///       mutating func feed(_ chunk: Chunk) { rest = Chunk(joining: [rest, chunk]) }
 ///
-///       mutating func next() -> Chunk? {          // records of four bytes
+///       mutating func next() throws(TornRecord) -> Chunk? {          // records of four bytes
 ///         guard rest.count >= 4 else { return nil }
 ///         defer { rest = rest.dropFirst(4) }
 ///         return rest.prefix(4)

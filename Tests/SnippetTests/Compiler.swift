@@ -1,0 +1,125 @@
+import Foundation
+
+/// Compiles snippets as a user's package would: in the Swift 6 language mode, against the modules of this build.
+struct SnippetCompiler {
+  let project: URL
+  /// Where the build has its modules and objects.
+  let products: URL
+  let folder: URL
+
+  /// Every snippet becomes a function in a file of its own; what extends a type stands at the top of its file.
+  func source(of snippet: Snippet, number: Int) -> String {
+    let lines = snippet.code.split(separator: "\n", omittingEmptySubsequences: false)
+    let body = lines.map { $0.hasPrefix("import ") ? "" : String($0) }.joined(separator: "\n")
+    let context = contexts[String(snippet.file.split(separator: "/").last ?? "")] ?? ""
+    let isOfTheFile = { (text: String) in text.contains(#/(?m)^(?:public )?extension /#) }
+    let place = "#sourceLocation(file: \"\(snippet.file)\", line: \(snippet.line))\n"
+    let end = "\n#sourceLocation()\n"
+    var text = Self.imports
+    if isOfTheFile(context) { text += context + "\n" }
+    if isOfTheFile(body) { return text + place + body + end }
+    let inner = isOfTheFile(context) ? "" : context + "\n"
+    if body.contains("@Test ") { return text + "struct Suite\(number) {\n" + inner + place + body + end + "}\n" }
+    let declares = body.contains(#/^(?:@MainActor |final |nonisolated )*(?:actor|func|struct|class) /#)
+    let effects = body.contains("await ") && !declares ? "async throws" : "throws"
+    return text + "func snippet\(number)(\(Self.parameters)) \(effects) {\n" + inner + place + body + end + "}\n"
+  }
+
+  /// - Returns: what the compiler says, without warnings.
+  func check(_ snippets: [Snippet]) async throws -> String {
+    var files: [String] = []
+    for (number, snippet) in snippets.enumerated() {
+      let file = folder.appending(path: "s\(number).swift")
+      try source(of: snippet, number: number).write(to: file, atomically: false, encoding: .utf8)
+      files.append(quoted(file.path))
+    }
+    // As far as the checks for data races, and nothing is written.
+    return try await shell(
+      "cd \(quoted(folder.path)) && swiftc -wmo -emit-sil -o /dev/null -suppress-warnings -module-name Snippets "
+        + "\(options) \(files.joined(separator: " ")) 2>&1")
+  }
+
+  /// Builds a program of snippets that need nothing but `FeedStream`, and runs each.
+  ///
+  /// - Returns: the lines that each writes.
+  func run(_ snippets: [Snippet]) async throws -> [String] {
+    var main = "import Foundation\nswitch CommandLine.arguments[1] {\n"
+    var files: [String] = []
+    for (number, snippet) in snippets.enumerated() {
+      let file = folder.appending(path: "run\(number).swift")
+      let body = snippet.code.replacing(/(?m)^import .*$/, with: "")
+      try "import FeedStream\nimport Foundation\nfunc run\(number)() throws {\n\(body)\n}\n".write(
+        to: file, atomically: false, encoding: .utf8)
+      main += "case \"\(number)\": try run\(number)()\n"
+      files.append(quoted(file.path))
+    }
+    let entry = folder.appending(path: "main.swift")
+    try (main + "default: break\n}\n").write(to: entry, atomically: false, encoding: .utf8)
+    let objects = quoted(products.appending(path: "FeedStream.build").path) + "/*.o"
+    let said = try await shell(
+      "cd \(quoted(folder.path)) && swiftc -Onone -suppress-warnings -module-name Snippets -o program \(options) "
+        + "\(quoted(entry.path)) \(files.joined(separator: " ")) \(objects) -luv 2>&1")
+    guard !said.contains("error:") else { return [said] }
+    var outputs: [String] = []
+    for number in snippets.indices {
+      outputs.append(try await shell("cd \(quoted(folder.path)) && timeout 30 ./program \(number) 2>&1"))
+    }
+    return outputs
+  }
+
+  /// Compiles what stands in a package's manifest.
+  func checkManifest(_ code: String) async throws -> String {
+    let isWhole = code.contains("import PackageDescription")
+    let text =
+      isWhole ? code : "import PackageDescription\nlet package = Package(name: \"App\", " + trimmed(code) + ")\n"
+    let file = folder.appending(path: "Package.swift")
+    try text.write(to: file, atomically: false, encoding: .utf8)
+    return try await shell(
+      """
+      tool=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")"); cd \(quoted(folder.path)) && \
+      swiftc -typecheck -swift-version 6 -package-description-version 6.1.0 \
+      -I "$tool/lib/swift/pm/ManifestAPI" Package.swift 2>&1
+      """)
+  }
+
+  private func trimmed(_ code: String) -> String {
+    let text = code.trimmingCharacters(in: .whitespacesAndNewlines)
+    return text.hasSuffix(",") ? String(text.dropLast()) : text
+  }
+
+  private var options: String {
+    var maps = ["CLibUV", "CCurl"].map { project.appending(path: "Sources/\($0)/module.modulemap") }
+    maps.append(products.appending(path: "CSimdJSON.build/module.modulemap"))
+    maps.append(project.appending(path: ".build/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap"))
+    let present = maps.filter { FileManager.default.fileExists(atPath: $0.path) }
+    return
+      "-swift-version 6 -module-cache-path \(quoted(products.appending(path: "ModuleCache").path)) "
+      + "-I \(quoted(products.appending(path: "Modules").path)) "
+      + "-plugin-path \"$(dirname \"$(dirname \"$(readlink -f \"$(command -v swiftc)\")\")\")/lib/swift/host/plugins/testing\" "
+      + present.map { "-Xcc \(quoted("-fmodule-map-file=\($0.path)"))" }.joined(separator: " ")
+  }
+
+  private func quoted(_ text: String) -> String { "'\(text)'" }
+
+  /// Everything that a line of shell script writes.
+  private func shell(_ script: String) async throws -> String {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread {
+        guard let pipe = popen(script, "re") else {
+          return continuation.resume(throwing: POSIXError(.init(rawValue: errno) ?? .EIO))
+        }
+        var bytes: [UInt8] = []
+        while case let byte = getc(pipe), byte != EOF { bytes.append(UInt8(byte)) }
+        pclose(pipe)
+        continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+      }
+    }
+  }
+
+  private static let imports = [
+    "FeedStream", "FeedStreamTesting", "FeedHTTP", "FeedFormats", "ImageFeed", "ImageFeedTesting", "Foundation",
+    "Testing",
+  ].map { "import \($0)\n" }.joined()
+
+  private static let parameters = "loop: EventLoop, time: VirtualTimeScheduler, url: URL, connection: Connection"
+}

@@ -1,0 +1,65 @@
+/// What snippets use without saying where it comes from: declarations that stand before them, by file.
+///
+/// All of them know `loop`, `time`, `url` and `connection`.
+let contexts: [String: String] = [
+  "Future+Async.swift": """
+  func download(_ url: URL, _ done: @escaping @Sendable (Result<Data, any Error>) -> Void) {}
+  struct Model: Sendable { func answer(to question: String) async -> String { question } }
+  struct Session: Sendable { func page(at url: URL) async throws -> String { "" } }
+  struct Refusal: Error {}
+  @Sendable func ask() async throws(Refusal) -> Int { 1 }
+  let (model, session, question) = (Model(), Session(), "")
+  """,
+  "ChunkDecoder.swift": "struct TornRecord: Error {}",
+  "MergeByArity.swift": "let (cached, remote, pushed) = (Just(1), Just(2), Just(3))",
+  "ZipAll.swift": #"let (image, title, author) = (Just(1), Just("Gulls"), Just("Ann"))"#,
+  "Create.swift": """
+  class Device { func listen(_ heard: @escaping (Event) -> Void) -> PollHandle { fatalError() } }
+  struct Event {}
+  let device = Device()
+  let emitter: Publishers.Create<String, Never>.Emitter! = nil
+  """,
+  "SerialWorker.swift": """
+  struct StoreError: Error {}
+  struct Store: Sendable { func read() throws(StoreError) -> Int { 1 } }
+  let store = Store()
+  """,
+  "OPML.swift": "let bytes: [UInt8] = []",
+  "WhichOperator.md": #"""
+  let (source, openings) = (time.hot("a"), time.hot("a"))
+  let closing = { (_: String) in time.cold("a") }
+  """#,
+  "FeedParser.swift": "let chunks: [[UInt8]] = []",
+  "MarbleDiagram.swift": #"""
+  let marbles = try Marbles("a-b|")
+  let typing = time.hot("a-b|")
+  let picture = url
+  """#,
+  "ExpectMarbles.swift": #"let recorder = time.hot("a").record(on: time)"#,
+  "ExpectStreams.swift": #"let windows = time.hot("a").window(2).recordStreams(on: time)"#,
+  "ExpectSubscriptions.swift": #"let (source, unused) = (time.hot("a"), time.hot("a"))"#,
+  "Recorder+Audit.swift": #"let ticks = time.hot("a")"#,
+  "Recorder.swift": """
+  let subject = PassthroughSubject<Int, Never>()
+  let recorder = subject.record(on: time)
+  """,
+  "StreamRecording.swift": #"let source = time.hot("a")"#,
+  "Due.swift": """
+  func other(_ time: VirtualTimeScheduler) -> AnyPublisher<Int, MarbleFailure> { Empty().eraseToAnyPublisher() }
+  """,
+  "StreamRules.swift": "extension Publisher { func myOperator() -> Self { self } }",
+  "ImmediateTimeScheduler.swift": #"let results = Just("a")"#,
+  "UnimplementedScheduler.swift": "struct SearchModel { init(scheduler: any LoopScheduler) {} }",
+  "StepVerifier.swift": """
+  let search = PassthroughSubject<String, Never>()
+  let results = search
+  """,
+  "FeedFormat.swift": """
+  struct CompanyFormat: FeedFormat {
+    func recognizes(_ document: WebDocument) -> Bool { true }
+    func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages { fatalError() }
+  }
+  var options = FeedLoader.Options()
+  """,
+  "VirtualNetwork.swift": "let images: [FeedImage] = []",
+]

@@ -1,0 +1,92 @@
+import FeedFormats
+import FeedHTTP
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+/// Every piece of Swift in the README, the pages, the articles and the comments compiles, and prints what it says.
+@Suite(.settled) struct SnippetTests {
+  private static let project = URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../..")
+    .standardized
+
+  private func withCompiler<R>(_ body: (SnippetCompiler) async throws -> R) async throws -> R {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "snippets-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let products = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+    return try await body(SnippetCompiler(project: Self.project, products: products, folder: folder))
+  }
+
+  /// Those that stand in no Swift file of the project, which compiles them already.
+  private func loose() throws -> [Snippet] {
+    func plain(_ text: String) -> String {
+      text.split(separator: "\n", omittingEmptySubsequences: true).map { $0.trimmingCharacters(in: [" "]) }
+        .joined(separator: "\n")
+    }
+    let files = try Snippet.files(in: Self.project, ["Sources", "Examples", "Tests"], ending: ".swift")
+    let built = try files.map { plain(try String(contentsOf: Self.project.appending(path: $0), encoding: .utf8)) }
+    return try Snippet.all(in: Self.project).filter { snippet in
+      let code = plain(snippet.code)
+      return !built.contains { $0.contains(code) }
+    }
+  }
+
+  private static func isManifest(_ snippet: Snippet) -> Bool {
+    snippet.code.contains("import PackageDescription") || snippet.code.hasPrefix("dependencies: [")
+  }
+
+  @Test func `there are snippets to compile`() throws {
+    let all = try Snippet.all(in: Self.project)
+    #expect(all.count { $0.file.hasSuffix(".md") } > 30)
+    #expect(all.count { $0.file.hasSuffix(".swift") } > 40)
+    #expect(all.contains { $0.file == "README.md" })
+  }
+
+  @Test func `every snippet compiles`() async throws {
+    let snippets = try loose().filter { !Self.isManifest($0) }
+    let said = try await withCompiler { try await $0.check(snippets) }
+    let errors = said.split(separator: "\n").filter { $0.contains(#/^[^ ].*: error: /#) }
+    #expect(errors.isEmpty, "\(errors.joined(separator: "\n"))")
+    #expect(said.isEmpty, "\(said.prefix(2000))")
+  }
+
+  @Test func `every part of a manifest compiles`() async throws {
+    let manifests = try loose().filter(Self.isManifest)
+    #expect(manifests.count >= 2)
+    for manifest in manifests {
+      let said = try await withCompiler { try await $0.checkManifest(manifest.code) }
+      #expect(said.isEmpty, "\(manifest.file):\(manifest.line): \(said)")
+    }
+  }
+
+  /// `// Prints "a", "b"`: the lines that a snippet writes.
+  @Test func `what a snippet says that it prints it prints`() async throws {
+    func expected(_ snippet: Snippet) -> [String] {
+      snippet.code.matches(of: /\/\/ Prints (.*)/)
+        .flatMap { $0.1.matches(of: /"([^"]*)"/).map { String($0.1) } }
+    }
+    let snippets = try Snippet.all(in: Self.project).filter { !expected($0).isEmpty }
+    #expect(snippets.count >= 4)
+    let outputs = try await withCompiler { try await $0.run(snippets) }
+    try #require(outputs.count == snippets.count, "\(outputs)")
+    for (snippet, output) in zip(snippets, outputs) {
+      let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+      #expect(lines == expected(snippet), "\(snippet.file):\(snippet.line)")
+    }
+  }
+
+  @Test func `a snippet that does not compile is found, with its place`() async throws {
+    let wrong = Snippet(file: "README.md", line: 7, code: "let number: Int = \"seven\"")
+    let sent = Snippet(
+      file: "docs/Sent.md", line: 3,
+      code: "let subject = PassthroughSubject<Int, Never>()\nloop.execute { subject.send(1) }")
+    let said = try await withCompiler { try await $0.check([wrong]) }
+    #expect(said.contains("README.md:7:19: error: "))
+    let race = try await withCompiler { try await $0.check([sent]) }
+    #expect(race.contains("docs/Sent.md:4:16: error: "))
+  }
+}
