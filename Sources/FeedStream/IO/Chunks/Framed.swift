@@ -17,7 +17,7 @@ extension Publisher where Output == Chunk {
 
   /// Delivers the values that `decoder` makes of the bytes, and fails with what it throws.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``Publisher/framed(by:)``; an error thrown cancels upstream.
+  /// **Demand, failure, cancellation, policy:** as in `framed(by:)`; an error thrown cancels upstream.
   public func framed<Decoder: ChunkDecoder>(
     by decoder: Decoder
   ) -> Publishers.Framed<Self, Decoder, Publishers.Throwing<Failure>> where Decoder.DecodingFailure == any Error {
@@ -26,7 +26,7 @@ extension Publisher where Output == Chunk {
 }
 
 extension Publishers {
-  /// See ``Publisher/framed(by:)``.
+  /// See `framed(by:)`.
   public struct Framed<Upstream: Publisher, Decoder: ChunkDecoder, Mode: FailureMode>: Publisher
   where Upstream.Output == Chunk, Mode.UpstreamFailure == Upstream.Failure, Mode.RuleError == Decoder.DecodingFailure {
     public typealias Output = Decoder.Output

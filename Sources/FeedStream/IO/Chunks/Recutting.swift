@@ -7,7 +7,7 @@ extension Publisher where Output == Chunk {
   ///
   /// A chunk that lies in one of upstream's is a slice of it.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``Publisher/framed(by:)``.
+  /// **Demand, failure, cancellation, policy:** as in `framed(by:)`.
   ///
   /// - Precondition: `count` is more than zero.
   public func chunked(into count: Int) -> Publishers.Framed<Self, RecuttingDecoder, Publishers.NonThrowing<Failure>> {
@@ -22,7 +22,7 @@ extension Publisher where Output == Chunk {
   ///
   /// Delivers a chunk without bytes when there are none.
   ///
-  /// **Demand, cancellation:** as in ``Publisher/framed(by:)``. **Failure:** upstream's, and
+  /// **Demand, cancellation:** as in `framed(by:)`. **Failure:** upstream's, and
   /// ``ChunkError/tooMany(limit:)`` as soon as there are more than `limit`. **Policy:** holds everything.
   ///
   /// - Parameter limit: how many bytes there may be.

@@ -16,7 +16,7 @@ extension Publisher where Output == Chunk {
   /// A part that lies in one chunk is a slice of it. Nothing is delivered for what follows a last separator when that
   /// is nothing.
   ///
-  /// **Demand, cancellation:** as in ``Publisher/framed(by:)``. **Failure:** upstream's, and
+  /// **Demand, cancellation:** as in `framed(by:)`. **Failure:** upstream's, and
   /// ``ChunkError/partTooLong(limit:)``. **Policy:** holds one chunk, and a part that is not complete.
   ///
   /// - Parameters:
