@@ -56,6 +56,7 @@ static inline CURLcode ccurl_message_result(const CURLMsg *message) { return mes
 
 // Macros that Swift does not import.
 static inline long ccurl_global_default(void) { return CURL_GLOBAL_DEFAULT; }
+static inline size_t ccurl_write_pause(void) { return CURL_WRITEFUNC_PAUSE; }
 static inline CURLversion ccurl_version_now(void) { return CURLVERSION_NOW; }
 
 #endif

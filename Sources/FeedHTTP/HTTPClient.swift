@@ -14,9 +14,22 @@ public protocol HTTPClient {
   /// complete response arrived; a status other than 200 is a response. **Cancellation:** closes the transfer
   /// immediately; nothing is delivered afterwards.
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError>
+
+  /// Gets the resource at an address and delivers its body while it arrives.
+  ///
+  /// As ``get(_:)-(HTTPRequest)``, but the response is delivered with the first bytes of its body, and later failures are
+  /// the body's. **Cancellation:** closes the transfer until the response is delivered; after that, cancelling the
+  /// subscription to the body closes it, and so does dropping the response without subscribing to its body.
+  ///
+  /// A client that does not implement this delivers the body when it is complete.
+  func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError>
 }
 
 extension HTTPClient {
+  public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    get(request).map(StreamingResponse.init).eraseToAnyPublisher()
+  }
+
   /// Gets the resource at `url`, within the default limits of an ``HTTPRequest``.
   public func get(_ url: URL) -> AnyPublisher<HTTPResponse, HTTPError> { get(HTTPRequest(url)) }
 }

@@ -36,4 +36,56 @@ struct ObservedClient: HTTPClient {
       )
       .eraseToAnyPublisher()
   }
+
+  func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    let place = request.url.shown
+    let transfer = Transfer(log: log, observer: observer)
+    return client.open(request)
+      .handleEvents(
+        receiveSubscription: { [log] _ in
+          log.debug("request", metadata: ["url": "\(place)"])
+          transfer.begin()
+        },
+        receiveCompletion: { if case .failure = $0 { transfer.end($0) } },
+        receiveCancel: { transfer.end() }
+      )
+      .map { [log] response in
+        log.debug("response", metadata: ["status": "\(response.status)"])
+        var response = response
+        response.body = response.body
+          .handleEvents(
+            receiveOutput: { transfer.bytes += $0.count },
+            receiveCompletion: { transfer.end($0) },
+            receiveCancel: { transfer.end() }
+          )
+          .eraseToAnyPublisher()
+        return response
+      }
+      .eraseToAnyPublisher()
+  }
+}
+
+/// One request whose body is read while it arrives: reports its ending once, also when nobody reads the body.
+private final class Transfer {
+  var bytes = 0
+  private let log: Logger
+  private var observer: (any RequestObserver)?
+
+  init(log: Logger, observer: (any RequestObserver)?) {
+    self.log = log
+    self.observer = observer
+  }
+
+  deinit { end() }
+
+  func begin() { observer?.requestBegan() }
+
+  func end(_ completion: Subscribers.Completion<HTTPError>? = nil) {
+    switch completion {
+    case .finished?: log.debug("response is read", metadata: ["bytes": "\(bytes)"])
+    case .failure(let error)?: log.debug("request failed", metadata: ["error": "\("\(error)".printable)"])
+    case nil: break
+    }
+    observer.take()?.requestEnded()
+  }
 }

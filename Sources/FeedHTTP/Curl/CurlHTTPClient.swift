@@ -46,6 +46,8 @@ public final class CurlHTTPClient: HTTPClient {
   private var admission: Admission<HTTPExchange>
   @exclusivity(unchecked) private var running: [CurlTransfer] = []
   @exclusivity(unchecked) private var spare: [CurlTransfer] = []
+  /// The requests with bytes that have arrived since libcurl was called.
+  @exclusivity(unchecked) var arrivals: [StreamingExchange] = []
   private var retry: LoopTimer?
   private var isClosed = false
 
@@ -61,6 +63,7 @@ public final class CurlHTTPClient: HTTPClient {
       on: loop, maxConnections: most, maxConnectionsPerHost: configuration.maxConnectionsPerHost)
     admission = Admission(limit: most, limitPerHost: configuration.maxConnectionsPerHost)
     multi.onDone = { [unowned self] in isDone($0, $1) }
+    multi.onActed = { [unowned self] in deliverArrivals() }
   }
 
   deinit { close() }
@@ -74,7 +77,11 @@ public final class CurlHTTPClient: HTTPClient {
   }
 
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    AnyPublisher(WorkOnRequest("HTTP") { HTTPExchange(self, request) })
+    AnyPublisher(WorkOnRequest("HTTP") { WholeExchange(self, request) })
+  }
+
+  public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    AnyPublisher(WorkOnRequest("HTTP") { StreamingExchange(self, request) })
   }
 
   /// The number of open connections, idle ones included.
@@ -111,12 +118,22 @@ extension CurlHTTPClient {
     release(exchange.host)
   }
 
+  /// Continues to read the connection of a paused transfer.
+  func resume(_ transfer: CurlTransfer) { multi.resume(transfer) }
+
+  private func deliverArrivals() {
+    guard !arrivals.isEmpty else { return }
+    let arrivals = self.arrivals
+    self.arrivals = []
+    for exchange in arrivals { exchange.deliverArrived() }
+  }
+
   private func run(_ exchange: HTTPExchange) {
     guard let transfer = spare.popLast() ?? CurlTransfer(configuration, sockets: multi.sockets) else {
       release(exchange.host)
       return exchange.fail(.resources, "out of memory")
     }
-    transfer.prepare(exchange.request, at: exchange.address)
+    transfer.prepare(exchange.request, at: exchange.address, into: exchange.stream)
     transfer.exchange = exchange
     transfer.index = running.count
     running.append(transfer)

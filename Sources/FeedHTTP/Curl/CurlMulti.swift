@@ -11,6 +11,9 @@ final class CurlMulti {
   @exclusivity(unchecked)  // Here and below: touched for each event, on one thread.
   var onDone: ((CurlTransfer, CURLcode) -> Void)?
 
+  /// Called after each call of libcurl's, when what is done is collected.
+  @exclusivity(unchecked) var onActed: (() -> Void)?
+
   let sockets: CurlSockets
   // Owned: made in `init`, cleaned up in `close()`.
   private let multi: UnsafeMutableRawPointer
@@ -62,6 +65,12 @@ final class CurlMulti {
     if !isActing { timer.settle() }
   }
 
+  /// Has the connection of a paused request read again; what libcurl holds of it arrives within this call.
+  func resume(_ transfer: CurlTransfer) {
+    curl_easy_pause(transfer.easy, CURLPAUSE_CONT)
+    if !isActing { timer.settle() }
+  }
+
   /// Closes all connections. No request may be left.
   func close() {
     guard !isClosed else { return }
@@ -85,6 +94,7 @@ final class CurlMulti {
       remove(transfer)
       onDone?(transfer, code)
     }
+    if !isClosed { onActed?() }
     isActing = false
     if !isClosed { timer.settle() }
   }

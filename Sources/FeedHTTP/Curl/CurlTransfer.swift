@@ -53,7 +53,9 @@ final class CurlTransfer {
     ccurl_set_pointer(easy, CURLOPT_HEADERDATA, this)
     ccurl_set_write(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
       let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
+      if transfer.reader.isFull { return ccurl_write_pause() }
       let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      transfer.exchange?.noteArrival()
       return transfer.reader.body(bytes, announced: { transfer.number(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) })
         ? bytes.count : 0
     }
@@ -126,8 +128,10 @@ final class CurlTransfer {
 
 extension CurlTransfer {
   /// Prepares the handle for `request`, whose URL is `address`.
-  func prepare(_ request: HTTPRequest, at address: String) {
-    reader.begin(maxBodyBytes: request.maxBodyBytes)
+  ///
+  /// - Parameter stream: the destination of the body while it arrives; without one, it is collected.
+  func prepare(_ request: HTTPRequest, at address: String, into stream: BodyStream?) {
+    reader.begin(maxBodyBytes: request.maxBodyBytes, into: stream)
     sentence.pointee = 0
     lackedDescriptor = false
     hasOpenedSocket = false
@@ -159,11 +163,16 @@ extension CurlTransfer {
   func result(of request: HTTPRequest, _ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
     if code == CURLE_OK { reader.end() }
     guard code == CURLE_OK, reader.failure == nil else { return .failure(error(of: request, code)) }
-    let (headers, body) = reader.take()
-    return .success(
-      HTTPResponse(
-        status: integer(CURLINFO_RESPONSE_CODE), headers: headers, body: body,
-        url: integer(CURLINFO_REDIRECT_COUNT) == 0 ? request.url : effectiveURL ?? request.url))
+    let (status, headers, url) = head(of: request)
+    return .success(HTTPResponse(status: status, headers: headers, body: reader.takeBody(), url: url))
+  }
+
+  /// The head of the final answer, once its body arrives.
+  func head(of request: HTTPRequest) -> (status: Int, headers: HTTPHeaders, url: URL) {
+    (
+      integer(CURLINFO_RESPONSE_CODE), reader.headers,
+      integer(CURLINFO_REDIRECT_COUNT) == 0 ? request.url : effectiveURL ?? request.url
+    )
   }
 }
 
@@ -206,7 +215,7 @@ extension CurlTransfer {
   }
 
   /// The error of a request that ended with `code`, or with what the reader found.
-  func error(of request: HTTPRequest, _ code: CURLcode) -> HTTPError {
+  func error(of request: HTTPRequest, _ code: CURLcode = CURLE_WRITE_ERROR) -> HTTPError {
     let host = (effectiveURL ?? request.url).hostAndPort
     if let kind = reader.failure { return HTTPError(kind, host: host, cause: reader.cause) }
     let failure = failure(code)

@@ -1,8 +1,8 @@
 import FeedStream
 import Foundation
 
-/// One request, sent when its answer is asked for.
-final class HTTPExchange: RequestedWork {
+/// One request, sent when its answer is asked for. A subclass delivers the answer.
+class HTTPExchange {
   enum State {
     case idle, waiting
     case running(CurlTransfer)
@@ -18,8 +18,7 @@ final class HTTPExchange: RequestedWork {
   var state = State.idle
   /// True when the process had no descriptor or thread left for it.
   var isStarved = false
-  private let client: CurlHTTPClient
-  @exclusivity(unchecked) private var settle: ((Result<HTTPResponse, HTTPError>) -> Void)?
+  let client: CurlHTTPClient
   @exclusivity(unchecked) private var deadline: LoopTimer?
 
   init(_ client: CurlHTTPClient, _ request: HTTPRequest) {
@@ -31,8 +30,18 @@ final class HTTPExchange: RequestedWork {
     host = address.hostKey
   }
 
-  func start(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
-    self.settle = settle
+  // MARK: For subclasses
+
+  /// The destination of the body while it arrives; without one, it is collected.
+  var stream: BodyStream? { nil }
+  /// Called when bytes have arrived for ``stream``.
+  func noteArrival() {}
+  /// Delivers the result of the request, which no longer runs.
+  func deliver(_ result: Result<HTTPResponse, HTTPError>) {}
+
+  // MARK: One request
+
+  final func begin() {
     if let problem = request.problem(at: address) { return fail(.invalidRequest, problem) }
     let deadline = LoopTimer(on: client.loop) { [unowned self] in timeIsOver() }
     deadline.start(after: request.timeout)
@@ -40,21 +49,8 @@ final class HTTPExchange: RequestedWork {
     client.start(self)
   }
 
-  func cancel() {
-    settle = nil
-    end()
-  }
-
-  /// Delivers the result of the request, which no longer runs.
-  func deliver(_ result: Result<HTTPResponse, HTTPError>) {
-    end()
-    let settle = self.settle
-    self.settle = nil
-    settle?(result)
-  }
-
   /// Ends with an error that did not come from the connection.
-  func fail(_ kind: HTTPError.Kind, _ cause: String = "") {
+  final func fail(_ kind: HTTPError.Kind, _ cause: String = "") {
     deliver(.failure(HTTPError(kind, host: request.url.hostAndPort, cause: cause)))
   }
 
@@ -71,12 +67,32 @@ final class HTTPExchange: RequestedWork {
   }
 
   /// Releases its resources.
-  private func end() {
+  final func end() {
     deadline?.close()
     deadline = nil
     let state = self.state
     self.state = .ended
     if case .running(let transfer) = state { client.stop(self, transfer) }
+  }
+}
+
+/// An exchange that delivers its answer when it is complete.
+final class WholeExchange: HTTPExchange, RequestedWork {
+  @exclusivity(unchecked) private var settle: ((Result<HTTPResponse, HTTPError>) -> Void)?
+
+  func start(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
+    self.settle = settle
+    begin()
+  }
+
+  func cancel() {
+    settle = nil
+    end()
+  }
+
+  override func deliver(_ result: Result<HTTPResponse, HTTPError>) {
+    end()
+    settle.take()?(result)
   }
 }
 

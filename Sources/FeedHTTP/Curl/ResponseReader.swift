@@ -17,6 +17,8 @@ struct ResponseReader: ~Copyable {
   private var decoder: (any ContentDecoder)?
   private var received = 0
   private var body = BodyBuffer()
+  /// The destination of the body while it arrives, if it is not collected in `body`.
+  private var stream: BodyStream?
   private var maxBodyBytes = 0
   private let maxHeaderBytes: Int
   private let maxHeaderLines: Int
@@ -27,9 +29,11 @@ struct ResponseReader: ~Copyable {
   }
 
   /// Starts again, for the next request.
-  mutating func begin(maxBodyBytes: Int) {
+  mutating func begin(maxBodyBytes: Int, into stream: BodyStream? = nil) {
     discard()
     self.maxBodyBytes = max(0, maxBodyBytes)
+    self.stream = stream
+    stream?.begin(limit: self.maxBodyBytes)
     lines.reserveCapacity(512)
   }
 
@@ -45,14 +49,23 @@ struct ResponseReader: ~Copyable {
     decoder = nil
     received = 0
     body.discard()
+    stream = nil
   }
 
   /// True when a body has begun to arrive.
   var hasBody: Bool { received > 0 }
 
-  /// Returns the answer's header and body, and keeps neither.
-  mutating func take() -> (headers: HTTPHeaders, body: Data) {
-    (HTTPHeaders(lines: lines), body.takeData())
+  /// The fields of the present answer's header.
+  var headers: HTTPHeaders { HTTPHeaders(lines: lines) }
+
+  /// Returns the answer's body, and does not keep it.
+  mutating func takeBody() -> Data { body.takeData() }
+
+  /// True when so many bytes wait to be read that the connection is paused; the stream records that.
+  var isFull: Bool {
+    guard let stream, stream.isFull else { return false }
+    stream.isPaused = true
+    return true
   }
 
   /// Records that libcurl considers the answer complete. libcurl accepts a closed connection as the end of a header,
@@ -121,6 +134,7 @@ extension ResponseReader {
     guard failure == nil else { return false }
     if received == 0, !beginBody(announced: announced()) { return false }
     received += bytes.count
+    if let stream { return stream.append(bytes) || refuse(.tooLarge) }
     return decoder == nil ? append(bytes) : decode(bytes)
   }
 
@@ -129,12 +143,17 @@ extension ResponseReader {
       decoder = ContentCoding.decoder(for: coding)
       // One more than allowed, to distinguish a body that just fits from one that does not.
       body.limit = maxBodyBytes == .max ? .max : maxBodyBytes + 1
+      if let stream, let decoder {
+        stream.decode(with: decoder, coding: coding)
+        self.decoder = nil
+        return true
+      }
       return decoder != nil || fail(.encoding, "it is compressed with \"\(coding.prefix(40))\", which was not offered")
     }
     body.limit = maxBodyBytes
     guard announced <= maxBodyBytes else { return fail(.tooLarge(limit: maxBodyBytes), "") }
     // An announced length is trusted up to a megabyte.
-    guard announced > 0, let refusal = body.makeRoom(for: min(announced, 1 << 20)) else { return true }
+    guard announced > 0, stream == nil, let refusal = body.makeRoom(for: min(announced, 1 << 20)) else { return true }
     return refuse(refusal)
   }
 

@@ -1,3 +1,4 @@
+public import FeedFormats
 public import Foundation
 import PlainText
 
@@ -11,6 +12,8 @@ public enum InvalidData: Error, Hashable, Sendable {
   case empty
   /// The body is a web page: often the login page of a public network instead of the feed.
   case webPage
+  /// The body is a web page that names one feed.
+  case pageOfFeed(FeedLink)
   /// The body is a web page that names several feeds: their addresses.
   case severalFeeds([String])
   /// The body is not JSON.
@@ -39,6 +42,9 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     case .webPage:
       "The server sent a web page where a feed was expected. If this network asks you to log in, open a browser first; "
         + "otherwise check the address."
+    case .pageOfFeed(let link):
+      "The server sent a web page where a feed was expected. The page names a feed: "
+        + "\(link.address.printable(limit: 200))."
     case .severalFeeds(let addresses):
       "The server sent a web page that names \(addresses.count) feeds. Choose one: "
         + addresses.prefix(10).map { $0.printable(limit: 200) }.joined(separator: ", ") + "."

@@ -11,11 +11,9 @@ public struct CaseStudyFormat: FeedFormat {
 
   /// True for JSON, unless it shows the marks of a JSON Feed.
   public func recognizes(_ document: WebDocument) -> Bool {
-    document.body.withUnsafeBytes { body in
-      guard let first = body.firstByteOfText, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
-        return false
-      }
-      return !body.contains("jsonfeed.org")
+    guard document.isJSON else { return false }
+    return document.body.withUnsafeBytes { body in
+      !body.contains("jsonfeed.org")
         && !Self.marks.contains(where: UnsafeRawBufferPointer(rebasing: body.prefix(1 << 16)).contains)
     }
   }
@@ -59,11 +57,6 @@ extension SharedText? {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The first byte that is neither white space nor part of a byte order mark, nor half a character of UTF-16.
-  fileprivate var firstByteOfText: UInt8? {
-    prefix(1024).first { ![0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF].contains($0) }
-  }
-
   fileprivate func contains(_ text: String) -> Bool {
     let text = Array(text.utf8)
     guard var start = baseAddress, count >= text.count else { return false }

@@ -1,4 +1,5 @@
 public import FeedFormats
+public import FeedStream
 
 /// A format in which a server may write a feed of images.
 ///
@@ -6,18 +7,39 @@ public import FeedFormats
 ///
 ///     options.formats = [CompanyFormat()] + .web
 ///
-/// Both functions run on the thread pool.
+/// Its functions run on the thread pool.
 public protocol FeedFormat: Sendable {
   /// True when a document looks like one of this format.
   ///
-  /// Judge by the bytes of the body: types and names are often wrong.
+  /// Judge by the bytes of the body: types and names are often wrong. While a document arrives, this is asked with its first
+  /// kilobytes (16 or more), and what no format recognizes by them is not read to its end; of a document that is whole, it
+  /// is asked again.
   func recognizes(_ document: WebDocument) -> Bool
+
+  /// A reader for a document that this format recognizes and whose bytes are still arriving; `nil`, which is the default,
+  /// for a format that reads documents when they are whole.
+  ///
+  /// - Parameter beginning: the document's first bytes; they are given to the reader as well.
+  func reader(of beginning: WebDocument, within limits: FeedLimits) -> (any FeedReader)?
 
   /// The images of a document that this format recognizes, in its order.
   ///
   /// - Parameter limits: the limits of a document; see ``InvalidData/tooMuch(of:limit:)``.
   /// - Throws: the error in the document. A part of a feed is never shown or saved as if it were the feed.
   func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages
+}
+
+extension FeedFormat {
+  public func reader(of beginning: WebDocument, within limits: FeedLimits) -> (any FeedReader)? { nil }
+}
+
+/// Reads a document while it arrives. After an error it is of no further use, and the transfer is ended.
+public protocol FeedReader {
+  /// Takes the bytes that come next.
+  mutating func read(_ bytes: Chunk) throws(InvalidData)
+
+  /// The images, when all bytes have been read.
+  mutating func finish() throws(InvalidData) -> FeedImages
 }
 
 extension [any FeedFormat] {

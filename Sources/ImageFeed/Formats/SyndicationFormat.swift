@@ -1,4 +1,5 @@
 public import FeedFormats
+public import FeedStream
 public import Foundation
 
 /// The formats of the web's feeds: RSS 0.90 to 2.0, Atom 0.3 and 1.0, JSON Feed 1 and 1.1, with Media RSS, iTunes and
@@ -13,6 +14,11 @@ public struct SyndicationFormat: FeedFormat {
   /// Always true: it is asked last, and reports what is wrong with a document that is not a feed.
   public func recognizes(_ document: WebDocument) -> Bool { true }
 
+  /// Reads XML as it comes; JSON is read when it is whole.
+  public func reader(of beginning: WebDocument, within limits: FeedLimits) -> (any FeedReader)? {
+    beginning.isJSON ? nil : Reader(beginning, within: limits)
+  }
+
   public func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
     FeedImages(try self.document(in: document, within: limits), at: document.url)
   }
@@ -20,12 +26,44 @@ public struct SyndicationFormat: FeedFormat {
   /// The feed in a document, with all fields of its items.
   public func document(in document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedDocument {
     do throws(FeedFormatError) {
-      var parser = FeedParser(address: document.url.absoluteString, charset: document.charset, limits: limits)
+      var parser = document.parser(within: limits)
       try parser.feed([UInt8](document.body))
       return try parser.finish()
     } catch {
       throw InvalidData(error)
     }
+  }
+
+  private struct Reader: FeedReader {
+    private var parser: FeedParser
+    private let url: URL
+
+    init(_ beginning: WebDocument, within limits: FeedLimits) {
+      parser = beginning.parser(within: limits)
+      url = beginning.url
+    }
+
+    mutating func read(_ bytes: Chunk) throws(InvalidData) {
+      do throws(FeedFormatError) {
+        try bytes.withUnsafeBytes { bytes throws(FeedFormatError) in try parser.feed(bytes) }
+      } catch {
+        throw InvalidData(error)
+      }
+    }
+
+    mutating func finish() throws(InvalidData) -> FeedImages {
+      do throws(FeedFormatError) {
+        return FeedImages(try parser.finish(), at: url)
+      } catch {
+        throw InvalidData(error)
+      }
+    }
+  }
+}
+
+extension WebDocument {
+  fileprivate func parser(within limits: FeedLimits) -> FeedParser {
+    FeedParser(address: url.absoluteString, charset: charset, limits: limits)
   }
 }
 

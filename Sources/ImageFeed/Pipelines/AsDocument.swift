@@ -1,6 +1,19 @@
 public import FeedStream
 import Foundation
 
+extension Publisher where Output == StreamingResponse, Failure == HTTPError {
+  /// Maps each response to an arriving document by its status, or fails with the reason why there is none.
+  ///
+  /// Status 200 is a changed document. **Demand:** passes through. **Failure:** ``RemoteFeedError``: the reason why no
+  /// response arrived, ``RemoteFeedError/unchanged(_:)`` for status 304, and any other status as invalid data. The body of
+  /// such a response is not read, except for the first 16 KiB of one that may be a challenge
+  /// (``InvalidData/challenge(_:)``). **Cancellation:** passes through.
+  public func asDocument() -> some Publisher<ArrivingDocument, RemoteFeedError> {
+    mapError(RemoteFeedError.connectivity)
+      .flatMap(maxPublishers: .max(1)) { $0.document }
+  }
+}
+
 extension Publisher where Output == HTTPResponse, Failure == HTTPError {
   /// Maps each response to a document by its status, or fails with the reason why there is none.
   ///
@@ -13,27 +26,61 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
   }
 }
 
-extension HTTPResponse {
-  fileprivate var document: Result<WebDocument, RemoteFeedError> {
-    let validators = FeedValidators(headers)
-    return switch status {
-    case 200: .success(WebDocument(body: body, type: headers["Content-Type"], url: url, validators: validators))
-    case 304: .failure(.unchanged(validators))
-    case _ where isChallenge: .failure(.invalidData(.challenge(status)))
-    default: .failure(.invalidData(.status(status)))
+extension StreamingResponse {
+  fileprivate var document: AnyPublisher<ArrivingDocument, RemoteFeedError> {
+    guard let error = refusal(status, headers) else {
+      let document = ArrivingDocument(
+        type: headers["Content-Type"], url: url, validators: FeedValidators(headers),
+        body: body.mapError(RemoteFeedError.connectivity).eraseToAnyPublisher())
+      return Just(document).setFailureType(to: RemoteFeedError.self).eraseToAnyPublisher()
     }
+    guard mayChallenge(status, headers) else { return Fail(error: error).eraseToAnyPublisher() }
+    return body.prefix(bytes: challengeBytes)
+      .reduce(into: Data()) { $0.append(contentsOf: $1) }
+      .replaceError(with: Data())
+      .setFailureType(to: RemoteFeedError.self)
+      .flatMap { page in
+        Fail(error: page.isChallenge ? .invalidData(.challenge(status)) : error)
+      }
+      .eraseToAnyPublisher()
   }
 }
 
 extension HTTPResponse {
-  /// True for what the large protectors of servers send to programs that they take for unwelcome robots.
-  private var isChallenge: Bool {
-    guard [401, 403, 429, 503].contains(status) else { return false }
-    if headers["cf-mitigated"]?.lowercased() == "challenge" { return true }
-    guard headers["Server"]?.lowercased().contains("cloudflare") == true else { return false }
-    let page = body.prefix(16 << 10)
-    return ["/cdn-cgi/challenge-platform/", "cf-chl-", "Just a moment..."].contains {
-      page.range(of: Data($0.utf8)) != nil
+  fileprivate var document: Result<WebDocument, RemoteFeedError> {
+    if let error = refusal(status, headers) {
+      let isChallenge = mayChallenge(status, headers) && body.prefix(challengeBytes).isChallenge
+      return .failure(isChallenge ? .invalidData(.challenge(status)) : error)
     }
+    return .success(
+      WebDocument(body: body, type: headers["Content-Type"], url: url, validators: FeedValidators(headers)))
+  }
+}
+
+/// The reason why a response with this head has no document; `nil` if it has one.
+private func refusal(_ status: Int, _ headers: HTTPHeaders) -> RemoteFeedError? {
+  switch status {
+  case 200: nil
+  case 304: .unchanged(FeedValidators(headers))
+  case _ where challengingStatuses.contains(status) && headers["cf-mitigated"]?.lowercased() == "challenge":
+    .invalidData(.challenge(status))
+  default: .invalidData(.status(status))
+  }
+}
+
+// MARK: - What the large protectors of servers send to programs that they take for unwelcome robots
+
+private let challengingStatuses = [401, 403, 429, 503]
+/// The number of bytes in which a challenge shows itself.
+private let challengeBytes = 16 << 10
+
+/// True when the body may be a challenge.
+private func mayChallenge(_ status: Int, _ headers: HTTPHeaders) -> Bool {
+  challengingStatuses.contains(status) && headers["Server"]?.lowercased().contains("cloudflare") == true
+}
+
+extension Data {
+  fileprivate var isChallenge: Bool {
+    ["/cdn-cgi/challenge-platform/", "cf-chl-", "Just a moment..."].contains { range(of: Data($0.utf8)) != nil }
   }
 }

@@ -83,12 +83,14 @@ public struct FeedLoader {
   /// asked for is carried out.
   public func load() -> AnyPublisher<Feed, FeedError> {
     saved.revalidated { known in
-      client.get(request(at: url, since: known))
+      client.open(request(at: url, since: known))
         .asDocument()
-        .followingPages(on: scheduler, reportingTo: options.onFeedFound) {
-          client.get(request(at: $0, since: known)).asDocument()
-        }
         .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler)
+        .followingPages(reportingTo: options.onFeedFound) { feed in
+          client.open(request(at: feed, since: known))
+            .asDocument()
+            .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler)
+        }
         .caching(to: saved, since: known, reportingTo: options.report)
     }
     .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)

@@ -16,11 +16,17 @@ extension Fetched: Sendable where Value: Sendable {}
 extension Fetched: Equatable where Value: Equatable {}
 extension Fetched: Hashable where Value: Hashable {}
 
-extension Publisher where Output == WebDocument, Failure == RemoteFeedError {
-  /// Maps each document to feed images, off the loop, or fails with the error in it.
+extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError {
+  /// Maps each document to feed images while it arrives, off the loop, or fails with the error in it.
   ///
-  /// **Demand:** one document at a time. **Failure:** ``RemoteFeedError``. **Cancellation:** passes through; decoding
-  /// that has begun continues, and its result is dropped.
+  /// The document is read in pieces (16 KiB, then more, up to 256 KiB): a document that is no feed, or too much of one,
+  /// ends its transfer with the first piece that shows it. A format without a reader reads it when it is complete. A web
+  /// page is searched for the feeds that it names, in its first megabyte.
+  ///
+  /// **Demand:** one document at a time, and one piece of its body when the last one has been read. **Failure:**
+  /// ``RemoteFeedError``; for a web page ``InvalidData/pageOfFeed(_:)``, ``InvalidData/severalFeeds(_:)`` or
+  /// ``InvalidData/webPage``. **Cancellation:** closes the transfer; decoding that has begun continues, and its result is
+  /// dropped.
   ///
   /// - Parameters:
   ///   - formats: what a document may be; the first that recognizes it reads it.
@@ -33,16 +39,32 @@ extension Publisher where Output == WebDocument, Failure == RemoteFeedError {
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
     let worker = SerialWorker(on: scheduler)
     return flatMap(maxPublishers: .max(1)) { document in
-      worker.publisher { () throws(RemoteFeedError) in
-        var validators = document.validators
-        validators.digest = BodyDigest(document.body)
-        if known != nil, known == validators.digest { throw .unchanged(validators) }
-        do throws(InvalidData) {
-          return Fetched(try formats.images(of: document, within: limits), validators: validators)
-        } catch {
-          throw .invalidData(error)
+      let reading = DocumentReading(of: document, as: formats, within: limits, unless: known)
+      return document.body
+        .framed(by: PieceDecoder())
+        .flatMap(maxPublishers: .max(1)) { piece in
+          worker.publisher { () throws(RemoteFeedError) in try reading.read(piece) }
         }
-      }
+        .compactMap { $0 }
     }
+  }
+}
+
+extension Publisher where Output == WebDocument, Failure == RemoteFeedError {
+  /// Maps each document, which is complete, to feed images, off the loop, or fails with the error in it.
+  ///
+  /// **Demand:** one document at a time. **Failure:** ``RemoteFeedError``, as for a document that arrives.
+  /// **Cancellation:** passes through; decoding that has begun continues, and its result is dropped.
+  ///
+  /// - Parameters:
+  ///   - formats: what a document may be; the first that recognizes it reads it.
+  ///   - limits: how much it may hold.
+  ///   - known: the digest of a body that need not be mapped again: it fails as ``RemoteFeedError/unchanged(_:)``.
+  ///   - scheduler: whose thread pool decodes: a large feed takes time that the loop cannot spare.
+  public func mapFeed(
+    _ formats: [any FeedFormat] = .web, within limits: FeedLimits = FeedLimits(),
+    unless known: BodyDigest? = nil, on scheduler: any LoopScheduler
+  ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
+    map(ArrivingDocument.init).mapFeed(formats, within: limits, unless: known, on: scheduler)
   }
 }

@@ -89,16 +89,24 @@ public final class VirtualNetwork {
     guard transfers[number] != nil else { return }
     let (ending, latency) = outcome(of: request, transfer)
     transfer.end(with: ending, after: latency)
+    cut(transfer)
+  }
+
+  /// Cuts what is on its way when an outage begins that is known already.
+  func cut(_ transfer: VirtualTransfer) {
     for outage in outages where outage.concerns(transfer.host) && outage.times.lowerBound > time.now {
       transfer.cut(at: outage.times.lowerBound)
     }
   }
+
+  func note(_ number: Int, bytes: Int) { log[number - firstInLog].bytes = bytes }
 
   func end(_ number: Int, _ ending: VirtualExchange.Ending) {
     transfers[number] = nil
     var exchange = log[number - firstInLog]
     exchange.ended = time.now
     exchange.ending = ending
+    if case .answered(let response) = ending { exchange.bytes = response.body.count }
     log[number - firstInLog] = exchange
     observer(exchange)
   }
@@ -114,13 +122,18 @@ public final class VirtualNetwork {
     let reply = origin.script(VirtualRequest(request: request, number: origin.requests, time: time.now), &random)
     // The script may have replaced itself.
     origins[host]?.requests += 1
-    let isLate = reply.latency >= request.timeout
+    transfer.pace = reply.pace
+    var latency = reply.latency
+    if case .answer(_, _, let body) = reply.ending, !transfer.isStreaming {
+      latency = latency.advanced(by: reply.pace.interval, times: max(0, body.count - 1) / reply.pace.bytes)
+    }
+    let isLate = latency >= request.timeout
     switch reply.ending {
-    case .answer(_, _, let body) where !isLate && body.count > request.maxBodyBytes:
-      return (.failed(transfer.error(.tooLarge(limit: request.maxBodyBytes))), reply.latency)
+    case .answer(_, _, let body) where !isLate && body.count > request.maxBodyBytes && !transfer.streams(body):
+      return (.failed(transfer.error(.tooLarge(limit: request.maxBodyBytes))), latency)
     case .answer(let status, let headers, let body) where !isLate:
       let response = HTTPResponse(status: status, headers: headers, body: body, url: request.url)
-      return (.answered(response), reply.latency)
+      return (.answered(response), latency)
     case .drop(let kind) where !isLate:
       return (.failed(transfer.error(kind)), reply.latency)
     case .answer, .drop, .silence:
@@ -131,6 +144,16 @@ public final class VirtualNetwork {
 
 extension VirtualNetwork: HTTPClient {
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    AnyPublisher(WorkOnRequest("VirtualNetwork") { VirtualTransfer(self, request) })
+    AnyPublisher(WorkOnRequest("VirtualNetwork") { VirtualGet(self, request) })
+  }
+
+  public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    AnyPublisher(WorkOnRequest("VirtualNetwork") { VirtualOpen(self, request) })
+  }
+}
+
+extension StreamInstant.Stride {
+  fileprivate func advanced(by other: Self, times: Int) -> Self {
+    .nanoseconds(Int(nanoseconds + other.nanoseconds * Int64(times)))
   }
 }

@@ -18,6 +18,18 @@ public struct VirtualReply: Sendable {
   /// The time from the request to its ending.
   public var latency: StreamInstant.Stride
   public var ending: Ending
+  /// How a body arrives.
+  public var pace = Pace()
+
+  /// How a body arrives: in pieces, one after another.
+  public struct Pace: Sendable, Hashable {
+    /// The bytes of a piece; 16 KiB by default.
+    public var bytes = 16 << 10
+    /// The time from one piece to the next; the first arrives with the head. Zero by default.
+    public var interval: StreamInstant.Stride = 0
+
+    public init() {}
+  }
 
   /// - Precondition: `latency` is zero or more.
   public init(after latency: StreamInstant.Stride, _ ending: Ending) {
@@ -40,6 +52,18 @@ public struct VirtualReply: Sendable {
     _ images: some Sequence<FeedImage>, after latency: StreamInstant.Stride = .milliseconds(80)
   ) -> VirtualReply {
     .answer(FeedPayload.bytes(of: images), after: latency)
+  }
+
+  /// The same with a body that arrives in pieces of `bytes`, the first with the head, the others `interval` apart.
+  ///
+  /// - Precondition: `bytes` is more than zero, and `interval` is zero or more.
+  public func arriving(in bytes: Int, every interval: StreamInstant.Stride = 0) -> VirtualReply {
+    precondition(
+      bytes > 0 && interval.nanoseconds >= 0,
+      "arriving(in: \(bytes), every: \(interval)): a piece has 1 byte or more and does not arrive before the last one")
+    var reply = self
+    (reply.pace.bytes, reply.pace.interval) = (bytes, interval)
+    return reply
   }
 
   /// A connection that is cut off before the answer is complete.

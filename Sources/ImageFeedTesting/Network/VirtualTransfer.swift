@@ -3,30 +3,50 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 
-/// One request, sent when its answer is asked for.
-final class VirtualTransfer: RequestedWork {
-  let host: String
-  private var isCancelled = false
+/// One request, sent when its answer is asked for, which is delivered when it is complete.
+final class VirtualGet: RequestedWork {
+  private let transfer: VirtualTransfer
 
-  private let network: VirtualNetwork
-  private let request: HTTPRequest
+  init(_ network: VirtualNetwork, _ request: HTTPRequest) { transfer = VirtualTransfer(network, request) }
+
+  func start(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) { transfer.send(settle) }
+
+  func cancel() { transfer.cancel() }
+}
+
+/// One request in progress.
+final class VirtualTransfer {
+  let network: VirtualNetwork
+  let request: HTTPRequest
+  let host: String
+  /// True when the body is delivered while it arrives.
+  let isStreaming: Bool
+  /// How the body arrives.
+  var pace = VirtualReply.Pace()
+
   private var settle: ((Result<HTTPResponse, HTTPError>) -> Void)?
   private var number: Int?
   private var ending: VirtualExchange.Ending?
   private var due = StreamInstant(nanoseconds: .max)
+  private var deadline = StreamInstant(nanoseconds: .max)
+  /// The body that is arriving, after the head.
+  private weak var body: VirtualBody?
   private var alarm: (any Cancellable)?
   /// The request's name in the list of waiting work.
   private let note: OriginNote
 
-  init(_ network: VirtualNetwork, _ request: HTTPRequest) {
+  init(_ network: VirtualNetwork, _ request: HTTPRequest, isStreaming: Bool = false) {
     self.network = network
     self.request = request
+    self.isStreaming = isStreaming
     host = request.url.host() ?? ""
     note = OriginNote(named: "the request to \(host)")
   }
 
-  func start(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
+  /// - Parameter settle: receives the answer, of which the body may still arrive.
+  func send(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
     self.settle = settle
+    deadline = network.time.now.advanced(by: request.timeout)
     network.send(request, self)
   }
 
@@ -47,14 +67,8 @@ final class VirtualTransfer: RequestedWork {
   }
 
   func cancel() {
-    guard !isCancelled else { return }
-    isCancelled = true
     settle = nil
-    alarm?.cancel()
-    alarm = nil
-    guard let number else { return }
-    self.number = nil
-    network.end(number, .cancelled)
+    stop(.cancelled)
   }
 
   func error(_ kind: HTTPError.Kind) -> HTTPError {
@@ -71,15 +85,45 @@ final class VirtualTransfer: RequestedWork {
   }
 
   private func finish() {
-    guard let number, let ending, let settle else { return }
+    guard let number, let ending else { return }
+    if case .answered(let response) = ending, streams(response.body), let settle = settle.take() {
+      return settle(.success(response))
+    }
     self.number = nil
-    self.settle = nil
+    let settle = settle.take()
     network.end(number, ending)
-    guard !isCancelled else { return }
     switch ending {
-    case .answered(let response): settle(.success(response))
-    case .failed(let error): settle(.failure(error))
+    case .answered(let response): settle?(.success(response))
+    case .failed(let error): if let settle { settle(.failure(error)) } else { body?.fail(error) }
     case .cancelled: break
     }
+  }
+}
+
+// MARK: - A body that arrives
+
+extension VirtualTransfer {
+  /// True when `body` arrives after the head.
+  func streams(_ body: Data) -> Bool {
+    isStreaming && (body.count > VirtualBody.window || pace.interval > 0 && body.count > pace.bytes)
+  }
+
+  /// The head has arrived, and `body` follows.
+  func open(_ body: VirtualBody) {
+    guard number != nil else { return }
+    self.body = body
+    ending = .failed(error(.timedOut(.receive)))
+    wait(until: deadline)
+    network.cut(self)
+  }
+
+  /// So many bytes of the body were read.
+  func read(_ bytes: Int) { if let number { network.note(number, bytes: bytes) } }
+
+  /// Ends the request, unless it has ended.
+  func stop(_ ending: VirtualExchange.Ending) {
+    alarm.take()?.cancel()
+    guard let number = number.take() else { return }
+    network.end(number, ending)
   }
 }

@@ -4,15 +4,20 @@ import Testing
 
 private let cutShort = HostileRow.Outcome.refused("was cut short")
 private let tooLarge = HostileRow.Outcome.refused("is larger than the limit of 33554432 bytes")
+private let notAFeed = HostileRow.Outcome.refused("is not a feed")
 private let tooManyFields = HostileRow.Outcome.refused("has too many header fields")
 private let broke = HostileRow.Outcome.refused("broke before the answer was complete")
 /// What the limit lets in of a body before it is refused.
 private let limit = 32.0
 
 let transportRows: [HostileRow] = [
-  HostileRow("an endless body", tooLarge, feedSize: limit) { connection in
+  HostileRow("an endless body", notAFeed) { connection in
     try connection.send("HTTP/1.1 200 OK\r\n\r\n")
     while true { try connection.send(Data(count: 65_536)) }
+  },
+  HostileRow("endless JSON", tooLarge, feedSize: 2 * limit) { connection in
+    try connection.send("HTTP/1.1 200 OK\r\n\r\n[")
+    while true { try connection.send(Data(repeating: 0x20, count: 65_536)) }
   },
   bomb("a gzip bomb", "gzip", Compression.gzip),
   bomb("a brotli bomb", "br", Compression.brotli),
@@ -81,7 +86,7 @@ let transportRows: [HostileRow] = [
 ]
 
 private func bomb(_ name: String, _ coding: String, _ compress: @escaping @Sendable (Data) -> Data) -> HostileRow {
-  HostileRow(name, tooLarge, feedSize: limit, fields: ["Content-Encoding: \(coding)"]) {
+  HostileRow(name, notAFeed, fields: ["Content-Encoding: \(coding)"]) {
     compress(Data(count: 64 << 20))
   }
 }

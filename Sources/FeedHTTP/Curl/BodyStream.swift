@@ -1,0 +1,113 @@
+import FeedStream
+import Foundation
+
+/// The bytes of a body between the connection and a reader who asks for them: some of them, as they came over the wire, and
+/// decoded when they are asked for.
+///
+/// Decoding on demand is what bounds the work of one turn: 16 KiB may decode to 16 MiB.
+final class BodyStream {
+  enum Next {
+    case chunk(Chunk)
+    /// More has to arrive first.
+    case nothing
+    case failed(HTTPError.Kind, cause: String)
+  }
+
+  /// From so many bytes on that wait here, the connection is not read.
+  static let window = 256 << 10
+  /// How much is decoded for one chunk.
+  private static let decodedBytes = 64 << 10
+
+  /// True while the connection is not read because of ``window``.
+  var isPaused = false
+  private var pieces: [Chunk] = []
+  private var waiting = 0
+  private var decoder: (any ContentDecoder)?
+  private var coding = ""
+  /// Decoding may go on without new bytes.
+  private var holdsMore = false
+  private var count = 0
+  private var limit = 0
+  private var room: [UInt8] = []
+
+  /// Starts afresh.
+  func begin(limit: Int) {
+    discard()
+    self.limit = limit
+    count = 0
+  }
+
+  /// The body is compressed with this.
+  func decode(with decoder: any ContentDecoder, coding: String) {
+    self.decoder = decoder
+    self.coding = coding
+  }
+
+  func discard() {
+    pieces = []
+    waiting = 0
+    decoder = nil
+    holdsMore = false
+    isPaused = false
+    room = []
+  }
+
+  var isFull: Bool { waiting >= Self.window }
+
+  /// True when everything that has arrived is delivered.
+  var isDrained: Bool { pieces.isEmpty && !holdsMore }
+
+  /// The problem of a body that is over, if it has one.
+  var problemAtEnd: (HTTPError.Kind, cause: String)? {
+    guard let decoder, !decoder.isComplete else { return nil }
+    return (.truncated, "the \(coding) data stops before its end")
+  }
+
+  /// Takes bytes as they come.
+  ///
+  /// - Returns: false when there are more than allowed.
+  func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if decoder == nil {
+      count += bytes.count
+      guard count <= limit else { return false }
+    }
+    pieces.append(Chunk(copying: bytes))
+    waiting += bytes.count
+    return true
+  }
+
+  /// The next bytes for the reader.
+  func next() -> Next {
+    if let decoder { return decoded(by: decoder) }
+    guard let piece = pieces.first else { return .nothing }
+    pieces.removeFirst()
+    waiting -= piece.count
+    return .chunk(piece)
+  }
+
+  private func decoded(by decoder: any ContentDecoder) -> Next {
+    if room.isEmpty { room = Array(repeating: 0, count: Self.decodedBytes) }
+    var filled = 0
+    while filled < room.count, let piece = pieces.first ?? (holdsMore ? Chunk() : nil) {
+      let step = piece.withUnsafeBytes { input in
+        room.withUnsafeMutableBytes { decoder.decode(input, into: UnsafeMutableRawBufferPointer(rebasing: $0[filled...])) }
+      }
+      guard let (consumed, produced) = step, consumed + produced > 0 || piece.isEmpty else {
+        return .failed(.encoding, cause: "the \(coding) data is damaged")
+      }
+      drop(consumed)
+      filled += produced
+      holdsMore = filled == room.count
+    }
+    count += filled
+    guard count <= limit else { return .failed(.tooLarge(limit: limit), cause: "") }
+    return filled == 0 ? .nothing : .chunk(room.withUnsafeBytes { Chunk(copying: UnsafeRawBufferPointer(rebasing: $0[..<filled])) })
+  }
+
+  /// Forgets bytes of the first piece, and the piece with its last one.
+  private func drop(_ consumed: Int) {
+    guard let piece = pieces.first else { return }
+    waiting -= consumed
+    if consumed == piece.count { pieces.removeFirst() } else { pieces[0] = piece[consumed..<piece.count] }
+  }
+}

@@ -1,0 +1,33 @@
+public import FeedStream
+public import Foundation
+
+/// An answer whose body is still arriving.
+public struct StreamingResponse {
+  /// The status code, whatever it is: judging it is the caller's.
+  public var status: Int
+  /// The header fields of the final answer.
+  public var headers: HTTPHeaders
+  /// Where the answer comes from: the address asked for, or the last one that a redirect led to.
+  public var url: URL
+  /// The body, decompressed, while it arrives. It can be subscribed to once.
+  ///
+  /// **Demand:** a chunk is delivered when it is asked for; as long as none is, the connection is not read, but for some
+  /// hundred kilobytes. **Failure:** whatever keeps the body from arriving whole; chunks that are not delivered by then are
+  /// dropped. **Cancellation:** closes the transfer immediately.
+  public var body: AnyPublisher<Chunk, HTTPError>
+
+  public init(status: Int, headers: HTTPHeaders = [], url: URL, body: AnyPublisher<Chunk, HTTPError>) {
+    self.status = status
+    self.headers = headers
+    self.url = url
+    self.body = body
+  }
+
+  /// An answer that is whole already.
+  public init(_ response: HTTPResponse) {
+    let body = response.body.isEmpty ? [] : [response.body.withUnsafeBytes { Chunk(copying: $0) }]
+    self.init(
+      status: response.status, headers: response.headers, url: response.url,
+      body: body.publisher.setFailureType(to: HTTPError.self).eraseToAnyPublisher())
+  }
+}

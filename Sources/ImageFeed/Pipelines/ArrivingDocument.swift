@@ -1,0 +1,32 @@
+public import FeedStream
+public import Foundation
+
+/// What a server sends with status 200, while its body arrives.
+public struct ArrivingDocument {
+  /// The value of `Content-Type`, as it came.
+  public var type: String?
+  /// Where it comes from, redirects followed.
+  public var url: URL
+  /// What the server can tell by whether it has changed since.
+  public var validators: FeedValidators
+  /// The body, decompressed: see ``StreamingResponse/body``.
+  public var body: AnyPublisher<Chunk, RemoteFeedError>
+
+  public init(
+    type: String? = nil, url: URL, validators: FeedValidators = FeedValidators(),
+    body: AnyPublisher<Chunk, RemoteFeedError>
+  ) {
+    self.type = type
+    self.url = url
+    self.validators = validators
+    self.body = body
+  }
+
+  /// A document that is whole already.
+  public init(_ document: WebDocument) {
+    let body = document.body.isEmpty ? [] : [document.body.withUnsafeBytes { Chunk(copying: $0) }]
+    self.init(
+      type: document.type, url: document.url, validators: document.validators,
+      body: body.publisher.setFailureType(to: RemoteFeedError.self).eraseToAnyPublisher())
+  }
+}

@@ -1,0 +1,150 @@
+import FeedFormats
+import FeedStream
+import Foundation
+
+/// A part of a body that is large enough to be worth a trip to the thread pool.
+struct DocumentPiece: Sendable {
+  var bytes: Chunk
+  var isLast: Bool
+}
+
+/// Joins chunks to pieces: 16 KiB at first, so that a wrong document is known early, then twice as much each, up to 256 KiB.
+struct PieceDecoder: ChunkDecoder {
+  static let smallest = 16 << 10
+  static let largest = 256 << 10
+
+  private var held: [Chunk] = []
+  private var count = 0
+  private var wanted = Self.smallest
+  private var isOver = false
+
+  mutating func feed(_ chunk: Chunk) {
+    held.append(chunk)
+    count += chunk.count
+  }
+
+  mutating func next() -> DocumentPiece? { count >= wanted ? take(isLast: false) : nil }
+
+  mutating func finish() -> DocumentPiece? {
+    guard !isOver else { return nil }
+    isOver = true
+    return take(isLast: true)
+  }
+
+  private mutating func take(isLast: Bool) -> DocumentPiece {
+    defer { (held, count, wanted) = ([], 0, min(2 * wanted, Self.largest)) }
+    return DocumentPiece(bytes: Chunk(joining: held), isLast: isLast)
+  }
+}
+
+/// Reads one document, piece by piece, on the thread pool.
+// @unchecked: one piece is read at a time, each when the one before it has been read.
+final class DocumentReading: @unchecked Sendable {
+  private enum Stage {
+    /// Too little is there to see what it is.
+    case beginning
+    /// A web page, which is read for its links.
+    case page
+    /// It is read when it is whole.
+    case whole
+    case arriving(any FeedReader)
+  }
+
+  /// How much of a page is searched for links.
+  private static let pageBytes = 1 << 20
+
+  private let formats: [any FeedFormat]
+  private let limits: FeedLimits
+  private let known: BodyDigest?
+  private var digest = BodyDigest.Builder()
+  private var stage = Stage.beginning
+  /// The document as far as it is kept.
+  private var document: WebDocument
+
+  /// - Parameter known: the digest of a body that need not be mapped again.
+  init(
+    of document: ArrivingDocument, as formats: [any FeedFormat], within limits: FeedLimits,
+    unless known: BodyDigest? = nil
+  ) {
+    self.formats = formats
+    self.limits = limits
+    self.known = known
+    self.document = WebDocument(
+      body: Data(), type: document.type, url: document.url, validators: document.validators)
+  }
+
+  /// - Returns: the images, with the last piece.
+  func read(_ piece: DocumentPiece) throws(RemoteFeedError) -> Fetched<FeedImages>? {
+    piece.bytes.withUnsafeBytes { digest.append($0) }
+    if piece.isLast {
+      let digest = self.digest
+      document.validators.digest = digest.finish()
+    }
+    defer { if piece.isLast { release() } }
+    if piece.isLast, known != nil, known == document.validators.digest { throw .unchanged(document.validators) }
+    do throws(InvalidData) {
+      return try images(after: piece).map { Fetched($0, validators: document.validators) }
+    } catch {
+      release()
+      throw .invalidData(error)
+    }
+  }
+
+  private func images(after piece: DocumentPiece) throws(InvalidData) -> FeedImages? {
+    if case .arriving = stage {
+      try feed(piece.bytes)
+    } else {
+      piece.bytes.withUnsafeBytes { document.body.append(contentsOf: $0) }
+      try judge(isWhole: piece.isLast)
+    }
+    return piece.isLast ? try finish() : nil
+  }
+
+  private func judge(isWhole: Bool) throws(InvalidData) {
+    if case .beginning = stage { stage = document.isWebPage ? .page : try chosen(isWhole: isWhole) }
+    guard case .page = stage, isWhole || document.body.count >= Self.pageBytes else { return }
+    let links = document.feedLinks.filter { URL(string: $0.address) != document.url }
+    guard links.isEmpty else { throw links.count > 1 ? .severalFeeds(links.map(\.address)) : .pageOfFeed(links[0]) }
+    stage = try chosen(isWhole: isWhole)
+  }
+
+  /// Chooses the format by what there is.
+  private func chosen(isWhole: Bool) throws(InvalidData) -> Stage {
+    guard !isWhole else { return .whole }
+    guard let format = formats.first(where: { $0.recognizes(document) }) else { throw .notAFeed }
+    guard var reader = format.reader(of: document, within: limits) else { return .whole }
+    try reader.read(document.body.withUnsafeBytes { Chunk(copying: $0) })
+    document.body = Data()
+    return .arriving(reader)
+  }
+
+  private func feed(_ bytes: Chunk) throws(InvalidData) {
+    guard case .arriving(var reader) = stage else { return }
+    // So that the reader is not copied.
+    stage = .whole
+    try reader.read(bytes)
+    stage = .arriving(reader)
+  }
+
+  private func finish() throws(InvalidData) -> FeedImages {
+    guard case .arriving(var reader) = stage else { return try formats.images(of: document, within: limits) }
+    stage = .whole
+    return try reader.finish()
+  }
+
+  /// What is kept is released here, on the pool, which takes time.
+  private func release() {
+    stage = .whole
+    document.body = Data()
+  }
+}
+
+extension WebDocument {
+  /// True for a web page, judged by its first bytes.
+  public var isWebPage: Bool { FeedLink.isPage([UInt8](body.prefix(4096))) }
+
+  /// The feeds that a web page names.
+  public var feedLinks: [FeedLink] {
+    FeedLink.links(inPage: [UInt8](body.prefix(1 << 20)), address: url.absoluteString)
+  }
+}

@@ -1,0 +1,131 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+
+/// One request, sent when its answer is asked for, which is delivered with its head.
+final class VirtualOpen: RequestedWork {
+  private let transfer: VirtualTransfer
+
+  init(_ network: VirtualNetwork, _ request: HTTPRequest) {
+    transfer = VirtualTransfer(network, request, isStreaming: true)
+  }
+
+  func start(_ settle: @escaping (Result<StreamingResponse, HTTPError>) -> Void) {
+    transfer.send { [transfer] result in
+      settle(
+        result.map { response in
+          let body = VirtualBody.Source(body: VirtualBody(transfer, response))
+          return StreamingResponse(
+            status: response.status, headers: response.headers, url: response.url, body: AnyPublisher(body))
+        })
+    }
+  }
+
+  func cancel() { transfer.cancel() }
+}
+
+/// The body of one answer on its way: its pieces arrive at their times, and wait until they are asked for.
+final class VirtualBody: Subscription {
+  /// A body of no more bytes, all of which arrive with the head, does not keep its request open.
+  static let window = 256 << 10
+
+  private let transfer: VirtualTransfer
+  private let response: HTTPResponse
+  private let opened: StreamInstant
+  private let pace: VirtualReply.Pace
+  private var reader: (value: (Chunk) -> Subscribers.Demand, completion: (Subscribers.Completion<HTTPError>) -> Void)?
+  private var demand = Subscribers.Demand.none
+  private var position = 0
+  private var isServing = false
+  private var alarm: (any Cancellable)?
+  private var failure: HTTPError?
+
+  init(_ transfer: VirtualTransfer, _ response: HTTPResponse) {
+    self.transfer = transfer
+    self.response = response
+    opened = transfer.network.time.now
+    pace = transfer.pace
+    transfer.open(self)
+  }
+
+  /// Nobody reads it any more, or nobody ever did.
+  deinit { transfer.stop(.cancelled) }
+
+  func request(_ demand: Subscribers.Demand) {
+    precondition(demand > .none, "VirtualNetwork: a demand of zero asks for nothing; ask for 1 or more")
+    self.demand += demand
+    serve()
+  }
+
+  func cancel() {
+    reader = nil
+    alarm.take()?.cancel()
+    transfer.stop(.cancelled)
+  }
+
+  /// The connection is lost.
+  func fail(_ error: HTTPError) {
+    failure = error
+    alarm.take()?.cancel()
+    reader.take()?.completion(.failure(error))
+  }
+
+  private func attach<S: Subscriber>(_ subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
+    reader = ({ subscriber.receive($0) }, { subscriber.receive(completion: $0) })
+    if let failure { fail(failure) } else { serve() }
+  }
+
+  private func serve() {
+    guard !isServing else { return }
+    isServing = true
+    defer { isServing = false }
+    while let reader {
+      guard position < response.body.count else {
+        transfer.stop(.answered(response))
+        self.reader = nil
+        return reader.completion(.finished)
+      }
+      guard demand > .none, hasArrived() else { return }
+      let end = min(position + pace.bytes, response.body.count)
+      guard end <= transfer.request.maxBodyBytes else {
+        let error = transfer.error(.tooLarge(limit: transfer.request.maxBodyBytes))
+        transfer.stop(.failed(error))
+        return fail(error)
+      }
+      let piece = response.body.dropFirst(position).prefix(end - position)
+      position = end
+      transfer.read(end)
+      demand -= 1
+      demand += reader.value(piece.withUnsafeBytes { Chunk(copying: $0) })
+    }
+  }
+
+  /// True when the next piece is here; waits for it if it is not.
+  private func hasArrived() -> Bool {
+    let time = transfer.network.time
+    let due = opened.advanced(by: .nanoseconds(pace.interval.nanoseconds * Int64(position / pace.bytes)))
+    guard due > time.now else { return true }
+    if alarm == nil {
+      alarm = time.alarm(at: due, OriginNote(named: "the body from \(transfer.host)")) { [self] in
+        alarm = nil
+        serve()
+      }
+    }
+    return false
+  }
+
+  /// The publisher of the body.
+  struct Source: Publisher {
+    typealias Output = Chunk
+    typealias Failure = HTTPError
+
+    let body: VirtualBody
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
+      precondition(body.reader == nil && body.position == 0, "VirtualNetwork: a body arrives once; subscribe to it once")
+      subscriber.receive(subscription: body)
+      body.attach(subscriber)
+    }
+  }
+}
