@@ -90,7 +90,9 @@ final class BodyStream {
     var filled = 0
     while filled < room.count, let piece = pieces.first ?? (holdsMore ? Chunk() : nil) {
       let step = piece.withUnsafeBytes { input in
-        room.withUnsafeMutableBytes { decoder.decode(input, into: UnsafeMutableRawBufferPointer(rebasing: $0[filled...])) }
+        room.withUnsafeMutableBytes { room in
+          decoder.decode(input, into: UnsafeMutableRawBufferPointer(rebasing: room[filled...]))
+        }
       }
       guard let (consumed, produced) = step, consumed + produced > 0 || piece.isEmpty else {
         return .failed(.encoding, cause: "the \(coding) data is damaged")
@@ -101,7 +103,7 @@ final class BodyStream {
     }
     count += filled
     guard count <= limit else { return .failed(.tooLarge(limit: limit), cause: "") }
-    return filled == 0 ? .nothing : .chunk(room.withUnsafeBytes { Chunk(copying: UnsafeRawBufferPointer(rebasing: $0[..<filled])) })
+    return filled == 0 ? .nothing : .chunk(Chunk(room[..<filled]))
   }
 
   /// Forgets bytes of the first piece, and the piece with its last one.

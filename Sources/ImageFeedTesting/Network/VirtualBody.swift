@@ -123,7 +123,8 @@ final class VirtualBody: Subscription {
     let body: VirtualBody
 
     func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
-      precondition(body.reader == nil && body.position == 0, "VirtualNetwork: a body arrives once; subscribe to it once")
+      precondition(
+        body.reader == nil && body.position == 0, "VirtualNetwork: a body arrives once; subscribe to it once")
       subscriber.receive(subscription: body)
       body.attach(subscriber)
     }

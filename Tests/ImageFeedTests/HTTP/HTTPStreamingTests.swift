@@ -232,7 +232,7 @@ private final class StreamProbe {
 
   init(_ publisher: AnyPublisher<StreamingResponse, HTTPError>) { begin(publisher) }
 
-  var bytes: Data { chunks.reduce(into: Data()) { bytes, chunk in chunk.withUnsafeBytes { bytes.append(contentsOf: $0) } } }
+  var bytes: Data { chunks.reduce(into: Data()) { $0.append(contentsOf: $1) } }
   var failure: HTTPError? { if case .failure(let error) = completion { error } else { nil } }
 
   func begin(_ publisher: AnyPublisher<StreamingResponse, HTTPError>) {
