@@ -121,7 +121,9 @@ extension StreamingExchange {
   }
 
   private func finish() {
-    if let (kind, cause) = body.problemAtEnd { return fail(HTTPError(kind, host: request.url.hostAndPort, cause: cause)) }
+    if let (kind, cause) = body.problemAtEnd {
+      return fail(HTTPError(kind, host: request.url.hostAndPort, cause: cause))
+    }
     body.discard()
     reader.take()?.completion(.finished)
   }

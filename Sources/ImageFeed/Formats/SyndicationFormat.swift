@@ -1,5 +1,5 @@
 public import FeedFormats
-public import FeedStream
+import FeedStream
 public import Foundation
 
 /// The formats of the web's feeds: RSS 0.90 to 2.0, Atom 0.3 and 1.0, JSON Feed 1 and 1.1, with Media RSS, iTunes and
