@@ -93,6 +93,27 @@ import Testing
     #expect(document.repairs == ["the text is UTF-8, another encoding is declared"])
   }
 
+  @Test func `the encoding does not depend on how the bytes are cut`() throws {
+    let rest = String(repeating: "a", count: 2_000)
+    // A character first and a byte that is none later; a byte that is none first and a character later.
+    for bytes in [Array(feed("é\(rest)~").utf8), Array(feed("~\(rest)é").utf8)] {
+      let document = try read(bytes: bytes.map { $0 == 0x7E ? 0xFF : $0 })
+      #expect(document.encoding == "UTF-8")
+    }
+    // A declaration that comes late.
+    _ = try read(bytes: Array((rest + feed("é")).utf8).map { $0 == 0xC3 ? 0xFF : $0 })
+    // A text that would be decided one way or the other by what is behind the first 64 KiB.
+    let long = feed(String(repeating: "é", count: 40_000) + "~", encoding: "windows-1251")
+    let bytes = Array(long.utf8).map { $0 == 0x7E ? 0xFF : $0 }
+    let whole = try FeedParser.document(of: bytes)
+    var parser = FeedParser()
+    for start in stride(from: 0, to: bytes.count, by: 1_000) {
+      try parser.feed(Array(bytes[start..<min(start + 1_000, bytes.count)]))
+    }
+    #expect(try parser.finish() == whole)
+    #expect(whole.encoding == "UTF-8")
+  }
+
   @Test func `a name that is no encoding's is not passed on`() throws {
     for name in ["//TRANSLIT", "x//IGNORE", "../../etc", String(repeating: "a", count: 500)] {
       try expect(Array(feed("é", encoding: name).utf8), charset: name, title: "é", encoding: "UTF-8")

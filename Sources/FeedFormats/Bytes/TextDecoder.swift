@@ -65,7 +65,8 @@ struct TextDecoder {
 
   /// Chooses the encoding, and returns the length of the byte order mark.
   private mutating func begin(_ head: Bytes) -> Int {
-    switch EncodingChoice(head: head, charset: charset) {
+    // As many bytes as there are at least, so that chunks of another size give no other encoding.
+    switch EncodingChoice(head: head.part(0, min(head.count, Self.headBytes)), charset: charset) {
     case .certain(let name, let iconvName, let skipped):
       encoding = name
       state = iconvName.flatMap(Iconv.init).map(State.converting) ?? .utf8
@@ -87,11 +88,13 @@ struct TextDecoder {
     let ascii = bytes.firstIndex { $0 >= 0x80 } ?? bytes.count
     text.append(bytes.part(0, ascii))
     let rest = bytes.part(ascii, bytes.count)
-    let whole = isLast ? rest.count : rest.countOfWholeCharacters
-    if !rest.part(0, whole).isUTF8 {
+    // What comes later decides nothing, however many bytes come together.
+    let judged = rest.part(0, min(rest.count, Self.undecidedBytes))
+    let whole = isLast && judged.count == rest.count ? judged.count : judged.countOfWholeCharacters
+    if !judged.part(0, whole).isUTF8 {
       encoding = name
       state = name == EncodingChoice.windows1252 ? .windows1252 : Iconv(name).map(State.converting) ?? .utf8
-    } else if isLast || whole > Self.undecidedBytes {
+    } else if isLast || judged.count == Self.undecidedBytes {
       if whole > 0 { repairs.insert(.declaredEncoding) }
       state = .utf8
     } else {
@@ -103,11 +106,12 @@ struct TextDecoder {
   private mutating func appendUTF8(_ bytes: Bytes, to text: inout [UInt8]) {
     if bytes.isUTF8 {
       text.append(bytes)
+      hasCharacters = hasCharacters || !bytes.isASCII
     } else {
       repairs.insert(.notUTF8)
       if text.appendRepaired(bytes) { hasCharacters = true }
-      encoding = hasCharacters ? "UTF-8" : EncodingChoice.windows1252
     }
+    if repairs.contains(.notUTF8) { encoding = hasCharacters ? "UTF-8" : EncodingChoice.windows1252 }
   }
 
   private mutating func dropZeros(of text: inout [UInt8], from start: Int) {

@@ -3,6 +3,16 @@ import CSimdJSON
 extension UnsafeBufferPointer where Element == UInt8 {
   var isUTF8: Bool { csimdjson_is_utf8(baseAddress, count) }
 
+  var isASCII: Bool {
+    let bytes = UnsafeRawBufferPointer(self)
+    var (index, high) = (0, UInt64(0))
+    while index + 8 <= count, high & 0x8080_8080_8080_8080 == 0 {
+      high = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      index += 8
+    }
+    return high & 0x8080_8080_8080_8080 == 0 && self[index...].allSatisfy { $0 < 0x80 }
+  }
+
   /// The number of bytes without a character at the end that may continue in the next chunk.
   var countOfWholeCharacters: Int {
     for back in 1..<4 where back <= count {
