@@ -19,6 +19,14 @@ final class PollWitness: HTTPClient {
       .eraseToAnyPublisher()
   }
 
+  func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    client.open(request)
+      .handleEvents(receiveOutput: { [self] response in
+        head = HTTPResponse(status: response.status, headers: response.headers, body: Data(), url: response.url)
+      })
+      .eraseToAnyPublisher()
+  }
+
   /// What a load ended with, as far as it matters for the next one, and in words.
   func facts(of result: FeedResult, now: Date) -> (AnswerFacts, String) {
     var facts = head.map { AnswerFacts($0, now: now) } ?? AnswerFacts(.noAnswer(wasAsked: false))
