@@ -296,7 +296,8 @@ private struct Bunching<Upstream: Publisher>: Publisher {
     private func later(_ action: @escaping (Down) -> Void) {
       let hundredth: Int64 = 10_000_000
       let instant = StreamInstant(nanoseconds: (time.now.nanoseconds / hundredth + 1) * hundredth)
-      works.append(time.scheduleOnce(after: instant) { [self] in if let down { action(down) } })
+      let work = time.scheduleOnce(after: instant) { [self] in if let down { action(down) } }
+      if let work { works.append(work) }
     }
 
     func receive(subscription: any Subscription) {
