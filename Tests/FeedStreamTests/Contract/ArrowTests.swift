@@ -19,7 +19,9 @@ import Testing
   @Test func `the rooms of the feed name only those below them`() throws {
     // Adapters side by side stand on the models, pipelines on them all. A new folder is given its place here.
     let house = try House("Sources/ImageFeed")
-    let order = ["Platform", "Feature", "Formats", "Cache", "Polling", "Pipelines", "Images"]
+    let order = [
+      "Platform", "Feature", "Formats", "Cache", "Subscriptions", "Pipelines", "Images", "Polling", "ManyFeeds",
+    ]
     #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")
     #expect(house.arrows(against: order) == [])
     #expect(house.arrows(from: "Cache", to: "Pipelines") == [])
