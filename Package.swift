@@ -74,7 +74,7 @@ let package = Package(
     .executableTarget(
       name: "feed",
       dependencies: [
-        "FeedFormats", "FeedStream", "ImageFeed", "PlainText", "Samples",
+        "FeedFormats", "FeedHTTPServer", "FeedStream", "ImageFeed", "PlainText", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "Logging", package: "swift-log", condition: everything),
         .product(name: "FlyingFox", package: "FlyingFox", condition: everything),

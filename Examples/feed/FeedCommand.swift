@@ -23,8 +23,8 @@ struct FeedCommand: ParsableCommand {
       """,
     version: "feed 0.1.0",
     subcommands: [
-      LoadCommand.self, WatchCommand.self, SubscriptionsCommand.self, InspectCommand.self, CacheCommand.self,
-      DemoCommand.self,
+      LoadCommand.self, WatchCommand.self, ServeCommand.self, SubscriptionsCommand.self, InspectCommand.self,
+      CacheCommand.self, DemoCommand.self,
     ])
 }
 

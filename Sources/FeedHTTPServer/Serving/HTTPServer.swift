@@ -13,7 +13,8 @@ public import FeedStream
 ///
 /// Lives on its scheduler's thread, and closes when it is released.
 public final class HTTPServer {
-  let scheduler: any LoopScheduler
+  /// The scheduler on which it lives.
+  public let scheduler: any LoopScheduler
   let limits: Limits
   private let listener: Listener?
   private let incoming: AnyPublisher<Connection, Never>

@@ -84,7 +84,8 @@ extension HTTPServer {
       path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).filter { !$0.isEmpty || path != "/" }
     }
 
-    func answer(_ request: Request, on scheduler: any LoopScheduler) {
+    /// Answers a request as its route does.
+    public func answer(_ request: Request, on scheduler: any LoopScheduler) {
       let isStar = request.targetForm == .asterisk
       let parts = isStar ? [] : Self.parts(request.path)
       var methods: [Method] = []

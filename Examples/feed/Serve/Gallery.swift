@@ -1,0 +1,176 @@
+import FeedHTTPServer
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+
+/// What the page shows: the feeds, what became of them, and their pictures, the latest first.
+final class Gallery {
+  /// A feed to follow.
+  struct Name {
+    let address: URL
+    let title: String?
+  }
+
+  /// Where a feed's pictures are from.
+  enum Origin {
+    case loading
+    case server
+    case saved(Date, reason: String)
+    case nowhere(reason: String)
+  }
+
+  struct Source {
+    let address: URL
+    let name: String
+    fileprivate(set) var origin = Origin.loading
+    fileprivate(set) var entries: [Entry] = []
+    fileprivate(set) var images: FeedImages = []
+    fileprivate(set) var checked: Date?
+    fileprivate(set) var checks = 0
+    fileprivate(set) var failures = 0
+
+    /// Why the server is away, if it is.
+    var trouble: String? {
+      switch origin {
+      case .loading, .server: nil
+      case .saved(_, let reason), .nowhere(let reason): reason
+      }
+    }
+  }
+
+  /// One picture on the page.
+  struct Entry {
+    /// Names the picture in addresses of this page.
+    let key: String
+    let id: String
+    let source: Int
+    let description: String?
+    let location: String?
+    let picture: URL
+    let seen: Date
+    /// In which load it came, and where in its feed.
+    fileprivate let batch: Int
+    fileprivate let position: Int
+  }
+
+  /// The most pictures of one feed.
+  static let mostImages = 2_000
+
+  private(set) var sources: [Source]
+  /// Counts what changed.
+  private(set) var version = 0
+  let started = Date()
+  private(set) var changed = Date()
+  let events: HTTPServer.EventLog
+  let every: Duration
+  private let now: () -> Date
+  private let secret = [UInt8].init((0..<16).map { _ in UInt8.random(in: 0...255) })
+  private var batch = 0
+  private var sorted: [Entry]?
+  private var pictures: [String: URL] = [:]
+
+  init(_ names: [Name], every: Duration, on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init) {
+    sources = names.map { name in
+      let title = name.title ?? name.address.host ?? name.address.absoluteString
+      return Source(address: name.address, name: title.printable(limit: 100))
+    }
+    self.every = every
+    self.now = now
+    events = HTTPServer.EventLog(on: scheduler)
+    events.snapshot = { [unowned self] in status }
+  }
+
+  /// All pictures, the latest first; those that came together as their feed has them.
+  var entries: [Entry] {
+    if let sorted { return sorted }
+    let all = sources.flatMap(\.entries).sorted {
+      ($1.batch, $0.position, $0.source) < ($0.batch, $1.position, $1.source)
+    }
+    sorted = all
+    return all
+  }
+
+  /// The address of a picture that stands in a feed now.
+  func picture(_ key: String) -> URL? { pictures[key] }
+
+  /// What became of a load.
+  func take(_ result: FeedResult, from index: Int) {
+    let before = sources[index]
+    let date = now()
+    sources[index].checks += 1
+    sources[index].checked = date
+    switch result {
+    case .success(let feed):
+      switch feed.source {
+      case .remote: sources[index].origin = .server
+      case .cache(let savedAt, _, let reason):
+        sources[index].origin = .saved(savedAt, reason: "\(reason)".printable(limit: 300))
+        sources[index].failures += 1
+      }
+      if feed.images != before.images || before.checks == 0 { show(feed.images, of: index, at: date) }
+    case .failure(let error):
+      sources[index].origin = .nowhere(reason: "\(error)".printable(limit: 300))
+      sources[index].failures += 1
+    }
+    let hasNews = sources[index].images != before.images
+    guard hasNews || sources[index].trouble != before.trouble || before.checks == 0 else { return }
+    version += 1
+    changed = date
+    events.send(status, name: hasNews ? "items" : "health")
+  }
+
+  private func show(_ images: FeedImages, of index: Int, at date: Date) {
+    batch += 1
+    sources[index].images = images
+    let known = Dictionary(sources[index].entries.map { ($0.id + $0.picture.absoluteString, $0) }) { first, _ in first }
+    for entry in sources[index].entries { pictures[entry.key] = nil }
+    sources[index].entries = images.prefix(Self.mostImages).enumerated().map { position, image in
+      let url = image.url
+      let old = known["\(image.id)" + url.absoluteString]
+      return Entry(
+        key: old?.key ?? key(url), id: "\(image.id)", source: index, description: image.description,
+        location: image.location, picture: url, seen: old?.seen ?? date, batch: old?.batch ?? batch,
+        position: position)
+    }
+    // Another feed may show the same picture.
+    for source in sources { for entry in source.entries { pictures[entry.key] = entry.picture } }
+    sorted = nil
+  }
+
+  /// With a secret of this process, so that no feed can make two pictures of one name.
+  private func key(_ url: URL) -> String {
+    let bytes = secret + Array(url.absoluteString.utf8)
+    let halves = [BodyDigest(bytes), BodyDigest(bytes.reversed())]
+    return halves.map { String($0.value, radix: 16) }.joined(separator: "-")
+  }
+
+  /// What an event says: what version there is, and who is away.
+  var status: String {
+    struct Status: Encodable {
+      struct Trouble: Encodable {
+        let feed: String
+        let reason: String
+        let saved: Bool
+      }
+      let version: Int
+      let pictures: Int
+      let away: [Trouble]
+    }
+    let away = sources.compactMap { source in
+      source.trouble.map { reason in
+        Status.Trouble(feed: source.name, reason: reason, saved: !source.entries.isEmpty)
+      }
+    }
+    let count = sources.reduce(0) { $0 + $1.entries.count }
+    return encoded(Status(version: version, pictures: count, away: away))
+  }
+}
+
+/// JSON with its keys in order.
+func encoded(_ value: some Encodable) -> String {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  // Values of these types always can be.
+  return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+}

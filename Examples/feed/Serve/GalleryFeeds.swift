@@ -1,0 +1,92 @@
+import Foundation
+import ImageFeed
+import PlainText
+
+/// The gallery for other feed readers.
+enum GalleryFeeds {
+  /// How many pictures.
+  static let most = 200
+
+  /// JSON Feed 1.1.
+  static func json(_ gallery: Gallery, at base: String, _ suffix: String) -> String {
+    struct Item: Encodable {
+      struct Author: Encodable { let name: String }
+      let id: String
+      let url: String
+      let external_url: String
+      let title: String?
+      let content_text: String
+      let image: String
+      let date_published: String
+      let authors: [Author]
+      let tags: [String]?
+    }
+    struct Document: Encodable {
+      let version = "https://jsonfeed.org/version/1.1"
+      let title = "Pictures"
+      let home_page_url: String
+      let feed_url: String
+      let items: [Item]
+    }
+    let items = gallery.entries.prefix(most).map { entry in
+      let picture = "\(base)/image/\(entry.key)\(suffix)"
+      return Item(
+        id: entry.id, url: picture, external_url: entry.picture.absoluteString, title: entry.description,
+        content_text: [entry.description, entry.location].compactMap { $0 }.joined(separator: "\n"), image: picture,
+        date_published: entry.seen.stamp, authors: [.init(name: gallery.sources[entry.source].name)],
+        tags: entry.location.map { [$0] })
+    }
+    return encoded(Document(home_page_url: "\(base)/", feed_url: "\(base)/feed.json", items: Array(items))) + "\n"
+  }
+
+  /// Atom (RFC 4287).
+  static func atom(_ gallery: Gallery, at base: String, _ suffix: String) -> String {
+    var text = """
+      <?xml version="1.0" encoding="utf-8"?>
+      <feed xmlns="http://www.w3.org/2005/Atom">
+      <title>Pictures</title>
+      <id>\(base.markup)/</id>
+      <updated>\(gallery.changed.stamp)</updated>
+      <link href="\(base.markup)/"/>
+      <link rel="self" href="\(base.markup)/feed.atom"/>
+
+      """
+    for entry in gallery.entries.prefix(most) {
+      let picture = "\(base)/image/\(entry.key)\(suffix)".markup
+      let name = gallery.sources[entry.source].name
+      let summary = [entry.description, entry.location].compactMap { $0 }.joined(separator: "\n")
+      text += """
+        <entry>
+        <title>\((entry.description ?? "A picture").markup)</title>
+        <id>urn:feed:\(entry.id.markup)</id>
+        <updated>\(entry.seen.stamp)</updated>
+        <author><name>\(name.markup)</name></author>
+        <link href="\(picture)"/>
+        <link rel="enclosure" href="\(picture)"/>
+        <link rel="via" href="\(entry.picture.absoluteString.markup)"/>
+        <summary>\(summary.markup)</summary>
+        </entry>
+
+        """
+    }
+    return text + "</feed>\n"
+  }
+}
+
+extension String {
+  /// The text as HTML and XML have it, also within quotation marks; what would not be seen is made visible.
+  var markup: String {
+    var result = ""
+    for character in printable.unicodeScalars {
+      switch character {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "'": result += "&#39;"
+      default: result.unicodeScalars.append(character)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// Figures for Prometheus, in its text format.
+enum GalleryMetrics {
+  static func text(_ gallery: Gallery, _ pictures: Pictures, connections: Int) -> String {
+    var text = ""
+    func family(_ name: String, _ type: String, _ help: String, _ samples: [(labels: String, value: Int)]) {
+      text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+      for sample in samples { text += "\(name)\(sample.labels) \(sample.value)\n" }
+    }
+    func feeds(_ value: (Gallery.Source) -> Int) -> [(String, Int)] {
+      gallery.sources.map { ("{feed=\"\(label($0.address.shown))\"}", value($0)) }
+    }
+    family("feed_checks_total", "counter", "Loads of a feed that have ended.", feeds(\.checks))
+    family("feed_failures_total", "counter", "Loads that its server did not answer with a feed.", feeds(\.failures))
+    family(
+      "feed_up", "gauge", "1 when the last load came from the server.",
+      feeds { $0.checks > 0 && $0.trouble == nil ? 1 : 0 })
+    family("feed_images", "gauge", "Pictures of a feed that are shown.", feeds(\.entries.count))
+    family(
+      "feed_last_check_timestamp_seconds", "gauge", "When the last load ended.",
+      feeds { Int($0.checked?.timeIntervalSince1970 ?? 0) })
+    family("feed_serve_connections", "gauge", "Open connections.", [("", connections)])
+    family("feed_serve_event_clients", "gauge", "Clients of event streams.", [("", gallery.events.clientCount)])
+    family("feed_serve_pictures", "gauge", "Pictures kept in memory.", [("", pictures.count)])
+    family("feed_serve_picture_bytes", "gauge", "Bytes of them.", [("", pictures.bytes)])
+    family("feed_serve_picture_hits_total", "counter", "Pictures answered from memory.", [("", pictures.hits)])
+    family("feed_serve_picture_misses_total", "counter", "Pictures asked of their servers.", [("", pictures.misses)])
+    family(
+      "feed_serve_picture_failures_total", "counter", "Of these, those that did not come.", [("", pictures.failures)])
+    return text
+  }
+
+  private static func label(_ text: String) -> String {
+    text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+  }
+}

@@ -1,0 +1,137 @@
+import ArgumentParser
+import FeedFormats
+import FeedHTTPServer
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+
+/// `feed serve`: a live page of feeds.
+struct ServeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Show feeds on a web page that stays up to date.",
+    discussion: """
+      The page's address is written to standard output; Ctrl-C ends it. Beside the page there are /feed.json (JSON Feed), \
+      /feed.atom, /events (Server-Sent Events), /health and /metrics (Prometheus). Browsers on this machine alone reach \
+      it; another --host needs the token that is part of the address.
+
+      Examples:
+        feed serve https://example.com/feed.json
+        feed serve --opml subscriptions.opml --every 5m
+        feed serve --host 0.0.0.0 --port 9000 https://example.com/feed.json
+      """)
+
+  @Argument(
+    help: ArgumentHelp("The feeds' addresses, http or https.", valueName: "url"), transform: FeedAddress.parse)
+  var addresses: [URL] = []
+
+  @Option(help: ArgumentHelp("A list of feeds, as feed readers export it.", valueName: "file"))
+  var opml: String?
+
+  @Option(help: ArgumentHelp("The numeric address to listen at.", valueName: "address"))
+  var host = "127.0.0.1"
+
+  @Option(help: ArgumentHelp("The port to listen at; 0 for any that is free.", valueName: "n"))
+  var port = 8080
+
+  @Option(
+    help: ArgumentHelp("How long to wait between two loads of a feed. (default: 15m)", valueName: "d"),
+    transform: DurationArgument.init(positive:))
+  var every = DurationArgument(.seconds(15 * 60))
+
+  @Option(
+    help: ArgumentHelp("The token that requests need; one is made for a host that others reach.", valueName: "text"))
+  var token: String?
+
+  @Option(help: ArgumentHelp("Another name under which the page is reached.", valueName: "name"))
+  var allowHost: [String] = []
+
+  @Option(
+    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
+    transform: DurationArgument.init(positive:))
+  var timeout = DurationArgument(.seconds(30))
+
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
+    if let token, token.isEmpty || !token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !";,\"&+%#".utf8.contains($0) }) {
+      throw ValidationError("--token needs letters and digits.")
+    }
+    guard !addresses.isEmpty || opml != nil else { throw ValidationError("Give the address of a feed, or --opml.") }
+  }
+
+  func run() throws {
+    let feeds = try feeds()
+    let session = Session(verbose: common.verbose)
+    let store = SQLiteFeedStore(cacheAt: common.cachePath, on: session)
+    let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
+    session.cache = cache
+    let client = ObservedClient(client: CurlHTTPClient(on: session.loop), observer: nil, log: session.log)
+    let gallery = Gallery(feeds, every: every.duration, on: session.loop)
+    let address = host == "localhost" ? "127.0.0.1" : host
+    do throws(SystemError) {
+      let server = try HTTPServer(at: .internet(address, port: port), limits: Self.limits, on: session.loop)
+      let door = Door(host: address, token: token, names: allowHost)
+      let site = Site(gallery, Pictures(client: client, on: session.loop), door, server)
+      session.keep(server.serve(site.routes, behind: door))
+      session.keep(AnyCancellable { server.close() })
+      for (index, feed) in feeds.enumerated() {
+        session.keep(follow(feed, index, gallery, client, cache, on: session))
+      }
+      session.print(Array("\(site.place(port: server.address?.port ?? port))\n".utf8))
+    } catch {
+      session.fail("\(error)".printable)
+    }
+    try session.finish(closing: store)
+  }
+
+  private static var limits: HTTPServer.Limits {
+    var limits = HTTPServer.Limits()
+    // Nothing is sent to this server but requests for what there is.
+    limits.bodyBytes = 4 * 1024
+    return limits
+  }
+
+  /// Loads one feed again and again, into the gallery.
+  private func follow(
+    _ feed: Gallery.Name, _ index: Int, _ gallery: Gallery, _ client: ObservedClient, _ cache: FeedCache,
+    on session: Session
+  ) -> AnyCancellable {
+    var options = FeedLoader.Options()
+    options.maxAge = common.maxAge.duration
+    options.timeout = timeout.duration
+    options.report = { [console = session.console] in console.warn("\($0)") }
+    let loader = FeedLoader(feed.address, client: client, cache: cache, on: session.loop, options: options)
+    return Publishers.Interval(every: every.duration, scheduler: session.loop)
+      .map { _ in }
+      .prepend(())
+      .flatMap(maxPublishers: .max(1)) {
+        loader.load().map { FeedResult.success($0) }.catch { Just(.failure($0)) }
+      }
+      .sink { gallery.take($0, from: index) }
+  }
+
+  /// The feeds that the arguments name, each once.
+  private func feeds() throws -> [Gallery.Name] {
+    var feeds = addresses.map { Gallery.Name(address: $0, title: nil) }
+    if let opml {
+      guard let data = FileManager.default.contents(atPath: opml) else {
+        throw ValidationError("The file \(opml) cannot be read.")
+      }
+      do {
+        for feed in try OPML(parsing: Array(data)).feeds {
+          if let address = try? FeedAddress.parse(feed.address) {
+            feeds.append(Gallery.Name(address: address, title: feed.outline.name))
+          }
+        }
+      } catch {
+        throw ValidationError("\(opml): \(error)")
+      }
+    }
+    guard !feeds.isEmpty else { throw ValidationError("\(opml ?? "") names no feed with an http or https address.") }
+    var known: Set<URL> = []
+    return feeds.filter { known.insert($0.address).inserted }
+  }
+}

@@ -1,0 +1,106 @@
+import FeedHTTPServer
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// The addresses of the page and of what goes with it.
+struct Site {
+  let gallery: Gallery
+  let pictures: Pictures
+  let door: Door
+  private unowned let server: HTTPServer
+
+  init(_ gallery: Gallery, _ pictures: Pictures, _ door: Door, _ server: HTTPServer) {
+    self.gallery = gallery
+    self.pictures = pictures
+    self.door = door
+    self.server = server
+  }
+
+  /// What is printed.
+  func place(port: Int) -> String {
+    var host = server.address.map { "\($0)" } ?? ""
+    if host.hasPrefix("0.0.0.0:") { host = "127.0.0.1:\(port)" }
+    if host.hasPrefix("[::]:") { host = "[::1]:\(port)" }
+    return "http://\(host)/" + (door.token.map { "?token=\($0)" } ?? "")
+  }
+
+  var routes: HTTPServer.Routes {
+    var routes = HTTPServer.Routes()
+    let (gallery, pictures, door) = (gallery, pictures, door)
+    func show(_ path: String, _ type: String, _ text: @escaping (HTTPServer.Request) -> String) {
+      routes.get(path) { request in Self.answer(request, type, text(request), door) }
+    }
+    show("/", "text/html; charset=utf-8") { GalleryPage.text(gallery, from: Int($0.query("from") ?? "") ?? 0) }
+    show("/health", "text/html; charset=utf-8") { _ in HealthPage.text(gallery) }
+    show("/feed.json", "application/feed+json; charset=utf-8") { GalleryFeeds.json(gallery, at: base($0), suffix) }
+    show("/feed.atom", "application/atom+xml; charset=utf-8") { GalleryFeeds.atom(gallery, at: base($0), suffix) }
+    show("/metrics", "text/plain; version=0.0.4; charset=utf-8") { [unowned server] _ in
+      GalleryMetrics.text(gallery, pictures, connections: server.connectionCount)
+    }
+    show("/style.css", "text/css; charset=utf-8") { _ in PageAssets.style }
+    show("/script.js", "text/javascript; charset=utf-8") { _ in PageAssets.script }
+    show("/icon.svg", "image/svg+xml") { _ in PageAssets.icon }
+    routes.get("/events") { _ in
+      var response = HTTPServer.Response.events(gallery.events, greeting: .init(gallery.status, name: "hello"))
+      Self.protect(&response)
+      return response
+    }
+    routes.get("/image/:key") { (request: HTTPServer.Request) -> AnyPublisher<HTTPServer.Response, any Error> in
+      if let width = request.query("w"), !(1...4096).contains(Int(width) ?? 0) {
+        return Fail(error: HTTPServer.Status.badRequest).eraseToAnyPublisher()
+      }
+      guard let key = request.parameters["key"], let url = gallery.picture(key) else {
+        return Fail(error: HTTPServer.Status.notFound).eraseToAnyPublisher()
+      }
+      return pictures.picture(at: url).map { picture in
+        var response = HTTPServer.Response(
+          headers: [
+            "Content-Type": picture.type, "ETag": "\"\(picture.tag)\"", "Cache-Control": "private, max-age=3600",
+          ], body: picture.bytes)
+        Self.protect(&response)
+        return response
+      }
+      .eraseToAnyPublisher()
+    }
+    return routes
+  }
+
+  /// Under which address the client reached this.
+  private func base(_ request: HTTPServer.Request) -> String { "http://\(request.host ?? "localhost")" }
+  /// What makes an address of a picture complete for a reader that has no cookies.
+  private var suffix: String { door.token.map { "?token=\($0)" } ?? "" }
+
+  /// A text, with its version, so that nothing is sent that the client has.
+  private static func answer(
+    _ request: HTTPServer.Request, _ type: String, _ text: String, _ door: Door
+  ) -> HTTPServer.Response {
+    // The token does not stay in the address bar.
+    if request.path == "/", let token = door.token, request.query("token") != nil {
+      var response = HTTPServer.Response.redirect(to: "/")
+      response.headers["Set-Cookie"] = "\(Door.cookie)=\(token); HttpOnly; SameSite=Strict; Path=/"
+      protect(&response)
+      return response
+    }
+    var response = HTTPServer.Response(headers: ["Content-Type": type], body: Chunk(text))
+    response.headers["ETag"] = "\"\(String(BodyDigest(text.utf8).value, radix: 36))\""
+    response.headers["Cache-Control"] = "no-cache"
+    protect(&response)
+    return response
+  }
+
+  /// A page may show what is from here, and be shown nowhere else.
+  static func protect(_ response: inout HTTPServer.Response) {
+    for (name, value) in [
+      (
+        "Content-Security-Policy",
+        "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+          + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+      ),
+      ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
+      ("Cross-Origin-Resource-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
+    ] {
+      response.headers[name] = value
+    }
+  }
+}
