@@ -90,6 +90,8 @@ let package = Package(
       name: "LoadAndShow", dependencies: ["FeedStream", "ImageFeed", "PlainText"], path: "Examples/LoadAndShow"),
     .executableTarget(
       name: "YourOwnFormat", dependencies: ["FeedFormats", "FeedStream", "ImageFeed"], path: "Examples/YourOwnFormat"),
+    .executableTarget(
+      name: "LiveEvents", dependencies: ["FeedHTTPServer", "FeedStream"], path: "Examples/LiveEvents"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
     .target(name: "TestingASearch", dependencies: ["FeedStream"], path: "Examples/TestingASearch/Sources"),
     .testTarget(
@@ -132,7 +134,8 @@ let package = Package(
     .testTarget(
       name: "SnippetTests",
       dependencies: [
-        "TestSupport", "FeedFormats", "FeedHTTP", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting",
+        "TestSupport", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedStream", "FeedStreamTesting", "ImageFeed",
+        "ImageFeedTesting",
       ]),
     .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream"]),
     .testTarget(
@@ -169,8 +172,8 @@ let package = Package(
       name: "CommandLineTests",
       dependencies: [
         "TestSupport",
-        "feed", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads", "TypeAndSearch", "ShowFeed",
-        "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedStream", "ImageFeed",
+        "feed", "LiveEvents", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads", "TypeAndSearch", "ShowFeed",
+        "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedHTTPServer", "FeedStream", "ImageFeed",
         "PlainText", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),

@@ -59,6 +59,22 @@ import Testing
     }
   }
 
+  @Test func `LiveEvents shows what anybody says to everybody who listens, and ends when told to`() async throws {
+    let run = try RunningFeed(program: FeedBinary.path(of: "LiveEvents"), ["0"])
+    let number = try port(of: try #require(await run.output.line()))
+    #expect(try await get(number, "/").contains("EventSource"))
+    let said = try await ask(
+      number, "POST /say HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+    #expect(said.hasPrefix("HTTP/1.1 204"))
+    let hello = try await ask(number, "GET /events HTTP/1.1\r\nHost: h\r\n\r\n", upTo: "listening\n\n")
+    let id = try #require(hello.firstMatch(of: #/id: (\w+)-1\n/#)?.1)
+    // A client that was away gets what was said meanwhile.
+    let late = "GET /events HTTP/1.1\r\nHost: h\r\nLast-Event-ID: \(id)-0\r\n\r\n"
+    #expect(try await ask(number, late, upTo: "data: hello\n\n").contains("event: said\ndata: hello\n\n"))
+    run.send(SIGINT)
+    #expect(await run.status() == 0)
+  }
+
   @Test func `ZipTwoLoads shows both feeds together, or neither`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, _ in
       let both = try await run("ZipTwoLoads", url, url + "?2")

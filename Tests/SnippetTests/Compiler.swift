@@ -117,7 +117,8 @@ struct SnippetCompiler {
   }
 
   private static let imports = [
-    "FeedStream", "FeedStreamTesting", "FeedHTTP", "FeedFormats", "ImageFeed", "ImageFeedTesting", "Foundation",
+    "FeedStream", "FeedStreamTesting", "FeedHTTP", "FeedHTTPServer", "FeedFormats", "ImageFeed", "ImageFeedTesting",
+    "Foundation",
     "Testing",
   ].map { "import \($0)\n" }.joined()
 

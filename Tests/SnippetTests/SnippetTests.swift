@@ -1,5 +1,6 @@
 import FeedFormats
 import FeedHTTP
+import FeedHTTPServer
 import FeedStream
 import FeedStreamTesting
 import Foundation

@@ -22,7 +22,9 @@ final class Gallery {
 
   struct Source {
     let address: URL
-    let name: String
+    /// The name that a list gave it, or else its own, or that of its host.
+    fileprivate(set) var name: String
+    fileprivate let isNamed: Bool
     fileprivate(set) var origin = Origin.loading
     fileprivate(set) var entries: [Entry] = []
     fileprivate(set) var images: FeedImages = []
@@ -48,9 +50,11 @@ final class Gallery {
     let description: String?
     let location: String?
     let picture: URL
-    let seen: Date
-    /// In which load it came, and where in its feed.
-    fileprivate let batch: Int
+    /// When it was published, or else when it was first seen here.
+    let date: Date
+    /// What it is sorted by: a picture that was there from the beginning and has no date comes last.
+    fileprivate let rank: Date
+    /// Where it is in its feed.
     fileprivate let position: Int
   }
 
@@ -66,14 +70,14 @@ final class Gallery {
   let every: Duration
   private let now: () -> Date
   private let secret = [UInt8].init((0..<16).map { _ in UInt8.random(in: 0...255) })
-  private var batch = 0
   private var sorted: [Entry]?
   private var pictures: [String: URL] = [:]
 
   init(_ names: [Name], every: Duration, on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init) {
     sources = names.map { name in
-      let title = name.title ?? name.address.host ?? name.address.absoluteString
-      return Source(address: name.address, name: title.printable(limit: 100))
+      let port = name.address.port.map { ":\($0)" } ?? ""
+      let title = name.title ?? name.address.host.map { $0 + port } ?? name.address.absoluteString
+      return Source(address: name.address, name: title.printable(limit: 100), isNamed: name.title != nil)
     }
     self.every = every
     self.now = now
@@ -81,11 +85,11 @@ final class Gallery {
     events.snapshot = { [unowned self] in status }
   }
 
-  /// All pictures, the latest first; those that came together as their feed has them.
+  /// All pictures, the latest first; those of one date as their feed has them.
   var entries: [Entry] {
     if let sorted { return sorted }
     let all = sources.flatMap(\.entries).sorted {
-      ($1.batch, $0.position, $0.source) < ($0.batch, $1.position, $1.source)
+      ($1.rank, $0.position, $0.source) < ($0.rank, $1.position, $1.source)
     }
     sorted = all
     return all
@@ -121,8 +125,9 @@ final class Gallery {
   }
 
   private func show(_ images: FeedImages, of index: Int, at date: Date) {
-    batch += 1
+    let isFirst = sources[index].checks <= 1
     sources[index].images = images
+    if !sources[index].isNamed, let title = images.title { sources[index].name = title.printable(limit: 100) }
     let known = Dictionary(sources[index].entries.map { ($0.id + $0.picture.absoluteString, $0) }) { first, _ in first }
     for entry in sources[index].entries { pictures[entry.key] = nil }
     sources[index].entries = images.prefix(Self.mostImages).enumerated().map { position, image in
@@ -130,8 +135,8 @@ final class Gallery {
       let old = known["\(image.id)" + url.absoluteString]
       return Entry(
         key: old?.key ?? key(url), id: "\(image.id)", source: index, description: image.description,
-        location: image.location, picture: url, seen: old?.seen ?? date, batch: old?.batch ?? batch,
-        position: position)
+        location: image.location, picture: url, date: image.published ?? old?.date ?? date,
+        rank: image.published ?? old?.rank ?? (isFirst ? .distantPast : date), position: position)
     }
     // Another feed may show the same picture.
     for source in sources { for entry in source.entries { pictures[entry.key] = entry.picture } }
@@ -167,9 +172,10 @@ final class Gallery {
   }
 }
 
-/// JSON with its keys in order.
+/// JSON with its keys in order, `feed_url` for `feedURL`.
 func encoded(_ value: some Encodable) -> String {
   let encoder = JSONEncoder()
+  encoder.keyEncodingStrategy = .convertToSnakeCase
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   // Values of these types always can be.
   return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"

@@ -13,30 +13,30 @@ enum GalleryFeeds {
       struct Author: Encodable { let name: String }
       let id: String
       let url: String
-      let external_url: String
+      let externalURL: String
       let title: String?
-      let content_text: String
+      let contentText: String
       let image: String
-      let date_published: String
+      let datePublished: String
       let authors: [Author]
       let tags: [String]?
     }
     struct Document: Encodable {
       let version = "https://jsonfeed.org/version/1.1"
       let title = "Pictures"
-      let home_page_url: String
-      let feed_url: String
+      let homePageURL: String
+      let feedURL: String
       let items: [Item]
     }
     let items = gallery.entries.prefix(most).map { entry in
       let picture = "\(base)/image/\(entry.key)\(suffix)"
       return Item(
-        id: entry.id, url: picture, external_url: entry.picture.absoluteString, title: entry.description,
-        content_text: [entry.description, entry.location].compactMap { $0 }.joined(separator: "\n"), image: picture,
-        date_published: entry.seen.stamp, authors: [.init(name: gallery.sources[entry.source].name)],
+        id: entry.id, url: picture, externalURL: entry.picture.absoluteString, title: entry.description,
+        contentText: [entry.description, entry.location].compactMap { $0 }.joined(separator: "\n"), image: picture,
+        datePublished: entry.date.stamp, authors: [.init(name: gallery.sources[entry.source].name)],
         tags: entry.location.map { [$0] })
     }
-    return encoded(Document(home_page_url: "\(base)/", feed_url: "\(base)/feed.json", items: Array(items))) + "\n"
+    return encoded(Document(homePageURL: "\(base)/", feedURL: "\(base)/feed.json", items: Array(items))) + "\n"
   }
 
   /// Atom (RFC 4287).
@@ -59,7 +59,7 @@ enum GalleryFeeds {
         <entry>
         <title>\((entry.description ?? "A picture").markup)</title>
         <id>urn:feed:\(entry.id.markup)</id>
-        <updated>\(entry.seen.stamp)</updated>
+        <updated>\(entry.date.stamp)</updated>
         <author><name>\(name.markup)</name></author>
         <link href="\(picture)"/>
         <link rel="enclosure" href="\(picture)"/>

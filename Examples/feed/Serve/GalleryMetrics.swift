@@ -22,12 +22,12 @@ enum GalleryMetrics {
       feeds { Int($0.checked?.timeIntervalSince1970 ?? 0) })
     family("feed_serve_connections", "gauge", "Open connections.", [("", connections)])
     family("feed_serve_event_clients", "gauge", "Clients of event streams.", [("", gallery.events.clientCount)])
-    family("feed_serve_pictures", "gauge", "Pictures kept in memory.", [("", pictures.count)])
-    family("feed_serve_picture_bytes", "gauge", "Bytes of them.", [("", pictures.bytes)])
-    family("feed_serve_picture_hits_total", "counter", "Pictures answered from memory.", [("", pictures.hits)])
-    family("feed_serve_picture_misses_total", "counter", "Pictures asked of their servers.", [("", pictures.misses)])
     family(
-      "feed_serve_picture_failures_total", "counter", "Of these, those that did not come.", [("", pictures.failures)])
+      "feed_serve_pictures_total", "counter", "Pictures that were asked for.",
+      [
+        ("{from=\"cache\"}", pictures.fromCache), ("{from=\"server\"}", pictures.fromServers),
+        ("{from=\"nowhere\"}", pictures.failures),
+      ])
     return text
   }
 

@@ -42,8 +42,8 @@ enum GalleryPage {
       <li id="p\(entry.key)" data-key="\(entry.key)"><article>
       <a class="picture" href="/image/\(entry.key)?w=1600"><img src="/image/\(entry.key)?w=400" \
       loading="\(isFirst ? "eager" : "lazy")" decoding="async" alt="\(description ?? "A picture without a description")"></a>
-      <div class="text"><p class="description"><bdi>\(description ?? "")</bdi></p>\(place)
-      <p class="about"><bdi>\(source.name.markup)</bdi> · <time datetime="\(entry.seen.stamp)">\(age(entry.seen, now))</time> · \
+      <div class="text"><p class="description"><bdi>\(description ?? "A picture without a description")</bdi></p>\(place)
+      <p class="about"><bdi>\(source.name.markup)</bdi> · <time datetime="\(entry.date.stamp)">\(age(entry.date, now))</time> · \
       \(origin)</p></div>
       </article></li>
 
@@ -103,8 +103,8 @@ enum HealthPage {
         switch source.origin {
         case .loading: "loading"
         case .server: "well"
-        case .saved(let date, let reason): "away; saved \(GalleryPage.age(date, now)). \(reason.markup)"
-        case .nowhere(let reason): "nothing to show. \(reason.markup)"
+        case .saved(let date, let reason): "away; saved \(GalleryPage.age(date, now)), because: \(reason.markup)"
+        case .nowhere(let reason): "nothing to show: \(reason.markup)"
         }
       rows += """
         <tr><th scope="row"><bdi>\(source.name.markup)</bdi><br><small><bdi>\(source.address.shown.markup)</bdi></small></th>\

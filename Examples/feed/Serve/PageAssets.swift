@@ -45,6 +45,7 @@ enum PageAssets {
     .scrolling { overflow-x: auto; }
     table { border-collapse: collapse; width: 100%; background: var(--card); }
     th, td { text-align: left; padding: .6rem .8rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+    thead th, td:nth-child(n+3) { white-space: nowrap; overflow-wrap: normal; }
     small { color: var(--soft); font-weight: 400; }
     .away { color: var(--warn); }
     footer { margin-top: 2rem; }

@@ -23,7 +23,8 @@ struct ServeCommand: ParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("The feeds' addresses, http or https.", valueName: "url"), transform: FeedAddress.parse)
+    help: ArgumentHelp("The feeds' addresses, http or https; the subscriptions unless given.", valueName: "url"),
+    transform: FeedAddress.parse)
   var addresses: [URL] = []
 
   @Option(help: ArgumentHelp("A list of feeds, as feed readers export it.", valueName: "file"))
@@ -59,7 +60,6 @@ struct ServeCommand: ParsableCommand {
     if let token, token.isEmpty || !token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !";,\"&+%#".utf8.contains($0) }) {
       throw ValidationError("--token needs letters and digits.")
     }
-    guard !addresses.isEmpty || opml != nil else { throw ValidationError("Give the address of a feed, or --opml.") }
   }
 
   func run() throws {
@@ -74,7 +74,7 @@ struct ServeCommand: ParsableCommand {
     do throws(SystemError) {
       let server = try HTTPServer(at: .internet(address, port: port), limits: Self.limits, on: session.loop)
       let door = Door(host: address, token: token, names: allowHost)
-      let site = Site(gallery, Pictures(client: client, on: session.loop), door, server)
+      let site = Site(gallery, Pictures(pictures(client, on: session)), door, server)
       session.keep(server.serve(site.routes, behind: door))
       session.keep(AnyCancellable { server.close() })
       for (index, feed) in feeds.enumerated() {
@@ -85,6 +85,14 @@ struct ServeCommand: ParsableCommand {
       session.fail("\(error)".printable)
     }
     try session.finish(closing: store)
+  }
+
+  /// The pictures, kept beside the feeds.
+  private func pictures(_ client: ObservedClient, on session: Session) -> ImageLoader {
+    let folder = URL(fileURLWithPath: common.cachePath).deletingLastPathComponent().appendingPathComponent("images")
+      .path
+    let cache = ImageCache(store: DiskImageStore(folder: folder), on: session.loop)
+    return ImageLoader(client: client, cache: cache) { [console = session.console] in console.warn("\($0)") }
   }
 
   private static var limits: HTTPServer.Limits {
@@ -113,24 +121,19 @@ struct ServeCommand: ParsableCommand {
       .sink { gallery.take($0, from: index) }
   }
 
-  /// The feeds that the arguments name, each once.
+  /// The feeds that the arguments name, each once; the subscriptions when they name none.
   private func feeds() throws -> [Gallery.Name] {
     var feeds = addresses.map { Gallery.Name(address: $0, title: nil) }
-    if let opml {
-      guard let data = FileManager.default.contents(atPath: opml) else {
-        throw ValidationError("The file \(opml) cannot be read.")
+    if opml != nil || feeds.isEmpty {
+      let file = opml.map { SubscriptionFile(path: $0) } ?? SubscriptionFile(besideCacheAt: common.cachePath)
+      guard let list = try file.read() else {
+        throw ValidationError(
+          opml.map { "There is no file \($0)." }
+            ?? "No address is given, and there are no subscriptions. Give an http or https address, or --opml.")
       }
-      do {
-        for feed in try OPML(parsing: Array(data)).feeds {
-          if let address = try? FeedAddress.parse(feed.address) {
-            feeds.append(Gallery.Name(address: address, title: feed.outline.name))
-          }
-        }
-      } catch {
-        throw ValidationError("\(opml): \(error)")
-      }
+      feeds += list.subscriptions.map { Gallery.Name(address: $0.address, title: $0.title) }
     }
-    guard !feeds.isEmpty else { throw ValidationError("\(opml ?? "") names no feed with an http or https address.") }
+    guard !feeds.isEmpty else { throw ValidationError("The list names no feed with an http or https address.") }
     var known: Set<URL> = []
     return feeds.filter { known.insert($0.address).inserted }
   }

@@ -46,12 +46,12 @@ struct Site {
       Self.protect(&response)
       return response
     }
-    routes.get("/image/:key") { (request: HTTPServer.Request) -> AnyPublisher<HTTPServer.Response, any Error> in
+    routes.get("/image/:key") { (request: HTTPServer.Request) -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
       if let width = request.query("w"), !(1...4096).contains(Int(width) ?? 0) {
-        return Fail(error: HTTPServer.Status.badRequest).eraseToAnyPublisher()
+        return Fail(error: .badRequest).eraseToAnyPublisher()
       }
       guard let key = request.parameters["key"], let url = gallery.picture(key) else {
-        return Fail(error: HTTPServer.Status.notFound).eraseToAnyPublisher()
+        return Fail(error: .notFound).eraseToAnyPublisher()
       }
       return pictures.picture(at: url).map { picture in
         var response = HTTPServer.Response(

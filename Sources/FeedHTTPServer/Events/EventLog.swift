@@ -125,7 +125,8 @@ extension HTTPServer {
       let client = EventClient(connection, self, seen: seen, index: clients.count)
       clients.append(client)
       let jitter = Int.random(in: 0...max(retry / 2, 1))
-      connection.enqueue(Chunk("retry: \(retry + jitter)\n\n"))
+      // A line of the first event: some clients take one that stands alone for an event.
+      connection.enqueue(Chunk("retry: \(retry + jitter)\n"))
       if isLost { connection.enqueue(encode(Event(snapshot(), name: "reset"), id(seen))) }
       if let greeting { connection.enqueue(encode(greeting, id(seen))) }
       // What it has missed follows as soon as this is written.
@@ -217,7 +218,7 @@ final class EventClient: ResponseSource {
     isQuiet = true
   }
 
-  private static let comment = Chunk(":\n\n")
+  private static let comment = Chunk(":\n")
 
   func serverIsEnding() { end() }
 

@@ -6,7 +6,7 @@ extension HTTPServer {
   ///     var routes = HTTPServer.Routes()
   ///     routes.get("/") { _ in .html(page) }
   ///     routes.get("/feeds/:name") { request in .text(request.parameters["name"]!) }
-  ///     routes.post("/feeds") { request in request.body.whole().map { … } }
+  ///     routes.post("/feeds") { request in request.body.whole().map { .text($0.text) } }
   ///     routes.files("/assets", in: "public")
   ///     let serving = server.serve(routes)
   ///

@@ -1,0 +1,97 @@
+"""Talks to Examples/LiveEvents as independent clients do: h11 reads every byte of its answers, httpx-sse its events."""
+
+import socket
+import sys
+
+import h11
+import httpx
+import httpx_sse
+
+base = sys.argv[1]
+port = int(base.rsplit(":", 1)[1])
+host = [("Host", f"127.0.0.1:{port}")]
+
+
+class Client:
+    """A connection whose answers h11 checks."""
+
+    def __init__(self):
+        self.http = h11.Connection(h11.CLIENT)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+
+    def ask(self, method, target, body=b"", headers=(), cut=None):
+        fields = host + list(headers)
+        if body and not any(name == "Transfer-Encoding" for name, _ in fields):
+            fields.append(("Content-Length", str(len(body))))
+        data = self.http.send(h11.Request(method=method, target=target, headers=fields))
+        if body:
+            data += self.http.send(h11.Data(data=body))
+        data += self.http.send(h11.EndOfMessage())
+        for start in range(0, len(data), cut or len(data)):
+            self.socket.sendall(data[start : start + (cut or len(data))])
+        status, received, interim = None, b"", []
+        while True:
+            event = self.http.next_event()
+            if event is h11.NEED_DATA:
+                self.http.receive_data(self.socket.recv(65536))
+            elif isinstance(event, h11.InformationalResponse):
+                interim.append(event.status_code)
+            elif isinstance(event, h11.Response):
+                status = event
+            elif isinstance(event, h11.Data):
+                received += bytes(event.data)
+            elif isinstance(event, (h11.EndOfMessage, h11.ConnectionClosed)):
+                break
+        if self.http.our_state is h11.DONE and self.http.their_state is h11.DONE:
+            self.http.start_next_cycle()
+        return status.status_code, received, interim
+
+
+def expect(what, value, wanted):
+    if value != wanted:
+        sys.exit(f"{what}: {value!r}, and {wanted!r} was expected")
+    print(f"ok: {what}")
+
+
+client = Client()
+status, page, _ = client.ask("GET", "/")
+expect("a page on a connection that is kept", (status, b"EventSource" in page), (200, True))
+expect("HEAD has no body", client.ask("HEAD", "/")[:2], (200, b""))
+expect("the same, byte by byte", client.ask("GET", "/", cut=1)[:2], (200, page))
+expect("a path without a route", client.ask("GET", "/nothing")[0], 404)
+expect("a method without a route", client.ask("DELETE", "/")[0], 405)
+expect("OPTIONS *", client.ask("OPTIONS", "*")[0], 204)
+expect("a body", client.ask("POST", "/say", b"hello")[0], 204)
+expect("a body in chunks", client.ask("POST", "/say", b"hello", [("Transfer-Encoding", "chunked")])[0], 204)
+expect("a client that waits for leave", client.ask("POST", "/say", b"hello", [("Expect", "100-continue")])[0], 204)
+expect("and on the same connection still", client.ask("GET", "/")[:2], (200, page))
+expect("a body that is too long", Client().ask("POST", "/say", b"x" * (2 << 20))[0], 413)
+
+for raw, wanted in [
+    (b"GET / HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n", b"400"),
+    (b"GET / HTTP/1.1\nHost: h\n\n", b"400"),
+    (b"GET / HTTP/2.0\r\nHost: h\r\n\r\n", b"505"),
+    (b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", b"400"),
+    (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: h\r\n\r\n", b"414"),
+    (b"GET / HTTP/1.1\r\nHost: h\r\nA: " + b"a" * 40000 + b"\r\n\r\n", b"431"),
+]:
+    connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+    connection.sendall(raw)
+    answer = b""
+    while part := connection.recv(65536):
+        answer += part
+    expect(f"{raw[:40]!r} is refused and the connection closed", answer[9:12], wanted)
+
+with httpx.Client(timeout=10) as http:
+    with httpx_sse.connect_sse(http, "GET", base + "/events") as stream:
+        events = stream.iter_sse()
+        hello = next(events)
+        expect("an event comes with the connection", (hello.event, hello.id != ""), ("hello", True))
+        client.ask("POST", "/say", b"live")
+        said = next(events)
+        expect("an event arrives", (said.event, said.data), ("said", "live"))
+    client.ask("POST", "/say", b"missed")
+    with httpx_sse.connect_sse(http, "GET", base + "/events", headers={"Last-Event-ID": said.id}) as stream:
+        events = stream.iter_sse()
+        next(events)
+        expect("what was missed comes after", next(events).data, "missed")

@@ -1,0 +1,166 @@
+import FeedHTTPServer
+import Foundation
+import TestSupport
+import Testing
+
+@testable import feed
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct ServeCommandTests {
+  /// A gallery of a feed of pictures with these descriptions; both are gone after `body`.
+  private func withGallery(
+    _ descriptions: [String], _ arguments: String...,
+    body: (_ port: Int, _ origin: PictureOrigin, _ run: RunningFeed) async throws -> Void
+  ) async throws {
+    try await withFolder { folder in
+      let origin = try PictureOrigin()
+      let url = try await origin.start(descriptions)
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try RunningFeed(["serve", "--port", "0", "--every", "50ms", "--cache", cache, url] + arguments)
+      let address = try #require(await run.output.line())
+      let number = try port(of: address)
+      // The page is there before its feed.
+      while try await get(number, "/metrics").contains("feed_checks_total{feed=\"\(url)\"} 0\n") { await Task.yield() }
+      do {
+        try await body(number, origin, run)
+      } catch {
+        Issue.record(error)
+      }
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
+  private func body(_ answer: String) -> String {
+    answer.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "\r\n\r\n")
+  }
+
+  /// The address of each picture, as the feed for other readers has it.
+  private func pictures(_ port: Int) async throws -> [String] {
+    let document = try JSONSerialization.jsonObject(with: Data(body(try await get(port, "/feed.json")).utf8))
+    let items = try #require((document as? [String: Any])?["items"] as? [[String: Any]])
+    return items.compactMap { ($0["image"] as? String).flatMap { URL(string: $0)?.path } }
+  }
+
+  @Test func `the page shows what feeds say, escaped, under a strict policy`() async throws {
+    try await withGallery(["<script>alert(1)</script>\u{1B}[2J", "\"quoted\" & plain"]) { port, _, _ in
+      let page = try await get(port, "/")
+      #expect(page.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(
+        page.contains(
+          "Content-Security-Policy: default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'"))
+      #expect(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;\\u{1B}[2J"))
+      #expect(page.contains("alt=\"&quot;quoted&quot; &amp; plain\""))
+      #expect(!page.contains("<script>") && !page.contains("\u{1B}"))
+      let outside = page.components(separatedBy: "\"").filter { $0.hasPrefix("http") || $0.hasPrefix("//") }
+      #expect(outside == [])
+      for path in ["/style.css", "/script.js", "/icon.svg", "/health"] {
+        #expect(try await get(port, path).hasPrefix("HTTP/1.1 200 OK\r\n"), "\(path)")
+      }
+      #expect(try await get(port, "/nothing").hasPrefix("HTTP/1.1 404"))
+    }
+  }
+
+  @Test func `pictures come from their feed alone, are pictures, and are asked for once`() async throws {
+    try await withGallery(["a", "b"]) { port, origin, _ in
+      let paths = try await pictures(port)
+      #expect(paths.count == 2)
+      for query in ["", "?w=400"] {
+        let picture = try await get(port, paths[0] + query)
+        #expect(
+          picture.contains("Content-Type: image/gif\r\n") && picture.contains("X-Content-Type-Options: nosniff\r\n"))
+        #expect(picture.contains("GIF89a"))
+      }
+      #expect(await origin.asked.count { $0 == "/0" } == 1)
+      #expect(try await get(port, paths[1]).hasPrefix("HTTP/1.1 502"))
+      #expect(try await get(port, paths[0] + "?w=0").hasPrefix("HTTP/1.1 400"))
+      for path in ["/image/none", "/image/http:%2F%2F127.0.0.1%2F", "/image/..%2Ffeed.json", "/image/"] {
+        #expect(try await get(port, path).hasPrefix("HTTP/1.1 404"), "\(path)")
+      }
+    }
+  }
+
+  @Test func `what happens is told live, and who is away`() async throws {
+    try await withGallery(["a"]) { port, origin, _ in
+      let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
+      let hello = try await ask(port, events, upTo: "\"version\":1}\n\n")
+      #expect(hello.contains("Content-Type: text/event-stream\r\n"))
+      #expect(hello.contains("event: hello\ndata: {\"away\":[],\"pictures\":1,\"version\":1}"))
+      #expect(hello.contains("\nid: "))
+      try await origin.start(["new", "a"])
+      _ = try await ask(port, events, upTo: "\"pictures\":2,")
+      #expect(try await get(port, "/").contains("alt=\"new\""))
+      await origin.stop()
+      let away = try await ask(port, events, upTo: "\"reason\"")
+      #expect(away.contains("could not connect"))
+      let page = try await get(port, "/")
+      #expect(page.contains("is away; its saved pictures are shown") && page.contains("alt=\"new\""))
+      #expect(try await get(port, "/metrics").contains("feed_up{feed="))
+    }
+  }
+
+  @Test func `older pictures are on further pages`() async throws {
+    try await withGallery((0..<9).map { "\($0)" }) { port, _, _ in
+      let page = try await get(port, "/?from=5")
+      #expect(!page.contains("alt=\"4\"") && page.contains("alt=\"5\"") && page.contains("alt=\"8\""))
+      #expect(try await get(port, "/?from=-7").contains("alt=\"0\""))
+      #expect(try await get(port, "/?from=99999999999999999999").contains("alt=\"0\""))
+    }
+  }
+
+  @Test func `a page elsewhere cannot reach it by a name of its own`() async throws {
+    try await withGallery(["a"]) { port, _, _ in
+      func status(_ host: String) async throws -> String {
+        String(
+          try await ask(port, "GET / HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n").dropFirst(9).prefix(3))
+      }
+      for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:80"] {
+        let answer = try await status(host)
+        #expect(answer == "200", "\(host)")
+      }
+      for host in ["evil.example", "127.0.0.1.evil.example", "192.0.2.1", "localhost.evil.example"] {
+        let answer = try await status(host)
+        #expect(answer == "421", "\(host)")
+      }
+      let absolute = "GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+      let other = try await ask(port, absolute)
+      #expect(other.hasPrefix("HTTP/1.1 421"))
+    }
+  }
+
+  @Test func `a token is asked for where there is one, and leaves the address`() async throws {
+    try await withGallery(["a"], "--token", "sesame") { port, _, _ in
+      #expect(try await get(port, "/").hasPrefix("HTTP/1.1 401"))
+      #expect(try await get(port, "/?token=sesam").hasPrefix("HTTP/1.1 401"))
+      let first = try await get(port, "/?token=sesame")
+      #expect(first.hasPrefix("HTTP/1.1 303") && first.contains("Location: /\r\n"))
+      #expect(first.contains("Set-Cookie: feed-token=sesame; HttpOnly; SameSite=Strict; Path=/\r\n"))
+      #expect(try await get(port, "/", "Cookie: a=b; feed-token=sesame\r\n").hasPrefix("HTTP/1.1 200"))
+      #expect(try await get(port, "/feed.json", "Authorization: Bearer sesame\r\n").contains("?token=sesame\""))
+      #expect(try await get(port, "/feed.atom?token=sesame").hasPrefix("HTTP/1.1 200"))
+    }
+  }
+
+  @Test func `beyond this machine a token is made`() {
+    #expect(Door(host: "127.0.0.1", token: nil, names: []).token == nil)
+    #expect(Door(host: "::1", token: nil, names: []).token == nil)
+    let door = Door(host: "0.0.0.0", token: nil, names: ["feeds.home"])
+    #expect(door.token?.count == 32)
+    for host in ["192.0.2.1:8080", "[2001:db8::1]", "localhost", "feeds.home:80"] {
+      #expect(door.knows(host), "\(host)")
+    }
+    for host in ["evil.example", "1.2.3", "feeds.home.evil.example", nil] { #expect(!door.knows(host)) }
+  }
+
+  @Test func `serve says what is wrong with its arguments, or with its address`() async throws {
+    try await withFolder { folder in
+      let cache = folder.appendingPathComponent("feeds.db").path
+      #expect(try await FeedBinary.run(["serve", "--cache", cache]).status == 64)
+      #expect(try await FeedBinary.run(["serve", "--port", "70000", "http://h/"]).status == 64)
+      #expect(try await FeedBinary.run(["serve", "--opml", "/nowhere.opml"]).status == 64)
+      let name = try await FeedBinary.run(["serve", "--host", "no.address", "--cache", cache, "http://127.0.0.1:1/"])
+      #expect(name.status == 1 && name.errors.contains("cannot listen at no.address:8080"))
+    }
+  }
+}

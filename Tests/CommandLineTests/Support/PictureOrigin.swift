@@ -1,0 +1,58 @@
+import FeedHTTPServer
+import FeedStream
+import Foundation
+
+/// A server of a feed and its pictures, on a loop of its own.
+actor PictureOrigin {
+  nonisolated let thread: EventLoopThread
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.loop.asUnownedSerialExecutor() }
+
+  private var server: HTTPServer?
+  private var serving: AnyCancellable?
+  private var descriptions: [String] = []
+  private(set) var asked: [String] = []
+  private(set) var port = 0
+
+  init() throws { thread = try EventLoopThread(name: "origin") }
+
+  /// Serves a feed of pictures with these descriptions, on its former port if it had one.
+  ///
+  /// - Returns: the feed's address.
+  @discardableResult func start(_ descriptions: [String]) throws -> String {
+    self.descriptions = descriptions
+    if server == nil {
+      let server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: thread.loop)
+      serving = server.serve { self.answer($0) }
+      self.server = server
+      port = server.address?.port ?? 0
+    }
+    return "http://127.0.0.1:\(port)/feed.json"
+  }
+
+  func stop() {
+    serving?.cancel()
+    server?.close()
+    (server, serving) = (nil, nil)
+  }
+
+  private func answer(_ request: HTTPServer.Request) -> HTTPServer.Response {
+    asked.append(request.path)
+    guard request.path == "/feed.json" else {
+      // The first picture is one; the others are pages.
+      return request.path == "/0"
+        ? .init(headers: ["Content-Type": "text/html"], body: Self.gif) : .html("<p>no picture")
+    }
+    let items = descriptions.enumerated().map { index, text in
+      [
+        "id": "00000000-0000-0000-0000-00000000000\(index)", "description": text,
+        "image": "http://127.0.0.1:\(port)/\(index)",
+      ]
+    }
+    return .json(Chunk((try? JSONEncoder().encode(["items": items])) ?? Data()))
+  }
+
+  static let gif = Chunk(
+    Array("GIF89a".utf8) + [
+      1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B,
+    ])
+}
