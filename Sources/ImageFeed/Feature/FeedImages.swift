@@ -30,6 +30,9 @@ public struct FeedImages: Sendable {
   /// What the feed calls itself, on one line; `nil` when it does not say. Untrusted text, and no part of what is compared.
   public var title: String? { storage.title }
 
+  /// The address of the page that follows; `nil` when the document names none. It is neither compared nor saved.
+  public var next: URL? { storage.next }
+
   final class Storage: Sendable {
     let records: [Record]
     /// The texts of each record, one after another: description, location, address; in UTF-8.
@@ -38,10 +41,12 @@ public struct FeedImages: Sendable {
     let omittedItems: Int
     let polling: PollingHints?
     let title: String?
+    let next: URL?
 
     fileprivate init(
-      records: [Record], texts: [UInt8], omittedItems: Int, polling: PollingHints?, title: String?
+      records: [Record], texts: [UInt8], omittedItems: Int, polling: PollingHints?, title: String?, next: URL?
     ) {
+      self.next = next
       self.polling = polling
       self.records = records
       self.texts = texts
@@ -156,6 +161,7 @@ extension FeedImages {
     var omittedItems = 0
     var polling: PollingHints?
     var title: String?
+    var next: URL?
 
     init(count: Int) {
       records.reserveCapacity(count)
@@ -190,7 +196,7 @@ extension FeedImages {
     consuming func finish() -> FeedImages {
       FeedImages(
         storage: Storage(
-          records: records, texts: texts, omittedItems: omittedItems, polling: polling, title: title))
+          records: records, texts: texts, omittedItems: omittedItems, polling: polling, title: title, next: next))
     }
 
     /// - Returns: its length.

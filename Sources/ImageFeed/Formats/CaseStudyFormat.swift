@@ -29,6 +29,7 @@ public struct CaseStudyFormat: FeedFormat {
     }
     var builder = FeedImages.Builder(count: images.count)
     for image in images { builder.append(image) }
+    builder.next = images.last.flatMap { document.url.page(of: images.count, after: $0.id) }
     return builder.finish()
   }
 }
@@ -46,6 +47,19 @@ extension FeedImages.Builder {
         }
       }
     }
+  }
+}
+
+extension URL {
+  /// The case study's next page, of an address that asks for pages (`?limit=10`): the same with `after_id`, the id of the
+  /// last image. `nil` after a page that is not full.
+  fileprivate func page(of count: Int, after id: UUID) -> URL? {
+    guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true), var items = parts.queryItems,
+      let limit = items.first(where: { $0.name == "limit" })?.value.flatMap({ Int($0) }), limit > 0, count >= limit
+    else { return nil }
+    items.removeAll { $0.name == "after_id" }
+    parts.queryItems = items + [URLQueryItem(name: "after_id", value: id.uuidString)]
+    return parts.url
   }
 }
 

@@ -20,7 +20,7 @@ public struct SyndicationFormat: FeedFormat {
   }
 
   public func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
-    FeedImages(try self.document(in: document, within: limits), at: document.url)
+    FeedImages(try self.document(in: document, within: limits), at: document.feed ?? document.url)
   }
 
   /// The feed in a document, with all fields of its items.
@@ -40,7 +40,7 @@ public struct SyndicationFormat: FeedFormat {
 
     init(_ beginning: WebDocument, within limits: FeedLimits) {
       parser = beginning.parser(within: limits)
-      url = beginning.url
+      url = beginning.feed ?? beginning.url
     }
 
     mutating func read(_ bytes: Chunk) throws(InvalidData) {
@@ -71,6 +71,7 @@ extension FeedImages {
   /// The images of the items that have one.
   init(_ document: FeedDocument, at url: URL) {
     var builder = Builder(count: document.items.count)
+    builder.next = document.next.flatMap { URL(string: $0) }
     builder.title = document.title.map(\.plain).flatMap { $0.isEmpty ? nil : $0 }
     for (item, id) in Swift.zip(document.items, document.imageIDs(in: url)) {
       guard let picture = item.image, let address = WebAddress(picture.address) else {

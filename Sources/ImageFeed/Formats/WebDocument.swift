@@ -10,6 +10,8 @@ public struct WebDocument: Hashable, Sendable {
   public var url: URL
   /// The values by which the server recognizes whether it has changed.
   public var validators: FeedValidators
+  /// The address of the feed of which this is a later page; images are identified within it. `nil` for ``url``.
+  public var feed: URL?
 
   public init(body: Data, type: String? = nil, url: URL, validators: FeedValidators = FeedValidators()) {
     self.body = body

@@ -9,6 +9,8 @@ public struct ArrivingDocument {
   public var url: URL
   /// What the server can tell by whether it has changed since.
   public var validators: FeedValidators
+  /// The address of the feed of which this is a later page: see ``WebDocument/feed``.
+  public var feed: URL?
   /// The body, decompressed: see ``StreamingResponse/body``.
   public var body: AnyPublisher<Chunk, RemoteFeedError>
 
@@ -28,5 +30,6 @@ public struct ArrivingDocument {
     self.init(
       type: document.type, url: document.url, validators: document.validators,
       body: body.publisher.setFailureType(to: RemoteFeedError.self).eraseToAnyPublisher())
+    feed = document.feed
   }
 }

@@ -71,6 +71,7 @@ final class DocumentReading: @unchecked Sendable {
     self.known = known
     self.document = WebDocument(
       body: Data(), type: document.type, url: document.url, validators: document.validators)
+    self.document.feed = document.feed
   }
 
   /// - Returns: the images, with the last piece.

@@ -39,10 +39,10 @@ public struct FeedLoader {
 
   public let url: URL
   private let client: any HTTPClient
-  private let cache: FeedCache
-  private let saved: LocalFeed
+  let cache: FeedCache
+  let saved: LocalFeed
   let scheduler: any LoopScheduler
-  private let options: Options
+  let options: Options
 
   /// - Parameters:
   ///   - url: the feed's address, http or https.
@@ -97,7 +97,23 @@ public struct FeedLoader {
     .eraseToAnyPublisher()
   }
 
-  private func request(at url: URL, since known: FeedValidators) -> HTTPRequest {
+  /// The images of one document, asked for as a whole.
+  ///
+  /// - Parameter change: changes the document before it is read.
+  func images(
+    at address: URL, _ change: @escaping (inout ArrivingDocument) -> Void
+  ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
+    client.open(request(at: address))
+      .asDocument()
+      .map { document in
+        var document = document
+        change(&document)
+        return document
+      }
+      .mapFeed(options.formats, within: options.limits, on: scheduler)
+  }
+
+  private func request(at url: URL, since known: FeedValidators = FeedValidators()) -> HTTPRequest {
     HTTPRequest(
       url, timeout: options.timeout, maxBodyBytes: options.maxBodyBytes,
       headers: url == known.source ?? self.url ? known.conditions : [])

@@ -1,0 +1,125 @@
+public import FeedStream
+import Foundation
+
+extension FeedLoader {
+  /// The pages of the feed, in which demand is "load more".
+  ///
+  /// The first is what ``load()`` delivers, always asked for as a whole. Each of the others has the images that no page
+  /// before it had: JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the case study's `limit` and `after_id` name
+  /// it. Finishes after a page that names none, one whose address was asked for before, or one without a new image, which
+  /// is not delivered. All images of the pages delivered are saved, as one feed, before the page is delivered. A feed from
+  /// the cache is one page.
+  ///
+  /// **Demand:** a page is requested when it is asked for. **Failure:** ``FeedError`` when a page has nothing to show; the
+  /// saved pages stay. **Cancellation:** closes the request immediately; a save that was asked for is carried out.
+  public func pages() -> AnyPublisher<Feed, FeedError> {
+    Deferred { page(PageTrail(from: url), SerialWorker(on: scheduler)) }.eraseToAnyPublisher()
+  }
+
+  private func page(_ trail: PageTrail, _ worker: SerialWorker) -> AnyPublisher<Feed, FeedError> {
+    guard let address = trail.next else { return Empty().eraseToAnyPublisher() }
+    return WorkOnRequest("FeedPages") { PageWork(feed(onPage: address, of: trail, worker)) }
+      .compactMap { $0 }
+      .append(Deferred { page(trail, worker) })
+      .eraseToAnyPublisher()
+  }
+
+  /// The new images of a page, which are saved with those before them.
+  private func feed(
+    onPage address: URL, of trail: PageTrail, _ worker: SerialWorker
+  ) -> AnyPublisher<Feed, FeedError> {
+    let isFirst = trail.isEmpty
+    let pages = images(at: address) { trail.identify(&$0) }
+      .followingPages(reportingTo: options.onFeedFound) { feed in images(at: feed) { trail.identify(&$0) } }
+      .flatMap { fetched in
+        worker.publisher { () throws(RemoteFeedError) in trail.add(fetched, from: address) }
+      }
+      .compactMap { $0 }
+      .caching(to: saved, reportingTo: options.report)
+    guard isFirst else {
+      return pages.map { _ in Feed(images: trail.newest, source: .remote) }
+        .mapError { FeedError(remote: $0) }
+        .eraseToAnyPublisher()
+    }
+    trail.next = nil
+    return
+      pages
+      .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
+      .eraseToAnyPublisher()
+  }
+}
+
+/// The pages of one subscription so far.
+// @unchecked: used by the loop and by one piece of work at a time, in turns.
+private final class PageTrail: @unchecked Sendable {
+  /// The page to ask for; `nil` when there are no more.
+  var next: URL?
+  /// The images of the last page that no page before it had.
+  private(set) var newest: FeedImages = []
+  private var all: FeedImages = []
+  private var validators = FeedValidators()
+  private var ids: Set<FeedImage.ID> = []
+  private var addresses: Set<URL> = []
+  /// The final address of the first page.
+  private var feed: URL?
+
+  init(from address: URL) { next = address }
+
+  var isEmpty: Bool { addresses.isEmpty }
+
+  /// Has the images of a page identified as those of the first are.
+  func identify(_ document: inout ArrivingDocument) {
+    if isEmpty { feed = document.url } else { document.feed = feed }
+  }
+
+  /// - Returns: the images of all pages; `nil` for a page without a new image.
+  func add(_ page: Fetched<FeedImages>, from address: URL) -> Fetched<FeedImages>? {
+    let isFirst = isEmpty
+    addresses.insert(address)
+    next = page.value.next.flatMap { addresses.contains($0) ? nil : $0 }
+    if isFirst {
+      (newest, all, validators) = (page.value, page.value, page.validators)
+      ids = Set(all.indices.map(all.id))
+      return page
+    }
+    var new = FeedImages.Builder(count: page.value.count)
+    for index in page.value.indices where ids.insert(page.value.id(at: index)).inserted {
+      page.value.withTexts(at: index) { new.append($0) }
+    }
+    guard new.count > 0 else {
+      next = nil
+      return nil
+    }
+    newest = new.finish()
+    all = FeedImages(joining: [all, newest])
+    return Fetched(all, validators: validators)
+  }
+}
+
+/// The last value of a publisher, once it has finished.
+private final class PageWork: RequestedWork {
+  private let page: AnyPublisher<Feed, FeedError>
+  private var subscription: AnyCancellable?
+
+  init(_ page: AnyPublisher<Feed, FeedError>) { self.page = page }
+
+  func start(_ settle: @escaping (Result<Feed?, FeedError>) -> Void) {
+    var feed: Feed?
+    subscription = page.sink { completion in
+      if case .failure(let error) = completion { settle(.failure(error)) } else { settle(.success(feed)) }
+    } receiveValue: {
+      feed = $0
+    }
+  }
+
+  func cancel() { subscription = nil }
+}
+
+extension FeedImages {
+  /// All images of `lists`, one list after another.
+  fileprivate init(joining lists: [FeedImages]) {
+    var builder = Builder(count: lists.reduce(0) { $0 + $1.count })
+    for list in lists { for index in list.indices { list.withTexts(at: index) { builder.append($0) } } }
+    self = builder.finish()
+  }
+}

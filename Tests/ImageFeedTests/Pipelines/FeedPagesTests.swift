@@ -1,0 +1,145 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+/// Pages by demand.
+@Suite(.settled) struct FeedPagesTests {
+  private let time = VirtualTimeScheduler()
+  private let network: VirtualNetwork
+  private let store = InMemoryFeedStore()
+
+  init() { network = VirtualNetwork(on: time) }
+
+  private func loader(_ url: URL = address) -> FeedLoader {
+    FeedLoader(
+      url, client: network, cache: FeedCache(store: store, on: time, now: { noon }), on: time)
+  }
+
+  private static func item(_ number: Int) -> String {
+    "{\"id\": \"\(number)\", \"image\": \"https://a/\(number).png\"}"
+  }
+
+  /// Pages of two images each, which overlap by one if `step` is 1; the last of them leads to `last`.
+  private func serve(_ count: Int, step: Int = 2, last: String? = nil) {
+    network.serve("example.com") { request, _ in
+      let page = Int(request.request.url.query() ?? "") ?? 0
+      let next = page < count - 1 ? "https://example.com/feed?\(page + 1)" : last
+      let items = [page * step, page * step + 1].map(Self.item).joined(separator: ", ")
+      let link = next.map { "\"next_url\": \"\($0)\", " } ?? ""
+      return .answer(Data("{\"version\": \"https://jsonfeed.org/version/1.1\", \(link)\"items\": [\(items)]}".utf8))
+    }
+  }
+
+  private func numbers(_ feed: Feed) -> String {
+    feed.images.map { $0.url.deletingPathExtension().lastPathComponent }.joined(separator: " ")
+  }
+
+  private func all(_ url: URL = address) -> [String] {
+    var pages: [String] = []
+    let subscription = loader(url).pages().sink {
+      if case .failure(let error) = $0 { pages.append("\(error.remote)") }
+    } receiveValue: {
+      pages.append(numbers($0))
+    }
+    time.run()
+    subscription.cancel()
+    return pages
+  }
+
+  @Test func `a page is requested when it is asked for, and not before`() throws {
+    serve(3)
+    var subscription: (any Subscription)?
+    var pages: [String] = []
+    var isFinished = false
+    loader().pages().subscribe(
+      AnySubscriber(
+        receiveSubscription: { subscription = $0 },
+        receiveValue: {
+          pages.append(numbers($0))
+          return .none
+        },
+        receiveCompletion: { _ in isFinished = true }))
+    time.run()
+    #expect(network.requests == 0)
+    for (index, page) in ["0 1", "2 3", "4 5"].enumerated() {
+      subscription?.request(.max(1))
+      time.run()
+      #expect(network.requests == index + 1)
+      #expect(pages.last == page)
+      #expect(try store.retrieve(for: address)?.images.count == 2 * (index + 1))
+    }
+    #expect(isFinished && pages.count == 3)
+  }
+
+  @Test func `images that a page before had are dropped`() {
+    serve(3, step: 1)
+    #expect(all() == ["0 1", "2", "3"])
+  }
+
+  @Test func `an address that repeats, or a page of known images alone, ends it`() {
+    serve(2, last: "https://example.com/feed")
+    #expect(all() == ["0 1", "2 3"])
+    #expect(network.requests == 2)
+    serve(50, step: 0)
+    #expect(all() == ["0 1"])
+    #expect(network.requests == 4)
+  }
+
+  @Test func `Atom's next page is followed`() {
+    network.serve("example.com") { request, _ in
+      let page = Int(request.request.url.query() ?? "") ?? 0
+      let next = page < 2 ? "<link rel='next' href='?\(page + 1)'/>" : ""
+      let entry = "<entry><id>\(page)</id><link rel='enclosure' type='image/png' href='https://a/\(page).png'/></entry>"
+      return .answer(Data("<feed xmlns='http://www.w3.org/2005/Atom'>\(next)\(entry)</feed>".utf8))
+    }
+    #expect(all() == ["0", "1", "2"])
+  }
+
+  @Test func `the case study's pages end with one that is not full`() {
+    let images = makeFeed(7).images
+    network.serve("example.com") { request, _ in
+      let items = URLComponents(url: request.request.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+      let after = items.first { $0.name == "after_id" }?.value
+      let start = images.firstIndex { $0.id.uuid.uuidString == after }.map { $0 + 1 } ?? 0
+      return .feed(images[start..<min(start + 3, images.count)])
+    }
+    #expect(all(URL(string: "https://example.com/feed?limit=3")!) == ["0 1 2", "3 4 5", "6"])
+    #expect(network.requests == 3)
+    // Without a limit there are no pages.
+    #expect(all().count == 1)
+  }
+
+  @Test func `a page that fails is the failure, and the pages before it stay saved`() throws {
+    serve(2, last: "https://nowhere.example/feed")
+    let pages = all()
+    #expect(pages.count == 3 && pages[2].contains("nowhere.example"))
+    #expect(try store.retrieve(for: address)?.images.count == 4)
+  }
+
+  @Test func `without the server the saved feed is the only page`() throws {
+    try store.replace(for: address, with: makeFeed(3))
+    network.disconnect()
+    #expect(all() == ["0 1 2"])
+  }
+
+  @Test func `pages keep the rules of a stream`() {
+    StreamRules.verify("pages()", traits: [.isShort, .failsAtOnce]) { upstream, time in
+      let network = VirtualNetwork(on: time)
+      network.serve("example.com") { request, _ in
+        let page = Int(request.request.url.query() ?? "") ?? 0
+        let next = page < 2 ? "\"next_url\": \"https://example.com/feed?\(page + 1)\", " : ""
+        let body = "{\"version\": \"https://jsonfeed.org/version/1.1\", \(next)\"items\": [\(Self.item(page))]}"
+        return .answer(Data(body.utf8))
+      }
+      let cache = FeedCache(store: InMemoryFeedStore(), on: time, now: { noon })
+      let pages = FeedLoader(address, client: network, cache: cache, on: time).pages()
+      return upstream.flatMap(maxPublishers: .max(1)) { _ in
+        pages.map(\.images.count).replaceError(with: -1).setFailureType(to: MarbleFailure.self)
+      }
+    }
+  }
+}
