@@ -4,7 +4,7 @@ extension Publisher {
   ///     upstream    --a--b|
   ///     suffix            --1--2|
   ///     append(suffix)
-  ///     downstream  --a--b----1--2|
+  ///     downstream  --a--b--1--2|
   ///
   /// ![append(other)](marbles-append.svg)
   ///

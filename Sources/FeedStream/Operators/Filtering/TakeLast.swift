@@ -3,7 +3,7 @@ extension Publisher {
   ///
   ///     upstream    --a--b--c--|
   ///     takeLast(2)
-  ///     downstream  -----------b-c|
+  ///     downstream  -----------(bc)|
   ///
   /// **Demand:** asks upstream for everything; the values kept are delivered as asked for, and the ending with the last
   /// of them. **Failure:** passes through immediately; the values kept are dropped, and reported. **Cancellation:**

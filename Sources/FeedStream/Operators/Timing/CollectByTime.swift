@@ -1,9 +1,9 @@
 extension Publisher {
   /// Delivers the values of each period as one array, or earlier when there are enough.
   ///
-  ///     upstream    -a-b-c---------d-|
-  ///     collect(.byTime(scheduler, 4))
-  ///     downstream  ----[a,b]---[c]------[d]|
+  ///     upstream    -a-b----c--------d-|
+  ///     collect(.byTime(scheduler, 5))
+  ///     downstream  -----[a,b][c]------[d]|
   ///
   /// ![collect(.byTime(time, 3))](marbles-collect-by-time.svg)
   ///

@@ -4,7 +4,7 @@ extension Publisher {
   ///     upstream    -a-b---c-----|
   ///     trigger     ----x----x-x---
   ///     buffer(on: trigger)
-  ///     downstream  ----[a,b]-[c]--|
+  ///     downstream  ----[a,b][c]-|
   ///
   /// A trigger without values before it makes no array. The trigger's ending delivers the rest and ends the stream.
   ///

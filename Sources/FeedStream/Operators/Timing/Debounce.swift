@@ -3,7 +3,7 @@ extension Publisher {
   ///
   ///     upstream    -a-bc-----d---|
   ///     debounce(for: 3)
-  ///     downstream  --------c----d|
+  ///     downstream  -------c-----d|
   ///
   /// ![debounce(for: 2, scheduler: time)](marbles-debounce.svg)
   ///

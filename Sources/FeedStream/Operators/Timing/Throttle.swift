@@ -3,7 +3,7 @@ extension Publisher {
   ///
   ///     upstream    -ab-c--d-------e--|
   ///     throttle(for: 4, latest: true)
-  ///     downstream  -b---c---d-----e--|
+  ///     downstream  -a---c---d-----e--|
   ///
   /// ![throttle(for: 3, scheduler: time, latest: true)](marbles-throttle.svg)
   ///

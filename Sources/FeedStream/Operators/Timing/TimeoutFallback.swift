@@ -4,7 +4,7 @@ extension Publisher {
   ///     upstream    -a-b--------c-|
   ///     fallback           -x-y|
   ///     timeout(4, fallback: …)
-  ///     downstream  -a-b---x-y|
+  ///     downstream  -a-b----x-y|
   ///
   /// The time runs as in ``Publisher/timeout(_:scheduler:options:customError:)``, for upstream only.
   ///
