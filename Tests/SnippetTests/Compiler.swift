@@ -88,7 +88,7 @@ struct SnippetCompiler {
   }
 
   private var options: String {
-    var maps = ["CLibUV", "CCurl"].map { project.appending(path: "Sources/\($0)/module.modulemap") }
+    var maps = ["CLibUV", "CCurl", "CZlib"].map { project.appending(path: "Sources/\($0)/module.modulemap") }
     maps.append(products.appending(path: "CSimdJSON.build/module.modulemap"))
     maps.append(project.appending(path: ".build/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap"))
     let present = maps.filter { FileManager.default.fileExists(atPath: $0.path) }
@@ -122,5 +122,7 @@ struct SnippetCompiler {
     "Testing",
   ].map { "import \($0)\n" }.joined()
 
-  private static let parameters = "loop: EventLoop, time: VirtualTimeScheduler, url: URL, connection: Connection"
+  private static let parameters =
+    "loop: EventLoop, time: VirtualTimeScheduler, url: URL, connection: Connection, server: HTTPServer, "
+    + "client: any HTTPClient, cache: FeedCache, addresses: [URL]"
 }

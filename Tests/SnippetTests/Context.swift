@@ -1,6 +1,6 @@
 /// What snippets use without saying where it comes from: declarations that stand before them, by file.
 ///
-/// All of them know `loop`, `time`, `url` and `connection`.
+/// All of them know `loop`, `time`, `url`, `connection`, `server`, `client`, `cache` and `addresses`.
 let contexts: [String: String] = [
   "Future+Async.swift": """
   func download(_ url: URL, _ done: @escaping @Sendable (Result<Data, any Error>) -> Void) {}
@@ -69,4 +69,15 @@ let contexts: [String: String] = [
   var options = FeedLoader.Options()
   """,
   "VirtualNetwork.swift": "let images: [FeedImage] = []",
+  "StaticFiles.swift": "var routes = HTTPServer.Routes()",
+  "EventLog.swift": """
+  let changes = PassthroughSubject<String, Never>()
+  var routes = HTTPServer.Routes()
+  """,
+  "Routes.swift": #"let page = "<!doctype html>""#,
+  "NewImagesFinder.swift": """
+  let finder: NewImagesFinder! = nil
+  let feeds: ManyFeeds! = nil
+  func show(_ new: NewImages, _ shown: () -> Void) {}
+  """,
 ]

@@ -3,7 +3,7 @@ public import Foundation
 
 /// Pictures' data: from memory or the disk, and from their servers what is not there.
 ///
-///     let loader = ImageLoader(client: client, cache: ImageCache(store: DiskImageStore(folder: "images"), on: loop), on: loop)
+///     let loader = ImageLoader(client: client, cache: ImageCache(store: DiskImageStore(folder: "images"), on: loop))
 ///     let subscription = loader.data(for: url).sink(receiveCompletion: { print($0) }, receiveValue: { print($0.data.kind) })
 ///
 /// Lives on its scheduler's thread, as streams do.
