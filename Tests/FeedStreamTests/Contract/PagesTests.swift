@@ -16,7 +16,8 @@ import Testing
         guard let files = FileManager.default.enumerator(atPath: url.path) else { return [] }
         var pages: [String] = []
         for case let file as String in files {
-          if !isDeep || file.hasPrefix("."), files.fileAttributes?[.type] as? FileAttributeType == .typeDirectory {
+          let isHidden = file.split(separator: "/").last?.hasPrefix(".") == true
+          if !isDeep || isHidden, files.fileAttributes?[.type] as? FileAttributeType == .typeDirectory {
             files.skipDescendants()
           }
           if file.hasSuffix(".md") { pages.append(folder.isEmpty ? file : "\(folder)/\(file)") }
