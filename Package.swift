@@ -109,6 +109,10 @@ let package = Package(
     .executableTarget(
       name: "ShowFeed", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/Tutorial/Sources/ShowFeed"),
     .executableTarget(
+      name: "CountVisits",
+      dependencies: ["FeedStream", .product(name: "FlyingFox", package: "FlyingFox", condition: everything)],
+      path: "Examples/Tutorial/Sources/CountVisits"),
+    .executableTarget(
       name: "CombineCountdown", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineCountdown"),
     .executableTarget(
       name: "CombineSearchField", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineSearchField"),
@@ -173,7 +177,8 @@ let package = Package(
       dependencies: [
         "TestSupport",
         "feed", "LiveEvents", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads", "TypeAndSearch", "ShowFeed",
-        "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedHTTPServer", "FeedStream", "ImageFeed",
+        "CountVisits", "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedHTTPServer", "FeedStream",
+        "ImageFeed",
         "PlainText", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),

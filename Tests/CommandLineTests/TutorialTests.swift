@@ -24,7 +24,7 @@ import Testing
 
   @Test(arguments: [
     "Sources/Search/Searches.swift", "Sources/TypeAndSearch/main.swift", "SearchTests/SearchTests.swift",
-    "Sources/ShowFeed/main.swift",
+    "Sources/ShowFeed/main.swift", "Sources/CountVisits/main.swift",
   ])
   func `the article's files are those that are built`(_ path: String) throws {
     let file = try String(contentsOf: project.appending(path: "Examples/Tutorial/\(path)"), encoding: .utf8)
@@ -52,5 +52,39 @@ import Testing
       #expect(expected.replacing(":8000", with: ":\(port)") == shown)
       #expect(remote.status == 0 && saved.status == 0)
     }
+  }
+
+  @Test func `an actor on the loop answers a web server`() async throws {
+    let port = try freePort()
+    let program = try RunningFeed(program: FeedBinary.path(of: "CountVisits"), ["\(port)"])
+    defer { program.send(SIGKILL) }
+    let lines = try block(after: "and visit it:").split(separator: "\n")
+    let address = "http://127.0.0.1:\(port)/gulls"
+    let answers = try await FeedBinary.shell(
+      "curl -sS --noproxy '*' --retry 50 --retry-delay 1 --retry-connrefused \(address) \(address)")
+    #expect(answers.output == lines[2...3].map { $0 + "\n" }.joined())
+    // From many connections at a time, none is lost.
+    let many = "seq 200 | xargs -P 8 -I{} curl -sS --noproxy '*' http://127.0.0.1:\(port)/terns"
+    let numbers = try await FeedBinary.shell(many).output.matches(of: /visit (\d+)/).compactMap { Int($0.1) }
+    #expect(numbers.sorted() == Array(1...200))
+    program.send(SIGKILL)
+    _ = await program.status()
+  }
+
+  /// A port that was free a moment ago.
+  private func freePort() throws -> UInt16 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    try #require(isBound)
+    return UInt16(bigEndian: address.sin_port)
   }
 }

@@ -19,13 +19,6 @@ let contexts: [String: String] = [
   let device = Device()
   let emitter: Publishers.Create<String, Never>.Emitter! = nil
   """,
-  "Serve.swift": "let server: HTTPServer! = nil",
-  "Routes.swift": #"let server: HTTPServer! = nil; let page = """#,
-  "StaticFiles.swift": "var routes = HTTPServer.Routes()",
-  "EventLog.swift": """
-  var routes = HTTPServer.Routes()
-  let changes = Just("")
-  """,
   "SerialWorker.swift": """
   struct StoreError: Error {}
   struct Store: Sendable { func read() throws(StoreError) -> Int { 1 } }
