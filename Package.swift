@@ -74,7 +74,7 @@ let package = Package(
     .executableTarget(
       name: "feed",
       dependencies: [
-        "FeedFormats", "FeedHTTPServer", "FeedStream", "ImageFeed", "PlainText", "Samples",
+        "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedStream", "ImageFeed", "PlainText", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "Logging", package: "swift-log", condition: everything),
         .product(name: "FlyingFox", package: "FlyingFox", condition: everything),
@@ -151,15 +151,20 @@ let package = Package(
     .testTarget(
       name: "ImageFeedTests",
       dependencies: [
-        "TestSupport",
+        "TestSupport", "HTTPTestSupport",
         "FeedFormats", "FeedHTTP", "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "PlainText",
         "Samples",
         "feed",
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),
       ],
-      exclude: ["Cache/SQLite/Fixtures"],
+      exclude: ["Cache/SQLite/Fixtures"]),
+    .testTarget(
+      name: "FeedHTTPTests",
+      dependencies: ["TestSupport", "HTTPTestSupport", "FeedHTTP", "FeedStream", "FeedStreamTesting", "PlainText"],
       // The tests put a look-up of names of their own before the system's (`StuckNames`).
       linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"], .when(platforms: [.linux]))]),
+    // Origins below HTTP, and clients that are watched, for the folders of tests that have a network.
+    .target(name: "HTTPTestSupport", dependencies: ["FeedHTTP", "FeedStream", "TestSupport"], path: "Tests/HTTPSupport"),
     // What folders of tests share: what tests leave open in their process, and programs of this package as processes.
     .target(name: "TestSupport", dependencies: ["FeedStream"], path: "Tests/Support"),
     .testTarget(

@@ -23,11 +23,24 @@ public protocol HTTPClient {
   ///
   /// A client that does not implement this delivers the body when it is complete.
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError>
+
+  /// Gets the resource at an address, and reports how far it is on the way there.
+  ///
+  /// The last value is the answer (``HTTPProgress/finished(_:)``). A client that does not implement this delivers that
+  /// alone.
+  ///
+  /// **Demand:** the request is sent when the first value is asked for. Progress that nobody asked for when it was made is
+  /// not delivered later; the answer is. **Failure, cancellation:** as ``get(_:)-(HTTPRequest)`` has them.
+  func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError>
 }
 
 extension HTTPClient {
   public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
     get(request).map(StreamingResponse.init).eraseToAnyPublisher()
+  }
+
+  public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
+    get(request).map { .finished($0) }.eraseToAnyPublisher()
   }
 
   /// Gets the resource at `url`, within the default limits of an ``HTTPRequest``.

@@ -3,15 +3,48 @@
 /// They are stored unread and read when asked for: most answers' fields are never used.
 public struct HTTPHeaders: Sendable {
   // Lines of "name:value", each ending with a line feed; no line is folded.
-  private let lines: [UInt8]
+  package let lines: [UInt8]
 
   /// - Parameter lines: the lines as received; a line that is no header field is ignored.
-  init(lines: [UInt8]) { self.lines = lines }
+  package init(lines: [UInt8]) { self.lines = lines }
 
   /// The value of the first field named `name`, in upper or lower case.
   public subscript(name: String) -> String? {
-    let name = name.lowercased()
-    return first { $0.name.lowercased() == name }?.value
+    var fields = makeIterator()
+    return fields.next(named: name)
+  }
+
+  /// The values of all fields named `name`, in whatever case, in the order they arrived.
+  public func values(of name: String) -> [String] {
+    var fields = makeIterator()
+    var values: [String] = []
+    while let value = fields.next(named: name) { values.append(value) }
+    return values
+  }
+
+  /// The fields for which `isKept` is true, byte for byte as they are here.
+  package func keeping(_ isKept: (_ name: String) -> Bool) -> HTTPHeaders {
+    var fields = makeIterator()
+    var kept: [UInt8] = []
+    kept.reserveCapacity(lines.count)
+    while let (name, line) = fields.nextLine() {
+      if isKept(name) { kept += line }
+    }
+    return HTTPHeaders(lines: kept)
+  }
+
+  /// The fields as they are sent: the bytes that arrived, `name: value`, each line ending with CR and LF.
+  package var wireFormat: [UInt8] {
+    var fields = makeIterator()
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(lines.count + 64)
+    while let (name, value) = fields.nextBytes() { bytes += name + [0x3A, 0x20] + value + [0x0D, 0x0A] }
+    return bytes
+  }
+
+  /// These fields, followed by one more.
+  package func adding(_ name: String, _ value: String) -> HTTPHeaders {
+    HTTPHeaders(lines: lines + Array("\(name): \(value)\r\n".utf8))
   }
 }
 
@@ -29,22 +62,52 @@ extension HTTPHeaders: Sequence {
     fileprivate var rest: ArraySlice<UInt8>
 
     public mutating func next() -> (name: String, value: String)? {
+      nextField().map { (text($0), text($1)) }
+    }
+
+    /// The value of the next field with this name.
+    fileprivate mutating func next(named name: String) -> String? {
+      while let (found, value) = nextField() {
+        if found.count == name.utf8.count, zip(found, name.utf8).allSatisfy({ lowercased($0) == lowercased($1) }) {
+          return text(value)
+        }
+      }
+      return nil
+    }
+
+    /// The next field's name, and its line with the line feed.
+    fileprivate mutating func nextLine() -> (name: String, line: ArraySlice<UInt8>)? {
+      let start = rest
+      guard let (name, _) = nextField() else { return nil }
+      return (text(name), start[name.startIndex..<rest.startIndex])
+    }
+
+    private mutating func nextField() -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
       while !rest.isEmpty {
         let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
         let line = rest[..<end]
         rest = rest[end...].dropFirst()
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { continue }
-        return (text(line[..<colon]), text(line[(colon + 1)...]))
+        return (line[..<colon], line[(colon + 1)...])
       }
       return nil
     }
 
+    private func lowercased(_ byte: UInt8) -> UInt8 { 0x41...0x5A ~= byte ? byte | 0x20 : byte }
+
+    /// The next field, without the white space around name and value.
+    fileprivate mutating func nextBytes() -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
+      nextField().map { (trimmed($0), trimmed($1)) }
+    }
+
     /// Without the white space around it; invalid UTF-8 is repaired.
-    private func text(_ bytes: ArraySlice<UInt8>) -> String {
+    private func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: trimmed(bytes), as: UTF8.self) }
+
+    private func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
       func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
       let text = bytes.drop(while: isSpace)
-      guard let last = text.lastIndex(where: { !isSpace($0) }) else { return "" }
-      return String(decoding: text[...last], as: UTF8.self)
+      guard let last = text.lastIndex(where: { !isSpace($0) }) else { return text.prefix(0) }
+      return text[...last]
     }
   }
 

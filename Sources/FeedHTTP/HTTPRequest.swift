@@ -12,6 +12,13 @@ public struct HTTPRequest: Sendable, Equatable {
       self.name = name
       self.value = value
     }
+
+    /// True when HTTP allows its characters (RFC 9110, section 5.5).
+    package var isValid: Bool {
+      let isToken: (UInt8) -> Bool = { $0 > 0x20 && $0 < 0x7F && !"()<>@,;:\\\"/[]?={}".utf8.contains($0) }
+      return !name.isEmpty && name.utf8.allSatisfy(isToken)
+        && !value.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
+    }
   }
 
   /// An http or https address.
@@ -23,9 +30,14 @@ public struct HTTPRequest: Sendable, Equatable {
   public var connectTimeout: StreamInstant.Stride
   /// The largest body that is accepted, in bytes, counted after decompression. 32 MiB by default.
   public var maxBodyBytes: Int
-  /// Header fields in addition to those that HTTP itself needs. `Authorization` and `Cookie` are not sent to another
-  /// host when the first redirects there.
+  /// Header fields in addition to those that HTTP itself needs. When a redirect leads to another origin (scheme, host and
+  /// port), only those that hold no secret are sent there, such as `Accept` (``HTTPRedirect``).
   public var headers: [Header]
+  /// True when redirects are followed; otherwise the redirect itself is the answer. True by default.
+  public var followsRedirects = true
+  /// True when compressed answers are asked for and decompressed. Otherwise the body arrives as the server sends it, and
+  /// compressed only if ``headers`` ask for that. True by default.
+  public var decodesContent = true
 
   public init(
     _ url: URL, timeout: StreamInstant.Stride = .seconds(30), connectTimeout: StreamInstant.Stride = .seconds(10),
@@ -47,4 +59,14 @@ public struct HTTPRequest: Sendable, Equatable {
       url, timeout: StreamInstant.Stride(timeout), connectTimeout: StreamInstant.Stride(connectTimeout),
       maxBodyBytes: maxBodyBytes, headers: headers)
   }
+}
+
+extension HTTPRequest {
+  /// The values of the header fields named `name`, in whatever case.
+  package func values(of name: String) -> [String] {
+    headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+  }
+
+  /// True when there is a header field with this name.
+  package func has(_ name: String) -> Bool { !values(of: name).isEmpty }
 }

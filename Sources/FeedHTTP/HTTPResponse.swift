@@ -10,11 +10,14 @@ public struct HTTPResponse: Sendable, Equatable {
   public var body: Data
   /// The address of the answer: the one requested, or the last one that a redirect led to.
   public var url: URL
+  /// The redirects that led there, in order; empty when the address asked for answered itself.
+  public var redirects: [HTTPRedirect]
 
-  public init(status: Int, headers: HTTPHeaders = [], body: Data, url: URL) {
+  public init(status: Int, headers: HTTPHeaders = [], body: Data, url: URL, redirects: [HTTPRedirect] = []) {
     self.status = status
     self.headers = headers
     self.body = body
     self.url = url
+    self.redirects = redirects
   }
 }

@@ -15,12 +15,18 @@ public struct StreamingResponse {
   /// hundred kilobytes. **Failure:** whatever keeps the body from arriving whole; chunks that are not delivered by then are
   /// dropped. **Cancellation:** closes the transfer immediately.
   public var body: AnyPublisher<Chunk, HTTPError>
+  /// The redirects that led there, in order; empty when the address asked for answered itself.
+  public var redirects: [HTTPRedirect]
 
-  public init(status: Int, headers: HTTPHeaders = [], url: URL, body: AnyPublisher<Chunk, HTTPError>) {
+  public init(
+    status: Int, headers: HTTPHeaders = [], url: URL, body: AnyPublisher<Chunk, HTTPError>,
+    redirects: [HTTPRedirect] = []
+  ) {
     self.status = status
     self.headers = headers
     self.url = url
     self.body = body
+    self.redirects = redirects
   }
 
   /// An answer that is whole already.
@@ -28,6 +34,6 @@ public struct StreamingResponse {
     let body = response.body.isEmpty ? [] : [response.body.withUnsafeBytes { Chunk(copying: $0) }]
     self.init(
       status: response.status, headers: response.headers, url: response.url,
-      body: body.publisher.setFailureType(to: HTTPError.self).eraseToAnyPublisher())
+      body: body.publisher.setFailureType(to: HTTPError.self).eraseToAnyPublisher(), redirects: response.redirects)
   }
 }

@@ -58,6 +58,15 @@ final class Session {
     written: @escaping (P.Output, @escaping () -> Void) -> Void = { $1() },
     ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
   ) where P.Output: Sendable {
+    run(publisher, bytes: { Array(text($0).utf8) }, written: written, ended: ended)
+  }
+
+  /// Subscribes standard output to `publisher`, whose values are written byte for byte.
+  func run<P: Publisher>(
+    _ publisher: P, bytes: @escaping @Sendable (P.Output) -> [UInt8],
+    written: @escaping (P.Output, @escaping () -> Void) -> Void = { $1() },
+    ended: @escaping (Subscribers.Completion<P.Failure>) -> Void
+  ) where P.Output: Sendable {
     let printer = Printer<(text: [UInt8], value: P.Output), P.Failure> { [self] next, done in
       print(next.text) { written(next.value, done) }
     } ended: { [self] completion in
@@ -67,7 +76,7 @@ final class Session {
     running.append(printer)
     let worker = SerialWorker(on: loop)
     publisher
-      .flatMap(maxPublishers: .max(1)) { value in worker.publisher { (text: Array(text(value).utf8), value: value) } }
+      .flatMap(maxPublishers: .max(1)) { value in worker.publisher { (text: bytes(value), value: value) } }
       .subscribe(printer)
   }
 
@@ -93,10 +102,13 @@ final class Session {
   func fail() { status = ExitCode.failure.rawValue }
 
   /// Runs until nothing is left to do, then ends with the right status.
-  func finish(closing store: SQLiteFeedStore? = nil) throws {
+  func finish(closing store: SQLiteFeedStore? = nil) throws { try finish { store?.close() } }
+
+  /// Runs until nothing is left to do, then closes what is open, and ends with the right status.
+  func finish(closing close: () -> Void) throws {
     let reader = output.watchReader()
     loop.run()
-    store?.close()
+    close()
     // Not `exit`, which makes libuv wait for its threads.
     if isOver { _exit(status) }
     reader?.close()
@@ -131,12 +143,13 @@ extension Session {
     self.status = status
     output.stop()
     endHelpers()
+    let end = { [self] in
+      isOver = true
+      loop.stop()
+    }
     let over = { [self] in
       // Decoding that has begun is not waited for: for a feed of 32 MiB it takes seconds.
-      cache?.whenIdle { [self] in
-        isOver = true
-        loop.stop()
-      }
+      if let cache { cache.whenIdle(end) } else { end() }
     }
     if let command { command.stop(then: { over() }) } else { over() }
   }

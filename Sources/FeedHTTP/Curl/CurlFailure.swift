@@ -9,8 +9,7 @@ struct CurlFailure {
   /// The error number of the last connection that failed, or 0.
   var systemError: Int32
   var phase: HTTPError.Phase
-  var redirects: Int
-  var maxRedirects: Int
+  var isAfterRedirect: Bool
   /// True when a socket could not be opened because no descriptor was left.
   var lackedDescriptor: Bool
   /// The requested host.
@@ -31,7 +30,6 @@ struct CurlFailure {
     case CURLE_HTTP2_STREAM: .receive
     case CURLE_PARTIAL_FILE: .truncated
     case CURLE_OPERATION_TIMEDOUT: .timedOut(phase)
-    case CURLE_TOO_MANY_REDIRECTS: .tooManyRedirects(limit: maxRedirects)
     case CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: .send
     case CURLE_BAD_CONTENT_ENCODING: .encoding
     // A single header line of more than 100 KiB is reported in the same way.
@@ -62,13 +60,10 @@ struct CurlFailure {
   }
 
   private var isAboutScheme: Bool { sentence.hasPrefix("Protocol") || sentence.contains("URL scheme") }
-  private var isAfterRedirect: Bool { redirects > 0 || sentence.contains("redirect target") }
 
   /// The system's reason if there is one, otherwise libcurl's; empty where libcurl's text is about something else.
   var cause: String {
     switch kind {
-    // The buffer still describes the end of an earlier connection.
-    case .tooManyRedirects: return ""
     case .headersTooLarge: return "one of them is longer than 100 KiB"
     default: break
     }

@@ -7,7 +7,8 @@ import Foundation
 /// - HTTP/1.1, and HTTP/2 where the server offers it over TLS. Connections are reused.
 /// - Certificates are verified, always.
 /// - gzip, deflate, brotli and zstd are decoded; the limit on a body counts decoded bytes.
-/// - Redirects are followed to http and https only; credentials do not go along to another host.
+/// - Redirects are followed to http and https only, and never from https to http; what may hold a secret does not go along
+///   to another origin (``HTTPRedirect``).
 /// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as libcurl has it.
 ///
 /// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, and
@@ -84,6 +85,11 @@ public final class CurlHTTPClient: HTTPClient {
     AnyPublisher(WorkOnRequest("HTTP") { StreamingExchange(self, request) })
   }
 
+  /// Reports ten times a second how far a request is, if that has changed.
+  public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
+    AnyPublisher(HTTPEvents(client: self, request: request))
+  }
+
   /// The number of open connections, idle ones included.
   var openConnections: Int { multi.sockets.count }
 
@@ -133,7 +139,7 @@ extension CurlHTTPClient {
       release(exchange.host)
       return exchange.fail(.resources, "out of memory")
     }
-    transfer.prepare(exchange.request, at: exchange.address, into: exchange.stream)
+    transfer.prepare(for: exchange)
     transfer.exchange = exchange
     transfer.index = running.count
     running.append(transfer)
@@ -148,12 +154,14 @@ extension CurlHTTPClient {
 
   private func isDone(_ transfer: CurlTransfer, _ code: CURLcode) {
     guard let exchange = transfer.exchange else { return }
-    if code != CURLE_OK, transfer.isExhausted(code) { return comeBack(exchange, transfer) }
-    let result = transfer.result(of: exchange.request, code)
+    if code != CURLE_OK, transfer.isExhausted(exchange, code) { return comeBack(exchange, transfer) }
+    let result = transfer.result(of: exchange, code)
+    exchange.headerSize = transfer.reader.headerSize
     exchange.state = .ended
     recycle(transfer)
     // The next request is sent first, because the subscriber takes time to handle this one.
     release(exchange.host)
+    if case .success(let response) = result, exchange.follow(response, atMost: configuration.maxRedirects) { return }
     exchange.deliver(result)
   }
 

@@ -17,8 +17,8 @@ final class CurlTransfer {
   private var lackedDescriptor = false
   private var hasOpenedSocket = false
   // The number of progress reports of libcurl in the turn with this number.
-  private var progress = (turn: 0, calls: 0)
-  private let maxRedirects: Int
+  private var steps = (turn: 0, calls: 0)
+  private var offersContentCodings = true
   // libcurl writes a sentence here when a request fails; it keeps the address as long as the handle.
   private let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var headers: UnsafeMutablePointer<curl_slist>?
@@ -31,7 +31,6 @@ final class CurlTransfer {
     self.sockets = sockets
     reader = ResponseReader(
       maxHeaderBytes: configuration.maxHeaderBytes, maxHeaderLines: configuration.maxHeaderLines)
-    maxRedirects = configuration.maxRedirects
     sentence.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     setUp(configuration)
     sockets.watch(easy)
@@ -55,7 +54,7 @@ final class CurlTransfer {
       let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
       if transfer.reader.isFull { return ccurl_write_pause() }
       let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
-      transfer.exchange?.noteArrival()
+      if !transfer.reader.isRedirect { transfer.exchange?.noteArrival() }
       return transfer.reader.body(bytes, announced: { transfer.number(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) })
         ? bytes.count : 0
     }
@@ -77,18 +76,22 @@ final class CurlTransfer {
     // thread that looks up cleans up after itself instead.
     ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
     ccurl_set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-    ccurl_set_pointer(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-    ccurl_set_long(easy, CURLOPT_FOLLOWLOCATION, 1)
-    ccurl_set_long(easy, CURLOPT_MAXREDIRS, configuration.maxRedirects)
+    // Redirects are followed in `HTTPExchange`, which knows what may go along.
+    ccurl_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
     ccurl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
     ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     // Compressed data is offered and recognized here, and decoded in `ContentDecoder`.
-    ccurl_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, ContentCoding.offer)
+    offerContentCodings(true)
     ccurl_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
     if let file = configuration.certificateAuthorities { ccurl_set_pointer(easy, CURLOPT_CAINFO, file) }
     if configuration.usesProxies { boundProxies() } else { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
+  }
+
+  private func offerContentCodings(_ offered: Bool) {
+    ccurl_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, offered ? ContentCoding.offer : nil)
+    offersContentCodings = offered
   }
 
   /// Limits a proxy's answer before it connects: libcurl (7.88) reads it byte by byte and does not return to the loop
@@ -111,9 +114,9 @@ final class CurlTransfer {
 
   /// True when libcurl takes more steps without returning to the loop than any answer needs; called at every step.
   private var isStuck: Bool {
-    if progress.turn != sockets.turn { progress = (sockets.turn, 0) }
-    progress.calls += 1
-    return progress.calls > 256 << 10
+    if steps.turn != sockets.turn { steps = (sockets.turn, 0) }
+    steps.calls += 1
+    return steps.calls > 256 << 10
   }
 
   /// The transfer of an easy handle made here.
@@ -127,15 +130,15 @@ final class CurlTransfer {
 // MARK: - One request
 
 extension CurlTransfer {
-  /// Prepares the handle for `request`, whose URL is `address`.
-  ///
-  /// - Parameter stream: the destination of the body while it arrives; without one, it is collected.
-  func prepare(_ request: HTTPRequest, at address: String, into stream: BodyStream?) {
-    reader.begin(maxBodyBytes: request.maxBodyBytes, into: stream)
+  /// Prepares the handle for the request of `exchange`.
+  func prepare(for exchange: HTTPExchange) {
+    let request = exchange.request
+    reader.begin(request, after: exchange.headerSize, into: exchange.stream)
+    if request.decodesContent != offersContentCodings { offerContentCodings(request.decodesContent) }
     sentence.pointee = 0
     lackedDescriptor = false
     hasOpenedSocket = false
-    ccurl_set_pointer(easy, CURLOPT_URL, address)
+    ccurl_set_pointer(easy, CURLOPT_URL, exchange.address)
     // 0 would mean libcurl's own default of five minutes.
     let connect = max(1, min(request.connectTimeout.nanoseconds / 1_000_000, Int64(Int32.max)))
     ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connect))
@@ -159,20 +162,22 @@ extension CurlTransfer {
     reader.discard()
   }
 
-  /// The result of `request`, which ended with `code`.
-  func result(of request: HTTPRequest, _ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
+  /// The result of the request of `exchange`, which ended with `code`.
+  func result(of exchange: HTTPExchange, _ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
     if code == CURLE_OK { reader.end() }
-    guard code == CURLE_OK, reader.failure == nil else { return .failure(error(of: request, code)) }
-    let (status, headers, url) = head(of: request)
-    return .success(HTTPResponse(status: status, headers: headers, body: reader.takeBody(), url: url))
+    // The body of a redirect may end as it likes.
+    guard code == CURLE_OK || reader.isRedirect, reader.failure == nil else {
+      return .failure(error(of: exchange, code))
+    }
+    return .success(
+      HTTPResponse(
+        status: integer(CURLINFO_RESPONSE_CODE), headers: reader.headers, body: reader.takeBody(),
+        url: exchange.request.url, redirects: exchange.redirects))
   }
 
-  /// The head of the final answer, once its body arrives.
-  func head(of request: HTTPRequest) -> (status: Int, headers: HTTPHeaders, url: URL) {
-    (
-      integer(CURLINFO_RESPONSE_CODE), reader.headers,
-      integer(CURLINFO_REDIRECT_COUNT) == 0 ? request.url : effectiveURL ?? request.url
-    )
+  /// The head of the answer, once its body arrives.
+  func head(of exchange: HTTPExchange) -> (status: Int, headers: HTTPHeaders, url: URL) {
+    (integer(CURLINFO_RESPONSE_CODE), reader.headers, exchange.request.url)
   }
 }
 
@@ -191,18 +196,28 @@ extension CurlTransfer {
     return Int(value)
   }
 
-  private var effectiveURL: URL? {
-    var text: UnsafePointer<CChar>?
-    ccurl_get_string(easy, CURLINFO_EFFECTIVE_URL, &text)
-    return text.flatMap { URL(string: String(cString: $0)) }
-  }
-
   /// The phase of the request.
   var phase: HTTPError.Phase {
     if number(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .nameResolution }
     // CONNECT_TIME includes the handshake; the socket has a local port as soon as it is connected.
     if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return integer(CURLINFO_LOCAL_PORT) == 0 ? .connect : .tls }
     return number(CURLINFO_STARTTRANSFER_TIME_T) == 0 ? .response : .receive
+  }
+
+  var progress: HTTPProgress {
+    switch phase {
+    case .waiting: .waiting
+    case .nameResolution: .lookingUp
+    case .connect: .connecting
+    case .tls: .securing
+    case .response: .requesting
+    case .receive: received
+    }
+  }
+
+  private var received: HTTPProgress {
+    let announced = number(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    return .receiving(bytes: number(CURLINFO_SIZE_DOWNLOAD_T), of: announced > 0 ? announced : nil)
   }
 
   /// True while it has neither a descriptor nor a connection.
@@ -215,30 +230,30 @@ extension CurlTransfer {
   }
 
   /// The error of a request that ended with `code`, or with what the reader found.
-  func error(of request: HTTPRequest, _ code: CURLcode = CURLE_WRITE_ERROR) -> HTTPError {
-    let host = (effectiveURL ?? request.url).hostAndPort
+  func error(of exchange: HTTPExchange, _ code: CURLcode = CURLE_WRITE_ERROR) -> HTTPError {
+    let host = exchange.request.url.hostAndPort
     if let kind = reader.failure { return HTTPError(kind, host: host, cause: reader.cause) }
-    let failure = failure(code)
-    // libcurl's address is then the one that it did not go to.
-    let isRefused = failure.kind == .redirectRefused
-    return HTTPError(failure.kind, host: isRefused ? request.url.hostAndPort : host, cause: failure.cause)
+    let failure = failure(of: exchange, code)
+    // The one that redirected to where nobody goes.
+    let culprit = failure.kind == .redirectRefused ? exchange.redirects.last?.from.hostAndPort : nil
+    return HTTPError(failure.kind, host: culprit ?? host, cause: failure.cause)
   }
 
   /// True when a request that ended with `code` failed because no descriptor or thread was left.
-  func isExhausted(_ code: CURLcode) -> Bool { failure(code).isExhaustion }
+  func isExhausted(_ exchange: HTTPExchange, _ code: CURLcode) -> Bool { failure(of: exchange, code).isExhaustion }
 
-  private func failure(_ code: CURLcode) -> CurlFailure {
+  private func failure(of exchange: HTTPExchange, _ code: CURLcode) -> CurlFailure {
     CurlFailure(
       code: code, sentence: String(cString: sentence),
       systemError: Int32(truncatingIfNeeded: integer(CURLINFO_OS_ERRNO)), phase: phase,
-      redirects: integer(CURLINFO_REDIRECT_COUNT), maxRedirects: maxRedirects, lackedDescriptor: lackedDescriptor,
-      host: effectiveURL?.host() ?? "")
+      isAfterRedirect: !exchange.redirects.isEmpty, lackedDescriptor: lackedDescriptor,
+      host: exchange.request.url.host() ?? "")
   }
 
   /// The error of a request that timed out.
   func timeoutError(of request: HTTPRequest) -> HTTPError {
     HTTPError(
-      .timedOut(phase), host: (effectiveURL ?? request.url).hostAndPort,
+      .timedOut(phase), host: request.url.hostAndPort,
       cause: "no more than \(request.timeout) are allowed")
   }
 }

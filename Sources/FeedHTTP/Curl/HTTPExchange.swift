@@ -9,11 +9,16 @@ class HTTPExchange {
     case ended
   }
 
-  let request: HTTPRequest
+  /// The request, or the one that it was redirected to.
+  private(set) var request: HTTPRequest
   /// Its URL in the form that libcurl accepts.
-  let address: String
+  private(set) var address: String
   /// Represents the host in the client's `Admission`.
-  let host: UInt64
+  private(set) var host: UInt64
+  /// The redirects that were followed.
+  private(set) var redirects: [HTTPRedirect] = []
+  /// The size of their headers.
+  var headerSize = (lines: 0, bytes: 0)
   @exclusivity(unchecked)  // As below: changed a few times per request, on one thread.
   var state = State.idle
   /// True when the process had no descriptor or thread left for it.
@@ -24,9 +29,8 @@ class HTTPExchange {
   init(_ client: CurlHTTPClient, _ request: HTTPRequest) {
     self.client = client
     self.request = request
-    var address = request.url.absoluteString
+    address = request.url.absoluteString
     address.makeContiguousUTF8()
-    self.address = address
     host = address.hostKey
   }
 
@@ -49,6 +53,32 @@ class HTTPExchange {
     client.start(self)
   }
 
+  /// Follows `response` if it is a redirect, within the time that the request has.
+  ///
+  /// - Returns: true when the answer is still to come, or has been delivered as a failure.
+  final func follow(_ response: HTTPResponse, atMost limit: Int) -> Bool {
+    guard request.followsRedirects, (300..<400).contains(response.status) else { return false }
+    let redirect: HTTPRedirect?
+    do throws(HTTPRedirect.Refusal) {
+      redirect = try HTTPRedirect(response.status, response.headers["Location"], of: request)
+    } catch {
+      fail(error.kind, error.cause)
+      return true
+    }
+    guard let redirect else { return false }
+    guard redirects.count < limit else {
+      fail(.tooManyRedirects(limit: limit))
+      return true
+    }
+    redirects.append(redirect)
+    request = request.following(redirect)
+    address = request.url.absoluteString
+    address.makeContiguousUTF8()
+    host = address.hostKey
+    client.start(self)
+    return true
+  }
+
   /// Ends with an error that did not come from the connection.
   final func fail(_ kind: HTTPError.Kind, _ cause: String = "") {
     deliver(.failure(HTTPError(kind, host: request.url.hostAndPort, cause: cause)))
@@ -63,6 +93,15 @@ class HTTPExchange {
     case .waiting: fail(.timedOut(.waiting), "no more than \(request.timeout) are allowed")
     case .running(let transfer): deliver(.failure(transfer.timeoutError(of: request)))
     case .idle, .ended: break
+    }
+  }
+
+  /// Its progress; `nil` before it begins and after its end.
+  final var progress: HTTPProgress? {
+    switch state {
+    case .idle, .ended: nil
+    case .waiting: .waiting
+    case .running(let transfer): transfer.progress
     }
   }
 
@@ -101,11 +140,8 @@ extension HTTPRequest {
   fileprivate func problem(at address: String) -> String? {
     guard address.isWebAddress else { return "\(address) is neither http nor https" }
     guard !headers.isEmpty else { return nil }
-    let isToken: (UInt8) -> Bool = { $0 > 0x20 && $0 < 0x7F && !"()<>@,;:\\\"/[]?={}".utf8.contains($0) }
-    for header in headers {
-      guard !header.name.isEmpty, header.name.utf8.allSatisfy(isToken),
-        !header.value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F })
-      else { return "the header field \"\(header.name)\" has characters that HTTP does not allow" }
+    for header in headers where !header.isValid {
+      return "the header field \"\(header.name)\" has characters that HTTP does not allow"
     }
     return nil
   }

@@ -13,6 +13,9 @@ struct ResponseReader: ~Copyable {
   private var headerBytes = 0
   private var headerLines = 0
   private var isHeaderWhole = false
+  private var status = 0
+  private var hasLocation = false
+  private var followsRedirects = false
   private var coding = ""
   private var decoder: (any ContentDecoder)?
   private var received = 0
@@ -20,6 +23,7 @@ struct ResponseReader: ~Copyable {
   /// The destination of the body while it arrives, if it is not collected in `body`.
   private var stream: BodyStream?
   private var maxBodyBytes = 0
+  private var decodesContent = true
   private let maxHeaderBytes: Int
   private let maxHeaderLines: Int
 
@@ -29,11 +33,18 @@ struct ResponseReader: ~Copyable {
   }
 
   /// Starts again, for the next request.
-  mutating func begin(maxBodyBytes: Int, into stream: BodyStream? = nil) {
+  ///
+  /// - Parameters:
+  ///   - size: the header lines and bytes of the redirects that led to it.
+  ///   - stream: the destination of the body while it arrives; without one, it is collected.
+  mutating func begin(_ request: HTTPRequest, after size: (lines: Int, bytes: Int), into stream: BodyStream?) {
     discard()
-    self.maxBodyBytes = max(0, maxBodyBytes)
+    maxBodyBytes = max(0, request.maxBodyBytes)
+    followsRedirects = request.followsRedirects
+    decodesContent = request.decodesContent
+    (headerLines, headerBytes) = size
     self.stream = stream
-    stream?.begin(limit: self.maxBodyBytes)
+    stream?.begin(limit: maxBodyBytes)
     lines.reserveCapacity(512)
   }
 
@@ -45,11 +56,21 @@ struct ResponseReader: ~Copyable {
     headerBytes = 0
     headerLines = 0
     isHeaderWhole = false
+    status = 0
+    hasLocation = false
     coding = ""
     decoder = nil
     received = 0
     body.discard()
     stream = nil
+  }
+
+  /// The size of the header so far, that of redirects included.
+  var headerSize: (lines: Int, bytes: Int) { (headerLines, headerBytes) }
+
+  /// True when the answer is a redirect that is to be followed, whose body nobody reads.
+  var isRedirect: Bool {
+    followsRedirects && hasLocation && isHeaderWhole && [301, 302, 303, 307, 308].contains(status)
   }
 
   /// True when a body has begun to arrive.
@@ -100,15 +121,25 @@ extension ResponseReader {
       lines.removeAll(keepingCapacity: true)
       coding = ""
       isHeaderWhole = false
+      hasLocation = false
+      status = Self.status(in: line)
       return true
     case UInt8(ascii: "C"), UInt8(ascii: "c"):
-      if line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
+      if decodesContent, line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
+    case UInt8(ascii: "L"), UInt8(ascii: "l"):
+      if line.begins(with: "location:") { hasLocation = true }
     case 0x20, 0x09: unfold()
     case 0x0D, 0x0A: isHeaderWhole = true
     default: break
     }
     lines.append(contentsOf: line)
     return true
+  }
+
+  /// The number after the first space.
+  private static func status(in line: UnsafeRawBufferPointer) -> Int {
+    guard let space = line.firstIndex(of: 0x20) else { return 0 }
+    return line[(space + 1)...].prefix(3).reduce(0) { 0x30...0x39 ~= $1 ? 10 * $0 + Int($1 - 0x30) : $0 }
   }
 
   /// Joins the next line to the one before it (RFC 9112, section 5.2).
@@ -132,6 +163,11 @@ extension ResponseReader {
   /// - Returns: true to go on.
   mutating func body(_ bytes: UnsafeRawBufferPointer, announced: () -> Int) -> Bool {
     guard failure == nil else { return false }
+    if isRedirect {
+      received += bytes.count
+      // To read a short one keeps the connection; a long one is not waited for.
+      return received <= 64 << 10
+    }
     if received == 0, !beginBody(announced: announced()) { return false }
     received += bytes.count
     if let stream { return stream.append(bytes) || refuse(.tooLarge) }

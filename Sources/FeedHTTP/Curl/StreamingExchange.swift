@@ -41,7 +41,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
   /// Delivers what has arrived.
   func deliverArrived() {
     isNoted = false
-    if settle != nil, case .running(let transfer) = state { open(transfer.head(of: request)) }
+    if settle != nil, case .running(let transfer) = state { open(transfer.head(of: self)) }
     serve()
   }
 
@@ -70,7 +70,9 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     guard let settle = settle.take() else { return }
     let body = HTTPBody(lease: HTTPBody.Lease(self))
     settle(
-      .success(StreamingResponse(status: head.status, headers: head.headers, url: head.url, body: AnyPublisher(body))))
+      .success(
+        StreamingResponse(
+          status: head.status, headers: head.headers, url: head.url, body: AnyPublisher(body), redirects: redirects)))
   }
 
   /// Ends the transfer and forgets what has arrived.
@@ -136,7 +138,7 @@ extension StreamingExchange {
     body.isPaused = false
     client.resume(transfer)
     guard transfer.reader.failure == nil else {
-      deliver(.failure(transfer.error(of: request)))
+      deliver(.failure(transfer.error(of: self)))
       return false
     }
     return true

@@ -2,6 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import HTTPTestSupport
+
 /// An item of the list of hostile origins: what it does, and what has to come of it.
 struct HostileRow: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {

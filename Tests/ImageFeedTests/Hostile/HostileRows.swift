@@ -2,6 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import HTTPTestSupport
+
 private let cutShort = HostileRow.Outcome.refused("was cut short")
 private let tooLarge = HostileRow.Outcome.refused("is larger than the limit of 33554432 bytes")
 private let notAFeed = HostileRow.Outcome.refused("is not a feed")

@@ -3,6 +3,8 @@ import ImageFeed
 import TestSupport
 import Testing
 
+@testable import HTTPTestSupport
+
 /// Whatever a server puts wherever it can, nothing of it acts upon the terminal.
 @Suite(.settled) struct TerminalSafetyTests {
   /// What terminals act upon: escape sequences with ESC and with C1's CSI, a title, control characters that move, delete

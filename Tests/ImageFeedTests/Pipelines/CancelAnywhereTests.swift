@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import FeedHTTP
+@testable import HTTPTestSupport
 @testable import ImageFeed
 
 /// A load that is cancelled at every point there is, one after another.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import FeedHTTP
+@testable import HTTPTestSupport
 @testable import ImageFeed
 
 /// More feeds at once than the process has descriptors for, each in a process of its own.

@@ -6,6 +6,8 @@ import ImageFeedTesting
 import Synchronization
 import Testing
 
+@testable import HTTPTestSupport
+
 /// The two worlds that the specifications are run in.
 enum WorldKind: String, CaseIterable, CustomTestStringConvertible {
   /// A loopback origin, libcurl, an event loop and a SQLite file.

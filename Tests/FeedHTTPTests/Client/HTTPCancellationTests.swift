@@ -1,10 +1,10 @@
 import FeedStream
 import Foundation
-import ImageFeed
 import TestSupport
 import Testing
 
 @testable import FeedHTTP
+@testable import HTTPTestSupport
 
 @Suite(.settled) struct HTTPCancellationTests {
   /// Where the origin is when the subscriber cancels.

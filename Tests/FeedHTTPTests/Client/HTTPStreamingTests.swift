@@ -1,11 +1,11 @@
 import FeedStream
 import Foundation
-import ImageFeed
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import FeedHTTP
+@testable import HTTPTestSupport
 
 /// Answers whose bodies are handed on while they arrive.
 @Suite(.settled) struct HTTPStreamingTests {

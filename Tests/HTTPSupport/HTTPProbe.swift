@@ -1,6 +1,6 @@
+import FeedHTTP
 import FeedStream
 import Foundation
-import ImageFeed
 
 /// A subscriber that keeps what arrives and asks when it is told to.
 final class HTTPProbe: Subscriber {

@@ -1,8 +1,8 @@
-import ImageFeed
 import TestSupport
 import Testing
 
 @testable import FeedHTTP
+@testable import HTTPTestSupport
 
 @Suite(.settled) struct AdmissionTests {
   @Test func `items are admitted up to the limits`() {

@@ -1,10 +1,10 @@
 import FeedStream
 import Foundation
-import ImageFeed
 import TestSupport
 import Testing
 
 @testable import FeedHTTP
+@testable import HTTPTestSupport
 
 /// Origins that misbehave, each with the error that it must end in. None may hang: the loop runs until it is idle.
 @Suite(.settled) struct HostileOriginTests {

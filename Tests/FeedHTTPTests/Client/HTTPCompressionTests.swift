@@ -1,9 +1,9 @@
 import Foundation
-import ImageFeed
 import TestSupport
 import Testing
 
 @testable import FeedHTTP
+@testable import HTTPTestSupport
 
 @Suite(.settled) struct HTTPCompressionTests {
   enum Coding: String, CaseIterable, Sendable {

@@ -1,11 +1,11 @@
 import FeedStream
 import Foundation
-import ImageFeed
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import FeedHTTP
+@testable import HTTPTestSupport
 
 @Suite(.settled) struct HTTPLimitsTests {
   @Test func `a hundred requests to a host share its connections`() {

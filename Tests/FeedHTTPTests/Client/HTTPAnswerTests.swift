@@ -1,11 +1,11 @@
 import FeedStream
 import Foundation
-import ImageFeed
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import FeedHTTP
+@testable import HTTPTestSupport
 
 @Suite(.settled) struct HTTPAnswerTests {
   @Test func `a request delivers an answer and finishes`() throws {

@@ -1,0 +1,65 @@
+import ArgumentParser
+import FeedHTTP
+import Foundation
+
+/// The options about what is sent with a request, and who asks.
+struct RequestOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Send a header field; may be repeated. It is sent to the address's own host alone.", valueName: "Name: value"))
+  var header: [String] = []
+
+  @Option(help: ArgumentHelp("Who asks. Others may see it in the list of processes.", valueName: "name:password"))
+  var user: String?
+
+  @Flag(help: "Take names and passwords from ~/.netrc.")
+  var netrc = false
+
+  @Option(help: ArgumentHelp("Take names and passwords from a file, which only you may read.", valueName: "file"))
+  var netrcFile: String?
+
+  // What was typed may be a secret: no message repeats it.
+  func validate() throws {
+    for field in header where Self.field(field) == nil {
+      throw ValidationError("--header needs a name and a value, such as --header 'Accept-Language: de'.")
+    }
+    if let user, !user.contains(":") || user.hasPrefix(":") {
+      throw ValidationError("--user needs a name and a password, such as --user name:password.")
+    }
+    if netrc, netrcFile != nil { throw ValidationError("Use --netrc or --netrc-file, not both.") }
+    do {
+      _ = try entries()
+    } catch {
+      throw ValidationError("\(error)")
+    }
+  }
+
+  /// The fields to send to `url`'s origin. A field given by hand comes before `--user`, and that before the address's own
+  /// user and the netrc file.
+  func headers(for url: URL) -> [HTTPRequest.Header] {
+    var headers = header.compactMap(Self.field)
+    guard !headers.contains(where: { $0.name.lowercased() == "authorization" }) else { return headers }
+    if let user, let colon = user.firstIndex(of: ":") {
+      let password = String(user[user.index(after: colon)...])
+      headers.append(Credentials.basic(user: String(user[..<colon]), password: password).header)
+    } else if url.user == nil, let host = url.host(), let found = try? entries()?.credentials(for: host) {
+      headers.append(found.header)
+    }
+    return headers
+  }
+
+  private func entries() throws(Netrc.Failure) -> Netrc? {
+    if let netrcFile { return try Netrc(path: netrcFile) }
+    guard netrc else { return nil }
+    let home = ProcessInfo.processInfo.environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return try Netrc(path: (home ?? NSHomeDirectory()) + "/.netrc")
+  }
+
+  private static func field(_ text: String) -> HTTPRequest.Header? {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    let name = String(text[..<colon])
+    let value = text[text.index(after: colon)...].trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+    let header = HTTPRequest.Header(name: name, value: value)
+    return header.isValid ? header : nil
+  }
+}

@@ -1,0 +1,128 @@
+/// The directives of a `Cache-Control` field (RFC 9111, section 5.2), as it was sent: in whatever case, quoted or not,
+/// repeated, contradicting or malformed.
+///
+/// A name counts only where a directive can stand, so `extension="max-age=60"` says nothing about age.
+struct CacheControl: Sendable {
+  private enum Argument: Equatable, Sendable {
+    case none
+    case text(String)
+    case malformed
+  }
+
+  /// What a directive says about seconds.
+  enum Seconds: Equatable {
+    case absent
+    case value(Double)
+    /// It is no number, or it stands there twice with different numbers.
+    case invalid
+  }
+
+  private let directives: [(name: String, argument: Argument)]
+
+  /// - Parameter lines: the field's values, one for each line of the header.
+  init(_ lines: [String]) { directives = lines.flatMap(Self.directives) }
+
+  var isEmpty: Bool { directives.isEmpty }
+
+  /// True when a directive has this name, whatever its argument.
+  func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
+
+  /// The seconds of the directive with this name. Numbers above 2^31 are 2^31 (section 1.2.2).
+  func seconds(_ name: String) -> Seconds {
+    var found = Seconds.absent
+    for directive in directives where directive.name == name {
+      guard case .text(let text) = directive.argument, let number = Self.seconds(text) else { return .invalid }
+      guard found == .absent || found == .value(number) else { return .invalid }
+      found = .value(number)
+    }
+    return found
+  }
+
+  /// True when the directive with this name stands there without an argument (`max-stale`).
+  func hasWithoutArgument(_ name: String) -> Bool { directives.contains { $0.name == name && $0.argument == .none } }
+
+  /// The names of the fields that the qualified form of a directive lists, in lower case: `no-cache="a, b"`. `nil` when it
+  /// stands there in its unqualified form, or in a form that is neither; empty when it is not there.
+  func fields(of name: String) -> Set<String>? {
+    var fields: Set<String> = []
+    for directive in directives where directive.name == name {
+      guard case .text(let text) = directive.argument else { return nil }
+      let names = text.split { $0 == "," || $0 == " " || $0 == "\t" }.map { $0.lowercased() }
+      guard !names.isEmpty else { return nil }
+      fields.formUnion(names)
+    }
+    return fields
+  }
+
+  /// A number of seconds: digits and nothing else.
+  static func seconds(_ text: String) -> Double? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+    let most = 2_147_483_648.0
+    return Int(text).map { min(Double($0), most) } ?? most
+  }
+
+  // MARK: Reading
+
+  private static func directives(in line: String) -> [(name: String, argument: Argument)] {
+    line.listMembers.compactMap { member in
+      guard let equals = member.firstIndex(of: "=") else { return (member.lowercased(), .none) }
+      let name = member[..<equals].trimmed.lowercased()
+      guard !name.isEmpty else { return nil }
+      // Space around "=" is not allowed, and what to make of it is anybody's guess.
+      guard !member[..<equals].hasSpaceAtEnd else { return (name, .malformed) }
+      return (name, argument(member[member.index(after: equals)...]))
+    }
+  }
+
+  private static func argument(_ text: Substring) -> Argument {
+    guard text.first == "\"" else {
+      let isToken =
+        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
+      return isToken ? .text(String(text)) : .malformed
+    }
+    guard text.count >= 2, text.last == "\"" else { return .malformed }
+    var unquoted = ""
+    var isEscaped = false
+    for character in text.dropFirst().dropLast() {
+      if isEscaped || character != "\\" { unquoted.append(character) }
+      isEscaped = !isEscaped && character == "\\"
+    }
+    return isEscaped ? .malformed : .text(unquoted)
+  }
+}
+
+extension String {
+  /// The members of a list (RFC 9110, section 5.6.1), without the space around them; commas in quotes are none of its
+  /// own, and empty members do not count.
+  var listMembers: [Substring] {
+    var members: [Substring] = []
+    var start = startIndex
+    var isQuoted = false
+    var isEscaped = false
+    for index in indices {
+      let character = self[index]
+      if isQuoted {
+        if character == "\"", !isEscaped { isQuoted = false }
+        isEscaped = !isEscaped && character == "\\"
+      } else if character == "\"" {
+        isQuoted = true
+      } else if character == "," {
+        members.append(self[start..<index].trimmed)
+        start = self.index(after: index)
+      }
+    }
+    members.append(self[start...].trimmed)
+    return members.filter { !$0.isEmpty }
+  }
+}
+
+extension Substring {
+  /// Without spaces and tabs around it.
+  var trimmed: Substring {
+    let start = drop { $0 == " " || $0 == "\t" }
+    guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return start.prefix(0) }
+    return start[...last]
+  }
+
+  fileprivate var hasSpaceAtEnd: Bool { last == " " || last == "\t" }
+}

@@ -1,0 +1,181 @@
+import FeedStream
+import Foundation
+
+/// One subscription: the redirects of a request, hop by hop, each answered from the store or by a flight.
+final class CacheExchange: Subscription {
+  private let client: CachedHTTPClient
+  /// The request, or the one that it was redirected to.
+  @exclusivity(unchecked)  // Here and below: one thread, and nothing is held across a call that may come back.
+  private var request: HTTPRequest
+  @exclusivity(unchecked) private var receiver: HTTPReceiver?
+  private var redirects: [HTTPRedirect] = []
+  private var began: Date?
+  private let steps = CacheSteps()
+  private var flight: CacheFlight?
+
+  init(_ client: CachedHTTPClient, _ request: HTTPRequest, _ receiver: HTTPReceiver) {
+    self.client = client
+    self.request = request
+    self.receiver = receiver
+  }
+
+  func request(_ demand: Subscribers.Demand) {
+    precondition(
+      demand > 0, "HTTP: request(.none) asks for nothing; request at least one value, or do not call request")
+    guard began == nil, receiver != nil else { return }
+    began = client.now()
+    hop()
+  }
+
+  func cancel() {
+    receiver = nil
+    steps.cancel()
+    leave()
+  }
+
+  private func leave() {
+    let flight = flight
+    self.flight = nil
+    flight?.leave(self)
+  }
+
+  // MARK: One hop
+
+  private func hop() {
+    let request = CacheRequest(self.request)
+    if request.isBypassing, !request.isOnlyIfCached {
+      client.report(.bypassed, self.request)
+      return fly(request, stored: nil, isShared: false)
+    }
+    steps.take(client.store.responses(for: request.key, where: request.selection)) { [self] result in
+      switch result {
+      case .success(let found): choose(request, Self.latest(found ?? []))
+      case .failure(let error):
+        client.report(.storeFailed(error), self.request)
+        choose(request, nil)
+      }
+    }
+  }
+
+  /// The one that its server made last (section 4).
+  private static func latest(_ found: [HTTPStoredResponse]) -> HTTPStoredResponse? {
+    func order(_ response: HTTPStoredResponse) -> (Date, Date) {
+      let received = response.head.received
+      return (response.head.headers["Date"].flatMap { HTTPDate.parse($0, now: received) } ?? received, received)
+    }
+    return found.max { order($0) < order($1) }
+  }
+
+  private func choose(_ request: CacheRequest, _ stored: HTTPStoredResponse?) {
+    let now = client.now()
+    let isForCache = !request.isConditional || request.isOnlyIfCached
+    if isForCache, let stored {
+      let freshness = CacheFreshness(stored.head)
+      let age = Duration.seconds(min(freshness.age(at: now), 1e9))
+      let lifetime = Duration.seconds(freshness.lifetime)
+      switch request.use(of: stored.head, at: now) {
+      case .validate: break
+      case .fresh:
+        client.report(.fresh(age: age, lifetime: lifetime), self.request)
+        return answer(stored.unvalidated(at: now), isLast: true)
+      case .stale:
+        client.report(.stale(age: age, lifetime: lifetime, isRevalidated: false), self.request)
+        return answer(stored.unvalidated(at: now), isLast: true)
+      case .staleWhileRevalidating:
+        client.report(.stale(age: age, lifetime: lifetime, isRevalidated: !request.isOnlyIfCached), self.request)
+        if !request.isOnlyIfCached { client.revalidate(request, stored) }
+        return answer(stored.unvalidated(at: now), isLast: true)
+      }
+    }
+    if request.isOnlyIfCached {
+      client.report(.onlyIfCached, self.request)
+      let date = HTTPHeaders([("Date", HTTPDate.text(now)), ("Content-Length", "0")])
+      return answer(HTTPResponse(status: 504, headers: date, body: Data(), url: self.request.url), isLast: true)
+    }
+    // Whoever has conditions of their own compares with something else than what is stored.
+    fly(request, stored: isForCache ? stored : nil, isShared: true)
+  }
+
+  /// Asks the server, or waits for somebody who does.
+  private func fly(_ request: CacheRequest, stored: HTTPStoredResponse?, isShared: Bool) {
+    if isShared, request.maySharePending, let flight = client.flights[request.sharingKey], flight.isPending {
+      client.report(.shared, self.request)
+      self.flight = flight
+      return flight.join(self)
+    }
+    let flight = CacheFlight(client, request, stored: stored, isShared: isShared, isInBackground: false)
+    self.flight = flight
+    flight.join(self)
+    flight.start()
+  }
+
+  // MARK: What a flight reports
+
+  /// Its answer, of which the completion comes later. One that this request may not share is asked for again.
+  func receive(_ outcome: CacheFlight.Outcome, isFirst: Bool) {
+    guard receiver != nil else { return }
+    switch outcome.result {
+    case .success(let response):
+      let request = CacheRequest(self.request)
+      guard isFirst || outcome.mayBeShared(by: request, at: client.now()) else {
+        flight = nil
+        return fly(request, stored: outcome.stored, isShared: false)
+      }
+      answer(response, isLast: false)
+    case .failure(let error): complete(.failure(error))
+    }
+  }
+
+  /// Its end: what was to be stored is stored.
+  func receiveEnd(of flight: CacheFlight) {
+    guard self.flight === flight else { return }
+    complete(.finished)
+  }
+
+  // MARK: Answering
+
+  /// - Parameter isLast: true when nothing remains to be stored.
+  private func answer(_ response: HTTPResponse, isLast: Bool) {
+    do throws(HTTPRedirect.Refusal) {
+      if request.followsRedirects,
+        let redirect = try HTTPRedirect(response.status, response.headers["Location"], of: request)
+      {
+        return follow(redirect)
+      }
+    } catch {
+      return fail(error.kind, error.cause)
+    }
+    var response = response
+    response.redirects = redirects
+    guard response.body.count <= request.maxBodyBytes else { return fail(.tooLarge(limit: request.maxBodyBytes)) }
+    receiver?.value(response)
+    if isLast { complete(.finished) }
+  }
+
+  private func follow(_ redirect: HTTPRedirect) {
+    leave()
+    guard redirects.count < client.options.maxRedirects else {
+      return fail(.tooManyRedirects(limit: client.options.maxRedirects))
+    }
+    redirects.append(redirect)
+    let timeout = request.timeout
+    request = request.following(redirect)
+    let passed = max(0, client.now().timeIntervalSince(began ?? client.now()))
+    began = client.now()
+    request.timeout = max(.milliseconds(1), timeout - .nanoseconds(Int(min(passed, 1e9) * 1e9)))
+    hop()
+  }
+
+  private func fail(_ kind: HTTPError.Kind, _ cause: String = "") {
+    leave()
+    complete(.failure(HTTPError(kind, host: request.url.hostAndPort, cause: cause)))
+  }
+
+  private func complete(_ completion: Subscribers.Completion<HTTPError>) {
+    let receiver = receiver
+    self.receiver = nil
+    flight = nil
+    steps.cancel()
+    receiver?.completion(completion)
+  }
+}

@@ -1,0 +1,182 @@
+import FeedStream
+import Foundation
+
+/// One request to the server, for everybody who waits for its answer, and what it changes in the store.
+///
+/// While it lasts its client keeps it, and it keeps its client.
+final class CacheFlight {
+  /// What came of it.
+  struct Outcome {
+    var result: Result<HTTPResponse, HTTPError>
+    /// What is stored of it, or what was stored before.
+    var stored: HTTPStoredResponse?
+    /// True when a stale response stands in for an error, which it does for everybody.
+    var isStandIn = false
+
+    /// True when a request that arrived later may be answered with it as well (RFC 9111, section 4).
+    func mayBeShared(by request: CacheRequest, at now: Date) -> Bool {
+      guard case .success = result, let stored, request.selection(stored.head) else { return false }
+      return isStandIn || request.use(of: stored.head, at: now) == .fresh
+    }
+  }
+
+  private let client: CachedHTTPClient
+  private let request: CacheRequest
+  private let stored: HTTPStoredResponse?
+  private let isShared: Bool
+  private let isInBackground: Bool
+  private let steps = CacheSteps()
+  @exclusivity(unchecked)  // One thread, and nothing is held across a call that may come back.
+  private var waiting: [CacheExchange] = []
+  // Whoever made it gets its answer whatever it is.
+  private weak var first: CacheExchange?
+  private var requested: Date
+  /// True until the answer is there.
+  private(set) var isPending = true
+
+  init(
+    _ client: CachedHTTPClient, _ request: CacheRequest, stored: HTTPStoredResponse?, isShared: Bool,
+    isInBackground: Bool
+  ) {
+    self.client = client
+    self.request = request
+    self.stored = stored
+    self.isShared = isShared
+    self.isInBackground = isInBackground
+    requested = client.now()
+  }
+
+  func join(_ exchange: CacheExchange) {
+    if waiting.isEmpty, !isInBackground { first = exchange }
+    waiting.append(exchange)
+  }
+
+  /// A request whose last waiter leaves is cancelled, unless it renews the store.
+  func leave(_ exchange: CacheExchange) {
+    waiting.removeAll { $0 === exchange }
+    if waiting.isEmpty, isPending, !isInBackground { end() }
+  }
+
+  func start() {
+    if isShared { client.flights[request.sharingKey] = self }
+    ask(validating: stored)
+  }
+
+  private func end() {
+    isPending = false
+    steps.cancel()
+    if client.flights[request.sharingKey] === self { client.flights[request.sharingKey] = nil }
+  }
+
+  // MARK: Asking
+
+  private func ask(validating stored: HTTPStoredResponse?) {
+    var conditional = stored.flatMap { request.validating($0.head) }
+    client.report(conditional == nil ? .missed : .validating, request.request)
+    let isConditional = conditional != nil
+    if conditional == nil { conditional = request.request }
+    conditional!.followsRedirects = false
+    requested = client.now()
+    // The step keeps this flight until it ends.
+    steps.take(client.upstream.get(conditional!)) { [self] result in
+      switch result {
+      case .success(let response?): receive(response, to: isConditional ? stored : nil)
+      case .success(nil): fail(HTTPError(.receive, host: request.request.url.hostAndPort, cause: "no answer came"))
+      case .failure(let error): fail(error)
+      }
+    }
+  }
+
+  /// - Parameter compared: the stored response whose validators were sent.
+  private func receive(_ response: HTTPResponse, to compared: HTTPStoredResponse?) {
+    let received = client.now()
+    if response.status == 304, let compared {
+      guard
+        let head = request.head(
+          of: compared.head, renewedBy: response.headers, requested: requested, received: received)
+      else { return ask(validating: nil) }
+      client.report(.validated, request.request)
+      return renew(HTTPStoredResponse(head: head, body: compared.body))
+    }
+    if [500, 502, 503, 504].contains(response.status), useStored(at: received, false, "status \(response.status)") {
+      return
+    }
+    guard
+      let head = request.head(
+        of: response.status, response.headers, from: response.url, requested: requested, received: received)
+    else {
+      if !request.isBypassing { client.report(.notStored, request.request) }
+      // What was stored has been replaced by something that may not be; after an error it may be needed.
+      let isReplaced = stored != nil && response.status < 500 && response.status != 304
+      return deliver(Outcome(result: .success(response)), isReplaced ? .remove : nil)
+    }
+    client.report(.stored, request.request)
+    let stored = HTTPStoredResponse(head: head, body: response.body)
+    deliver(Outcome(result: .success(response), stored: stored), .save(stored))
+  }
+
+  private func renew(_ renewed: HTTPStoredResponse) {
+    let head = renewed.head
+    // The renewed header may forbid what the old one allowed.
+    let mayBeKept =
+      request.head(
+        of: head.status, head.headers, from: head.url, requested: head.requested, received: head.received) != nil
+    let outcome = Outcome(result: .success(renewed.validated), stored: mayBeKept ? renewed : nil)
+    deliver(outcome, mayBeKept ? .freshen(head) : .remove)
+  }
+
+  private func fail(_ error: HTTPError) {
+    if error.isFailureOfNetwork, useStored(at: client.now(), true, "\(error)") { return }
+    deliver(Outcome(result: .failure(error)), nil)
+  }
+
+  private func useStored(at now: Date, _ isDisconnected: Bool, _ cause: String) -> Bool {
+    guard let stored,
+      request.mayUseAfterFailure(
+        stored.head, at: now, isDisconnected: isDisconnected && client.options.usesStaleWhenDisconnected)
+    else { return false }
+    client.report(.staleAfterFailure(cause), request.request)
+    deliver(Outcome(result: .success(stored.unvalidated(at: now)), stored: stored, isStandIn: true), nil)
+    return true
+  }
+
+  // MARK: Answering
+
+  private func deliver(_ outcome: Outcome, _ change: HTTPCacheChange?) {
+    isPending = false
+    if let change {
+      steps.take(client.store.change(request.key, where: request.selection, to: change)) { [self] result in
+        if case .failure(let error) = result { client.report(.storeFailed(error), request.request) }
+        isStored = true
+        finish()
+      }
+    } else {
+      isStored = true
+    }
+    let first = first
+    for exchange in waiting { exchange.receive(outcome, isFirst: exchange === first) }
+    isDelivered = true
+    finish()
+  }
+
+  private var isStored = false
+  private var isDelivered = false
+
+  private func finish() {
+    guard isStored, isDelivered else { return }
+    let waiting = waiting
+    self.waiting = []
+    end()
+    for exchange in waiting { exchange.receiveEnd(of: self) }
+  }
+}
+
+extension HTTPError {
+  /// True when no whole answer arrived because of what is between here and the server, or because it is down.
+  fileprivate var isFailureOfNetwork: Bool {
+    switch kind {
+    case .nameResolution, .connect, .send, .receive, .truncated, .timedOut: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+
+/// How old a stored response is and how long it is fresh (RFC 9111, section 4.2).
+struct CacheFreshness {
+  let control: CacheControl
+  private let head: HTTPStoredResponse.Head
+
+  init(_ head: HTTPStoredResponse.Head) {
+    self.head = head
+    control = CacheControl(head.headers.values(of: "Cache-Control"))
+  }
+
+  // MARK: Lifetime
+
+  /// How long it is fresh, in seconds (section 4.2.1). `s-maxage` is for shared caches and does not count.
+  ///
+  /// What is malformed or contradicts itself is stale: `max-age=5, max-age=6`, `Expires: 0`.
+  var lifetime: TimeInterval {
+    switch control.seconds("max-age") {
+    case .value(let seconds): return seconds
+    case .invalid: return 0
+    case .absent: break
+    }
+    let expires = Set(head.headers.values(of: "Expires"))
+    guard expires.isEmpty else {
+      guard expires.count == 1, let date = HTTPDate.parse(expires.first!, now: head.received) else { return 0 }
+      return max(0, date.timeIntervalSince(self.date))
+    }
+    return heuristicLifetime
+  }
+
+  /// A tenth of the time for which it had not changed (section 4.2.2), where nothing says how long it is fresh.
+  private var heuristicLifetime: TimeInterval {
+    guard Self.isHeuristicallyCacheable(head.status) || control.has("public"),
+      let text = head.headers["Last-Modified"], let changed = HTTPDate.parse(text, now: head.received)
+    else { return 0 }
+    return max(0, date.timeIntervalSince(changed) / 10)
+  }
+
+  /// The statuses that may be stored when nothing is said about it (RFC 9110, section 15.1); 206 is never stored here.
+  static func isHeuristicallyCacheable(_ status: Int) -> Bool {
+    [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
+  }
+
+  // MARK: Age
+
+  /// When the origin made it; the time of its arrival if it does not say.
+  private var date: Date {
+    head.headers["Date"].flatMap { HTTPDate.parse($0, now: head.received) } ?? head.received
+  }
+
+  /// The seconds since the origin made or validated it (section 4.2.3).
+  ///
+  /// A response from more than five minutes ahead was stored by a clock that was wrong, and is as old as can be.
+  func age(at now: Date) -> TimeInterval {
+    let resident = now.timeIntervalSince(head.received)
+    guard resident > -300 else { return .greatestFiniteMagnitude }
+    // Dates have whole seconds: the rest of one is no age.
+    let apparent = max(0, head.received.timeIntervalSince(date).rounded(.down))
+    let delay = max(0, head.received.timeIntervalSince(head.requested))
+    return max(apparent, announcedAge + delay) + max(0, resident)
+  }
+
+  /// The first member of `Age`, if it is a number of seconds (section 5.1).
+  private var announcedAge: TimeInterval {
+    guard let first = head.headers["Age"]?.listMembers.first else { return 0 }
+    return CacheControl.seconds(String(first)) ?? 0
+  }
+
+  // MARK: What may be done
+
+  /// True when it may be used without asking, for as long as it is fresh.
+  var needsNoValidation: Bool { !(control.has("no-cache") && control.fields(of: "no-cache") == nil) }
+
+  /// True when it may be used stale, for whatever reason: nothing forbids that (section 4.2.4).
+  var mayBeStale: Bool { needsNoValidation && !control.has("must-revalidate") }
+
+  /// The fields that are not shown without validation: those that `no-cache` names.
+  var hiddenFields: Set<String> { control.fields(of: "no-cache") ?? [] }
+
+  /// The seconds for which it may be used stale while it is revalidated (RFC 5861, section 3).
+  var staleWhileRevalidate: TimeInterval { seconds("stale-while-revalidate") ?? 0 }
+
+  /// The seconds for which it may be used stale when its server has an error (RFC 5861, section 4); `nil` when it does not
+  /// say.
+  var staleIfError: TimeInterval? { seconds("stale-if-error") }
+
+  /// What permits something only counts if it is well-formed.
+  private func seconds(_ name: String) -> TimeInterval? {
+    switch control.seconds(name) {
+    case .absent: nil
+    case .value(let seconds): seconds
+    case .invalid: 0
+    }
+  }
+}

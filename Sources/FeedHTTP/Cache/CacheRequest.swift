@@ -1,0 +1,158 @@
+import Foundation
+
+/// What a request asks of a cache (RFC 9111, section 5.2.1), and what identifies it there.
+struct CacheRequest: Sendable {
+  let request: HTTPRequest
+  private let control: CacheControl
+
+  init(_ request: HTTPRequest) {
+    self.request = request
+    let lines = request.values(of: "Cache-Control")
+    let pragma = CacheControl(request.values(of: "Pragma"))
+    // Pragma counts only where there is no Cache-Control (section 5.4).
+    control = CacheControl(lines.isEmpty && pragma.has("no-cache") ? ["no-cache"] : lines)
+  }
+
+  /// The address without what does not reach the server, in its usual form: it identifies what is stored.
+  var key: String { Self.key(request.url) }
+
+  static func key(_ url: URL) -> String {
+    guard var parts = URLComponents(url: url.absoluteURL, resolvingAgainstBaseURL: true) else {
+      return url.absoluteString
+    }
+    parts.scheme = parts.scheme?.lowercased()
+    parts.percentEncodedHost = parts.percentEncodedHost?.lowercased()
+    parts.fragment = nil
+    // Who asks is among the selectors.
+    parts.user = nil
+    parts.password = nil
+    if parts.port == (parts.scheme == "https" ? 443 : 80) { parts.port = nil }
+    if parts.percentEncodedPath.isEmpty { parts.percentEncodedPath = "/" }
+    return parts.string ?? url.absoluteString
+  }
+
+  /// Identifies requests that one answer can serve: same address, same fields, same limits.
+  var sharingKey: String {
+    let fields = request.headers.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
+    let limits = "\(request.timeout) \(request.connectTimeout) \(request.maxBodyBytes) \(request.decodesContent)"
+    return ([key, request.url.user ?? "", request.url.password ?? "", limits] + fields).joined(separator: "\n")
+  }
+
+  /// True when the cache has no part in it: it forbids storing, or asks for a part.
+  var isBypassing: Bool { control.has("no-store") || request.has("Range") || request.has("If-Range") }
+
+  /// True when the caller has conditions of its own: the answer is theirs to interpret.
+  var isConditional: Bool {
+    ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"].contains { request.has($0) }
+  }
+
+  var isOnlyIfCached: Bool { control.has("only-if-cached") }
+
+  /// True when other requests in flight can be waited for: this one asks for nothing newer.
+  var maySharePending: Bool { !isConditional && !asksForNewer }
+
+  private var asksForNewer: Bool { control.has("no-cache") || control.has("max-age") || control.has("min-fresh") }
+
+  // MARK: Choosing
+
+  enum Use: Equatable {
+    /// Without asking.
+    case fresh
+    /// Stale, because the request allows it.
+    case stale
+    /// Stale, while it is revalidated.
+    case staleWhileRevalidating
+    /// Not without validation.
+    case validate
+  }
+
+  /// What a stored response is good for (sections 4, 4.2.4 and 5.2).
+  func use(of head: HTTPStoredResponse.Head, at now: Date) -> Use {
+    let freshness = CacheFreshness(head)
+    guard freshness.needsNoValidation, !control.has("no-cache") else { return .validate }
+    let age = freshness.age(at: now)
+    let staleness = age - freshness.lifetime
+    switch control.seconds("max-age") {
+    case .value(let most) where age > most: return .validate
+    case .invalid: return .validate
+    default: break
+    }
+    switch control.seconds("min-fresh") {
+    case .value(let least) where -staleness < least: return .validate
+    case .invalid: return .validate
+    default: break
+    }
+    if staleness < 0 { return .fresh }
+    guard freshness.mayBeStale else { return .validate }
+    if allowsStale(by: staleness) { return .stale }
+    if !asksForNewer, staleness < freshness.staleWhileRevalidate { return .staleWhileRevalidating }
+    return .validate
+  }
+
+  private func allowsStale(by staleness: TimeInterval) -> Bool {
+    if control.hasWithoutArgument("max-stale") { return true }
+    if case .value(let most) = control.seconds("max-stale") { return staleness <= most }
+    return false
+  }
+
+  /// True when a stale response may be used after its server has failed (RFC 9111, section 4.2.4; RFC 5861, section 4).
+  ///
+  /// - Parameter isDisconnected: true when no answer arrived, and what is stored may stand in for it. Then a response
+  ///   that says nothing of errors may be used as well.
+  func mayUseAfterFailure(_ head: HTTPStoredResponse.Head, at now: Date, isDisconnected: Bool) -> Bool {
+    let freshness = CacheFreshness(head)
+    guard freshness.mayBeStale, !asksForNewer else { return false }
+    let staleness = freshness.age(at: now) - freshness.lifetime
+    if case .value(let most) = control.seconds("stale-if-error"), staleness < most { return true }
+    guard let most = freshness.staleIfError else { return isDisconnected }
+    return staleness < most
+  }
+
+  // MARK: Selecting
+
+  /// The values of the fields that `Vary` names, as far as they tell requests apart; `nil` when nothing ever matches.
+  func selectors(for headers: HTTPHeaders) -> [String: String?]? {
+    let names = headers.values(of: "Vary").flatMap(\.listMembers).map { $0.lowercased() }
+    guard !names.contains("*") else { return nil }
+    var selectors: [String: String?] = [:]
+    for name in names { selectors[name] = .some(selector(name)) }
+    // What one user may see is not shown to another, though a private cache could (section 3.5).
+    if !CacheControl(headers.values(of: "Cache-Control")).has("public") {
+      selectors["authorization"] = .some(selector("authorization"))
+    }
+    return selectors
+  }
+
+  /// True for stored responses that this request selects (section 4.1).
+  var selection: @Sendable (HTTPStoredResponse.Head) -> Bool {
+    // Bound to values: a store may look on another thread.
+    { [self] head in
+      head.selectors.allSatisfy { selector($0.key) == $0.value }
+        && (head.isDecoded == request.decodesContent || head.headers["Content-Encoding"] == nil)
+    }
+  }
+
+  /// The value of a field in the form in which it is compared: lines joined, without space around commas, in lower case
+  /// where case means nothing. Secrets are compared by a number that many of them share.
+  private func selector(_ name: String) -> String? {
+    var lines = request.values(of: name)
+    if name == "authorization", lines.isEmpty, let user = request.url.user {
+      lines = ["\(user):\(request.url.password ?? "")"]
+    }
+    guard !lines.isEmpty else { return nil }
+    if ["authorization", "cookie", "proxy-authorization"].contains(name) {
+      return "#\(lines.joined(separator: ",").fingerprint)"
+    }
+    let value = lines.flatMap(\.listMembers).joined(separator: ",")
+    return ["accept", "accept-charset", "accept-encoding", "accept-language"].contains(name)
+      ? value.lowercased() : value
+  }
+}
+
+extension String {
+  /// 32 bits of a hash (FNV-1a).
+  fileprivate var fingerprint: UInt32 {
+    let hash = utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+    return UInt32(truncatingIfNeeded: hash ^ (hash >> 32))
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+
+/// What a private cache stores of an answer, and how a 304 renews it (RFC 9111, sections 3 and 4.3.4).
+extension CacheRequest {
+  /// The head under which an answer is stored; `nil` when it must not be.
+  func head(
+    of status: Int, _ headers: HTTPHeaders, from url: URL, requested: Date, received: Date
+  ) -> HTTPStoredResponse.Head? {
+    let control = CacheControl(headers.values(of: "Cache-Control"))
+    guard !isBypassing, (200...599).contains(status), status != 206, status != 304 else { return nil }
+    if control.has("must-understand") {
+      guard Self.isUnderstood(status) else { return nil }
+    } else if control.has("no-store") {
+      return nil
+    }
+    let isAllowed =
+      control.has("public") || control.has("private") || control.has("max-age") || headers["Expires"] != nil
+      || CacheFreshness.isHeuristicallyCacheable(status)
+    guard isAllowed, let selectors = selectors(for: headers) else { return nil }
+    var kept = headers.endToEnd
+    // As whoever passes an answer on has to (RFC 9110, section 6.6.1).
+    if kept["Date"] == nil { kept = kept.adding("Date", HTTPDate.text(received)) }
+    return HTTPStoredResponse.Head(
+      status: status, headers: kept, url: url, requested: requested, received: received, selectors: selectors,
+      isDecoded: request.decodesContent)
+  }
+
+  /// The statuses of RFC 9110 that a whole stored response can have.
+  private static func isUnderstood(_ status: Int) -> Bool {
+    switch status {
+    case 200...205, 300...303, 305, 307, 308, 400...417, 421, 422, 426, 500...505: true
+    default: false
+    }
+  }
+
+  /// This request, with the conditions under which its answer says that `stored` is still right (section 4.3.1); `nil`
+  /// when there is nothing to compare.
+  func validating(_ stored: HTTPStoredResponse.Head) -> HTTPRequest? {
+    var conditional = request
+    for (condition, name) in [("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified")] {
+      // Bytes that are no UTF-8 would not be sent back as they came.
+      guard let validator = stored.headers[name], !validator.isEmpty, !validator.contains("\u{FFFD}") else { continue }
+      conditional.headers.append(HTTPRequest.Header(name: condition, value: validator))
+    }
+    return conditional.headers.count > request.headers.count ? conditional : nil
+  }
+
+  /// The head of `stored` after a 304 (sections 3.2 and 4.3.4); `nil` when that answer is about another response.
+  func head(
+    of stored: HTTPStoredResponse.Head, renewedBy headers: HTTPHeaders, requested: Date, received: Date
+  ) -> HTTPStoredResponse.Head? {
+    // A server that names no validator means the one it was sent.
+    if let tag = headers["ETag"], let known = stored.headers["ETag"] {
+      guard tag.opaqueTag == known.opaqueTag else { return nil }
+    } else if headers["ETag"] == nil, let date = headers["Last-Modified"], let known = stored.headers["Last-Modified"] {
+      guard date == known else { return nil }
+    }
+    let renewing = headers.endToEnd.keeping { !Self.describesBody.contains($0.lowercased()) }
+    let names = Set(renewing.map { $0.name.lowercased() })
+    // An age is that of the answer that brought it.
+    var kept = stored.headers.keeping { !names.contains($0.lowercased()) && $0.lowercased() != "age" }
+    kept = HTTPHeaders(lines: kept.lines + renewing.lines)
+    if !names.contains("date") {
+      kept = kept.keeping { $0.lowercased() != "date" }.adding("Date", HTTPDate.text(received))
+    }
+    var head = stored
+    head.headers = kept
+    head.requested = requested
+    head.received = received
+    return head
+  }
+
+  /// Fields of which the stored ones belong to the stored body.
+  private static let describesBody: Set<String> = ["content-encoding", "content-length", "content-range"]
+}
+
+extension HTTPStoredResponse {
+  /// The answer that it is for a request that was not validated: with its age, and without what needs validation.
+  func unvalidated(at now: Date) -> HTTPResponse {
+    let freshness = CacheFreshness(head)
+    let hidden = freshness.hiddenFields
+    let age = min(freshness.age(at: now), 2_147_483_648).rounded(.down)
+    let headers = head.headers.keeping { $0.lowercased() != "age" && !hidden.contains($0.lowercased()) }
+    return HTTPResponse(
+      status: head.status, headers: headers.adding("Age", "\(Int(age))"), body: body, url: head.url)
+  }
+
+  /// The answer that it is after its validation.
+  var validated: HTTPResponse {
+    HTTPResponse(status: head.status, headers: head.headers, body: body, url: head.url)
+  }
+}
+
+extension HTTPHeaders {
+  /// The fields that are not about one connection (RFC 9110, section 7.6.1) or one proxy.
+  package var endToEnd: HTTPHeaders {
+    var hidden = Self.hopByHop
+    hidden.formUnion(values(of: "Connection").flatMap(\.listMembers).map { $0.lowercased() })
+    return keeping { !hidden.contains($0.lowercased()) }
+  }
+
+  private static let hopByHop: Set<String> = [
+    "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
+    "proxy-connection", "te", "transfer-encoding", "upgrade",
+  ]
+}
+
+extension String {
+  /// An entity tag as the weak comparison sees it (RFC 9110, section 8.8.3.2).
+  fileprivate var opaqueTag: Substring { hasPrefix("W/") ? dropFirst(2) : self[...] }
+}

@@ -1,0 +1,121 @@
+public import FeedStream
+public import Foundation
+
+extension HTTPClient {
+  /// Answers from a store what may be answered from it, and stores what may be stored: a private HTTP cache.
+  ///
+  ///     let client = CurlHTTPClient(on: loop).cached(in: MemoryHTTPCache())
+  ///
+  /// It follows RFC 9111 as a cache of one user (`private` is stored, `s-maxage` means nothing), and RFC 5861. The client
+  /// has no method but GET, so nothing is ever invalidated by an unsafe one.
+  ///
+  /// - **Fresh** responses are used without asking, with their `Age`. Where nothing says how long a response is fresh, it
+  ///   is for a tenth of the time for which it had not changed.
+  /// - **Others** are validated with `If-None-Match` and `If-Modified-Since`; a 304 renews what is stored.
+  /// - **`stale-while-revalidate`**: the stale response is delivered, and a request of the client's own renews it, which
+  ///   keeps the client until it ends.
+  /// - **Errors**: with `stale-if-error`, a stale response answers instead of 500, 502, 503, 504 and failures of the
+  ///   network; without it, instead of the latter only. `no-cache` and `must-revalidate` forbid both.
+  /// - **Requests** with `no-store`, `Range` or `If-Range` pass it by; those with conditions of their own are passed on,
+  ///   and their whole answers stored. `only-if-cached` is answered with 504 rather than by the server.
+  /// - **Same requests in flight** wait for the first one's answer, and use it if they may.
+  /// - **Redirects** are followed here: each hop is stored on its own.
+  ///
+  /// This is not a `FeedCache`, which keeps a document that says so, and may be shown whatever its server thinks.
+  ///
+  /// - Parameters:
+  ///   - store: where responses are kept. It may be shared by clients of one loop; a failure of it is reported, and the
+  ///     server answers.
+  ///   - now: the wall clock.
+  public func cached(
+    in store: any HTTPCacheStore, _ options: HTTPCacheOptions = HTTPCacheOptions(),
+    now: @escaping () -> Date = { Date() }
+  ) -> CachedHTTPClient {
+    CachedHTTPClient(self, store: store, options, now: now)
+  }
+}
+
+/// A client with a private HTTP cache: see ``HTTPClient/cached(in:_:now:)``.
+public final class CachedHTTPClient: HTTPClient {
+  let upstream: any HTTPClient
+  let store: any HTTPCacheStore
+  let options: HTTPCacheOptions
+  let now: () -> Date
+  /// The requests that others may wait for.
+  @exclusivity(unchecked) var flights: [String: CacheFlight] = [:]
+
+  init(
+    _ upstream: any HTTPClient, store: any HTTPCacheStore, _ options: HTTPCacheOptions, now: @escaping () -> Date
+  ) {
+    self.upstream = upstream
+    self.store = store
+    self.options = options
+    self.now = now
+  }
+
+  /// Gets what is at an address, from the cache or through it.
+  ///
+  /// **Demand:** as without a cache. **Completion:** comes when the response is stored. **Failure:** the network's; the
+  /// cache adds none. **Cancellation:** a request that others wait for goes on for them.
+  public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    AnyPublisher(CachedGet(client: self, request: request))
+  }
+
+  func report(_ kind: HTTPCacheEvent.Kind, _ request: HTTPRequest) {
+    options.report(HTTPCacheEvent(kind: kind, url: request.url))
+  }
+
+  /// Renews a stored response without anybody waiting for it, unless that is under way.
+  func revalidate(_ request: CacheRequest, _ stored: HTTPStoredResponse) {
+    guard flights[request.sharingKey] == nil else { return }
+    let flight = CacheFlight(self, request, stored: stored, isShared: true, isInBackground: true)
+    flight.start()
+  }
+}
+
+/// The publisher of one answer.
+private struct CachedGet: Publisher {
+  typealias Output = HTTPResponse
+  typealias Failure = HTTPError
+
+  let client: CachedHTTPClient
+  let request: HTTPRequest
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == HTTPResponse, S.Failure == HTTPError {
+    let exchange = CacheExchange(client, request, HTTPReceiver(subscriber))
+    subscriber.receive(subscription: exchange)
+  }
+}
+
+/// The steps of something that subscribes to one publisher after another: only the latest one counts.
+final class CacheSteps {
+  private var number = 0
+  private var current: AnyCancellable?
+
+  /// Subscribes; `then` receives the last value, or `nil` when there is none, and nothing after ``cancel()``.
+  ///
+  /// A publisher may end while it is subscribed to, and `then` take the next step.
+  func take<Output, Failure: Error>(
+    _ publisher: AnyPublisher<Output, Failure>, then: @escaping (Result<Output?, Failure>) -> Void
+  ) {
+    number += 1
+    let mine = number
+    var value: Output?
+    let subscription = publisher.sink { [self] completion in
+      guard mine == number else { return }
+      number += 1
+      switch completion {
+      case .finished: then(.success(value))
+      case .failure(let error): then(.failure(error))
+      }
+    } receiveValue: {
+      value = $0
+    }
+    if mine == number { current = subscription }
+  }
+
+  func cancel() {
+    number += 1
+    current = nil
+  }
+}

@@ -1,0 +1,33 @@
+public import FeedStream
+public import Foundation
+
+extension HTTPClient {
+  /// Adds header fields, such as those of ``Credentials``, to the requests to one origin (scheme, host and port), and to no
+  /// other: a feed may name any address, and a redirect lead to one. A request that has a field of the same name keeps its
+  /// own.
+  ///
+  ///     client.sending([credentials.header], to: feed)
+  public func sending(_ headers: [HTTPRequest.Header], to origin: URL) -> HeadedHTTPClient {
+    HeadedHTTPClient(client: self, headers: headers, origin: origin)
+  }
+}
+
+/// A client that adds header fields: see ``HTTPClient/sending(_:to:)``.
+public struct HeadedHTTPClient: HTTPClient {
+  let client: any HTTPClient
+  let headers: [HTTPRequest.Header]
+  let origin: URL
+
+  public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { client.get(headed(request)) }
+
+  public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
+    client.events(for: headed(request))
+  }
+
+  func headed(_ request: HTTPRequest) -> HTTPRequest {
+    guard request.url.hasSameOrigin(as: origin) else { return request }
+    var request = request
+    request.headers += headers.filter { !request.has($0.name) }
+    return request
+  }
+}

@@ -1,0 +1,93 @@
+public import Foundation
+
+/// One redirect that was followed (RFC 9110, section 15.4).
+///
+/// - 301, 302, 303, 307 and 308 are followed, to http and https; from https to http they are not.
+/// - An address without a fragment keeps the one before it.
+/// - To another origin (scheme, host and port) only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
+///   `Accept-Language`, `Cache-Control`, `If-Modified-Since`, `If-None-Match`, `Pragma` and `User-Agent` are sent: any
+///   other may hold a secret. The user and the password of an address stay with its origin, too.
+public struct HTTPRedirect: Sendable, Hashable {
+  /// The status that redirected.
+  public var status: Int
+  /// The address that redirected.
+  public var from: URL
+  /// The address that it led to.
+  public var to: URL
+
+  public init(status: Int, from: URL, to: URL) {
+    self.status = status
+    self.from = from
+    self.to = to
+  }
+
+  /// True when the redirect holds for later requests as well.
+  public var isPermanent: Bool { status == 301 || status == 308 }
+}
+
+extension HTTPRedirect {
+  /// The reason why a redirect is not followed.
+  struct Refusal: Error {
+    var kind: HTTPError.Kind
+    var cause: String
+  }
+
+  /// The redirect that an answer to `request` is; `nil` when it is none.
+  init?(_ status: Int, _ location: String?, of request: HTTPRequest) throws(Refusal) {
+    guard [301, 302, 303, 307, 308].contains(status), let location, !location.isEmpty else { return nil }
+    guard let target = Self.target(location, from: request.url), let scheme = target.scheme?.lowercased(),
+      scheme == "http" || scheme == "https", target.host()?.isEmpty == false
+    else { throw Refusal(kind: .redirectRefused, cause: "it names \(location)") }
+    guard scheme == "https" || request.url.scheme?.lowercased() != "https" else {
+      throw Refusal(kind: .redirectRefused, cause: "from https to http, where others can read and change what is sent")
+    }
+    self.init(status: status, from: request.url, to: target)
+  }
+
+  private static func target(_ location: String, from url: URL) -> URL? {
+    guard let target = URL(string: location, relativeTo: url)?.absoluteURL else { return nil }
+    guard target.fragment == nil, let fragment = url.fragment else { return target }
+    return URL(string: target.absoluteString + "#" + fragment) ?? target
+  }
+}
+
+extension HTTPRequest {
+  /// The request that follows when this one is redirected.
+  func following(_ redirect: HTTPRedirect) -> HTTPRequest {
+    var next = self
+    next.url = redirect.to
+    if redirect.to.hasSameOrigin(as: redirect.from) {
+      next.url = redirect.to.keepingUser(of: redirect.from)
+    } else {
+      next.headers.removeAll { !Self.isSentAnywhere.contains($0.name.lowercased()) }
+    }
+    return next
+  }
+
+  /// The fields that hold no secret.
+  static let isSentAnywhere: Set<String> = [
+    "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "if-modified-since",
+    "if-none-match", "pragma", "user-agent",
+  ]
+}
+
+extension URL {
+  /// True when scheme, host and port are the same.
+  package func hasSameOrigin(as other: URL) -> Bool {
+    scheme?.lowercased() == other.scheme?.lowercased() && host()?.lowercased() == other.host()?.lowercased()
+      && portInUse == other.portInUse
+  }
+
+  /// This address with the user and the password of another, if it names none itself.
+  fileprivate func keepingUser(of other: URL) -> URL {
+    guard user == nil, other.user != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true),
+      let others = URLComponents(url: other, resolvingAgainstBaseURL: true)
+    else { return self }
+    parts.percentEncodedUser = others.percentEncodedUser
+    parts.percentEncodedPassword = others.percentEncodedPassword
+    return parts.url ?? self
+  }
+
+  /// The port, also where it is the scheme's own.
+  package var portInUse: Int { port ?? (scheme?.lowercased() == "https" ? 443 : 80) }
+}

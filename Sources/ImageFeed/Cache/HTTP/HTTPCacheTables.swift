@@ -1,0 +1,165 @@
+import FeedHTTP
+import Foundation
+import GRDB
+
+/// The table of an HTTP cache, inside a transaction.
+struct HTTPCacheTables {
+  let db: Database
+  let capacity: Int
+
+  /// `HTTP` in ASCII.
+  private static let applicationID = 0x4854_5450
+  private static let version = 1
+
+  /// The body comes last: what comes after a long value takes reading all of it.
+  private static let schema = """
+    CREATE TABLE response (
+      id INTEGER PRIMARY KEY,
+      key TEXT NOT NULL,
+      used REAL NOT NULL,      -- seconds since 2001, like all of these
+      bytes INTEGER NOT NULL,
+      status INTEGER NOT NULL,
+      url TEXT NOT NULL,
+      requested REAL NOT NULL,
+      received REAL NOT NULL,
+      selectors TEXT NOT NULL, -- JSON: a string or null for each name
+      decoded INTEGER NOT NULL,
+      header BLOB NOT NULL,
+      body BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX response_key ON response (key);
+    CREATE INDEX response_use ON response (used, bytes);
+    PRAGMA application_id = \(applicationID);
+    PRAGMA user_version = \(version);
+    """
+
+  // MARK: The file
+
+  /// Throws when the file is another program's or a newer release's.
+  ///
+  /// - Returns: true when it has the table.
+  @discardableResult static func check(_ db: Database) throws -> Bool {
+    let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+    let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+    if application == applicationID {
+      guard version <= Self.version else { throw FeedDatabaseFailure(.newerSchema(version)) }
+      return version > 0
+    }
+    let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+    guard application == 0, version == 0, tables == 0 else { throw FeedDatabaseFailure(.foreign) }
+    return false
+  }
+
+  /// Creates the table in an empty file.
+  static func prepare(_ db: Database) throws {
+    if try !check(db) { try db.execute(sql: schema) }
+  }
+
+  // MARK: Reading
+
+  func responses(
+    for key: String, where isWanted: (HTTPStoredResponse.Head) -> Bool, at now: Date
+  ) throws -> [HTTPStoredResponse] {
+    try rows(for: key).filter { isWanted($0.head) }.compactMap { row in
+      // Exact to a minute: the order of uses need not be written for each of them.
+      if abs(now.timeIntervalSinceReferenceDate - row.used) >= 60 {
+        try db.cachedStatement(sql: "UPDATE response SET used = ? WHERE id = ?")
+          .execute(arguments: [now.timeIntervalSinceReferenceDate, row.id])
+      }
+      guard
+        let body = try Data.fetchOne(
+          db.cachedStatement(sql: "SELECT body FROM response WHERE id = ?"), arguments: [row.id])
+      else { return nil }
+      return HTTPStoredResponse(head: row.head, body: body)
+    }
+  }
+
+  private struct StoredRow {
+    let id: Int64
+    let used: Double
+    let head: HTTPStoredResponse.Head
+  }
+
+  private func rows(for key: String) throws -> [StoredRow] {
+    let statement = try db.cachedStatement(
+      sql: """
+        SELECT id, used, status, url, requested, received, selectors, decoded, header FROM response WHERE key = ?
+        ORDER BY received, id
+        """)
+    return try Row.fetchAll(statement, arguments: [key]).compactMap { row in
+      guard let url = URL(string: row["url"]),
+        let selectors = try? JSONDecoder().decode([String: String?].self, from: Data((row["selectors"] as String).utf8))
+      else { return nil }
+      let header: Data = row["header"]
+      return StoredRow(
+        id: row["id"], used: row["used"],
+        head: HTTPStoredResponse.Head(
+          status: row["status"], headers: HTTPHeaders(lines: Array(header)), url: url,
+          requested: Date(timeIntervalSinceReferenceDate: row["requested"]),
+          received: Date(timeIntervalSinceReferenceDate: row["received"]), selectors: selectors,
+          isDecoded: row["decoded"] as Int != 0))
+    }
+  }
+
+  // MARK: Changing
+
+  func apply(
+    _ change: HTTPCacheChange, to key: String, where isMeant: (HTTPStoredResponse.Head) -> Bool, at now: Date
+  ) throws {
+    var meant = try rows(for: key).filter { isMeant($0.head) }
+    if case .freshen(let head) = change {
+      guard let kept = meant.popLast() else { return }
+      try freshen(kept.id, head, at: now)
+    }
+    for row in meant { try db.cachedStatement(sql: "DELETE FROM response WHERE id = ?").execute(arguments: [row.id]) }
+    if case .save(let response) = change, response.byteCount <= capacity { try insert(response, for: key, at: now) }
+    try evict()
+  }
+
+  private func freshen(_ id: Int64, _ head: HTTPStoredResponse.Head, at now: Date) throws {
+    try db.cachedStatement(
+      sql: """
+        UPDATE response SET used = ?, status = ?, requested = ?, received = ?, selectors = ?, header = ?,
+        bytes = bytes - length(header) + ? WHERE id = ?
+        """
+    )
+    .execute(arguments: [
+      now.timeIntervalSinceReferenceDate, head.status, head.requested.timeIntervalSinceReferenceDate,
+      head.received.timeIntervalSinceReferenceDate, try Self.text(head.selectors), Data(head.headers.lines),
+      head.headers.lines.count, id,
+    ])
+  }
+
+  private func insert(_ response: HTTPStoredResponse, for key: String, at now: Date) throws {
+    let head = response.head
+    try db.cachedStatement(
+      sql: """
+        INSERT INTO response (key, used, bytes, status, url, requested, received, selectors, decoded, header, body)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+    )
+    .execute(arguments: [
+      key, now.timeIntervalSinceReferenceDate, response.byteCount, head.status, head.url.absoluteString,
+      head.requested.timeIntervalSinceReferenceDate, head.received.timeIntervalSinceReferenceDate,
+      try Self.text(head.selectors), head.isDecoded, Data(head.headers.lines), response.body,
+    ])
+  }
+
+  private static func text(_ selectors: [String: String?]) throws -> String {
+    String(decoding: try JSONEncoder().encode(selectors), as: UTF8.self)
+  }
+
+  /// Deletes what was not used for longest, until the rest is within bounds.
+  private func evict() throws {
+    let total = try Int.fetchOne(db.cachedStatement(sql: "SELECT sum(bytes) FROM response")) ?? 0
+    guard total > capacity else { return }
+    var excess = total - capacity
+    let oldest = try Row.fetchCursor(db, sql: "SELECT id, bytes FROM response ORDER BY used, id")
+    var doomed: [Int64] = []
+    while excess > 0, let row = try oldest.next() {
+      doomed.append(row["id"])
+      excess -= row["bytes"] as Int
+    }
+    for id in doomed { try db.cachedStatement(sql: "DELETE FROM response WHERE id = ?").execute(arguments: [id]) }
+  }
+}

@@ -1,0 +1,72 @@
+public import FeedHTTP
+public import FeedStream
+public import Foundation
+
+/// Keeps the responses of a private HTTP cache in one SQLite file, which several processes may share.
+///
+///     let client = CurlHTTPClient(on: loop).cached(in: SQLiteHTTPCache(path: "http.db", on: loop))
+///
+/// Nothing happens on creation; the file is opened on first use, and created, for this user alone, by the first response
+/// that is stored. It is bounded by bytes: beyond ``capacity``, responses that were not used for longest are deleted.
+/// Calls wait for other processes, on the thread pool.
+///
+/// It is a file of its own: one that holds anything else, such as saved feeds, is refused and never touched. A damaged one
+/// is renamed to `<file>.corrupt-<time>`, and a new one is begun.
+public final class SQLiteHTTPCache: HTTPCacheStore {
+  /// 50 MB.
+  public static let defaultCapacity = 50_000_000
+
+  /// The absolute path of the file.
+  public let path: String
+  /// The most bytes kept, as ``HTTPStoredResponse/byteCount`` counts them.
+  public let capacity: Int
+  private let database: HTTPCacheDatabase
+  private let worker: SerialWorker
+  private let now: @Sendable () -> Date
+
+  /// Creates a store on a file, which need not exist.
+  ///
+  /// - Parameters:
+  ///   - path: relative to the current directory at this moment, or absolute.
+  ///   - scheduler: where results are delivered, and whose thread pool the calls run on.
+  ///   - capacity: the most bytes kept; 50 MB by default.
+  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
+  ///   - now: the wall clock, by which uses are ordered.
+  ///   - onSetAside: receives the new path of a damaged file that was set aside, on a thread of the pool.
+  public init(
+    path: String, on scheduler: any LoopScheduler, capacity: Int = SQLiteHTTPCache.defaultCapacity,
+    busyTimeout: Duration = .seconds(10), now: @escaping @Sendable () -> Date = { Date() },
+    onSetAside: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    let file = CacheFile(path: path)
+    self.path = file.path
+    self.capacity = capacity
+    self.now = now
+    worker = SerialWorker(on: scheduler)
+    database = HTTPCacheDatabase(file, capacity: capacity, busyTimeout: busyTimeout, onSetAside: onSetAside)
+  }
+
+  /// Closes the file, which tidies up beside it; the next call opens it again.
+  public func close() { database.close() }
+
+  public func responses(
+    for key: String, where isWanted: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool
+  ) -> AnyPublisher<[HTTPStoredResponse], HTTPCacheError> {
+    worker.publisher { [database, now] () throws(HTTPCacheError) in
+      try database.use(creating: false) { tables in try tables.responses(for: key, where: isWanted, at: now()) } ?? []
+    }
+  }
+
+  public func change(
+    _ key: String, where isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool, to change: HTTPCacheChange
+  ) -> AnyPublisher<Never, HTTPCacheError> {
+    let isSaving = if case .save = change { true } else { false }
+    return worker.publisher { [database, now] () throws(HTTPCacheError) in
+      _ = try database.use(creating: isSaving) { tables in
+        try tables.apply(change, to: key, where: isMeant, at: now())
+      }
+    }
+    .ignoreOutput()
+    .eraseToAnyPublisher()
+  }
+}

@@ -1,0 +1,100 @@
+import FeedStreamTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FeedHTTP
+
+/// Redirects through a cache: each hop is stored on its own.
+@Suite(.settled) struct CachedRedirectTests {
+  private func redirect(_ status: Int, _ target: String, _ control: String) -> CacheWorld.Answer {
+    .response(status, [("Location", target), ("Cache-Control", control)])
+  }
+
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func `a stored redirect is followed without asking`(status: Int) {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [redirect(status, "/b", "max-age=10"), .response(200, [("Cache-Control", "max-age=5")])]
+      for body in ["body 1", "body 1"] {
+        let got = world.get(path: "/a")
+        #expect(got.body == body && got.url?.path() == "/b")
+        #expect(got.redirects.map(\.status) == [status])
+      }
+      #expect(world.origin.requests.map { $0.url.path() } == ["/a", "/b"])
+      #expect(world.origin.requests.allSatisfy { !$0.followsRedirects })
+      world.wait(5)
+      world.get(path: "/a")
+      #expect(world.origin.requests.map { $0.url.path() } == ["/a", "/b", "/b"])
+    }
+  }
+
+  @Test func `a redirect that says nothing of its time is not stored unless it is permanent`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      let fields = [("Location", "/b"), ("Last-Modified", "{-1000}")]
+      world.origin.answers = [.response(302, fields), .response(200, []), .response(301, fields), .response(200, [])]
+      for _ in 0..<3 { world.get(path: "/a") }
+      #expect(world.origin.requests.map { $0.url.path() } == ["/a", "/b", "/a", "/b", "/b"])
+    }
+  }
+
+  @Test func `whoever does not follow gets the redirect`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [redirect(301, "/b", "max-age=10")]
+      var request = world.request()
+      request.followsRedirects = false
+      #expect(world.get(request).status == 301)
+      #expect(world.get(request).headers["Age"] == "0")
+      #expect(world.origin.requests.count == 1)
+    }
+  }
+
+  @Test func `ten are followed, and no more`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [redirect(302, "/", "max-age=10")]
+      #expect(world.get().error == .tooManyRedirects(limit: 10))
+      #expect(world.origin.requests.count == 1, "the loop is in the store")
+    }
+  }
+
+  @Test func `what may be secret does not go along to another origin`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [redirect(302, "https://other.example/b", "no-store"), .response(200, [])]
+      world.get(("Authorization", "x"), ("Cookie", "x"), ("X-Key", "x"), ("Accept", "text/a"))
+      #expect(world.origin.requests[1].headers.map(\.name) == ["Accept"])
+      #expect(world.origin.requests[1].url.absoluteString == "https://other.example/b")
+    }
+  }
+
+  @Test(arguments: ["ftp://example.com/", "file:///etc/passwd", "http://"])
+  func `a redirect to anything but HTTP is refused`(target: String) {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [redirect(302, target, "no-store")]
+      #expect(world.get().error == .redirectRefused)
+    }
+  }
+
+  @Test func `a redirect from https to http is refused`() throws {
+    let secure = try #require(URL(string: "https://example.com/"))
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [redirect(302, "http://example.com/b", "no-store")]
+      #expect(world.get(HTTPRequest(secure)).error == .redirectRefused)
+    }
+  }
+
+  @Test func `all hops share the request's time`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [redirect(302, "/b", "no-store"), .response(200, [])]
+      world.origin.latency = 12
+      world.get()
+      #expect(world.origin.requests.map(\.timeout) == [.seconds(30), .seconds(18)])
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@testable import FeedHTTP
+
+/// Several requests for one answer, and what cancelling them does.
+@Suite(.settled) struct SharedFlightTests {
+  private let fresh = ("Cache-Control", "max-age=10")
+
+  @Test func `same requests in flight share one`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, [fresh])]
+      world.origin.latency = 2
+      let all = (0..<4).map { _ in world.begin(world.request()) }
+      time.run()
+      #expect(all.allSatisfy { $0.value.body == "body 0" && $0.value.isOver })
+      #expect(world.origin.requests.count == 1)
+    }
+  }
+
+  @Test func `others do not`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, [fresh])]
+      world.origin.latency = 2
+      let requests = [
+        world.request(), world.request([("Foo", "1")]), world.request([], "/other"),
+        world.request([("Cache-Control", "no-cache")]), world.request([("If-None-Match", "x")]),
+        world.request([("Range", "bytes=0-")]), world.request([("Cache-Control", "no-store")]),
+      ]
+      let all = requests.map { world.begin($0) }
+      time.run()
+      #expect(all.allSatisfy { $0.value.status == 200 })
+      #expect(world.origin.requests.count == requests.count)
+    }
+  }
+
+  @Test(arguments: [[], [("Cache-Control", "no-store")], [("Cache-Control", "no-cache")]] as [[(String, String)]])
+  func `an answer that is not for others is asked for by each`(fields: [(String, String)]) {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, fields)]
+      world.origin.latency = 2
+      let all = (0..<3).map { _ in world.begin(world.request()) }
+      time.run()
+      #expect(Set(all.map(\.value.body)) == ["body 0", "body 1", "body 2"])
+      #expect(all.allSatisfy { $0.value.isOver })
+    }
+  }
+
+  @Test func `a failure is everybody's`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.failure(.connect)]
+      world.origin.latency = 2
+      let all = (0..<3).map { _ in world.begin(world.request()) }
+      // The script fails immediately; the others come after it then, so nothing is shared before.
+      time.run()
+      #expect(all.allSatisfy { $0.value.error == .connect })
+    }
+  }
+
+  @Test func `the last one who leaves cancels it`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, [fresh])]
+      world.origin.latency = 2
+      let first = world.begin(world.request())
+      let second = world.begin(world.request())
+      first.subscription?.cancel()
+      #expect(world.origin.cancelled == 0)
+      time.run()
+      #expect(second.value.body == "body 0" && second.value.isOver)
+      #expect(first.value.status == nil && !first.value.isOver)
+      world.wait(20)
+      let third = world.begin(world.request())
+      third.subscription?.cancel()
+      #expect(world.origin.cancelled == 1)
+      #expect(world.get().body == "body 2")
+    }
+  }
+
+  @Test func `nothing is asked before somebody asks for a value`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      var subscription: (any Subscription)?
+      var received = 0
+      world.client.get(world.request()).subscribe(
+        AnySubscriber<HTTPResponse, HTTPError> {
+          subscription = $0
+        } receiveValue: { _ in
+          received += 1
+          return .none
+        } receiveCompletion: { _ in
+        })
+      time.run()
+      #expect(world.origin.requests.isEmpty)
+      subscription?.request(.max(1))
+      time.run()
+      #expect(received == 1)
+    }
+  }
+
+  @Test func `a store that fails is reported, and keeps nobody from an answer`() {
+    struct Broken: HTTPCacheStore {
+      func responses(
+        for key: String, where isWanted: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool
+      ) -> AnyPublisher<[HTTPStoredResponse], HTTPCacheError> {
+        Fail(error: HTTPCacheError("cannot read")).eraseToAnyPublisher()
+      }
+      func change(
+        _ key: String, where isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool, to change: HTTPCacheChange
+      ) -> AnyPublisher<Never, HTTPCacheError> {
+        Fail(error: HTTPCacheError("cannot write")).eraseToAnyPublisher()
+      }
+    }
+    withVirtualTime { time in
+      let world = CacheWorld(time, store: Broken())
+      world.origin.answers = [.response(200, [fresh])]
+      let got = world.get()
+      #expect(got.body == "body 0" && got.isOver)
+      #expect(
+        world.reported == [
+          .storeFailed(HTTPCacheError("cannot read")), .missed, .stored, .storeFailed(HTTPCacheError("cannot write")),
+        ])
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@testable import FeedHTTP
+
+/// When a stale response is used: RFC 9111, section 4.2.4, and RFC 5861.
+@Suite(.settled) struct StaleTests {
+  private let tag = ("ETag", "\"abc\"")
+
+  /// The world after one answer, `wait` seconds later, with what comes next.
+  private func world(
+    _ time: VirtualTimeScheduler, _ control: String, wait: Double = 5, then answers: CacheWorld.Answer...,
+    configure: (inout HTTPCacheOptions) -> Void = { _ in }
+  ) -> CacheWorld {
+    let world = CacheWorld(time, configure)
+    world.origin.answers = [.response(200, [("Cache-Control", control), tag], "old")] + answers
+    world.get()
+    world.wait(wait)
+    return world
+  }
+
+  // MARK: stale-while-revalidate
+
+  @Test func `it is delivered stale, renewed in the background, and fresh the next time`() {
+    withVirtualTime { time in
+      let world = world(
+        time, "max-age=1, stale-while-revalidate=10", then: .response(200, [("Cache-Control", "max-age=100")], "new"))
+      world.origin.latency = 2
+      let pending = world.begin(world.request())
+      #expect(pending.value.body == "old" && pending.value.isOver, "before the server answers")
+      #expect(pending.value.headers["Age"] == "5")
+      #expect(world.origin.requests[1].values(of: "If-None-Match") == ["\"abc\""])
+      time.run()
+      #expect(world.get().body == "new")
+      #expect(world.origin.requests.count == 2)
+    }
+  }
+
+  @Test func `many that find it stale renew it once`() {
+    withVirtualTime { time in
+      let world = world(time, "max-age=1, stale-while-revalidate=10", then: .notModified([]))
+      world.origin.latency = 2
+      let all = (0..<5).map { _ in world.begin(world.request()) }
+      #expect(all.allSatisfy { $0.value.body == "old" && $0.value.isOver })
+      time.run()
+      #expect(world.origin.requests.count == 2)
+    }
+  }
+
+  @Test func `whoever must not have it stale waits for the renewal`() {
+    withVirtualTime { time in
+      let world = world(
+        time, "max-age=1, stale-while-revalidate=10", wait: 10.5,
+        then: .response(200, [("Cache-Control", "max-age=100")], "new"))
+      world.origin.latency = 2
+      _ = world.begin(world.request())
+      time.advance(by: 1)
+      let late = world.begin(world.request())
+      #expect(!late.value.isOver, "after its window")
+      time.run()
+      #expect(late.value.body == "new")
+      #expect(world.origin.requests.count == 2)
+    }
+  }
+
+  @Test(arguments: [
+    ("max-age=1, stale-while-revalidate=4", "its window is over"),
+    ("max-age=1, stale-while-revalidate=10, must-revalidate", "must-revalidate forbids it"),
+    ("max-age=1, stale-while-revalidate=10, no-cache", "no-cache forbids it"),
+    ("max-age=1, stale-while-revalidate=x", "it is malformed"),
+    ("max-age=1, stale-while-revalidate", "it has no value"),
+    ("max-age=1, stale-while-revalidate=-5", "it is negative"),
+  ])
+  func `it is not delivered stale where that is not allowed`(control: String, why: String) {
+    withVirtualTime { time in
+      let world = world(time, control, then: .response(200, [], "new"))
+      #expect(world.get().body == "new", "\(why)")
+    }
+  }
+
+  @Test(arguments: ["no-cache", "max-age=100", "min-fresh=0"])
+  func `it is not delivered stale to whoever wants it fresh`(request: String) {
+    withVirtualTime { time in
+      let world = world(time, "max-age=1, stale-while-revalidate=10", then: .response(200, [], "new"))
+      #expect(world.get(("Cache-Control", request)).body == "new")
+    }
+  }
+
+  @Test func `a renewal that fails leaves what is stored`() {
+    withVirtualTime { time in
+      let world = world(
+        time, "max-age=1, stale-while-revalidate=100", then: .failure(.connect), .response(500, []), .notModified([]))
+      for _ in 0..<3 { #expect(world.get().body == "old") }
+      #expect(world.origin.requests.count == 4)
+    }
+  }
+
+  @Test func `a renewal goes on without anybody, and keeps its client`() {
+    withVirtualTime { time in
+      let store = MemoryHTTPCache()
+      var world: CacheWorld? = CacheWorld(time, store: store)
+      let origin = world!.origin
+      origin.answers = [
+        .response(200, [("Cache-Control", "max-age=1, stale-while-revalidate=10")]),
+        .response(200, [("Cache-Control", "max-age=10")]),
+      ]
+      world!.get()
+      world!.wait(5)
+      origin.latency = 2
+      world!.begin(world!.request()).subscription?.cancel()
+      world = nil
+      time.run()
+      #expect(origin.requests.count == 2 && origin.cancelled == 0)
+      let later = CacheWorld(time, store: store)
+      #expect(later.get().body == "body 1")
+      #expect(later.origin.requests.isEmpty)
+    }
+  }
+
+  // MARK: stale-if-error
+
+  @Test(arguments: [
+    CacheWorld.Answer.response(500, []), .response(502, []), .response(503, []), .response(504, []),
+    .failure(.connect), .failure(.nameResolution), .failure(.receive), .failure(.truncated), .failure(.send),
+    .failure(.timedOut(.response)),
+  ])
+  func `it stands in for errors within its window`(answer: CacheWorld.Answer) {
+    withVirtualTime { time in
+      let world = world(time, "max-age=1, stale-if-error=10", then: answer)
+      let got = world.get()
+      #expect(got.status == 200 && got.body == "old")
+      #expect(got.headers["Age"] == "5")
+      world.wait(6)
+      #expect(world.get().body != "old", "its window is over")
+    }
+  }
+
+  @Test(arguments: [400, 404, 429, 501, 505])
+  func `it does not stand in for other statuses`(status: Int) {
+    withVirtualTime { time in
+      let world = world(time, "max-age=1, stale-if-error=10", then: .response(status, []))
+      #expect(world.get().status == status)
+    }
+  }
+
+  @Test(arguments: ["must-revalidate", "no-cache"])
+  func `what forbids stale responses forbids it`(directive: String) {
+    withVirtualTime { time in
+      let world = world(
+        time, "max-age=1, stale-if-error=10, \(directive)", then: .response(503, []), .failure(.connect))
+      #expect(world.get().status == 503)
+      #expect(world.get().error == .connect)
+    }
+  }
+
+  @Test func `a request may ask for it`() {
+    withVirtualTime { time in
+      let world = world(time, "max-age=1", then: .response(503, []))
+      #expect(world.get(("Cache-Control", "stale-if-error=10")).body == "old")
+      #expect(world.get(("Cache-Control", "stale-if-error=3")).status == 503)
+    }
+  }
+
+  @Test func `an error is not used instead of what is asked to be fresh`() {
+    withVirtualTime { time in
+      let world = world(time, "max-age=100, stale-if-error=100", then: .response(503, []), .failure(.connect))
+      #expect(world.get(("Cache-Control", "no-cache")).status == 503)
+      #expect(world.get(("Cache-Control", "max-age=0")).error == .connect)
+    }
+  }
+
+  // MARK: Disconnected
+
+  @Test func `without a network it is used unless something forbids it`() {
+    withVirtualTime { time in
+      let world = world(time, "max-age=1", then: .failure(.connect), .response(503, []))
+      #expect(world.get().body == "old")
+      #expect(world.get().status == 503, "a server that answers is no missing network")
+    }
+  }
+
+  @Test(arguments: ["max-age=1, must-revalidate", "max-age=100, no-cache", "no-cache"])
+  func `what forbids stale responses holds without a network`(control: String) {
+    withVirtualTime { time in
+      let world = world(time, control, then: .failure(.connect))
+      #expect(world.get().error == .connect)
+    }
+  }
+
+  @Test(arguments: [HTTPError.Kind.tls, .notHTTP, .tooLarge(limit: 1), .encoding, .resources, .redirectRefused])
+  func `other failures are no missing network`(kind: HTTPError.Kind) {
+    withVirtualTime { time in
+      let world = world(time, "max-age=1, stale-if-error=10", then: .failure(kind))
+      #expect(world.get().error == kind)
+    }
+  }
+
+  @Test func `whoever does not want that says so`() {
+    withVirtualTime { time in
+      let world = world(time, "max-age=1", then: .failure(.connect)) { $0.usesStaleWhenDisconnected = false }
+      #expect(world.get().error == .connect)
+    }
+  }
+}

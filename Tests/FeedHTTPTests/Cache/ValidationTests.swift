@@ -1,0 +1,194 @@
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@testable import FeedHTTP
+
+/// What a 304 does: RFC 9111, sections 3.2, 4.3.3 and 4.3.4.
+@Suite(.settled) struct ValidationTests {
+  private let tag = ("ETag", "\"abc\"")
+  private let second = ("Cache-Control", "max-age=1")
+
+  @Test func `a 304 makes the stored response fresh again`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [
+        .response(200, [second, tag, ("Age", "30"), ("Kept", "1")]),
+        .notModified([("Cache-Control", "max-age=10"), tag]),
+      ]
+      world.get()
+      world.wait(5)
+      let validated = world.get()
+      #expect(validated.status == 200)
+      #expect(validated.body == "body 0")
+      #expect(validated.headers["Age"] == nil, "an Age would say that it was not validated (RFC 9111, section 5.1)")
+      #expect(validated.headers["Kept"] == "1")
+      world.wait(9)
+      let stored = world.get()
+      #expect(stored.headers["Age"] == "9")
+      #expect(world.origin.requests.count == 2)
+      world.wait(1)
+      world.get()
+      #expect(world.origin.requests.count == 3)
+    }
+  }
+
+  @Test func `a 304 replaces fields and adds new ones`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [
+        .response(
+          200,
+          [
+            second, tag, ("Date", "{0}"), ("Test", "old"), ("Test", "older"), ("Kept", "1"), ("Content-Type", "text/a"),
+            ("Content-Length", "6"), ("Content-Encoding", "a"), ("Set-Cookie", "a"), ("Expires", "{1}"),
+          ]),
+        .notModified([
+          second, tag, ("Date", "{5}"), ("Test", "new"), ("New", "1"), ("Content-Type", "text/b"),
+          ("Connection", "Hop"),
+          ("Hop", "1"), ("Content-Length", "0"), ("Content-Encoding", "b"), ("Content-Range", "x"), ("Set-Cookie", "b"),
+          ("Expires", "{9}"),
+        ]),
+      ]
+      world.get()
+      world.wait(5)
+      for got in [world.get(), world.get()] {
+        #expect(got.headers.values(of: "Test") == ["new"])
+        #expect(got.headers["Kept"] == "1" && got.headers["New"] == "1")
+        #expect(got.headers["Content-Type"] == "text/b" && got.headers["Set-Cookie"] == "b")
+        #expect(got.headers["Expires"] == CacheWorld.expanded("{9}"))
+        #expect(got.headers.values(of: "Date") == [CacheWorld.expanded("{5}")])
+        #expect(got.headers.values(of: "Content-Length") == ["6"])
+        #expect(got.headers.values(of: "Content-Encoding") == ["a"])
+        #expect(got.headers["Content-Range"] == nil && got.headers["Hop"] == nil && got.headers["Connection"] == nil)
+      }
+      #expect(world.origin.requests.count == 2)
+    }
+  }
+
+  @Test func `a 304 with an age makes it that old`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [
+        .response(200, [second, tag]), .notModified([("Cache-Control", "max-age=10"), ("Age", "8")]),
+      ]
+      world.get()
+      world.wait(5)
+      #expect(world.get().headers["Age"] == "8")
+      world.wait(2)
+      world.get()
+      #expect(world.origin.requests.count == 3)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ([("ETag", "\"abc\"")], [("ETag", "W/\"abc\"")]),
+      ([("ETag", "W/\"abc\"")], [("ETag", "\"abc\"")]),
+      ([("ETag", "\"abc\"")], []),
+      ([("Last-Modified", "{-9}"), ("Cache-Control", "max-age=0")], []),
+      ([("Last-Modified", "{-9}"), ("Cache-Control", "max-age=0")], [("Last-Modified", "{-9}")]),
+      (
+        [("ETag", "\"abc\""), ("Last-Modified", "{-9}"), ("Cache-Control", "max-age=0")],
+        [("ETag", "\"abc\""), ("Last-Modified", "{-5}")]
+      ),
+    ] as [([(String, String)], [(String, String)])])
+  func `a 304 is about what it names, or what it was sent`(stored: [(String, String)], answered: [(String, String)]) {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, stored), .notModified(answered)]
+      world.get()
+      world.wait(1)
+      #expect(world.get().body == "body 0")
+      #expect(world.origin.requests.count == 2)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ([("ETag", "\"abc\"")], [("ETag", "\"other\"")]),
+      ([("Last-Modified", "{-9}"), ("Cache-Control", "max-age=0")], [("Last-Modified", "{-8}")]),
+    ] as [([(String, String)], [(String, String)])])
+  func `a 304 about another response is asked again without conditions`(
+    stored: [(String, String)], answered: [(String, String)]
+  ) {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, stored), .notModified(answered), .response(200, [second], "whole")]
+      world.get()
+      world.wait(1)
+      #expect(world.get().body == "whole")
+      #expect(world.origin.requests.count == 3)
+      #expect(world.origin.requests[2].headers.isEmpty)
+      #expect(world.get().body == "whole")
+      #expect(world.origin.requests.count == 3)
+    }
+  }
+
+  @Test func `a 304 that forbids storing ends what is stored`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, [second, tag]), .notModified([("Cache-Control", "no-store")])]
+      world.get()
+      world.wait(1)
+      #expect(world.get().body == "body 0")
+      world.get()
+      #expect(world.origin.requests[2].headers.isEmpty, "nothing is stored that could be validated")
+    }
+  }
+
+  @Test func `a 304 to the caller's own condition is the caller's`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [
+        .response(200, [("Cache-Control", "max-age=10"), tag]), .notModified([("ETag", "\"x\"")]),
+      ]
+      world.get()
+      let got = world.get(("If-None-Match", "\"x\""))
+      #expect(got.status == 304)
+      #expect(world.origin.requests[1].headers.count == 1)
+      #expect(world.get().body == "body 0", "what is stored stays")
+      #expect(world.origin.requests.count == 2)
+    }
+  }
+
+  @Test func `a new response replaces the old one`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, [second, tag]), .response(200, [("Cache-Control", "max-age=10")])]
+      world.get()
+      world.wait(1)
+      #expect(world.get().body == "body 1")
+      #expect(world.get().body == "body 1")
+      #expect(world.origin.requests.count == 2)
+    }
+  }
+
+  @Test func `one that must not be stored ends the old one, except an error`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [
+        .response(200, [second, tag]), .response(502, []), .response(200, [("Cache-Control", "no-store")]),
+        .response(200, []),
+      ]
+      world.get()
+      world.wait(1)
+      #expect(world.get().status == 502)
+      #expect(world.get().body == "body 2")
+      #expect(world.origin.requests[2].has("If-None-Match"), "after the error it is still there")
+      world.get()
+      #expect(!world.origin.requests[3].has("If-None-Match"))
+    }
+  }
+
+  @Test func `the caller's own fields are sent along`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, [tag]), .notModified([])]
+      world.get(("Foo", "1"))
+      world.get(("Foo", "1"))
+      #expect(world.origin.requests[1].values(of: "Foo") == ["1"])
+      #expect(world.origin.requests[1].values(of: "If-None-Match") == ["\"abc\""])
+    }
+  }
+}

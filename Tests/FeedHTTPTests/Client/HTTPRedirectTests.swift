@@ -1,0 +1,180 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FeedHTTP
+@testable import HTTPTestSupport
+
+@Suite(.settled) struct HTTPRedirectTests {
+  private func redirecting(_ status: String, to place: @escaping @Sendable (String) -> String?) -> RawOrigin {
+    .answering { request in
+      guard let target = place(request.path) else { return RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
+      return RawOrigin.answer(status, ["Location: \(target)"], Data("<p>moved</p>".utf8))
+    }
+  }
+
+  @Test(arguments: ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
+  func `a redirect is followed`(status: String) {
+    let origin = redirecting(status) { $0 == "/feed" ? "/moved" : nil }
+    defer { origin.stop() }
+    let response = HTTPBench().run(origin.url()).response
+    #expect(response?.body == Data("/moved".utf8))
+    #expect(response?.url == origin.url("/moved"))
+    #expect(response?.headers["Location"] == nil)
+  }
+
+  @Test func `ten redirects are followed, and no more`() {
+    let origin = redirecting("302 Found") { path in
+      let step = Int(path.dropFirst()) ?? 0
+      return step == 0 ? nil : "/\(step - 1)"
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    #expect(bench.run(origin.url("/10")).response?.body == Data("/0".utf8))
+    #expect(bench.run(origin.url("/11")).error?.kind == .tooManyRedirects(limit: 10))
+  }
+
+  @Test func `a redirect loop is stopped`() {
+    let origin = redirecting("302 Found") { $0 }
+    defer { origin.stop() }
+    let error = HTTPBench().run(origin.url()).error
+    #expect(error?.kind == .tooManyRedirects(limit: 10))
+    #expect(error?.cause == "")
+  }
+
+  @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/feed", "gopher://127.0.0.1:70/1", "data:,feed", "http://"])
+  func `a redirect to anything but HTTP is refused`(target: String) {
+    let origin = redirecting("302 Found") { _ in target }
+    defer { origin.stop() }
+    let error = HTTPBench().run(origin.url()).error
+    #expect(error?.kind == .redirectRefused, "\(String(describing: error))")
+    #expect(error?.host == "127.0.0.1:\(origin.port)")
+  }
+
+  @Test func `credentials are not taken to another host`() throws {
+    let seen = Mutex<RawOrigin.Request?>(nil)
+    let other = RawOrigin.answering { request in
+      seen.withLock { $0 = request }
+      return RawOrigin.answer()
+    }
+    defer { other.stop() }
+    let first = Mutex<RawOrigin.Request?>(nil)
+    let target = "http://localhost:\(other.port)/feed"
+    let origin = RawOrigin.answering { request in
+      first.withLock { $0 = request }
+      return RawOrigin.answer("302 Found", ["Location: \(target)"])
+    }
+    defer { origin.stop() }
+    let url = URL(string: "http://user:secret@127.0.0.1:\(origin.port)/feed")!
+    let bench = HTTPBench()
+    #expect(bench.run(url).response?.status == 200)
+    #expect(first.withLock { $0?["Authorization"] } != nil)
+    #expect(try #require(seen.withLock { $0 })["Authorization"] == nil)
+
+    let fields = [
+      HTTPRequest.Header(name: "Authorization", value: "Bearer x"), HTTPRequest.Header(name: "Cookie", value: "id=1"),
+    ]
+    #expect(bench.run(HTTPRequest(origin.url(), headers: fields)).response?.status == 200)
+    #expect(first.withLock { $0?["Cookie"] } == "id=1")
+    let request = try #require(seen.withLock { $0 })
+    #expect(request["Authorization"] == nil)
+    #expect(request["Cookie"] == nil)
+  }
+
+  @Test func `what may be secret stays with its origin, and goes along within it`() throws {
+    let seen = Mutex<[RawOrigin.Request]>([])
+    let other = RawOrigin.answering { request in
+      seen.withLock { $0.append(request) }
+      return RawOrigin.answer()
+    }
+    defer { other.stop() }
+    let target = other.url().absoluteString
+    let origin = RawOrigin.answering { request in
+      seen.withLock { $0.append(request) }
+      return RawOrigin.answer("302 Found", ["Location: \(request.path == "/feed" ? "/moved" : target)"])
+    }
+    defer { origin.stop() }
+    let fields = [
+      HTTPRequest.Header(name: "X-Key", value: "secret"), .init(name: "Accept", value: "text/a"),
+      .init(name: "If-None-Match", value: "\"x\""),
+    ]
+    let response = HTTPBench().run(HTTPRequest(origin.url(), headers: fields)).response
+    let requests = seen.withLock { $0 }
+    #expect(requests.map { $0["X-Key"] } == ["secret", "secret", nil])
+    #expect(requests.map { $0["Accept"] } == ["text/a", "text/a", "text/a"])
+    #expect(requests.map { $0["If-None-Match"] } == ["\"x\"", "\"x\"", "\"x\""])
+    #expect(response?.redirects.map(\.from.path) == ["/feed", "/moved"])
+    #expect(response?.redirects.last?.to == other.url())
+  }
+
+  @Test func `the user of an address stays with its origin, and goes along within it`() throws {
+    let seen = Mutex<[String?]>([])
+    let origin = RawOrigin.answering { request in
+      seen.withLock { $0.append(request["Authorization"]) }
+      return request.path == "/feed" ? RawOrigin.answer("301 Moved", ["Location: /moved"]) : RawOrigin.answer()
+    }
+    defer { origin.stop() }
+    let url = try #require(URL(string: "http://user:secret@127.0.0.1:\(origin.port)/feed"))
+    #expect(HTTPBench().run(url).response?.status == 200)
+    #expect(seen.withLock { $0 } == ["Basic dXNlcjpzZWNyZXQ=", "Basic dXNlcjpzZWNyZXQ="])
+  }
+
+  @Test func `whoever does not follow gets the redirect`() {
+    let origin = redirecting("301 Moved") { _ in "/moved" }
+    defer { origin.stop() }
+    var request = HTTPRequest(origin.url())
+    request.followsRedirects = false
+    let response = HTTPBench().run(request).response
+    #expect(response?.status == 301)
+    #expect(response?.headers["Location"] == "/moved")
+    #expect(response?.body == Data("<p>moved</p>".utf8))
+  }
+
+  @Test func `the body of a redirect is not waited for, and not limited`() {
+    let origin = RawOrigin { connection in
+      let request = try connection.readRequest()
+      guard request.path == "/feed" else {
+        return try connection.send(RawOrigin.answer("200 OK", [], Data("feed".utf8)))
+      }
+      try connection.send("HTTP/1.1 302 Found\r\nLocation: /moved\r\nContent-Encoding: gzip\r\n\r\n")
+      while true { try connection.send(Data(count: 16 << 10)) }
+    }
+    defer { origin.stop() }
+    #expect(HTTPBench().run(HTTPRequest(origin.url(), maxBodyBytes: 100)).response?.body == Data("feed".utf8))
+  }
+
+  @Test func `redirects share the time and the limits of their request`() {
+    let origin = RawOrigin.answering { request in
+      let step = Int(request.path.dropFirst(5)) ?? 0
+      usleep(150_000)
+      return RawOrigin.answer("302 Found", ["Location: /step\(step + 1)", "X: \(String(repeating: "x", count: 1000))"])
+    }
+    defer { origin.stop() }
+    let late = HTTPBench().run(HTTPRequest(origin.url("/step0"), timeout: .milliseconds(400)))
+    #expect(late.error?.kind == .timedOut(.response))
+    let large = HTTPBench { $0.maxHeaderBytes = 2500 }.run(origin.url("/step0"))
+    #expect(large.error?.kind == .headersTooLarge)
+  }
+
+  @Test func `a body is as it was sent where nobody asks for it decompressed`() {
+    let seen = Mutex<[String?]>([])
+    let body = Compression.gzip(Data("feed".utf8))
+    let origin = RawOrigin.answering { request in
+      seen.withLock { $0.append(request["Accept-Encoding"]) }
+      return RawOrigin.answer("200 OK", ["Content-Encoding: gzip"], body)
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    var request = HTTPRequest(origin.url())
+    #expect(bench.run(request).response?.body == Data("feed".utf8))
+    request.decodesContent = false
+    #expect(bench.run(request).response?.body == body)
+    request.headers = [.init(name: "Accept-Encoding", value: "gzip")]
+    #expect(bench.run(request).response?.body == body)
+    request.decodesContent = true
+    #expect(bench.run(HTTPRequest(origin.url())).response?.body == Data("feed".utf8))
+    let offers = seen.withLock { $0 }
+    #expect(offers[0]?.contains("gzip") == true && offers[1] == nil && offers[2] == "gzip" && offers[3] == offers[0])
+  }
+}

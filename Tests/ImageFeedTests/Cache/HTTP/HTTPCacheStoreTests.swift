@@ -1,0 +1,237 @@
+import FeedHTTP
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import GRDB
+import ImageFeed
+import TestSupport
+import Testing
+
+/// What every store of an HTTP cache does: in memory and in a file.
+@Suite(.settled) struct HTTPCacheStoreTests {
+  enum Kind: String, CaseIterable { case memory, file }
+
+  /// A store in virtual time, and what is in it.
+  final class Bench {
+    let time: VirtualTimeScheduler
+    let store: any HTTPCacheStore
+    let folder = TemporaryFolder()
+
+    init(_ time: VirtualTimeScheduler, _ kind: Kind, capacity: Int = 1 << 20) {
+      self.time = time
+      switch kind {
+      case .memory: store = MemoryHTTPCache(capacity: capacity)
+      case .file:
+        // Only the store's own thread of the pool reads the time, which stands still then.
+        nonisolated(unsafe) let clock = time
+        store = SQLiteHTTPCache(path: folder.file("http.db"), on: time, capacity: capacity) {
+          noon.addingTimeInterval(Double(clock.now.nanoseconds) / 1e9)
+        }
+      }
+    }
+
+    deinit { (store as? SQLiteHTTPCache)?.close() }
+
+    func change(
+      _ key: String, where isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool = { _ in true },
+      to change: HTTPCacheChange
+    ) {
+      var isOver = false
+      let subscription = store.change(key, where: isMeant, to: change).sink {
+        isOver = $0 == .finished
+      } receiveValue: { _ in
+      }
+      time.run()
+      #expect(isOver)
+      subscription.cancel()
+    }
+
+    func responses(
+      _ key: String, where isWanted: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool = { _ in true }
+    ) -> [HTTPStoredResponse]? {
+      var found: [HTTPStoredResponse]?
+      var isOver = false
+      let subscription = store.responses(for: key, where: isWanted).sink {
+        isOver = $0 == .finished
+      } receiveValue: {
+        found = $0
+      }
+      time.run()
+      #expect(isOver)
+      subscription.cancel()
+      return found
+    }
+
+    func bodies(_ key: String) -> [String]? { responses(key)?.map { String(decoding: $0.body, as: UTF8.self) } }
+  }
+
+  private func response(_ body: String, foo: String? = nil, received: Double = 0) -> HTTPStoredResponse {
+    HTTPStoredResponse(
+      head: HTTPStoredResponse.Head(
+        status: 203, headers: [(name: "A", value: "1"), (name: "a", value: "é")],
+        url: URL(string: "http://example.com/?q=1")!, requested: noon,
+        received: noon.addingTimeInterval(received + 0.125), selectors: ["foo": foo, "bar": nil], isDecoded: false),
+      body: Data(body.utf8))
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `what was saved is there, byte for byte`(kind: Kind) {
+    withVirtualTime { time in
+      let bench = Bench(time, kind)
+      #expect(bench.responses("k") == [])
+      let saved = response("body \u{0} é", foo: "1")
+      bench.change("k", to: .save(saved))
+      #expect(bench.responses("k") == [saved])
+      #expect(bench.responses("other") == [])
+      let empty = response("")
+      bench.change("empty", to: .save(empty))
+      #expect(bench.responses("empty") == [empty])
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a change is about those that are meant`(kind: Kind) {
+    withVirtualTime { time in
+      let bench = Bench(time, kind)
+      bench.change("k", where: { $0.selectors["foo"] == "1" }, to: .save(response("one", foo: "1")))
+      bench.change("k", where: { $0.selectors["foo"] == "2" }, to: .save(response("two", foo: "2")))
+      #expect(Set(bench.bodies("k") ?? []) == ["one", "two"])
+      bench.change("k", where: { $0.selectors["foo"] == "1" }, to: .save(response("new", foo: "1")))
+      #expect(Set(bench.bodies("k") ?? []) == ["new", "two"])
+      #expect(bench.responses("k") { $0.selectors["foo"] == "2" }?.count == 1)
+      bench.change("k", where: { $0.selectors["foo"] == "2" }, to: .remove)
+      #expect(bench.bodies("k") == ["new"])
+      bench.change("k", to: .remove)
+      #expect(bench.bodies("k") == [])
+      bench.change("nothing", to: .remove)
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a head is renewed, and its body stays`(kind: Kind) {
+    withVirtualTime { time in
+      let bench = Bench(time, kind)
+      var head = response("").head
+      bench.change("k", to: .freshen(head))
+      #expect(bench.responses("k") == [], "there is nothing to renew")
+      bench.change("k", where: { _ in false }, to: .save(response("old", received: 1)))
+      bench.change("k", where: { _ in false }, to: .save(response("new", received: 2)))
+      head.status = 200
+      head.headers = [(name: "New", value: "longer than it was before")]
+      bench.change("k", to: .freshen(head))
+      #expect(bench.responses("k") == [HTTPStoredResponse(head: head, body: Data("new".utf8))])
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `beyond its bytes, what was not used for longest goes`(kind: Kind) {
+    withVirtualTime { time in
+      let body = String(repeating: "x", count: 1000)
+      let bench = Bench(time, kind, capacity: 3 * response(body).byteCount)
+      for key in ["a", "b", "c"] {
+        bench.change(key, to: .save(response(body)))
+        time.advance(by: 100)
+      }
+      #expect(bench.bodies("a")?.count == 1)
+      time.advance(by: 100)
+      bench.change("d", to: .save(response(body)))
+      #expect(["a", "b", "c", "d"].map { bench.bodies($0)?.count } == [1, 0, 1, 1])
+      bench.change("e", to: .save(response(String(repeating: "x", count: 4000))))
+      #expect(bench.bodies("e") == [], "larger than all of it")
+      #expect(["a", "c", "d"].map { bench.bodies($0)?.count } == [1, 1, 1], "and nothing made room for it")
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `nothing is done before somebody subscribes`(kind: Kind) {
+    withVirtualTime { time in
+      let bench = Bench(time, kind)
+      _ = bench.store.change("k", where: { _ in true }, to: .save(response("x")))
+      time.run()
+      #expect(bench.responses("k") == [])
+    }
+  }
+
+  @Test func `memory counts what it keeps`() {
+    withVirtualTime { time in
+      let store = MemoryHTTPCache(capacity: 100_000)
+      func change(_ key: String, _ change: HTTPCacheChange) {
+        _ = store.change(key, where: { _ in true }, to: change).sink { _ in
+        } receiveValue: { _ in
+        }
+      }
+      for round in 0..<10 {
+        for key in 0..<200 { change("\(key)", .save(response(String(repeating: "x", count: 100 * round)))) }
+        #expect(store.byteCount <= 100_000)
+      }
+      for key in 0..<200 {
+        // Uses are not kept for ever.
+        for _ in 0..<10 {
+          _ = store.responses(for: "\(key)") { _ in true }.sink { _ in
+          } receiveValue: { _ in
+          }
+        }
+        change("\(key)", .remove)
+      }
+      #expect(store.byteCount == 0 && store.count == 0)
+    }
+  }
+
+  // MARK: The file
+
+  @Test func `two stores share a file`() {
+    withVirtualTime { time in
+      let bench = Bench(time, .file)
+      let other = SQLiteHTTPCache(path: bench.folder.file("http.db"), on: time)
+      defer { other.close() }
+      bench.change("k", to: .save(response("one")))
+      var found: [HTTPStoredResponse] = []
+      let subscription = other.responses(for: "k") { _ in true }.sink { _ in
+      } receiveValue: {
+        found = $0
+      }
+      time.run()
+      #expect(found == [response("one")])
+      subscription.cancel()
+    }
+  }
+
+  @Test func `the file is this user's alone`() throws {
+    try withVirtualTime { time in
+      let bench = Bench(time, .file)
+      bench.change("k", to: .save(response("one")))
+      let attributes = try FileManager.default.attributesOfItem(atPath: bench.folder.file("http.db"))
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+  }
+
+  @Test func `a damaged file is set aside`() throws {
+    try withVirtualTime { time in
+      let bench = Bench(time, .file)
+      try Data("no database, but long enough to be taken for one".utf8).write(
+        to: URL(filePath: bench.folder.file("http.db")))
+      #expect(bench.responses("k") == [])
+      bench.change("k", to: .save(response("one")))
+      #expect(bench.bodies("k") == ["one"])
+      #expect(try bench.folder.contents.contains { $0.hasPrefix("http.db.corrupt-") })
+    }
+  }
+
+  @Test func `a file of saved feeds is refused, and stays as it is`() throws {
+    try withVirtualTime { time in
+      let bench = Bench(time, .file)
+      let feeds = SQLiteFeedStore(path: bench.folder.file("http.db"))
+      try feeds.replace(for: address, with: makeFeed())
+      var failure: HTTPCacheError?
+      let subscription = bench.store.change("k", where: { _ in true }, to: .save(response("one"))).sink {
+        if case .failure(let error) = $0 { failure = error }
+      } receiveValue: { _ in
+      }
+      time.run()
+      subscription.cancel()
+      #expect(failure?.description.contains("http.db") == true)
+      #expect(try feeds.retrieve(for: address) == makeFeed())
+      feeds.close()
+    }
+  }
+}
