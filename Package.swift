@@ -180,7 +180,7 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "TestSupport",
+        "TestSupport", "HTTPTestSupport",
         "feed", "LiveEvents", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads", "TypeAndSearch", "ShowFeed",
         "CountVisits", "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedHTTPServer", "FeedStream",
         "ImageFeed",

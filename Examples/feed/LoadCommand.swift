@@ -17,22 +17,27 @@ struct LoadCommand: ParsableCommand {
 
   func run() throws {
     let selection = try load.selection()
+    try load.request.check(for: selection.addresses)
     let session = Session(verbose: load.common.verbose)
     let source = FeedSource(load, of: selection, on: session)
+    let progress = LoadProgress(of: source.client, on: session)
     let screen = FeedScreen(load, of: selection, on: session)
     if selection.isSingle {
-      show(source.feeds.loaders[0], of: source, on: screen, in: session)
+      show(source.feeds.loaders[0], of: source, on: screen, with: progress, in: session)
     } else {
       showAll(source, of: selection, on: screen, in: session)
     }
     try session.finish(closing: source.store)
   }
 
-  private func show(_ loader: FeedLoader, of source: FeedSource, on screen: FeedScreen, in session: Session) {
+  private func show(
+    _ loader: FeedLoader, of source: FeedSource, on screen: FeedScreen, with progress: LoadProgress,
+    in session: Session
+  ) {
     let address = loader.url
-    let feed = loader.load().catch { error in
-      source.explain(error, for: address).flatMap { Fail(error: $0) }
-    }
+    let feed = loader.load()
+      .handleEvents(receiveOutput: { _ in progress.feedDelivered() })
+      .catch { error in source.explain(error, for: address).flatMap { Fail(error: $0) } }
     session.run(feed) {
       screen.text(of: $0, at: address)
     } written: { feed, done in

@@ -44,6 +44,7 @@ struct WatchCommand: ParsableCommand {
 
   func run() throws {
     let selection = try load.selection()
+    try load.request.check(for: selection.addresses)
     let session = Session(verbose: load.common.verbose)
     let intervals = Dictionary(uniqueKeysWithValues: selection.subscriptions.map { ($0.address, $0.interval) })
     let usual = every.duration

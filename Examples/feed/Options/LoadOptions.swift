@@ -14,6 +14,8 @@ struct LoadOptions: ParsableArguments {
 
   @OptionGroup var common: CommonOptions
 
+  @OptionGroup var request: RequestOptions
+
   @Option(
     help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
     transform: DurationArgument.init(positive:))

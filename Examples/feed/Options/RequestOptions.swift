@@ -34,6 +34,12 @@ struct RequestOptions: ParsableArguments {
     }
   }
 
+  /// Refuses what would be sent to several hosts.
+  func check(for addresses: [URL]) throws {
+    guard addresses.count > 1, !header.isEmpty || user != nil else { return }
+    throw ValidationError("--header and --user are for one feed; for several, use --netrc or --netrc-file.")
+  }
+
   /// The fields to send to `url`'s origin. A field given by hand comes before `--user`, and that before the address's own
   /// user and the netrc file.
   func headers(for url: URL) -> [HTTPRequest.Header] {

@@ -7,6 +7,7 @@ struct FeedSource {
   let feeds: ManyFeeds
   let finder: NewImagesFinder
   let store: SQLiteFeedStore
+  let client: CurlHTTPClient
   private let options: LoadOptions
   private let cache: FeedCache
 
@@ -24,6 +25,7 @@ struct FeedSource {
     session.cache = cache
     finder = NewImagesFinder(store: store, cache: cache) { console.warn("\($0)") }
     let client = CurlHTTPClient(on: loop)
+    self.client = client
     var choices = FeedLoader.Options()
     choices.maxAge = options.common.maxAge.duration
     choices.fallback = options.fallback
@@ -35,8 +37,10 @@ struct FeedSource {
     }
     feeds = ManyFeeds(
       selection.addresses.map { address in
-        FeedLoader(
-          address, client: ObservedClient(client: client, observer: observer(address), log: log), cache: cache,
+        // What the user gave for this address is not for others that it leads to.
+        let headed = client.sending(options.request.headers(for: address), to: address)
+        return FeedLoader(
+          address, client: ObservedClient(client: headed, observer: observer(address), log: log), cache: cache,
           on: loop, options: choices)
       })
   }

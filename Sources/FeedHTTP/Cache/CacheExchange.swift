@@ -68,8 +68,7 @@ final class CacheExchange: Subscription {
 
   private func choose(_ request: CacheRequest, _ stored: HTTPStoredResponse?) {
     let now = client.now()
-    let isForCache = !request.isConditional || request.isOnlyIfCached
-    if isForCache, let stored {
+    if let stored, !request.isForOriginAlone {
       let freshness = CacheFreshness(stored.head)
       let age = Duration.seconds(min(freshness.age(at: now), 1e9))
       let lifetime = Duration.seconds(freshness.lifetime)
@@ -77,7 +76,9 @@ final class CacheExchange: Subscription {
       case .validate: break
       case .fresh:
         client.report(.fresh(age: age, lifetime: lifetime), self.request)
-        return answer(stored.unvalidated(at: now), isLast: true)
+        return answer(request.evaluated(stored, at: now), isLast: true)
+      // A stale response is compared by its server.
+      case _ where request.isConditional && !request.isOnlyIfCached: break
       case .stale:
         client.report(.stale(age: age, lifetime: lifetime, isRevalidated: false), self.request)
         return answer(stored.unvalidated(at: now), isLast: true)
@@ -93,7 +94,7 @@ final class CacheExchange: Subscription {
       return answer(HTTPResponse(status: 504, headers: date, body: Data(), url: self.request.url), isLast: true)
     }
     // Whoever has conditions of their own compares with something else than what is stored.
-    fly(request, stored: isForCache ? stored : nil, isShared: true)
+    fly(request, stored: request.isConditional ? nil : stored, isShared: true)
   }
 
   /// Asks the server, or waits for somebody who does.

@@ -43,8 +43,11 @@ struct CacheRequest: Sendable {
 
   /// True when the caller has conditions of its own: the answer is theirs to interpret.
   var isConditional: Bool {
-    ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"].contains { request.has($0) }
+    request.has("If-None-Match") || request.has("If-Modified-Since") || isForOriginAlone
   }
+
+  /// True when the caller has conditions that no cache may evaluate (section 4.3.2).
+  var isForOriginAlone: Bool { request.has("If-Match") || request.has("If-Unmodified-Since") }
 
   var isOnlyIfCached: Bool { control.has("only-if-cached") }
 

@@ -74,6 +74,36 @@ extension CacheRequest {
   private static let describesBody: Set<String> = ["content-encoding", "content-length", "content-range"]
 }
 
+// MARK: - Conditions of the caller's
+
+extension CacheRequest {
+  /// The answer that a fresh response is for this request: 304 if it is what the caller has (section 4.3.2).
+  func evaluated(_ stored: HTTPStoredResponse, at now: Date) -> HTTPResponse {
+    let whole = stored.unvalidated(at: now)
+    guard stored.head.status == 200, isKnown(stored.head) else { return whole }
+    // The fields of a 304 (RFC 9110, section 15.4.5).
+    var names: Set<String> = ["age", "cache-control", "content-location", "date", "etag", "expires", "vary"]
+    if whole.headers["ETag"] == nil { names.insert("last-modified") }
+    let headers = whole.headers.keeping { names.contains($0.lowercased()) }
+    return HTTPResponse(status: 304, headers: headers, body: Data(), url: whole.url)
+  }
+
+  private func isKnown(_ head: HTTPStoredResponse.Head) -> Bool {
+    let tags = request.values(of: "If-None-Match")
+    guard tags.isEmpty else {
+      let known = tags.flatMap(\.listMembers).map(String.init)
+      guard let tag = head.headers["ETag"] else { return known.contains("*") }
+      return known.contains { $0 == "*" || $0.opaqueTag == tag.opaqueTag }
+    }
+    let dates = request.values(of: "If-Modified-Since")
+    guard dates.count == 1, let since = HTTPDate.parse(dates[0], now: head.received) else { return false }
+    let changed = head.headers["Last-Modified"] ?? head.headers["Date"] ?? ""
+    return (HTTPDate.parse(changed, now: head.received) ?? head.received) <= since
+  }
+}
+
+// MARK: - Answers
+
 extension HTTPStoredResponse {
   /// The answer that it is for a request that was not validated: with its age, and without what needs validation.
   func unvalidated(at now: Date) -> HTTPResponse {

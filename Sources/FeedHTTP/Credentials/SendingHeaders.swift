@@ -20,6 +20,10 @@ public struct HeadedHTTPClient: HTTPClient {
 
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { client.get(headed(request)) }
 
+  public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    client.open(headed(request))
+  }
+
   public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
     client.events(for: headed(request))
   }

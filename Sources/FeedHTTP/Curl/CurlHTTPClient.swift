@@ -90,6 +90,9 @@ public final class CurlHTTPClient: HTTPClient {
     AnyPublisher(HTTPEvents(client: self, request: request))
   }
 
+  /// How far the requests are that run now; those that wait for their turn are not among them.
+  public var progress: [HTTPProgress] { running.compactMap { $0.exchange?.progress } }
+
   /// The number of open connections, idle ones included.
   var openConnections: Int { multi.sockets.count }
 

@@ -89,11 +89,15 @@ import Testing
       name: "Range, though an answer is stored", fields: hour, then: [("Range", "bytes=0-1")], expected: .asked),
     CacheRule(name: "If-Range", fields: hour, then: [("If-Range", "\"abc\"")], expected: .asked),
     CacheRule(
-      name: "conditions of the caller's", fields: hour, then: [("If-None-Match", "\"x\"")],
-      expected: .validated(["If-None-Match: \"x\""])),
+      name: "conditions of the caller's, of a stale response", fields: hour, wait: 3600,
+      then: [("If-None-Match", "\"x\"")], expected: .validated(["If-None-Match: \"x\""])),
     CacheRule(
-      name: "a date of the caller's", fields: hour, then: [("If-Modified-Since", "{-5}")],
-      expected: .validated(["If-Modified-Since: {-5}"])),
+      name: "a date of the caller's, of a stale response", fields: hour, wait: 3600,
+      then: [("If-Modified-Since", "{-5}")], expected: .validated(["If-Modified-Since: {-5}"])),
+    CacheRule(name: "conditions for the origin alone", fields: hour, then: [("If-Match", "\"abc\"")], expected: .asked),
+    CacheRule(
+      name: "conditions for the origin alone, by date", fields: hour, then: [("If-Unmodified-Since", "{0}")],
+      expected: .asked),
     CacheRule(
       name: "a whole answer to conditions is stored", sent: [("If-None-Match", "\"x\"")], fields: hour, expected: .used),
   ])
@@ -115,6 +119,43 @@ import Testing
       .validated(["If-None-Match: \"abc\"", "If-Modified-Since: {-5000}"])),
   ])
   func `a stale response is validated by what it has`(_ rule: CacheRule) { rule.check() }
+
+  @Test(
+    arguments: [
+      ([("If-None-Match", "\"abc\"")], 304), ([("If-None-Match", "W/\"abc\"")], 304),
+      ([("If-None-Match", "\"1\", \"abc\"")], 304), ([("If-None-Match", "\"1\""), ("If-None-Match", "\"abc\"")], 304),
+      ([("If-None-Match", "*")], 304), ([("If-None-Match", "\"1\"")], 200), ([("If-None-Match", "\"ABC\"")], 200),
+      ([("If-None-Match", "\"abc\""), ("If-Modified-Since", "{-1000}")], 304),
+      ([("If-None-Match", "\"1\""), ("If-Modified-Since", "{0}")], 200),
+      ([("If-Modified-Since", "{-500}")], 304), ([("If-Modified-Since", "{-400}")], 304),
+      ([("If-Modified-Since", "{-501}")], 200), ([("If-Modified-Since", "yesterday")], 200),
+    ] as [([(String, String)], Int)])
+  func `a fresh response is compared with what the caller has`(conditions: [(String, String)], status: Int) {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      let fields = Self.hour + [("Last-Modified", "{-500}"), ("Date", "{0}"), ("Content-Type", "a/b"), ("Vary", "Foo")]
+      world.origin.answers = [.response(200, fields, "body")]
+      world.get()
+      world.wait(7)
+      let got = world.get(world.request(conditions))
+      #expect(world.origin.requests.count == 1)
+      #expect(got.status == status)
+      #expect(got.body == (status == 200 ? "body" : ""))
+      #expect(got.headers["ETag"] == "\"abc\"" && got.headers["Age"] == "7" && got.headers["Vary"] == "Foo")
+      #expect((got.headers["Content-Type"] == nil) == (status == 304))
+    }
+  }
+
+  @Test func `without Last-Modified, Date stands for it`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, [("Cache-Control", "max-age=10"), ("Date", "{-2}")])]
+      world.get()
+      #expect(world.get(("If-Modified-Since", "{-2}")).status == 304)
+      #expect(world.get(("If-Modified-Since", "{-3}")).status == 200)
+      #expect(world.origin.requests.count == 1)
+    }
+  }
 
   @Test func `only what is stored, or 504`() {
     withVirtualTime { time in

@@ -1,0 +1,57 @@
+import FeedHTTP
+import FeedStream
+import Foundation
+
+/// Shows on a terminal what a load of more than a second is doing; the line is removed when the load has ended.
+final class LoadProgress {
+  /// The steps of a load.
+  enum Step: Equatable {
+    case requesting(HTTPProgress)
+    case decoding
+    case saving
+
+    var text: String {
+      switch self {
+      case .requesting(.waiting): "waiting for a turn…"
+      case .requesting(.lookingUp): "looking up the host…"
+      case .requesting(.connecting): "connecting…"
+      case .requesting(.securing): "agreeing on a secure connection…"
+      case .requesting(.requesting): "waiting for the answer…"
+      case .requesting(.receiving(let bytes, let all)):
+        "received \(Self.megabytes(bytes, of: all))…"
+      case .requesting(.finished), .decoding: "decoding…"
+      case .saving: "saving…"
+      }
+    }
+
+    private static func megabytes(_ bytes: Int, of all: Int?) -> String {
+      func text(_ bytes: Int) -> String { String(format: "%.1f", Double(bytes) / 1_000_000) }
+      return all.map { "\(text(bytes)) of \(text($0)) MB" } ?? "\(text(bytes)) MB"
+    }
+  }
+
+  private let console: Console
+  private let client: CurlHTTPClient
+  private var isDelivered = false
+  private var timer: LoopTimer?
+
+  init(of client: CurlHTTPClient, on session: Session) {
+    console = session.console
+    self.client = client
+    guard console.showsStatus else { return }
+    let timer = LoopTimer(on: session.loop) { [unowned self] in look() }
+    self.timer = timer
+    timer.start(after: .seconds(1))
+    session.keep(AnyCancellable { [self] in timer.close() })
+  }
+
+  /// The feed has been decoded, and is written; its cache may still have to be.
+  func feedDelivered() { isDelivered = true }
+
+  private func look() {
+    let requests = client.progress
+    let step = requests.first.map(Step.requesting) ?? (isDelivered ? .saving : .decoding)
+    console.setStatus(requests.count > 1 ? "\(requests.count) requests…" : step.text)
+    timer?.start(after: .milliseconds(100))
+  }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HTTPTestSupport
+
+/// `feed get`: one process for each request, as a cache is tested from outside.
+@Suite(.settled) struct GetCommandTests {
+  /// An origin with numbered requests, and a folder for a cache.
+  private final class Place: Sendable {
+    let origin: RawOrigin
+    let folder: URL
+    init(_ answer: @escaping @Sendable (RawOrigin.Request, Int) -> Data) throws {
+      folder = FileManager.default.temporaryDirectory.appending(path: "get-\(UUID())")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let seen = Shared()
+      requests = seen
+      origin = .answering { request in
+        let number = seen.list.withLock {
+          $0.append(request)
+          return $0.count
+        }
+        return answer(request, number)
+      }
+    }
+
+    final class Shared: Sendable { let list = Mutex<[RawOrigin.Request]>([]) }
+    private let requests: Shared
+
+    var asked: [RawOrigin.Request] { requests.list.withLock { $0 } }
+    var cache: String { folder.appending(path: "http.db").path }
+
+    func get(_ arguments: String..., path: String = "/feed") async throws -> FeedBinary.Ending {
+      try await FeedBinary.run(["get", origin.url(path).absoluteString] + arguments)
+    }
+
+    func stop() {
+      origin.stop()
+      try? FileManager.default.removeItem(at: folder)
+    }
+  }
+
+  private func field(_ name: String, in output: String) -> String? {
+    output.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix(name.lowercased() + ": ") }
+      .map { String($0.dropFirst(name.count + 2)) }
+  }
+
+  @Test func `a body is written as it is, and a header before it if asked for`() async throws {
+    let place = try Place { _, _ in
+      RawOrigin.answer(
+        "200 Fine", ["X-One: 1", "x-two:2", "X-One: 3", "Connection: keep-alive, Hop", "Hop: 1"], Data("a\nb".utf8))
+    }
+    defer { place.stop() }
+    let plain = try await place.get()
+    #expect(plain.status == 0 && plain.output == "a\nb" && plain.errors == "")
+    let whole = try await place.get("--include")
+    #expect(
+      whole.output == "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-One: 1\r\nx-two: 2\r\nX-One: 3\r\n\r\na\nb")
+    #expect(place.asked[0]["Accept-Encoding"] == nil, "nothing is decompressed here")
+  }
+
+  @Test func `large and binary bodies arrive byte for byte, from the server and from the cache`() async throws {
+    let body = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) })
+    let place = try Place { _, _ in RawOrigin.answer("200 OK", ["Cache-Control: max-age=100"], body) }
+    defer { place.stop() }
+    try body.write(to: place.folder.appending(path: "wanted"))
+    for _ in 0..<2 {
+      let run = try await FeedBinary.shell(
+        "$FEED get \(place.origin.url()) --cache '\(place.cache)' | cmp - '\(place.folder.path)/wanted'")
+      #expect(run.status == 0, "\(run.output)\(run.errors)")
+    }
+    #expect(place.asked.count == 1)
+  }
+
+  @Test func `any answer is a success, and none is a failure`() async throws {
+    let place = try Place { request, _ in RawOrigin.answer("\(request.path.dropFirst()) x", [], Data("body".utf8)) }
+    for status in ["204", "304", "404", "500"] {
+      let run = try await place.get("--include", path: "/\(status)")
+      #expect(run.status == 0 && run.output.hasPrefix("HTTP/1.1 \(status) "), "\(run)")
+    }
+    place.stop()
+    let run = try await place.get()
+    #expect(run.status == 1 && run.output == "" && run.errors.contains("could not connect"))
+  }
+
+  @Test func `with a cache the next process is answered from it, with an age`() async throws {
+    let place = try Place { _, number in
+      RawOrigin.answer("200 OK", ["Cache-Control: max-age=100", "Age: 50"], Data("body \(number)".utf8))
+    }
+    defer { place.stop() }
+    let first = try await place.get("--cache", place.cache, "--include")
+    let second = try await place.get("--cache", place.cache, "--include")
+    #expect(first.output.hasSuffix("body 1") && second.output.hasSuffix("body 1"))
+    #expect(field("Age", in: first.output) == "50")
+    #expect((Int(field("Age", in: second.output) ?? "") ?? 0) >= 50)
+    #expect(try await place.get().output == "body 2", "without a cache, the server answers")
+    #expect(try await place.get("--cache", place.cache, "--header", "Cache-Control: no-cache").output == "body 3")
+    #expect(try await place.get("--cache", place.cache).output == "body 3")
+    let closed = try await place.get("--cache", place.cache, "--header", "cache-control:only-if-cached", path: "/other")
+    #expect(closed.status == 0 && closed.output == "")
+    #expect(place.asked.count == 3)
+  }
+
+  @Test func `a stale answer is validated, and used when its server is gone`() async throws {
+    let place = try Place { request, _ in
+      request["If-None-Match"] == "\"x\""
+        ? RawOrigin.answer("304 Not Modified", ["ETag: \"x\"", "New: 1"])
+        : RawOrigin.answer("200 OK", ["ETag: \"x\"", "Cache-Control: max-age=0"], Data("body".utf8))
+    }
+    for _ in 0..<2 { #expect(try await place.get("--cache", place.cache).output == "body") }
+    let third = try await place.get("--cache", place.cache, "--include", "--verbose")
+    #expect(third.output.hasPrefix("HTTP/1.1 200 OK\r\n") && field("New", in: third.output) == "1")
+    #expect(third.errors.contains("it has not changed"))
+    #expect(place.asked.map { $0["If-None-Match"] } == [nil, "\"x\"", "\"x\""])
+    place.origin.stop()
+    #expect(try await place.get("--cache", place.cache).output == "body")
+    place.stop()
+  }
+
+  @Test func `a stale answer is written at once and renewed before the process ends`() async throws {
+    let place = try Place { _, number in
+      RawOrigin.answer(
+        "200 OK", ["Cache-Control: max-age=\(number == 1 ? 0 : 100), stale-while-revalidate=100"],
+        Data("body \(number)".utf8))
+    }
+    defer { place.stop() }
+    var bodies: [String] = []
+    for _ in 0..<3 { bodies.append(try await place.get("--cache", place.cache).output) }
+    #expect(bodies == ["body 1", "body 1", "body 2"])
+    #expect(place.asked.count == 2)
+  }
+
+  @Test func `fields and credentials are sent, and not shown`() async throws {
+    let place = try Place { _, _ in RawOrigin.answer() }
+    defer { place.stop() }
+    let run = try await place.get("--header", "X-Key: topsecret", "--user", "me:topsecret", "--verbose")
+    #expect(run.status == 0 && !run.errors.contains("topsecret") && !run.errors.contains("bWU6"))
+    #expect(place.asked[0]["X-Key"] == "topsecret")
+    #expect(place.asked[0]["Authorization"] == "Basic bWU6dG9wc2VjcmV0")
+    let netrc = place.folder.appending(path: "netrc").path
+    try "machine 127.0.0.1 login me password topsecret".write(toFile: netrc, atomically: true, encoding: .utf8)
+    chmod(netrc, 0o600)
+    _ = try await place.get("--netrc-file", netrc)
+    #expect(place.asked[1]["Authorization"] == "Basic bWU6dG9wc2VjcmV0")
+    chmod(netrc, 0o644)
+    let refused = try await place.get("--netrc-file", netrc)
+    #expect(refused.status == 64 && refused.errors.contains("can be read by others"))
+    for wrong in ["topsecret", ": topsecret", "X Y: topsecret", "X: top\nsecret"] {
+      let run = try await place.get("--header", wrong)
+      #expect(run.status == 64 && !run.errors.contains("secret"), "\(run.errors)")
+    }
+    #expect(place.asked.count == 2)
+  }
+
+  @Test func `a file that is no HTTP cache is left alone, and the answer comes anyway`() async throws {
+    let place = try Place { _, _ in RawOrigin.answer("200 OK", ["Cache-Control: max-age=100"], Data("body".utf8)) }
+    defer { place.stop() }
+    for script in ["CREATE TABLE a (b)", "PRAGMA application_id = 1178944836; PRAGMA user_version = 1"] {
+      let made = try await FeedBinary.shell(
+        "python3 -c \"import sqlite3; c = sqlite3.connect('\(place.cache)'); c.executescript('\(script)')\"")
+      try #require(made.status == 0)
+      let before = try Data(contentsOf: URL(filePath: place.cache))
+      let run = try await place.get("--cache", place.cache)
+      #expect(run.status == 0 && run.output == "body" && run.errors.contains("Warning:"), "\(run.errors)")
+      #expect(try Data(contentsOf: URL(filePath: place.cache)) == before)
+      try FileManager.default.removeItem(atPath: place.cache)
+    }
+  }
+
+  @Test func `a reader that stops reading is no failure worth a word`() async throws {
+    let place = try Place { _, _ in RawOrigin.answer("200 OK", [], Data(count: 5_000_000)) }
+    defer { place.stop() }
+    let run = try await FeedBinary.shell("{ $FEED get \(place.origin.url()); echo $? >&2; } | head -c 10")
+    #expect(run.output.utf8.count == 10)
+    #expect(run.errors == "141\n")
+  }
+}
