@@ -49,7 +49,7 @@ struct GetCommand: ParsableCommand {
           StandardError.shared.write("The cache file was damaged and has been set aside as \(aside.printable).\n")
         })
     }
-    var asked = HTTPRequest(address, timeout: .init(timeout.duration), maxBodyBytes: 1 << 30)
+    var asked = HTTPRequest(address, timeout: timeout.duration, maxBodyBytes: 1 << 30)
     asked.headers = request.headers(for: address)
     asked.decodesContent = false
     let include = include

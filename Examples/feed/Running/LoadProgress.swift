@@ -18,15 +18,17 @@ final class LoadProgress {
       case .requesting(.securing): "agreeing on a secure connection…"
       case .requesting(.requesting): "waiting for the answer…"
       case .requesting(.receiving(let bytes, let all)):
-        "received \(Self.megabytes(bytes, of: all))…"
+        "received \(Self.amount(bytes, of: all))…"
       case .requesting(.finished), .decoding: "decoding…"
       case .saving: "saving…"
       }
     }
 
-    private static func megabytes(_ bytes: Int, of all: Int?) -> String {
-      func text(_ bytes: Int) -> String { String(format: "%.1f", Double(bytes) / 1_000_000) }
-      return all.map { "\(text(bytes)) of \(text($0)) MB" } ?? "\(text(bytes)) MB"
+    private static func amount(_ bytes: Int, of all: Int?) -> String {
+      let most = max(bytes, all ?? 0)
+      let (unit, name) = most >= 1_000_000 ? (1_000_000.0, "MB") : most >= 1000 ? (1000.0, "kB") : (1.0, "bytes")
+      func text(_ bytes: Int) -> String { String(format: unit == 1 ? "%.0f" : "%.1f", Double(bytes) / unit) }
+      return all.map { "\(text(bytes)) of \(text($0)) \(name)" } ?? "\(text(bytes)) \(name)"
     }
   }
 

@@ -1,0 +1,54 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HTTPTestSupport
+
+/// The line that a slow load shows on a terminal.
+@Suite(.settled) struct LoadProgressTests {
+  private let feed = #"{"items":[{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","image":"https://url-1.com"}]}"#
+
+  /// An origin that answers after so many milliseconds, and takes as many again in the middle of its answer.
+  private func origin(pausing milliseconds: UInt32) -> RawOrigin {
+    let body = Data(feed.utf8)
+    return RawOrigin { connection in
+      try connection.readRequest()
+      usleep(milliseconds * 1000)
+      try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
+      try connection.send(body.prefix(10))
+      usleep(milliseconds * 1000)
+      try connection.send(body.dropFirst(10))
+    }
+  }
+
+  private func shown(loading origin: RawOrigin, terminal: Bool = true) async throws -> String {
+    let cache = FileManager.default.temporaryDirectory.appending(path: "progress-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: cache) }
+    let run = try RunningFeed(
+      ["load", origin.url().absoluteString, "--cache", cache.appending(path: "feeds.db").path],
+      environment: ["TERM": "xterm"], terminal: terminal)
+    #expect(await run.status() == 0)
+    return await run.output.rest() + (terminal ? "" : run.errors.rest())
+  }
+
+  @Test func `a load of more than a second shows what it does, and takes it away`() async throws {
+    let origin = origin(pausing: 1500)
+    defer { origin.stop() }
+    let shown = try await shown(loading: origin)
+    #expect(shown.contains("waiting for the answer…"))
+    #expect(shown.contains("received 10 of \(feed.utf8.count) bytes…"))
+    #expect(shown.contains("https://url-1.com"))
+    let line = try #require(shown.range(of: "\u{1B}[2m", options: .backwards))
+    #expect(shown[line.upperBound...].contains("\r\u{1B}[K"), "the last one is erased")
+  }
+
+  @Test func `a quick load shows nothing, and neither does one without a terminal`() async throws {
+    let quick = origin(pausing: 10)
+    defer { quick.stop() }
+    #expect(try await !shown(loading: quick).contains("…"))
+    let slow = origin(pausing: 700)
+    defer { slow.stop() }
+    #expect(try await !shown(loading: slow, terminal: false).contains("…"))
+  }
+}
