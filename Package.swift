@@ -164,7 +164,8 @@ let package = Package(
       // The tests put a look-up of names of their own before the system's (`StuckNames`).
       linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"], .when(platforms: [.linux]))]),
     // Origins below HTTP, and clients that are watched, for the folders of tests that have a network.
-    .target(name: "HTTPTestSupport", dependencies: ["FeedHTTP", "FeedStream", "TestSupport"], path: "Tests/HTTPSupport"),
+    .target(
+      name: "HTTPTestSupport", dependencies: ["FeedHTTP", "FeedStream", "TestSupport"], path: "Tests/HTTPSupport"),
     // What folders of tests share: what tests leave open in their process, and programs of this package as processes.
     .target(name: "TestSupport", dependencies: ["FeedStream"], path: "Tests/Support"),
     .testTarget(

@@ -41,10 +41,9 @@ final class LoadProgress {
     console = session.console
     self.client = client
     guard console.showsStatus else { return }
-    let timer = LoopTimer(on: session.loop) { [unowned self] in look() }
-    self.timer = timer
-    timer.start(after: .seconds(1))
-    session.keep(AnyCancellable { [self] in timer.close() })
+    timer = LoopTimer(on: session.loop) { [unowned self] in look() }
+    timer?.start(after: .seconds(1))
+    session.keep(AnyCancellable { [self] in timer?.close() })
   }
 
   /// The feed has been decoded, and is written; its cache may still have to be.

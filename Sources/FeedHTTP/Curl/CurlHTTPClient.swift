@@ -78,7 +78,7 @@ public final class CurlHTTPClient: HTTPClient {
   }
 
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    AnyPublisher(WorkOnRequest("HTTP") { WholeExchange(self, request) })
+    AnyPublisher(HTTPGet(client: self, request: request))
   }
 
   public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {

@@ -48,11 +48,12 @@ private final class HTTPEventsSubscription: Subscription {
     if response != nil { return deliverResponse() }
     guard !hasBegun else { return }
     hasBegun = true
-    let exchange = WholeExchange(client, request)
+    // The exchange keeps this subscription while it runs.
+    let receiver = HTTPReceiver(value: { [self] in response = $0 }, completion: { [self] in end($0) })
+    let exchange = WholeExchange(client, request, receiver)
     self.exchange = exchange
     timer = LoopTimer(on: client.loop) { [unowned self] in look() }
-    // The exchange keeps this subscription while it runs.
-    exchange.start { [self] in end($0) }
+    exchange.request(.max(1))
     look()
   }
 
@@ -81,14 +82,10 @@ private final class HTTPEventsSubscription: Subscription {
     timer?.start(after: .milliseconds(100))
   }
 
-  private func end(_ result: Result<HTTPResponse, HTTPError>) {
+  private func end(_ ending: Subscribers.Completion<HTTPError>) {
     _ = stop()
-    switch result {
-    case .success(let response):
-      self.response = response
-      if demand > 0 { deliverResponse() }
-    case .failure(let error): completion(.failure(error))
-    }
+    guard response != nil else { return completion(ending) }
+    if demand > 0 { deliverResponse() }
   }
 
   private func deliverResponse() {
