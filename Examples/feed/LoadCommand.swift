@@ -9,11 +9,15 @@ struct LoadCommand: ParsableCommand {
     abstract: "Load feeds and show them.",
     discussion: """
       The feed comes from its server and is saved; when the server cannot be reached, the saved feed is shown if it is \
-      younger than --max-age. Several feeds are one list, the newest first; without an address, those of "feed \
+      younger than --max-age; --offline, --refresh and --prefer-cache choose otherwise. Several feeds are one list, the newest first; without an address, those of "feed \
       subscriptions" are shown. A feed that cannot be shown is a line on standard error; the status is 1 when none was.
       """)
 
   @OptionGroup var load: LoadOptions
+
+  @Flag(exclusivity: .exclusive) var choice: ReadChoice?
+
+  private var mode: ReadMode { choice?.mode ?? .networkFirst }
 
   func run() throws {
     let selection = try load.selection()
@@ -35,9 +39,9 @@ struct LoadCommand: ParsableCommand {
     in session: Session
   ) {
     let address = loader.url
-    let feed = loader.load()
+    let feed = loader.load(mode)
       .handleEvents(receiveOutput: { _ in progress.feedDelivered() })
-      .catch { error in source.explain(error, for: address).flatMap { Fail(error: $0) } }
+      .catch { [choice] error in source.explain(error, for: address, choice).flatMap { Fail(error: $0) } }
     session.run(feed) {
       screen.text(of: $0, at: address)
     } written: { feed, done in
@@ -51,7 +55,7 @@ struct LoadCommand: ParsableCommand {
   private func showAll(
     _ source: FeedSource, of selection: FeedSelection, on screen: FeedScreen, in session: Session
   ) {
-    let reports = source.feeds.load()
+    let reports = source.feeds.load(mode)
       .handleEvents(receiveOutput: { report in
         guard case .failure(let error) = report.result else { return }
         session.console.report(screen.text(of: source.nothingToShow(error, for: report.address)))

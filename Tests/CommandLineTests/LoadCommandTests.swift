@@ -64,6 +64,54 @@ import Testing
     }
   }
 
+  @Test func `offline shows the saved feed and asks nobody`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
+      let arguments = ["load", url, "--cache", cache, "--offline"]
+      let none = try await FeedBinary.run(arguments)
+      #expect(none.status == 1 && none.output == "")
+      #expect(none.errors.contains("  server: not asked (--offline)\n  cache:  nothing is saved for this address\n"))
+      #expect(none.errors.contains("try:    without --offline;"))
+      #expect(await origin.requestCount == 0)
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      let run = try await FeedBinary.run(arguments)
+      #expect(run.status == 0 && run.errors == "")
+      #expect(run.output.hasPrefix("8 images saved "))
+      #expect(run.output.contains("from the cache of \(url)\nThe server was not asked.\n\n1. Description 1\n"))
+      let json = try await FeedBinary.run(arguments + ["--format", "json"])
+      #expect(json.output.contains(#""reason":"The server was not asked.","feed""#))
+      let several = try await FeedBinary.run(arguments + ["\(url)?other"])
+      #expect(several.status == 0)
+      #expect(several.output.contains("8 images from 1 feed\nFrom the cache: 127.0.0.1, saved "))
+      #expect(several.errors.contains("other: The server was not asked. No feed is saved for this address.\n"))
+      #expect(await origin.requestCount == 1)
+    }
+  }
+
+  @Test func `refresh shows the server's feed or none`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
+      let arguments = ["load", url, "--cache", cache, "--refresh"]
+      #expect(try await FeedBinary.run(arguments).output.hasPrefix("8 images from \(url)\n"))
+      await origin.stop()
+      let run = try await FeedBinary.run(arguments)
+      #expect(run.status == 1 && run.output == "")
+      #expect(run.errors.contains("cache:  not asked (--refresh); a feed saved "))
+      #expect(run.errors.contains("try:    without --refresh for the saved feed\n"))
+    }
+  }
+
+  @Test func `prefer-cache asks the server only without a saved feed`() async throws {
+    try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
+      let arguments = ["load", url, "--cache", cache, "--prefer-cache"]
+      #expect(try await FeedBinary.run(arguments).output.hasPrefix("8 images from \(url)\n"))
+      #expect(try await FeedBinary.run(arguments).output.hasPrefix("8 images saved "))
+      #expect(await origin.requestCount == 1)
+      #expect(try await FeedBinary.run(arguments + ["--max-age", "1ms"]).output.hasPrefix("8 images from \(url)\n"))
+      #expect(await origin.requestCount == 2)
+      let both = try await FeedBinary.run(arguments + ["--offline"])
+      #expect(both.status == 64)
+    }
+  }
+
   @Test func `a feed of seven days is deleted, whatever the maximum age`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])

@@ -24,6 +24,7 @@ let contexts: [String: String] = [
   struct Store: Sendable { func read() throws(StoreError) -> Int { 1 } }
   let store = Store()
   """,
+  "ReadMode.swift": "let loader: FeedLoader! = nil",
   "OPML.swift": "let bytes: [UInt8] = []",
   "WhichOperator.md": #"""
   let (source, openings) = (time.hot("a"), time.hot("a"))

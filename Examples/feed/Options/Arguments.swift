@@ -78,6 +78,27 @@ enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
   case text, json
 }
 
+/// Where the feeds of one load come from, unless it is as usual.
+enum ReadChoice: EnumerableFlag {
+  case offline, refresh, preferCache
+
+  var mode: ReadMode {
+    switch self {
+    case .offline: .cacheOnly
+    case .refresh: .networkOnly
+    case .preferCache: .cacheFirst
+    }
+  }
+
+  static func help(for choice: ReadChoice) -> ArgumentHelp? {
+    switch choice {
+    case .offline: "Show the saved feed, and do not ask the server."
+    case .refresh: "Show the server's feed or nothing; the saved one is not shown."
+    case .preferCache: "Show the saved feed; ask the server only when there is none, or it has expired."
+    }
+  }
+}
+
 extension FallbackPolicy: ExpressibleByArgument {
   public init?(argument: String) {
     switch argument {

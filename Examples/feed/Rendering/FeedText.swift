@@ -27,8 +27,10 @@ struct FeedText: Sendable {
       return "\(count) from \(place)\n" + Self.omitted(feed.images.omittedItems)
     case .cache(let savedAt, let age, let reason):
       let saved = style.warning("saved \(age.ago)")
-      return "\(count) \(saved) (\(savedAt.stamp)), from the cache of \(place)\n"
-        + "\(style.warning("Not the latest:")) \("\(reason)".printable)\n"
+      let line = "\(count) \(saved) (\(savedAt.stamp)), from the cache of \(place)\n"
+      // It may well be the latest.
+      if reason == .notAsked { return line + "\(reason)\n" }
+      return line + "\(style.warning("Not the latest:")) \("\(reason)".printable)\n"
     }
   }
 

@@ -7,6 +7,8 @@ struct NothingToShow: Error {
   let address: URL
   var error: FeedError
   let maxAge: Duration?
+  /// What the command line says of the server and the cache.
+  var choice: ReadChoice?
   /// The age of the saved feed in a cache that was not to be asked.
   var savedAge: Duration?
 
@@ -28,17 +30,22 @@ extension NothingToShow {
   func text(_ style: Style) -> String {
     """
     \(style.bad("No feed to show")) for \(address.shown)
-      server: \("\(error.remote)".printable)
+      server: \(serverLine)
       cache:  \(cacheLine.printable)
       try:    \(advice)
 
     """
   }
 
+  private var serverLine: String {
+    if case .notAsked = error.remote { return "not asked (--offline)" }
+    return "\(error.remote)".printable
+  }
+
   private var cacheLine: String {
     switch error.cache {
     case .notAsked:
-      "not asked (--fallback connectivity); "
+      "not asked (\(choice == .refresh ? "--refresh" : "--fallback connectivity")); "
         + (savedAge.map { "a feed saved \($0.ago) is there" } ?? "nothing is saved for this address")
     case .empty: "nothing is saved for this address"
     case .expired(let age, let fate):
@@ -65,7 +72,8 @@ extension NothingToShow {
   private var adviceOnCache: String {
     switch error.cache {
     case .notAsked where savedAge == nil: "again when the server is well"
-    case .notAsked: "--fallback any shows the saved feed"
+    case .notAsked: choice == .refresh ? "without --refresh for the saved feed" : "--fallback any shows the saved feed"
+    case .empty where choice == .offline: "without --offline; the feed is then saved"
     case .empty: "again when the server can be reached; the feed is then saved for times like this"
     case .expired(_, .deleted):
       "again when the server can be reached; a longer --max-age, or \"none\" for any age, keeps a saved feed for such "

@@ -12,9 +12,11 @@ struct TimelineText: Sendable {
     var text = "\(style.bold(FeedText.count(timeline.count))) from \(Self.count(members.count))\n"
     for member in members {
       guard case .cache(let savedAt, let age, let reason) = member.feed.source else { continue }
+      let saved = "\(member.name.printable), saved \(age.ago) (\(savedAt.stamp))"
       text +=
-        "\(style.warning("Not the latest:")) \(member.name.printable), saved \(age.ago) (\(savedAt.stamp)): "
-        + "\("\(reason)".printable)\n"
+        reason == .notAsked
+        ? "From the cache: \(saved)\n"
+        : "\(style.warning("Not the latest:")) \(saved): \("\(reason)".printable)\n"
     }
     let omitted = members.reduce(0) { $0 + $1.feed.images.omittedItems }
     return text + FeedText.omitted(omitted) + (timeline.isEmpty ? "" : "\n" + entries(of: timeline))

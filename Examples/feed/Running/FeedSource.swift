@@ -45,13 +45,15 @@ struct FeedSource {
       })
   }
 
-  func nothingToShow(_ error: FeedError, for address: URL) -> NothingToShow {
-    NothingToShow(address: address, error: error, maxAge: options.common.maxAge.duration)
+  func nothingToShow(_ error: FeedError, for address: URL, _ choice: ReadChoice? = nil) -> NothingToShow {
+    NothingToShow(address: address, error: error, maxAge: options.common.maxAge.duration, choice: choice)
   }
 
   /// Explains why there is nothing to show. If the load was not to ask the cache, it is asked now.
-  func explain(_ error: FeedError, for address: URL) -> AnyPublisher<NothingToShow, Never> {
-    let failure = nothingToShow(error, for: address)
+  func explain(
+    _ error: FeedError, for address: URL, _ choice: ReadChoice? = nil
+  ) -> AnyPublisher<NothingToShow, Never> {
+    let failure = nothingToShow(error, for: address, choice)
     guard error.cache == .notAsked else { return Just(failure).eraseToAnyPublisher() }
     return cache.feed(at: address).retrieve()
       .map { failure.with(savedAge: FeedCachePolicy.age(of: $0.timestamp, now: Date())) }

@@ -45,9 +45,11 @@ public struct ManyFeeds {
   ///
   /// Finishes when all are loaded and saved. **Demand:** a report is held until asked for. **Failure:** none: a feed that
   /// cannot be shown is a report. **Cancellation:** closes the requests that run; saves that were asked for are carried out.
-  public func load() -> AnyPublisher<FeedReport, Never> {
+  ///
+  /// - Parameter mode: where each comes from. ``ReadMode/staleWhileRevalidate`` reports a feed up to twice.
+  public func load(_ mode: ReadMode = .networkFirst) -> AnyPublisher<FeedReport, Never> {
     loaders.publisher
-      .flatMap(maxPublishers: .max(width)) { loader in loader.load().asResult().report(of: loader.url) }
+      .flatMap(maxPublishers: .max(width)) { loader in loader.load(mode).asResult().report(of: loader.url) }
       .eraseToAnyPublisher()
   }
 

@@ -11,7 +11,8 @@ public enum FallbackPolicy: Hashable, Sendable {
   /// True when the cache is asked after a load that failed with `error`.
   public func applies(to error: RemoteFeedError) -> Bool {
     switch (self, error) {
-    case (.any, _), (.connectivity, .connectivity), (.connectivity, .unchanged), (.connectivity, .notDue):
+    case (.any, _), (.connectivity, .connectivity), (.connectivity, .unchanged), (.connectivity, .notDue),
+      (.connectivity, .notAsked):
       true
     case (.connectivity, .invalidData): false
     }
@@ -39,10 +40,7 @@ extension Publisher where Failure == RemoteFeedError {
         }
         return
           saved
-          .map { saved in
-            let age = FeedCachePolicy.age(of: saved.timestamp, now: now())
-            return Loaded(saved.value, source: .cache(savedAt: saved.timestamp, age: age, reason: reason))
-          }
+          .map { Loaded($0, because: reason, now: now()) }
           .mapError { FeedError(remote: reason, cache: $0) }
           .eraseToAnyPublisher()
       }

@@ -14,6 +14,14 @@ public struct Loaded<Value> {
   }
 }
 
+extension Loaded {
+  /// A saved value, and why it is not the server's.
+  init(_ saved: Saved<Value>, because reason: RemoteFeedError, now: Date) {
+    let age = FeedCachePolicy.age(of: saved.timestamp, now: now)
+    self.init(saved.value, source: .cache(savedAt: saved.timestamp, age: age, reason: reason))
+  }
+}
+
 extension Loaded: Sendable where Value: Sendable {}
 extension Loaded: Equatable where Value: Equatable {}
 extension Loaded: Hashable where Value: Hashable {}
@@ -22,7 +30,7 @@ extension Loaded: Hashable where Value: Hashable {}
 public enum LoadSource: Hashable, Sendable {
   /// The server, just now.
   case remote
-  /// The cache, because the server could not be reached or sent nothing that can be shown.
+  /// The cache, because the server was not asked, could not be reached or sent nothing that can be shown.
   ///
   /// - Parameters:
   ///   - savedAt: when the server was asked for it.

@@ -10,6 +10,23 @@ public enum RemoteFeedError: Error, Hashable, Sendable {
   case unchanged(FeedValidators)
   /// The server was not asked: it is asked again then, for the reason that follows "because". `nil` for never.
   case notDue(until: Date?, String)
+  /// The server was not to be asked: see ``ReadMode``.
+  case notAsked
+}
+
+extension RemoteFeedError {
+  /// True when the same request may succeed a little later: the host was not found or not reached, the connection broke,
+  /// or time ran out. Not after a complete answer, of whatever status; nor after an answer that is too large or is not
+  /// HTTP, nor without trust in the server.
+  public var isWorthRetrying: Bool {
+    guard case .connectivity(let error) = self else { return false }
+    switch error.kind {
+    case .nameResolution, .connect, .send, .receive, .truncated, .timedOut, .resources: return true
+    case .invalidRequest, .tls, .encoding, .tooLarge, .headersTooLarge, .tooManyRedirects, .redirectRefused, .notHTTP,
+      .closed:
+      return false
+    }
+  }
 }
 
 /// The reason why there is no feed to show: from the server, and from the cache.
@@ -33,6 +50,7 @@ extension RemoteFeedError: CustomStringConvertible, LocalizedError {
     case .notDue(nil, let reason): "The server is not asked any more, because \(reason)."
     case .notDue(let date?, let reason):
       "The server is asked again at \(date.formatted(.iso8601)), because \(reason)."
+    case .notAsked: "The server was not asked."
     case .unchanged: "The server says that nothing has changed since it was last asked."
     }
   }

@@ -21,6 +21,8 @@ public struct FeedLoader {
     public var fallback = FallbackPolicy.any
     /// The maximum duration of a request. 30 seconds by default.
     public var timeout: Duration = .seconds(30)
+    /// The retries when no complete answer arrives (``RemoteFeedError/isWorthRetrying``). None by default.
+    public var retry = RetryPolicy.immediate(limit: 0)
     /// The largest body that is accepted, in bytes, counted after decompression. 32 MiB by default.
     public var maxBodyBytes = 32 << 20
     /// The accepted formats; the first that recognizes a body reads it. The case study's JSON, RSS, Atom and JSON Feed
@@ -69,32 +71,42 @@ public struct FeedLoader {
     self.cache = cache
     saved = LocalFeed(address: address, cache: cache, known: known, onSaved: onSaved)
     self.scheduler = scheduler
+    // Who has looked up validators also decides when to ask again.
+    var options = options
+    options.retry = .immediate(limit: 0)
     self.options = options
   }
 
   /// The feed: the latest from the server, or else the saved one if it has not expired.
   ///
   /// Each subscription makes one request, and none is made before; a second one when the first leads to a web page that
-  /// names a feed. The server is given the validators that came with the saved feed, so that it need not send it again
-  /// if it has not changed; every eight days, and where they turn out to be of no use, it is asked for all of it. On
-  /// success the saved feed is replaced or renewed; the ending waits for that. When the saved feed is looked for and
-  /// has expired or cannot be read, it is deleted. **Demand:** the feed is held until asked for. **Failure:**
+  /// names a feed, and those of ``Options/retry``. The server is given the validators that came with the saved feed, so
+  /// that it need not send it again if it has not changed; every eight days, and where they turn out to be of no use, it
+  /// is asked for all of it. On success the saved feed is replaced or renewed; the ending waits for that. When the saved
+  /// feed is looked for and has expired or cannot be read, it is deleted. **Demand:** the feed is held until asked for. **Failure:**
   /// ``FeedError`` when there is nothing to show. **Cancellation:** closes the request immediately; a save that was
   /// asked for is carried out.
   public func load() -> AnyPublisher<Feed, FeedError> {
+    latest
+      .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
+      .eraseToAnyPublisher()
+  }
+
+  var latest: some Publisher<FeedImages, RemoteFeedError> {
     saved.revalidated { known in
-      client.open(request(at: url, since: known))
-        .asDocument()
-        .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler)
-        .followingPages(reportingTo: options.onFeedFound) { feed in
-          client.open(request(at: feed, since: known))
-            .asDocument()
-            .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler)
-        }
+      images(at: url, since: known)
+        .followingPages(reportingTo: options.onFeedFound) { feed in images(at: feed, since: known) }
         .caching(to: saved, since: known, reportingTo: options.report)
     }
-    .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
-    .eraseToAnyPublisher()
+    .retry(options.retry, scheduler: scheduler) { $0.isWorthRetrying }
+  }
+
+  private func images(
+    at address: URL, since known: FeedValidators
+  ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
+    client.open(request(at: address, since: known))
+      .asDocument()
+      .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler)
   }
 
   /// The images of one document, asked for as a whole.

@@ -55,7 +55,7 @@ extension RemoteFeedError {
     case .invalidData(.status(let status)): .refused(status)
     case .invalidData(.challenge(let status)): .challenged(status)
     case .invalidData, .unchanged: .notAFeed
-    case .notDue: .noAnswer(wasAsked: false)
+    case .notDue, .notAsked: .noAnswer(wasAsked: false)
     }
   }
 

@@ -1,0 +1,73 @@
+public import FeedStream
+
+/// All that a user interface shows of a load: what there is, what is under way, and what went wrong.
+public enum LoadState<Value> {
+  /// Nothing to show yet.
+  case loading
+  /// The server's value; nothing is under way.
+  case showing(Loaded<Value>)
+  /// An older value, while the server is asked.
+  case refreshing(Loaded<Value>)
+  /// The load failed, and there is an older value to show or none.
+  case failed(FeedError, showing: Loaded<Value>?)
+
+  /// What there is to show.
+  public var shown: Loaded<Value>? {
+    switch self {
+    case .loading: nil
+    case .showing(let value), .refreshing(let value): value
+    case .failed(_, let value): value
+    }
+  }
+
+  /// Why the latest load failed.
+  public var error: FeedError? { if case .failed(let error, _) = self { error } else { nil } }
+
+  /// True while a load is under way.
+  public var isLoading: Bool {
+    switch self {
+    case .loading, .refreshing: true
+    case .showing, .failed: false
+    }
+  }
+}
+
+extension LoadState: Sendable where Value: Sendable {}
+extension LoadState: Equatable where Value: Equatable {}
+extension LoadState: Hashable where Value: Hashable {}
+
+extension FeedLoader {
+  /// The feed as a user interface shows it: first the saved one, then the server's, and what is under way.
+  ///
+  ///     refreshes   ---------------x-----------x-----
+  ///     states      (loading)-(refreshing old)-(showing new)-(refreshing new)-(failed, showing new)
+  ///
+  /// Begins with ``LoadState/loading`` and a load as ``ReadMode/staleWhileRevalidate`` makes it; each value of
+  /// `refreshes` begins another one, of the server alone. One that arrives while a load runs, until its save has ended,
+  /// begins none. Finishes when `refreshes` has finished and no load runs. **Demand:** a state is held until asked for.
+  /// **Failure:** none: a load that fails is a state, with the feed that was shown before. **Cancellation:** closes the
+  /// request immediately; a save that was asked for is carried out.
+  ///
+  /// - Parameter refreshes: when to ask the server again, such as the touches of a button; never by default.
+  public func states(
+    refreshedBy refreshes: AnyPublisher<Void, Never> = Empty().eraseToAnyPublisher()
+  ) -> AnyPublisher<LoadState<FeedImages>, Never> {
+    refreshes.map { latestFeed() }
+      .prepend(savedThenLatest)
+      .flatMapFirst { load in load.asResult().map(Optional.some).prepend(nil) }
+      .scan(LoadState<FeedImages>.loading) { state, news in state.following(news) }
+      .eraseToAnyPublisher()
+  }
+}
+
+extension LoadState {
+  /// - Parameter news: what a load has delivered; `nil` when it has begun.
+  fileprivate func following(_ news: Result<Loaded<Value>, FeedError>?) -> LoadState {
+    switch news {
+    case nil: shown.map(LoadState.refreshing) ?? .loading
+    // A saved one comes before the server's.
+    case .success(let value)?: value.source.isRemote ? .showing(value) : .refreshing(value)
+    case .failure(let error)?: .failed(error, showing: shown)
+    }
+  }
+}

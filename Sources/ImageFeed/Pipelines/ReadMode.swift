@@ -1,0 +1,89 @@
+public import FeedStream
+import Foundation
+import PlainText
+
+/// Decides which of the two feeds a load shows, the server's or the saved one, and whether the server is asked.
+public enum ReadMode: Hashable, Sendable {
+  /// The server's feed; the saved one when the server's is unavailable. As ``FeedLoader/load()`` does.
+  case networkFirst
+  /// The saved feed, and then the server's if its images are others.
+  case staleWhileRevalidate
+  /// The saved feed; only without one the server is asked.
+  case cacheFirst
+  /// The saved feed. The server is not asked.
+  case cacheOnly
+  /// The server's feed. The saved one is not shown, but the server need not send it again if it has not changed.
+  case networkOnly
+  /// The saved feed if it is younger than this; otherwise the server is asked. Bounds how often a server is asked for a
+  /// feed, by however many programs share its cache.
+  case minimumInterval(Duration)
+}
+
+extension FeedLoader {
+  /// The feed, from where `mode` says.
+  ///
+  /// What comes from the server is saved, in every mode. A saved feed is shown until ``Options/maxAge``, with the time it
+  /// was saved at and the reason why it is not the server's: ``RemoteFeedError/notAsked``, or
+  /// ``RemoteFeedError/notDue(until:_:)`` for ``ReadMode/minimumInterval(_:)``. A mode that begins with the cache deletes
+  /// nothing that it finds there. **Demand:** a feed is held until asked for. **Failure:** ``FeedError`` when there is
+  /// nothing to show; for ``ReadMode/staleWhileRevalidate`` also when the server's feed is unavailable after the saved
+  /// one was shown, whereas its end without another feed means that the saved one is current. **Cancellation:** closes the
+  /// request immediately; a save that was asked for is carried out.
+  ///
+  ///     let subscription = loader.load(.staleWhileRevalidate).sink { print($0) } receiveValue: { print($0.images.count) }
+  public func load(_ mode: ReadMode) -> AnyPublisher<Feed, FeedError> {
+    switch mode {
+    case .networkFirst:
+      load()
+    case .staleWhileRevalidate:
+      savedThenLatest
+        .removeDuplicates { $0.images == $1.images }
+        .eraseToAnyPublisher()
+    case .cacheFirst:
+      load(.cacheOnly)
+        .catch { _ in load() }
+        .eraseToAnyPublisher()
+    case .cacheOnly:
+      saved.load(maxAge: options.maxAge)
+        .map { Loaded($0, because: .notAsked, now: cache.now()) }
+        .mapError { FeedError(remote: .notAsked, cache: $0) }
+        .eraseToAnyPublisher()
+    case .networkOnly:
+      latestFeed()
+    case .minimumInterval(let interval):
+      saved.load(maxAge: options.maxAge.map { min($0, interval) } ?? interval)
+        .map { Loaded($0, because: .notDue(since: $0.timestamp, atMostEvery: interval), now: cache.now()) }
+        .catch { _ in load() }
+        .eraseToAnyPublisher()
+    }
+  }
+
+  /// The saved feed, if there is one that may be shown, and then the server's, even if it is the same.
+  var savedThenLatest: AnyPublisher<Feed, FeedError> {
+    load(.cacheOnly).asResult()
+      .setFailureType(to: FeedError.self)
+      .flatMap { saved -> AnyPublisher<Feed, FeedError> in
+        switch saved {
+        case .success(let feed): latestFeed().prepend(feed).eraseToAnyPublisher()
+        case .failure(let error): latestFeed(instead: error.cache)
+        }
+      }
+      .eraseToAnyPublisher()
+  }
+
+  /// - Parameter miss: why there is no saved feed to show.
+  func latestFeed(instead miss: CacheMiss = .notAsked) -> AnyPublisher<Feed, FeedError> {
+    latest
+      .map { Loaded($0, source: .remote) }
+      .mapError { FeedError(remote: $0, cache: miss) }
+      .eraseToAnyPublisher()
+  }
+}
+
+extension RemoteFeedError {
+  /// The server was asked at `date`, and is asked no more often than this.
+  fileprivate static func notDue(since date: Date, atMostEvery interval: Duration) -> RemoteFeedError {
+    let seconds = Double(interval.components.seconds) + Double(interval.components.attoseconds) / 1e18
+    return .notDue(until: date.addingTimeInterval(seconds), "it is asked at most every \(interval.text)")
+  }
+}

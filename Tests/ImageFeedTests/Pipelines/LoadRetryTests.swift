@@ -1,0 +1,73 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+/// Which failures of a load are worth another request.
+@Suite(.settled) struct LoadRetryTests {
+  /// Loads with up to three retries, after pauses of 1, 2 and 4 s.
+  ///
+  /// - Returns: the outcome, and when each request was sent.
+  private func load(
+    _ replies: [VirtualReply], _ change: (inout FeedLoader.Options) -> Void = { _ in }
+  ) -> (Outcome<Feed, FeedError>, sent: [Duration]) {
+    let time = VirtualTimeScheduler()
+    let network = VirtualNetwork(on: time)
+    network.serve("example.com") { request, _ in replies[min(request.number, replies.count - 1)] }
+    var options = FeedLoader.Options()
+    options.retry = .exponential(from: .seconds(1), limit: 3)
+    change(&options)
+    let cache = FeedCache(store: InMemoryFeedStore(), on: time, now: { noon })
+    var outcome = Outcome<Feed, FeedError>()
+    let subscription = FeedLoader(address, client: network, cache: cache, on: time, options: options).load().sink {
+      outcome.completion = $0
+    } receiveValue: {
+      outcome.values.append($0)
+    }
+    time.run()
+    subscription.cancel()
+    return (outcome, network.log.map { .nanoseconds($0.sent.nanoseconds) })
+  }
+
+  private let feed = VirtualReply.answer(FeedPayload.bytes(of: makeFeed(2).images))
+  private let lost = VirtualReply(after: .milliseconds(20), .drop(.receive))
+
+  @Test func `a lost connection is tried again after a pause, until the feed is there`() {
+    let (outcome, sent) = load([lost, lost, feed])
+    #expect(outcome.values.map(\.source) == [.remote])
+    #expect(outcome.isFinished)
+    // Each request lasts 20 ms before it fails.
+    #expect(sent == [.zero, .milliseconds(1_020), .milliseconds(3_040)])
+  }
+
+  @Test func `retries end at their limit, with the last failure`() {
+    let (outcome, sent) = load([lost])
+    guard case .connectivity(let error)? = outcome.failure?.remote else {
+      Issue.record("\(outcome)")
+      return
+    }
+    #expect(error.kind == .receive)
+    #expect(sent.count == 4)
+  }
+
+  @Test(arguments: [200, 404, 500, 503]) func `an answer that is no feed is not asked for again`(status: Int) {
+    let (outcome, sent) = load([.answer(status: status, Data("no feed".utf8)), feed])
+    #expect(outcome.values == [] && outcome.failure != nil)
+    #expect(sent.count == 1)
+  }
+
+  @Test(arguments: [HTTPError.Kind.tls, .tooLarge(limit: 1), .redirectRefused, .notHTTP, .encoding])
+  func `what would fail the same way again is not tried again`(kind: HTTPError.Kind) {
+    let (_, sent) = load([VirtualReply(after: .milliseconds(20), .drop(kind)), feed])
+    #expect(sent.count == 1)
+  }
+
+  @Test func `without a policy nothing is tried again`() {
+    let (outcome, sent) = load([lost, feed]) { $0.retry = FeedLoader.Options().retry }
+    #expect(outcome.failure != nil)
+    #expect(sent.count == 1)
+  }
+}
