@@ -229,7 +229,7 @@ private func blog(_ name: String, _ items: [(String, day: Int?)]) -> Data {
     console.setStatus("eighteen columns…!")
     (written, columns) = ("", 8)
     console.resized()
-    #expect(written == "\r\u{1B}[K\u{1B}[A\u{1B}[K\u{1B}[A\u{1B}[K" + "\r\u{1B}[Keightee")
+    #expect(written == "\r\u{1B}[K\u{1B}[A\u{1B}[K\u{1B}[A\u{1B}[K" + "\r\u{1B}[Keighte…")
     console.pause()
     written = ""
     console.setStatus("quiet")

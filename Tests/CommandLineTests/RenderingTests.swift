@@ -159,7 +159,7 @@ import Testing
     let console = Console(style: .plain, showsStatus: true, columns: { 10 }, write: { written += $0 })
     console.setStatus("checked 09:54:16")
     console.setStatus("123456789")
-    #expect(written == "\r\u{1B}[Kchecked 0" + "\r\u{1B}[K123456789")
+    #expect(written == "\r\u{1B}[Kchecked…" + "\r\u{1B}[K123456789")
   }
 
   @Test func `nothing is drawn where there is no screen`() {

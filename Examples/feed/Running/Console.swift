@@ -89,17 +89,19 @@ final class Console {
     return "\r" + String(repeating: "\u{1B}[K\u{1B}[A", count: (drawn - 1) / columns)
   }
 
-  /// Cuts the text to one line: a second line could not be removed again.
+  /// Cuts the text to one line, after a word if one fits: a second line could not be removed again.
   private func fitting(_ text: String) -> String {
     guard let columns = columns() else { return text }
     // The `^C` that a terminal shows has room on the same line.
     var (taken, room) = ("", max(columns - (columns > 20 ? 3 : 1), 0))
     guard text.columns > room else { return text }
+    room -= 1
     for character in text {
       room -= character.columns
       if room < 0 { break }
       taken.append(character)
     }
-    return taken
+    let words = taken.lastIndex(of: " ").map { taken[..<$0] } ?? taken[...]
+    return words + "…"
   }
 }
