@@ -169,6 +169,16 @@ final class MemoryChannel: ByteChannel {
     time.schedule { [self] in if takes, !isClosed { pending?() } }
   }
 
+  /// How many bytes are taken immediately.
+  var room = 0
+
+  func writeNow(_ chunks: [Chunk]) -> Int {
+    let taken = chunks.flatMap { $0 }.prefix(room)
+    room -= taken.count
+    written += taken
+    return taken.count
+  }
+
   func endWriting(_ done: @escaping (SystemError?) -> Void) {
     hasEndedWriting = true
     time.schedule { done(nil) }

@@ -71,6 +71,8 @@ final class Gallery {
   private let now: () -> Date
   private let secret = [UInt8].init((0..<16).map { _ in UInt8.random(in: 0...255) })
   private var sorted: [Entry]?
+  /// Tells this run from an earlier one.
+  let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
   private var pictures: [String: URL] = [:]
 
   init(_ names: [Name], every: Duration, on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init) {

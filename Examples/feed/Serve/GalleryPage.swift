@@ -77,7 +77,7 @@ enum GalleryPage {
       <link rel="alternate" type="application/atom+xml" title="Atom" href="/feed.atom">
       <script src="/script.js" defer></script>
       </head>
-      <body data-version="\(gallery.version)">
+      <body data-version="\(gallery.version)" data-run="\(gallery.run)">
       <a class="skip" href="#main">To the content</a>
       <header><h1>\(title)</h1><nav aria-label="Pages">\(link("/", "Pictures")) \(link("/health", "Health"))</nav></header>
       <div id="bar" role="status"\(bar.isEmpty ? " hidden" : "")>\(bar.joined(separator: ". "))</div>

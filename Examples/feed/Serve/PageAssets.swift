@@ -30,9 +30,9 @@ enum PageAssets {
       grid-template-columns: repeat(auto-fill, minmax(min(16rem, 100%), 1fr)); }
     article { height: 100%; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; overflow: hidden;
       display: flex; flex-direction: column; }
-    .picture { display: block; aspect-ratio: 4 / 3; background: var(--line); outline-offset: -3px; }
+    .picture { position: relative; display: block; aspect-ratio: 4 / 3; background: var(--line); outline-offset: -3px; }
     .picture img { width: 100%; height: 100%; object-fit: cover; display: block; color: var(--text); }
-    .picture.missing img { display: none; }
+    .picture.missing img { position: absolute; width: 1px; height: 1px; opacity: 0; }
     .picture.missing::after { content: "This picture cannot be shown."; display: grid; place-items: center; height: 100%;
       color: var(--soft); padding: 1rem; text-align: center; }
     .text { padding: .7rem .9rem .8rem; display: flex; flex-direction: column; flex: 1; }
@@ -84,10 +84,20 @@ enum PageAssets {
         version = Number(fresh.body.dataset.version);
         bar.replaceChildren(...fresh.getElementById("bar").childNodes);
         bar.hidden = fresh.getElementById("bar").hidden;
-        if (list) merge(fresh); else document.querySelector("main").replaceChildren(...fresh.querySelector("main").childNodes);
+        if (list && fresh.body.dataset.run !== document.body.dataset.run) replace(fresh);
+        else if (list) merge(fresh);
+        else document.querySelector("main").replaceChildren(...fresh.querySelector("main").childNodes);
       } catch { /* The stream says when the server is back. */ }
       busy = false;
       if (again) { again = false; refresh(); }
+    }
+
+    // Another run of the server has other addresses for its pictures.
+    function replace(fresh) {
+      document.body.dataset.run = fresh.body.dataset.run;
+      list.replaceChildren(...fresh.querySelectorAll("#gallery > li"));
+      for (const id of ["more", "empty"]) document.getElementById(id)?.remove();
+      addMore(fresh);
     }
 
     function merge(fresh) {

@@ -9,6 +9,8 @@ enum Compression {
   static let step = 64 * 1024
 
   static func apply(_ response: inout HTTPServer.Response, to head: RequestHead) {
+    // First of all what is cheap to find out: most answers are short.
+    if case .bytes(let bytes) = response.body, bytes.count < least { return }
     guard response.isCompressible, !response.status.hasNoBody, response.headers["Content-Encoding"] == nil,
       isWorthIt(response.headers["Content-Type"])
     else { return }

@@ -159,6 +159,8 @@ extension HTTPServer {
       beat = nil
     }
 
+    fileprivate func hasMore(than seen: Int) -> Bool { seen + 1 < next }
+
     /// Hands a client what it has not seen, as much as one write takes.
     ///
     /// - Returns: the number of the last event that it has seen now.
@@ -189,6 +191,7 @@ final class EventClient: ResponseSource {
   fileprivate var index: Int
   private var seen: Int
   private var isOver = false
+  private var isServing = false
   /// Nothing has been sent since the last heartbeat.
   private var isQuiet = false
 
@@ -200,14 +203,18 @@ final class EventClient: ResponseSource {
   }
 
   var endsWithReader: Bool { true }
+  var isShort: Bool { true }
 
   func roomIsThere() {
+    guard !isServing else { return }
+    isServing = true
     // What was handed over before is to be written first.
-    guard !isOver, connection.outBytes == 0 else { return }
-    let before = connection.outBytes
-    seen = log.serve(connection, after: seen)
-    if connection.outBytes > before { isQuiet = false }
-    connection.flush()
+    while !isOver, connection.outBytes == 0, log.hasMore(than: seen) {
+      seen = log.serve(connection, after: seen)
+      isQuiet = false
+      connection.flush()
+    }
+    isServing = false
   }
 
   fileprivate func beat() {

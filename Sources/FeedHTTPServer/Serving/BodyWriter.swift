@@ -4,6 +4,8 @@ internal import FeedStream
 protocol ResponseSource: AnyObject {
   /// True when the body has no end: it is over when the client leaves.
   var endsWithReader: Bool { get }
+  /// True when it gives little at a time.
+  var isShort: Bool { get }
   /// What was given is written, or most of it.
   func roomIsThere()
   func serverIsEnding()
@@ -33,6 +35,7 @@ final class BodyWriter: ResponseSource, Subscriber {
   }
 
   var endsWithReader: Bool { false }
+  var isShort: Bool { false }
   func serverIsEnding() {}
 
   func cancel() {

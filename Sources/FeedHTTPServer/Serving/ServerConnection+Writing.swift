@@ -11,6 +11,16 @@ extension ServerConnection {
   /// Writes what waits, unless a write is on its way or more is about to come.
   func flush() {
     guard !isWriting, !isProcessing, !out.isEmpty, phase != .closed else { return lingerIfWritten() }
+    // Most answers are short, and taken immediately. A long body takes turns with everything else on the loop.
+    if source?.isShort != false, outBytes <= 64 * 1024 {
+      let count = channel.writeNow(out)
+      outBytes -= count
+      drop(count)
+      if out.isEmpty {
+        source?.roomIsThere()
+        return lingerIfWritten()
+      }
+    }
     isWriting = true
     writeTicks = 0
     batchBytes = 0
@@ -34,6 +44,18 @@ extension ServerConnection {
       batch.removeSubrange(count...)
     }
     channel.write(batch, hasWritten)
+  }
+
+  /// Forgets the first bytes of what waits.
+  private func drop(_ count: Int) {
+    guard outBytes > 0 else { return out.removeAll(keepingCapacity: true) }
+    var (whole, left) = (0, count)
+    while left > 0, out[whole].count <= left {
+      left -= out[whole].count
+      whole += 1
+    }
+    out.removeSubrange(..<whole)
+    if left > 0 { out[0] = out[0][left..<out[0].count] }
   }
 
   func wrote(_ error: SystemError?) {

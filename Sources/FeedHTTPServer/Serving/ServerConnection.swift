@@ -128,10 +128,13 @@ final class ServerConnection {
   /// Goes on as far as possible, then writes and reads as needed.
   func process() {
     guard !isProcessing, phase != .closed else { return }
-    isProcessing = true
-    while advance() {}
-    isProcessing = false
-    flush()
+    repeat {
+      isProcessing = true
+      while advance() {}
+      isProcessing = false
+      flush()
+      // What waited for room may have it now.
+    } while phase == .head && !input.isEmpty && hasRoom
     // A short rest must not keep a long block of memory.
     if !input.isEmpty { input = input.compacted() }
     updateReading()

@@ -12,11 +12,21 @@ package protocol ByteChannel: AnyObject {
   /// Writes the chunks in one piece; `done` is called once, later, unless the channel is closed before.
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void)
 
+  /// Writes as much of the chunks as the system takes immediately, while no write is on its way.
+  ///
+  /// - Returns: how many bytes; the caller writes the rest.
+  func writeNow(_ chunks: [Chunk]) -> Int
+
   /// Tells the other side that nothing more will be written, after what is being written.
   func endWriting(_ done: @escaping (SystemError?) -> Void)
 
   /// Releases everything; nothing is called any more. Idempotent.
   func close()
+}
+
+extension ByteChannel {
+  /// Nothing: a channel need not have a short cut.
+  package func writeNow(_ chunks: [Chunk]) -> Int { 0 }
 }
 
 /// What reading yields.

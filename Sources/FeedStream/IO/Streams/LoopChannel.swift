@@ -83,6 +83,15 @@ final class LoopChannel: LoopHandle, ByteChannel {
     }
   }
 
+  package func writeNow(_ chunks: [Chunk]) -> Int {
+    guard !isClosed, writing == nil, chunks.count <= 16 else { return 0 }
+    return withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: chunks.count) { buffers in
+      for (index, chunk) in chunks.enumerated() { buffers.initializeElement(at: index, to: chunk.buffer) }
+      // An error is found again, and reported, by the write that follows.
+      return max(Int(uv_try_write(stream, buffers.baseAddress, UInt32(chunks.count))), 0)
+    }
+  }
+
   package func endWriting(_ done: @escaping (SystemError?) -> Void) {
     guard !isClosed, shutdown == nil else { return }
     let request = ShutdownRequest()
@@ -118,17 +127,22 @@ private final class WriteRequest {
     self.done = done
     request.pointee.data = Unmanaged.passRetained(self).toOpaque()
     // libuv copies the list; the memory is kept by `chunks`.
-    let buffers = chunks.map { chunk in
-      chunk.withUnsafeBytes {
-        uv_buf_init(
-          UnsafeMutableRawPointer(mutating: $0.baseAddress!).assumingMemoryBound(to: CChar.self), UInt32($0.count))
-      }
-    }
+    let buffers = chunks.map(\.buffer)
     let code = uv_write(request, stream, buffers, UInt32(buffers.count)) { request, status in
       Unmanaged<WriteRequest>.fromOpaque(request!.pointee.data).takeRetainedValue().done.take()?(status)
     }
     if code < 0 { Unmanaged.passUnretained(self).release() }
     return code
+  }
+}
+
+extension Chunk {
+  /// Its memory as libuv takes it; good as long as the chunk is kept.
+  fileprivate var buffer: uv_buf_t {
+    withUnsafeBytes {
+      uv_buf_init(
+        UnsafeMutableRawPointer(mutating: $0.baseAddress!).assumingMemoryBound(to: CChar.self), UInt32($0.count))
+    }
   }
 }
 
