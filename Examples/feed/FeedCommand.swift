@@ -24,7 +24,7 @@ struct FeedCommand: ParsableCommand {
     version: "feed 0.1.0",
     subcommands: [
       LoadCommand.self, WatchCommand.self, ServeCommand.self, SubscriptionsCommand.self, InspectCommand.self,
-      GetCommand.self, CacheCommand.self, DemoCommand.self,
+      ExplainCommand.self, GetCommand.self, CacheCommand.self, DemoCommand.self,
     ])
 }
 

@@ -15,6 +15,9 @@ struct YearOfPolling: ParsableCommand {
   @Option(help: "The age at which saved feeds expire, in seconds.") var maxAge = 604_800
   @Option(help: "How many times more often than usual faults occur.") var haste = 1
 
+  @Flag(help: "Poll the feeds of servers of every temper instead, and judge each request.") var polite = false
+  @Flag(help: "With --polite, poll as before there were validators, to compare with.") var unconditional = false
+
   func validate() throws {
     guard maxAge > 0, (1...1000).contains(haste) else {
       throw ValidationError("--max-age must be 1 or more, and --haste from 1 to 1000")
@@ -23,11 +26,38 @@ struct YearOfPolling: ParsableCommand {
   }
 
   func run() throws {
+    if polite { return try runPolitely() }
     var failures = 0
     for seed in firstSeed..<(firstSeed + seeds) {
       let start = ContinuousClock.now
       let report = PollingSimulation(seed: seed, hours: hours ?? days * 24, maxAge: maxAge, haste: haste).run()
       print(report.summary(spent: .now - start))
+      if let failure = report.failure {
+        failures += 1
+        print("FAILED: \(failure)")
+      }
+    }
+    if failures > 0 { throw ExitCode.failure }
+  }
+}
+
+extension YearOfPolling {
+  private func runPolitely() throws {
+    var failures = 0
+    for seed in firstSeed..<(firstSeed + seeds) {
+      let start = ContinuousClock.now
+      let report = PoliteSimulation(
+        seed: seed, days: hours.map { $0 / 24 } ?? days, client: unconditional ? .unconditional : .poller
+      ).run()
+      print(
+        "seed \(seed): \(report.requests) requests, \(report.conditional) of them conditional, \(report.bytes) bytes; "
+          + "\(report.restarts) restarts, \(report.changes) changes, \(report.deliveries) deliveries, "
+          + "in \(ContinuousClock.now - start)")
+      if seeds == 1 {
+        for (name, numbers) in report.servers.sorted(by: { $0.key < $1.key }) {
+          print("  \(name): \(numbers[0]) requests, \(numbers[1]) bytes")
+        }
+      }
       if let failure = report.failure {
         failures += 1
         print("FAILED: \(failure)")

@@ -57,7 +57,7 @@ public struct FeedPoller {
     precondition(options.maxRunning > 0, "FeedPoller: no request may run; allow one or more")
     var seen: Set<URL> = []
     self.feeds = feeds.filter { seen.insert($0.address).inserted }
-    self.client = client
+    self.client = client.shareInFlight()
     self.cache = cache
     self.store = store
     self.scheduler = scheduler

@@ -1,0 +1,227 @@
+import FeedHTTP
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+
+/// What a simulation of politeness came to.
+public struct PoliteReport: Sendable, Equatable {
+  public var seed: UInt64
+  public var days: Int
+  /// The requests that broke a rule, at most ten.
+  public var faults: [PolitenessScorer.Fault] = []
+  /// A condition of the client's own side that failed.
+  public var violation: String?
+  public var requests = 0
+  public var conditional = 0
+  public var bytes = 0
+  public var restarts = 0
+  public var deliveries = 0
+  public var changes = 0
+  /// The requests and the bytes of each server.
+  public var servers: [String: [Int]] = [:]
+
+  /// How to have the failure again; `nil` when there is none.
+  public var failure: String? {
+    guard violation != nil || !faults.isEmpty else { return nil }
+    return "seed \(seed): \(violation ?? faults.map(\.description).joined(separator: "\n"))\n"
+      + "Have it again: swift run -c release year-of-polling --polite --first-seed \(seed) --seeds 1 --days \(days)"
+  }
+}
+
+/// Polls feeds of servers of every temper, is killed and restarted again and again, and is judged for each request.
+public final class PoliteSimulation {
+  /// A poller to compare with.
+  public enum Client: Sendable {
+    /// `FeedPoller`.
+    case poller
+    /// One `FeedLoader.updates(every:)` for each feed, without validators: what polling was before.
+    case unconditional
+  }
+
+  private static let feedsOfEach = 2
+  private static let start = Date(timeIntervalSince1970: 1_750_000_000)
+
+  private let client: Client
+  private let end: StreamInstant
+  private let time: VirtualTimeScheduler
+  private let clock: WallClock
+  private let network: VirtualNetwork
+  private var disk: VirtualDisk
+  private let servers = TemperedServer.Temper.allCases.map(TemperedServer.init)
+  private let scorer = PolitenessScorer()
+  private var random: SeededGenerator
+  private var report: PoliteReport
+  private var process: [AnyCancellable] = []
+  /// The answers that came last, and whether what follows from them is saved.
+  private var unsaved: [String: String] = [:]
+  private var eventsToLive = 0
+  /// What was shown last of each feed, by whichever process.
+  private var shown: [URL: FeedImages] = [:]
+
+  public init(seed: UInt64, days: Int, client: Client = .poller) {
+    self.client = client
+    random = SeededGenerator(seed: seed)
+    time = VirtualTimeScheduler(order: .seeded(random.next()))
+    end = time.now.advanced(by: StreamInstant.Stride.seconds(days * 86_400))
+    clock = WallClock(on: time)
+    network = VirtualNetwork(on: time, seed: random.next())
+    disk = VirtualDisk(on: time, seed: random.next())
+    report = PoliteReport(seed: seed, days: days)
+    time.offloadLatency = .milliseconds(2)
+    disk.keepsLog = false
+  }
+
+  public func run() -> PoliteReport {
+    connect()
+    changeFeeds()
+    begin()
+    while time.now < end, scorer.faults.count < 10, report.violation == nil { time.advanceToNextWork() }
+    process = []
+    report.faults = client == .poller ? Array(scorer.faults.prefix(10)) : []
+    (report.requests, report.conditional, report.bytes) = (scorer.requests, scorer.conditional, scorer.bytes)
+    return report
+  }
+
+  private var seconds: Double { Double(time.now.nanoseconds) / 1e9 }
+
+  private func connect() {
+    for server in servers {
+      network.serve(server.host) { [unowned self] request, random in
+        server.reply(request.request, at: seconds, wall: clock.now, &random)
+      }
+    }
+    network.observer = { [unowned self] exchange in observe(exchange) }
+    if client == .unconditional { scorer.rules = [] }
+  }
+
+  private func changeFeeds() {
+    for server in servers {
+      for number in 0..<Self.feedsOfEach { changeLater(server, number) }
+    }
+  }
+
+  private func changeLater(_ server: TemperedServer, _ number: Int) {
+    let wait = Int.random(in: 3600...(2 * 86_400), using: &random)
+    time.schedule(after: time.now.advanced(by: StreamInstant.Stride.seconds(wait))) { [unowned self] in
+      server.change(number)
+      report.changes += 1
+      if time.now < end { changeLater(server, number) }
+    }
+  }
+
+  // MARK: What the servers see
+
+  private func observe(_ exchange: VirtualExchange) {
+    let url = exchange.request.url
+    let fields = Dictionary(exchange.request.headers.map { ($0.name, $0.value) }) { $1 }
+    let request = PolitenessScorer.Request(
+      url: url.absoluteString, host: url.host() ?? "", etag: fields["If-None-Match"],
+      lastModified: fields["If-Modified-Since"])
+    countEvent()
+    guard let ending = exchange.ending else {
+      report.servers[request.host, default: [0, 0]][0] += 1
+      return scorer.asked(request, at: seconds)
+    }
+    var answer: PolitenessScorer.Answer?
+    if case .answered(let response) = ending {
+      let facts = AnswerFacts(response, now: clock.now)
+      let isPause = response.status == 429 || response.status == 503
+      answer = PolitenessScorer.Answer(
+        status: response.status, etag: response.headers["ETag"], lastModified: response.headers["Last-Modified"],
+        pause: isPause ? (facts.retryAfter ?? .seconds(600)) / .seconds(1) : nil, bytes: response.body.count)
+      report.servers[request.host, default: [0, 0]][1] += response.body.count
+      unsaved[request.url] = request.host
+    }
+    scorer.ended(request, answer, at: seconds)
+    if network.log.count > 200 { network.clearLog() }
+  }
+
+  // MARK: Processes
+
+  private func begin() {
+    eventsToLive = Int.random(in: 1...2000, using: &random)
+    let clock = clock
+    let cache = FeedCache(store: disk, on: time, now: { clock.now })
+    switch client {
+    case .poller:
+      var options = FeedPoller.Options()
+      options.seed = random.next()
+      options.onDecision = { [unowned self] address, _ in unsaved[address.absoluteString] = nil }
+      // What a killed process still wanted to note is lost, as it is.
+      options.report = { [unowned self, number = report.restarts] in
+        if number == report.restarts, !disk.isDown { report.violation = "the store failed: \($0)" }
+      }
+      let feeds = servers.flatMap { server in (0..<Self.feedsOfEach).map { PolledAddress(server.address($0)) } }
+      let poller = FeedPoller(
+        feeds, client: network, cache: cache, store: disk, on: time, options: options)
+      poller.sink { [unowned self] in delivered($0) }.store(in: &process)
+    case .unconditional:
+      for server in servers {
+        for number in 0..<Self.feedsOfEach {
+          FeedLoader(server.address(number), client: Forgetful(client: network), cache: cache, on: time)
+            .updates(every: PolledAddress.defaultInterval)
+            .sink { [unowned self] _ in report.deliveries += 1 }
+            .store(in: &process)
+        }
+      }
+    }
+  }
+
+  private func delivered(_ polled: PolledFeed) {
+    report.deliveries += 1
+    guard case .success(let feed) = polled.result else { return }
+    // What a server answered is shown as its answer once, whatever happens to processes.
+    if feed.source.isRemote, shown[polled.address] == feed.images, isSettled(polled.address) {
+      report.violation = "an answer of \(polled.address) was shown twice"
+    }
+    shown[polled.address] = feed.images
+  }
+
+  /// True for servers whose feeds come and go without errors in between: an error and the feed again is news.
+  private func isSettled(_ address: URL) -> Bool {
+    ["tagged", "dated", "restless", "fresh", "expiring", "scheduled", "plain"].contains {
+      address.host() == "\($0).example"
+    }
+  }
+
+  /// A process ends in the middle of whatever it does, and the next comes within seconds or hours.
+  private func countEvent() {
+    guard client == .poller else { return }
+    eventsToLive -= 1
+    guard eventsToLive == 0 else { return }
+    time.schedule { [unowned self] in kill() }
+  }
+
+  private func kill() {
+    disk.crash()
+    process = []
+    report.restarts += 1
+    for (url, host) in unsaved {
+      scorer.lost(url, of: host)
+      if let address = URL(string: url) { shown[address] = nil }
+    }
+    unsaved = [:]
+    disk = disk.restarted()
+    let wait = [1, 60, 3600, 86_400].randomElement(using: &random)!
+    time.schedule(after: time.now.advanced(by: StreamInstant.Stride.seconds(Int.random(in: 1...wait, using: &random))))
+    {
+      [unowned self] in
+      guard time.now < end else { return }
+      scorer.restarted(at: seconds)
+      begin()
+    }
+  }
+}
+
+/// Asks for all, always.
+private struct Forgetful: HTTPClient {
+  let client: any HTTPClient
+
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    var request = request
+    request.headers = []
+    return client.get(request)
+  }
+}

@@ -1,0 +1,150 @@
+import FeedHTTP
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+
+/// A server with a temper and a few feeds.
+final class TemperedServer {
+  /// How a server behaves.
+  enum Temper: String, CaseIterable {
+    /// Gives an `ETag` and keeps to it.
+    case tagged
+    /// Gives `Last-Modified` alone, in a form of its own.
+    case dated
+    /// Gives another `ETag` with each news that nothing has changed.
+    case restless
+    /// Says for how long an answer is fresh, with `max-age` and `Age`.
+    case fresh
+    /// Says so with `Expires`, in an old form.
+    case expiring
+    /// Says in its document how often it changes, and when not.
+    case scheduled
+    /// Wants pauses, in seconds (status 429).
+    case strict
+    /// Is overloaded now and then (status 503), and says how long in one of three forms of dates, or not at all.
+    case overloaded
+    /// Fails, drops connections, keeps silent, and challenges robots.
+    case flaky
+    /// Gives no validators, and the same bytes again.
+    case plain
+    /// Says forever that nothing has changed, unless asked for all.
+    case stubborn
+    /// Goes away after a while: not found for weeks, then gone for good.
+    case leaving
+  }
+
+  let temper: Temper
+  let host: String
+  private var version: [Int: Int] = [:]
+  private var answers = 0
+  private var trouble: (until: Double, status: Int)?
+
+  init(_ temper: Temper) {
+    self.temper = temper
+    host = "\(temper.rawValue).example"
+  }
+
+  func address(_ number: Int) -> URL { URL(string: "https://\(host)/feed/\(number)")! }
+
+  func change(_ number: Int) { version[number, default: 0] += 1 }
+
+  /// The number of the feed that an address is of.
+  private func number(_ url: URL) -> Int { Int(url.lastPathComponent) ?? 0 }
+
+  private func etag(_ number: Int) -> String { "W/\"\(number)-\(version[number, default: 0])\"" }
+  private func date(_ number: Int) -> String {
+    "Thu,  01-Jan-\(70 + version[number, default: 0] % 30) 00:00:0\(number)"
+  }
+
+  private func body(_ number: Int) -> Data {
+    let version = version[number, default: 0]
+    let items = (0..<10).map { index in
+      """
+      <item><guid>\(version)-\(index)</guid><title>Item \(index) of version \(version)</title>
+      <enclosure url="https://\(host)/\(number)/\(version)/\(index).jpg" type="image/jpeg" length="1"/></item>
+      """
+    }
+    let hints =
+      temper == .scheduled
+      ? "<ttl>90</ttl><skipHours><hour>0</hour><hour>1</hour><hour>2</hour></skipHours><skipDays><day>Sunday</day></skipDays>"
+      : ""
+    return Data("<rss version=\"2.0\"><channel><title>A feed</title>\(hints)\(items.joined())</channel></rss>".utf8)
+  }
+
+  /// - Parameter now: the seconds of the year, by which the server's clock and seasons go.
+  func reply(_ request: HTTPRequest, at now: Double, wall: Date, _ random: inout SeededGenerator) -> VirtualReply {
+    answers += 1
+    let number = number(request.url)
+    let latency = StreamInstant.Stride.milliseconds(Int.random(in: 20...300, using: &random))
+    if let reply = moodyReply(now, wall, latency, &random) { return reply }
+    var headers: [(name: String, value: String)] = []
+    switch temper {
+    case .plain: break
+    case .dated: headers = [("Last-Modified", date(number))]
+    default: headers = [("ETag", etag(number)), ("Last-Modified", date(number))]
+    }
+    let given = Dictionary(request.headers.map { ($0.name.lowercased(), $0.value) }) { $1 }
+    let isSame =
+      switch temper {
+      case .plain: false
+      case .dated: given["if-modified-since"] == date(number)
+      // What it said last, whatever that was.
+      case .restless: given["if-modified-since"] == date(number)
+      case .stubborn: !given.isEmpty
+      default: given["if-none-match"] == etag(number)
+      }
+    if temper == .restless { headers[0].value = "\"\(number)-\(answers)\"" }
+    switch temper {
+    case .fresh: headers += [("Cache-Control", "public, max-age=14400"), ("Age", "\(answers % 3600)")]
+    case .expiring:
+      headers += [("Date", HTTPDate.text(wall)), ("Expires", Self.asctime(wall + 7200))]
+    default: break
+    }
+    return .answer(
+      status: isSame ? 304 : 200, headers: HTTPHeaders(headers), isSame ? Data() : body(number), after: latency)
+  }
+
+  /// An answer that is no feed, when the server is in the mood for one.
+  private func moodyReply(
+    _ now: Double, _ wall: Date, _ latency: StreamInstant.Stride, _ random: inout SeededGenerator
+  ) -> VirtualReply? {
+    let luck = Int.random(in: 0..<1000, using: &random)
+    switch temper {
+    case .strict where luck < 30:
+      return .answer(status: 429, headers: [("Retry-After", "\(1000 + luck * 500)")], Data(), after: latency)
+    case .overloaded where luck < 40:
+      let end = wall + 7200
+      let forms = [HTTPDate.text(end), Self.rfc850(end), Self.asctime(end)]
+      return .answer(
+        status: 503, headers: luck % 4 == 3 ? [] : [("Retry-After", forms[luck % 4])], Data(), after: latency)
+    case .flaky:
+      switch luck {
+      case 0..<100: return .answer(status: 500, Data("down".utf8), after: latency)
+      case 100..<150: return .drop(.receive, after: latency)
+      case 150..<200: return .silence
+      case 200..<250: return .answer(status: 403, headers: [("cf-mitigated", "challenge")], Data(), after: latency)
+      case 250..<280: return .answer(Data("<!doctype html><title>Log in</title>".utf8), after: latency)
+      case 280..<300: return .drop(.connect, after: latency)
+      default: return nil
+      }
+    case .leaving where now > 200 * 86_400: return .answer(status: 410, Data(), after: latency)
+    case .leaving where now > 150 * 86_400: return .answer(status: 404, Data(), after: latency)
+    default: return nil
+    }
+  }
+
+  private static func asctime(_ date: Date) -> String {
+    let parts = HTTPDate.text(date).split(separator: " ")
+    let day = parts[1].hasPrefix("0") ? " \(parts[1].dropFirst())" : parts[1]
+    return "\(parts[0].dropLast()) \(parts[2]) \(day) \(parts[4]) \(parts[3])"
+  }
+
+  private static func rfc850(_ date: Date) -> String {
+    let parts = HTTPDate.text(date).split(separator: " ")
+    let names = ["Mon": "Monday", "Tue": "Tuesday", "Wed": "Wednesday", "Thu": "Thursday", "Fri": "Friday"]
+    let day = names[String(parts[0].dropLast())] ?? (parts[0].hasPrefix("Sat") ? "Saturday" : "Sunday")
+    return "\(day), \(parts[1])-\(parts[2])-\(parts[3].suffix(2)) \(parts[4]) GMT"
+  }
+}

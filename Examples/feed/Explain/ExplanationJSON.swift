@@ -1,0 +1,72 @@
+import Foundation
+import ImageFeed
+
+/// An explanation as one line of JSON, with sorted keys. Times are ISO 8601 in UTC.
+enum ExplanationJSON {
+  private struct Document: Encodable {
+    struct Saved: Encodable {
+      var at: Date
+      var images: Int
+      var etag: String?
+      var lastModified: String?
+    }
+
+    struct Host: Encodable {
+      var name: String
+      var pausedUntil: Date?
+      var reason: String?
+    }
+
+    struct Move: Encodable {
+      var to: String
+      var since: Date
+      var believed: Bool
+    }
+
+    var address: String
+    var saved: Saved?
+    var asked: Date?
+    var outcome: String?
+    var failures: Int
+    var due: Date?
+    var rule: String?
+    var reason: String?
+    var gone: Bool
+    var move: Move?
+    var host: Host?
+    var decisions: [PollDecision]
+  }
+
+  static func line(_ explanation: FeedExplanation, now: Date) -> String {
+    let health = explanation.health
+    let pause = explanation.host?.pausedUntil.flatMap { $0 > now ? $0 : nil }
+    let document = Document(
+      address: explanation.address.absoluteString,
+      saved: explanation.saved.map {
+        .init(
+          at: $0.timestamp, images: $0.imageCount, etag: $0.validators.etag, lastModified: $0.validators.lastModified)
+      },
+      asked: health?.asked, outcome: health?.outcome, failures: health?.failures ?? 0, due: health?.due,
+      rule: health?.rule?.rawValue, reason: health?.reason, gone: health?.isGone ?? false,
+      move: health?.move.map { .init(to: $0.to.absoluteString, since: $0.since, believed: $0.isBelieved) },
+      host: explanation.host.map { host in
+        .init(name: host.name, pausedUntil: pause, reason: pause == nil ? nil : host.reason)
+      },
+      decisions: explanation.decisions)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .iso8601
+    // All of it is texts, numbers and dates.
+    let data = (try? encoder.encode(document)) ?? Data("{}".utf8)
+    return String(decoding: data, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
+      // A terminal must not interpret what a server wrote; JSON reads these back as the same text.
+      if (0x7F...0x9F).contains(scalar.value) || (0x200B...0x202E).contains(scalar.value)
+        || (0x2066...0x2069).contains(scalar.value)
+      {
+        text += String(format: "\\u%04x", scalar.value)
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    } + "\n"
+  }
+}

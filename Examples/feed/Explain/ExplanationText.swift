@@ -1,0 +1,77 @@
+import Foundation
+import ImageFeed
+import PlainText
+
+/// An explanation for people. Whatever came from a server is escaped.
+struct ExplanationText: Sendable {
+  let style: Style
+  let now: Date
+
+  func text(of explanation: FeedExplanation) -> String {
+    var lines = [style.bold(explanation.address.shown), "  saved:  \(saved(explanation.saved))"]
+    if let health = explanation.health {
+      lines.append("  last:   \(last(health))")
+      lines.append("  next:   \(next(health))")
+      if let move = health.move { lines.append("  moved:  \(moved(move))") }
+    } else {
+      lines.append("  next:   whenever it is asked for: it was never watched")
+    }
+    if let pause = pause(of: explanation.host) { lines.append("  host:   \(pause)") }
+    if !explanation.decisions.isEmpty {
+      lines.append("  decisions, the latest first:")
+      lines += explanation.decisions.reversed().map { "    \(line($0))" }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// One decision, as `explain` and `--verbose` show it.
+  func line(_ decision: PollDecision) -> String {
+    let due = decision.due.map { "next at \($0.stamp)" } ?? "never again by itself"
+    return "\(decision.time.stamp): asked for \(decision.request): \(sentence(decision.outcome)); \(due), because "
+      + "\(decision.reason.printable) (\(decision.rule.rawValue))"
+  }
+
+  private func saved(_ summary: CachedFeedSummary?) -> String {
+    guard let summary else { return "nothing" }
+    let age = FeedCachePolicy.age(of: summary.timestamp, now: now).ago
+    var parts = ["\(FeedText.count(summary.imageCount)), current \(age) (\(summary.timestamp.stamp))"]
+    if let etag = summary.validators.etag { parts.append("ETag \(etag.printable(limit: 80))") }
+    if let date = summary.validators.lastModified { parts.append("Last-Modified \(date.printable(limit: 80))") }
+    if summary.validators.isEmpty { parts.append("no validators: all of it is asked for each time") }
+    return parts.joined(separator: "; ")
+  }
+
+  private func last(_ health: FeedHealth) -> String {
+    guard let asked = health.asked else { return "never asked" }
+    let failures = health.failures > 0 ? style.warning("; \(health.failures) in a row failed") : ""
+    return "asked \(FeedCachePolicy.age(of: asked, now: now).ago) (\(asked.stamp)): "
+      + "\(health.outcome.isEmpty ? "no answer yet" : sentence(health.outcome))\(failures)"
+  }
+
+  private func next(_ health: FeedHealth) -> String {
+    let reason = "because \(health.reason.printable)\(health.rule.map { " (\($0.rawValue))" } ?? "")"
+    guard !health.isGone else { return style.bad("never by itself") + ", \(reason); feed load asks all the same" }
+    guard let due = health.due else { return "whenever it is asked for" }
+    let wait = due > now ? "in \(Pulse.countdown(.seconds(due.timeIntervalSince(now).rounded(.up))))" : "now"
+    return "\(style.bold(wait)) (\(due.stamp)), \(reason)"
+  }
+
+  private func moved(_ move: FeedHealth.Move) -> String {
+    let target = move.to.shown
+    return move.isBelieved
+      ? "it is asked for at \(target)"
+      : "it redirects to \(target) since \(move.since.stamp); after seven days of nothing else that is its address"
+  }
+
+  private func pause(of host: HostHealth?) -> String? {
+    guard let host else { return nil }
+    guard let end = host.pausedUntil, end > now else { return "\(host.name.printable) has no pause" }
+    return style.warning("\(host.name.printable) is left alone until \(end.stamp)")
+      + ", because \(host.reason.printable); that holds for all of its feeds"
+  }
+
+  private func sentence(_ text: String) -> String {
+    let text = text.printable(limit: 300)
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+}

@@ -1,0 +1,34 @@
+public import Foundation
+
+/// Everything that polling knows of one feed, to explain why it does what it does.
+public struct FeedExplanation: Sendable, Hashable {
+  public var address: URL
+  /// What is saved; `nil` when nothing is.
+  public var saved: CachedFeedSummary?
+  /// `nil` when the feed was never polled.
+  public var health: FeedHealth?
+  /// The host that is asked; `nil` when it was never asked.
+  public var host: HostHealth?
+  /// The latest decisions, the oldest first.
+  public var decisions: [PollDecision]
+
+  public init(
+    address: URL, saved: CachedFeedSummary?, health: FeedHealth?, host: HostHealth?, decisions: [PollDecision]
+  ) {
+    self.address = address
+    self.saved = saved
+    self.health = health
+    self.host = host
+    self.decisions = decisions
+  }
+
+  /// Reads it from a store. **Blocks**, as every call of a store does.
+  public init(of address: URL, in store: some FeedStore & PollStore) throws(FeedStoreError) {
+    let address = address.absoluteURL
+    let health = try store.health(of: [address])[0]
+    self.init(
+      address: address, saved: try store.summary(for: address), health: health,
+      host: try store.health(ofHost: (health?.requestAddress ?? address).pollingHost),
+      decisions: try store.decisions(for: address))
+  }
+}

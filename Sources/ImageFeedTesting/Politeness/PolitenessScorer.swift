@@ -1,0 +1,164 @@
+/// Judges every request as the keeper of a server would.
+///
+/// It watches from the server's side, in virtual time or behind a socket, and keeps its own account of what was asked, given
+/// and wished. The rules are those that keepers of servers publish (Rachel Kroll's "feed reader score project" among them):
+/// see ``Rule``. Times are seconds of one clock, whichever.
+public final class PolitenessScorer {
+  /// What a polite client keeps to.
+  public enum Rule: String, Hashable, Sendable, CaseIterable {
+    /// A validator that is sent was given, to the byte.
+    case exactValidators
+    /// The same address is asked for at most once an hour.
+    case hourly
+    /// All of what the client has validators for is asked for at most once a day.
+    case wholeDaily
+    /// No request comes in the time for which the server wanted none.
+    case retryAfter
+    /// A host has at most one request at a time.
+    case oneAtATime
+    /// A second passes between the end of a request to a host and the next.
+    case secondApart
+    /// The first ten seconds after a start bring no more than twenty requests for what was asked for before.
+    case noBurst
+    /// What is gone is left alone.
+    case gone
+  }
+
+  /// A request that broke a rule.
+  public struct Fault: Hashable, Sendable, CustomStringConvertible {
+    public var rule: Rule
+    public var time: Double
+    public var url: String
+    public var detail: String
+
+    public var description: String { "\(rule.rawValue) at \(time): \(url) \(detail)" }
+  }
+
+  /// A request as a server sees it.
+  public struct Request: Hashable, Sendable {
+    public var url: String
+    public var host: String
+    public var etag: String?
+    public var lastModified: String?
+
+    public init(url: String, host: String, etag: String? = nil, lastModified: String? = nil) {
+      self.url = url
+      self.host = host
+      self.etag = etag
+      self.lastModified = lastModified
+    }
+
+    var isConditional: Bool { etag != nil || lastModified != nil }
+  }
+
+  /// What a server answers, as far as it matters here.
+  public struct Answer: Hashable, Sendable {
+    public var status: Int
+    public var etag: String?
+    public var lastModified: String?
+    /// For how long it wants no request, in seconds.
+    public var pause: Double?
+    public var bytes: Int
+
+    public init(status: Int, etag: String? = nil, lastModified: String? = nil, pause: Double? = nil, bytes: Int = 0) {
+      self.status = status
+      self.etag = etag
+      self.lastModified = lastModified
+      self.pause = pause
+      self.bytes = bytes
+    }
+  }
+
+  private struct Page {
+    var asked: Double?
+    var askedForAll: Double?
+    var etags: Set<String> = []
+    var dates: Set<String> = []
+    /// True when the client got a whole answer with validators.
+    var hasValidators = false
+    var isGone = false
+  }
+
+  private struct Host {
+    var open = 0
+    var ended: Double?
+    var closedUntil = -Double.infinity
+  }
+
+  public private(set) var faults: [Fault] = []
+  public private(set) var requests = 0
+  public private(set) var conditional = 0
+  /// The bytes of all bodies sent.
+  public private(set) var bytes = 0
+  /// The rules that are judged: all by default.
+  public var rules = Set(Rule.allCases)
+  private var pages: [String: Page] = [:]
+  private var hosts: [String: Host] = [:]
+  private var started: (at: Double, requests: Int)?
+
+  public init() {}
+
+  /// The client was started again.
+  public func restarted(at now: Double) {
+    started = (now, 0)
+    for host in hosts.keys { hosts[host]!.open = 0 }
+  }
+
+  /// The client was killed before it can have kept the last answer from `url`: whether a pause, or validators.
+  public func lost(_ url: String, of host: String) {
+    pages[url]?.hasValidators = false
+    pages[url]?.isGone = false
+    hosts[host]?.closedUntil = -.infinity
+  }
+
+  /// A request arrives.
+  public func asked(_ request: Request, at now: Double) {
+    requests += 1
+    if request.isConditional { conditional += 1 }
+    var page = pages[request.url] ?? Page()
+    var host = hosts[request.host] ?? Host()
+    func judge(_ rule: Rule, _ isKept: Bool, _ detail: @autoclosure () -> String) {
+      guard !isKept, rules.contains(rule) else { return }
+      faults.append(Fault(rule: rule, time: now, url: request.url, detail: detail()))
+    }
+    judge(.exactValidators, request.etag.map(page.etags.contains) ?? true, "sends the ETag \(request.etag ?? "")")
+    judge(
+      .exactValidators, request.lastModified.map(page.dates.contains) ?? true,
+      "sends the date \(request.lastModified ?? "")")
+    if let asked = page.asked { judge(.hourly, now - asked >= 3599.9, "after \(now - asked) s") }
+    if !request.isConditional, page.hasValidators {
+      if let all = page.askedForAll { judge(.wholeDaily, now - all >= 86_399.9, "after \(now - all) s") }
+    }
+    if !request.isConditional { page.askedForAll = now }
+    judge(.retryAfter, now >= host.closedUntil, "\(host.closedUntil - now) s too soon")
+    judge(.oneAtATime, host.open == 0, "with \(host.open) open")
+    if let ended = host.ended { judge(.secondApart, now - ended >= 0.999, "after \(now - ended) s") }
+    judge(.gone, !page.isGone, "")
+    if page.asked != nil, var start = started, now - start.at < 10 {
+      start.requests += 1
+      started = start
+      judge(.noBurst, start.requests <= 20, "is number \(start.requests)")
+    }
+    page.asked = now
+    host.open += 1
+    pages[request.url] = page
+    hosts[request.host] = host
+  }
+
+  /// A request has ended: with an answer that arrived whole, or without one.
+  public func ended(_ request: Request, _ answer: Answer?, at now: Double) {
+    hosts[request.host]?.open -= 1
+    hosts[request.host]?.ended = now
+    guard let answer else { return }
+    bytes += answer.bytes
+    if answer.status == 200 || answer.status == 304 {
+      if let etag = answer.etag { pages[request.url]?.etags.insert(etag) }
+      if let date = answer.lastModified { pages[request.url]?.dates.insert(date) }
+    }
+    if answer.status == 200 {
+      pages[request.url]?.hasValidators = answer.etag != nil || answer.lastModified != nil
+    }
+    if answer.status == 410 { pages[request.url]?.isGone = true }
+    if let pause = answer.pause { hosts[request.host]?.closedUntil = now + min(pause, 86_400) - 0.001 }
+  }
+}

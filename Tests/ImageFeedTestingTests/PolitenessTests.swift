@@ -1,0 +1,77 @@
+import ImageFeedTesting
+import PollingWorld
+import TestSupport
+import Testing
+
+/// Weeks of the year that `swift run -c release year-of-polling --polite` simulates.
+@Suite("Polling servers of every temper", .settled) struct PolitenessTests {
+  @Test(arguments: 0..<8) func `no request breaks a rule, whenever the process is killed`(seed: Int) {
+    let report = PoliteSimulation(seed: UInt64(seed), days: 10).run()
+    #expect(report.failure == nil)
+    #expect(report.requests > 1000 && report.conditional * 10 > report.requests * 7)
+  }
+
+  @Test func `a seed gives the same requests`() {
+    #expect(PoliteSimulation(seed: 3, days: 5).run() == PoliteSimulation(seed: 3, days: 5).run())
+  }
+
+  // MARK: The scorer itself
+
+  private typealias Request = PolitenessScorer.Request
+  private let request = Request(url: "u", host: "h")
+
+  private func faults(_ judge: (PolitenessScorer) -> Void) -> [PolitenessScorer.Rule] {
+    let scorer = PolitenessScorer()
+    judge(scorer)
+    return scorer.faults.map(\.rule)
+  }
+
+  @Test func `it finds each fault`() {
+    #expect(faults { $0.asked(Request(url: "u", host: "h", etag: "1"), at: 0) } == [.exactValidators])
+    #expect(faults { $0.asked(Request(url: "u", host: "h", lastModified: "1"), at: 0) } == [.exactValidators])
+    #expect(
+      faults { scorer in
+        scorer.asked(request, at: 0)
+        scorer.ended(request, .init(status: 200), at: 1)
+        scorer.asked(request, at: 3000)
+      } == [.hourly])
+    #expect(
+      faults { scorer in
+        for hour in [0.0, 1, 2] {
+          scorer.asked(request, at: hour * 3600)
+          scorer.ended(request, .init(status: 200, etag: "1"), at: hour * 3600 + 1)
+        }
+      } == [.wholeDaily, .wholeDaily])
+    #expect(
+      faults { scorer in
+        scorer.asked(request, at: 0)
+        scorer.ended(request, .init(status: 429, pause: 100), at: 1)
+        scorer.asked(Request(url: "v", host: "h"), at: 100)
+        scorer.asked(Request(url: "w", host: "i"), at: 100)
+      } == [.retryAfter])
+    #expect(
+      faults { scorer in
+        scorer.asked(request, at: 0)
+        scorer.asked(Request(url: "v", host: "h"), at: 5)
+      } == [.oneAtATime])
+    #expect(
+      faults { scorer in
+        scorer.asked(request, at: 0)
+        scorer.ended(request, nil, at: 1)
+        scorer.asked(Request(url: "v", host: "h"), at: 1.5)
+      } == [.secondApart])
+    #expect(
+      faults { scorer in
+        scorer.rules = [.noBurst]
+        for number in 0..<21 { scorer.asked(Request(url: "\(number)", host: "\(number)"), at: 0) }
+        scorer.restarted(at: 4000)
+        for number in 0..<21 { scorer.asked(Request(url: "\(number)", host: "\(number)"), at: 4001) }
+      } == [.noBurst])
+    #expect(
+      faults { scorer in
+        scorer.asked(request, at: 0)
+        scorer.ended(request, .init(status: 410), at: 1)
+        scorer.asked(request, at: 4000)
+      } == [.gone])
+  }
+}
