@@ -11,15 +11,18 @@ struct WatchCommand: ParsableCommand {
     discussion: """
       A feed is shown when its images change and when it begins or ceases to come from the cache; images that were not \
       shown before are marked. New is what neither load nor watch has shown, in any run; at first, everything is. Errors \
-      are reported on standard error when they change, and do not end it; Ctrl-C does.
+      are reported on standard error when they change, and do not end it; Ctrl-C does. A server that asks for more time \
+      between two loads gets it; feed explain says why a feed is due when it is.
       """)
 
   @OptionGroup var load: LoadOptions
 
   @Option(
-    help: ArgumentHelp("How long to wait between two loads, such as 30s or 15m.", valueName: "d"),
-    transform: DurationArgument.init(positive:))
-  var every: DurationArgument
+    help: ArgumentHelp(
+      "How long to wait between two loads at least, such as 30s or 15m; \"auto\" goes by how often a feed changes.",
+      valueName: "d"),
+    transform: WatchInterval.init(parsing:))
+  var every: WatchInterval
 
   @Option(help: ArgumentHelp("End after feeds were shown, or had something new, this many times.", valueName: "n"))
   var count: Int?
@@ -48,10 +51,10 @@ struct WatchCommand: ParsableCommand {
     let session = Session(verbose: load.common.verbose)
     let intervals = Dictionary(uniqueKeysWithValues: selection.subscriptions.map { ($0.address, $0.interval) })
     let usual = every.duration
-    let interval: (URL) -> Duration = { (intervals[$0] ?? nil) ?? usual }
-    let pulse = Pulse(of: selection.addresses, every: interval, on: session)
+    let interval: (URL) -> Duration? = { (intervals[$0] ?? nil) ?? usual }
+    let pulse = Pulse(of: selection.addresses, every: { interval($0) ?? PolledAddress.defaultInterval }, on: session)
     let source = FeedSource(load, of: selection, on: session, observer: pulse.observer)
-    try show(source.feeds.updates(every: interval), of: source, selection, pulse, in: session)
+    try show(source.reports(every: interval), of: source, selection, pulse, in: session)
     try session.finish(closing: source.store)
   }
 

@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 
 extension HTTPClient {
-  /// A client whose equal requests that run at one time are one: each subscriber gets its answer.
+  /// A client whose equal requests for whole answers (``HTTPClient/get(_:)-(HTTPRequest)``) that run at one time are one: each subscriber gets its answer.
   ///
   ///     let client = CurlHTTPClient(on: loop).shareInFlight()
   ///
@@ -23,6 +23,9 @@ public final class SharedHTTPClient: HTTPClient {
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     Deferred { [self] in answer(to: request) }.eraseToAnyPublisher()
   }
+
+  /// A request of its own for each subscriber: a body that arrives piece by piece goes to one reader.
+  public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> { client.open(request) }
 
   private func answer(to request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     if let same = running[request.url]?.first(where: { $0.request == request }) { return same.answer }

@@ -45,6 +45,15 @@ struct MaxAge: Equatable, CustomStringConvertible {
   }
 }
 
+/// How often a watch loads: a duration, or `auto`.
+struct WatchInterval: Equatable, CustomStringConvertible {
+  /// `nil` goes by how often a feed changes.
+  let duration: Duration?
+  var description: String { duration?.text ?? "auto" }
+
+  init(parsing text: String) throws { duration = text == "auto" ? nil : try DurationArgument(positive: text).duration }
+}
+
 /// The address of a feed: absolute, http or https.
 enum FeedAddress {
   static func parse(_ text: String) throws -> URL {

@@ -10,6 +10,10 @@ struct FeedSource {
   let client: CurlHTTPClient
   private let options: LoadOptions
   private let cache: FeedCache
+  private let session: Session
+  private let choices: FeedLoader.Options
+  /// Of each feed, with its observer.
+  private let clients: [URL: any HTTPClient]
 
   /// - Parameter observer: returns who observes the requests for a feed.
   init(
@@ -35,14 +39,45 @@ struct FeedSource {
       console.report(
         "A web page; its feed is \(link.address.printable)\(link.title.map { " (\($0.printable))" } ?? "")")
     }
-    feeds = ManyFeeds(
-      selection.addresses.map { address in
+    self.session = session
+    self.choices = choices
+    let clients = Dictionary(
+      uniqueKeysWithValues: selection.addresses.map { address in
         // What the user gave for this address is not for others that it leads to.
         let headed = client.sending(options.request.headers(for: address), to: address)
-        return FeedLoader(
-          address, client: ObservedClient(client: headed, observer: observer(address), log: log), cache: cache,
+        return (address, ObservedClient(client: headed, observer: observer(address), log: log))
+      })
+    self.clients = clients
+    feeds = ManyFeeds(
+      selection.addresses.map { address in
+        FeedLoader(
+          address, client: clients[address] ?? ObservedClient(client: client, observer: nil, log: log), cache: cache,
           on: loop, options: choices)
       })
+  }
+
+  /// Polls the feeds.
+  ///
+  /// - Parameter interval: how often each is asked for; `nil` adapts to how often it changes.
+  func reports(every interval: (URL) -> Duration?) -> AnyPublisher<FeedReport, Never> {
+    let polled = feeds.loaders.map { loader in
+      var feed = PolledAddress(loader.url, every: interval(loader.url), options: choices)
+      feed.client = clients[loader.url]
+      return feed
+    }
+    let console = session.console
+    var polling = FeedPoller.Options()
+    polling.report = { console.warn("\($0)") }
+    if options.common.verbose {
+      polling.onDecision = { address, decision in
+        console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))")
+      }
+    }
+    return FeedPoller(
+      polled, client: client, cache: cache, store: store, on: session.loop, options: polling
+    )
+    .map { FeedReport(address: $0.address, result: $0.result) }
+    .eraseToAnyPublisher()
   }
 
   func nothingToShow(_ error: FeedError, for address: URL, _ choice: ReadChoice? = nil) -> NothingToShow {

@@ -51,7 +51,9 @@ final class Pulse {
       case .failure(let error): error.remote
       case .success(let feed): if case .cache(_, _, let reason) = feed.source { reason } else { nil }
       }
-    if let reason {
+    if case .notDue? = reason {
+      // Its server is well, as far as anybody knows.
+    } else if let reason {
       let isSilent = if case .connectivity = reason { true } else { false }
       let since = away[report.address]?.since ?? Date()
       away[report.address] = Away(name: report.address.host ?? report.address.shown, since: since, isSilent: isSilent)

@@ -58,7 +58,7 @@ struct FeedPoll {
   }
 
   private func asked(_ health: FeedHealth, since known: FeedValidators, _ seed: UInt64) -> AnyPublisher<Ending, Never> {
-    let witness = PollWitness(client: poller.client)
+    let witness = PollWitness(client: feed.client ?? poller.client)
     return FeedLoader(
       feed.address, asking: health.requestAddress, since: known, client: witness, cache: poller.cache,
       on: poller.scheduler, options: feed.options, onSaved: { witness.replacement = $0 }

@@ -1,0 +1,69 @@
+import Foundation
+import Samples
+import TestSupport
+import Testing
+
+@testable import feed
+
+@Suite(.settled) struct ExplainCommandTests {
+  @Test func `explain says that a feed was never watched`() async throws {
+    try await withFolder { folder in
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try await FeedBinary.run(["explain", "http://127.0.0.1:1/feed", "--cache", cache])
+      #expect(run.status == 0)
+      #expect(run.output.contains("saved:  nothing") && run.output.contains("never watched"))
+    }
+  }
+
+  @Test func `explain names the rule that says when the next poll is, after the watch is over`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let watch = try RunningFeed(["watch", url, "--every", "1h", "--cache", cache, "-v"])
+      _ = await watch.errors.read(upTo: "because the interval is 1 hour (interval)")
+      watch.send(SIGTERM)
+      #expect(await watch.status() == 143)
+
+      let text = try await FeedBinary.run(["explain", url, "--cache", cache])
+      #expect(text.status == 0)
+      for part in ["1 image, current", "next:   in ", "because the interval is 1 hour (interval)", "has no pause"] {
+        #expect(text.output.contains(part), "\(text.output)")
+      }
+      #expect(text.output.contains("asked for all of it: status 200, changed, 1 images"))
+
+      let json = try await FeedBinary.run(["explain", url, "--cache", cache, "--format", "json"])
+      let object = try #require(
+        try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+      #expect(object["rule"] as? String == "interval" && object["failures"] as? Int == 0)
+      #expect((object["decisions"] as? [Any])?.count == 1 && json.output.split(separator: "\n").count == 1)
+    }
+  }
+
+  @Test func `a watch that is started again makes no request, and shows what is saved`() async throws {
+    try await withOrigin(serving: document("A view")) { origin, url, cache in
+      for round in 0..<3 {
+        let watch = try RunningFeed(["watch", url, "--every", "1h", "--cache", cache, "--format", "json"])
+        #expect(try #require(await watch.output.line()).hasPrefix(#"{"origin":"\#(round == 0 ? "remote" : "cache")""#))
+        watch.send(SIGKILL)
+        _ = await watch.status()
+      }
+      #expect(await origin.requestCount == 1)
+    }
+  }
+
+  @Test func `a pause that a server asks for is explained, and holds when the watch is killed`() async throws {
+    try await withOrigin(serving: document("A view")) { origin, url, cache in
+      await origin.setAnswer(status: 429, body: Data())
+      let watch = try RunningFeed(["watch", url, "--every", "50ms", "--cache", cache, "-v"])
+      _ = await watch.errors.read(upTo: "(retryAfter)")
+      watch.send(SIGKILL)
+      _ = await watch.status()
+      let again = try RunningFeed(["watch", url, "--every", "50ms", "--cache", cache])
+      _ = await again.errors.read(upTo: "No feed to show")
+      again.send(SIGTERM)
+      _ = await again.status()
+      #expect(await origin.requestCount == 1)
+      let text = try await FeedBinary.run(["explain", url, "--cache", cache])
+      #expect(text.output.contains("is left alone until"))
+      #expect(text.output.contains("overloaded and does not say how long"))
+    }
+  }
+}
