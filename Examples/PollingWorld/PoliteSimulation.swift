@@ -57,7 +57,7 @@ public final class PoliteSimulation {
   /// The answers that came last, and whether what follows from them is saved.
   private var unsaved: [String: String] = [:]
   private var eventsToLive = 0
-  /// What was shown last of each feed, by whichever process.
+  /// What the present process has shown last of each feed.
   private var shown: [URL: FeedImages] = [:]
 
   public init(seed: UInt64, days: Int, client: Client = .poller) {
@@ -124,6 +124,7 @@ public final class PoliteSimulation {
       report.servers[request.host, default: [0, 0]][0] += 1
       return scorer.asked(request, at: seconds)
     }
+    if case .failed(let error) = ending, error.kind == .connect { return scorer.neverArrived(request) }
     var answer: PolitenessScorer.Answer?
     if case .answered(let response) = ending {
       let facts = AnswerFacts(response, now: clock.now)
@@ -172,7 +173,7 @@ public final class PoliteSimulation {
   private func delivered(_ polled: PolledFeed) {
     report.deliveries += 1
     guard case .success(let feed) = polled.result else { return }
-    // What a server answered is shown as its answer once, whatever happens to processes.
+    // A process shows what a server answered once.
     if feed.source.isRemote, shown[polled.address] == feed.images, isSettled(polled.address) {
       report.violation = "an answer of \(polled.address) was shown twice"
     }
@@ -198,11 +199,9 @@ public final class PoliteSimulation {
     disk.crash()
     process = []
     report.restarts += 1
-    for (url, host) in unsaved {
-      scorer.lost(url, of: host)
-      if let address = URL(string: url) { shown[address] = nil }
-    }
+    for (url, host) in unsaved { scorer.lost(url, of: host) }
     unsaved = [:]
+    shown = [:]
     disk = disk.restarted()
     let wait = [1, 60, 3600, 86_400].randomElement(using: &random)!
     time.schedule(after: time.now.advanced(by: StreamInstant.Stride.seconds(Int.random(in: 1...wait, using: &random))))

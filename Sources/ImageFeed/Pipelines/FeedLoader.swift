@@ -60,10 +60,10 @@ public struct FeedLoader {
     self.options = options
   }
 
-  /// A loader that asks another address than the one that the feed is saved under, with validators that somebody has
-  /// looked up.
+  /// A loader that asks another address than the one that the feed is saved under, with validators that somebody may
+  /// have looked up.
   init(
-    _ address: URL, asking url: URL, since known: FeedValidators, client: any HTTPClient, cache: FeedCache,
+    _ address: URL, asking url: URL, since known: FeedValidators?, client: any HTTPClient, cache: FeedCache,
     on scheduler: any LoopScheduler, options: Options, onSaved: @escaping (FeedReplacement) -> Void
   ) {
     self.url = url

@@ -11,6 +11,11 @@ struct FeedPoll {
     case ended(FeedHealth, HostHealth, FeedResult)
   }
 
+  private enum ClaimAnswer {
+    case verdict(PollVerdict)
+    case storeFailed(FeedHealth)
+  }
+
   private let feed: PolledAddress
   private let health: FeedHealth
   private let host: String
@@ -28,17 +33,18 @@ struct FeedPoll {
   /// - Parameter seed: determines how due times are spread.
   func begin(using seed: UInt64, _ ended: @escaping (Ending) -> Void) -> any Cancellable {
     claimed(using: seed)
-      .flatMap { verdict -> AnyPublisher<Ending, Never> in
-        switch verdict {
-        case .hostIsClosed(let host): Just(.postponed(health, until: host.opens)).eraseToAnyPublisher()
-        case .notDue(let health): Just(.polledByAnother(health)).eraseToAnyPublisher()
-        case .granted(let health, let known): asked(health, since: known, seed)
+      .flatMap { answer -> AnyPublisher<Ending, Never> in
+        switch answer {
+        case .verdict(.hostIsClosed(let host)): Just(.postponed(health, until: host.opens)).eraseToAnyPublisher()
+        case .verdict(.notDue(let health)): Just(.polledByAnother(health)).eraseToAnyPublisher()
+        case .verdict(.granted(let health, let known)): asked(health, since: known, seed)
+        case .storeFailed(let health): asked(health, since: nil, seed)
         }
       }
       .sink(receiveValue: ended)
   }
 
-  private func claimed(using seed: UInt64) -> AnyPublisher<PollVerdict, Never> {
+  private func claimed(using seed: UInt64) -> AnyPublisher<ClaimAnswer, Never> {
     let now = poller.cache.now()
     let wait = feed.interval ?? .seconds(health.adaptiveInterval(at: now))
     var wish = health
@@ -47,29 +53,31 @@ struct FeedPoll {
       feed: wish, host: host, now: now, lease: feed.options.timeout + .seconds(5), dueIfLost: now + wait.seconds)
     let (store, report) = (poller.store, poller.options.report)
     return poller.cache.worker.publisher { () throws(FeedStoreError) in try store.claim(claim) }
-      .catch { error -> Just<PollVerdict> in
+      .map(ClaimAnswer.verdict)
+      .catch { error -> Just<ClaimAnswer> in
         // Without a store, this process' own memory has to do.
         report(error)
         var health = claim.feed
         health.asked = now
-        return Just(.granted(health, since: FeedValidators()))
+        return Just(.storeFailed(health))
       }
       .eraseToAnyPublisher()
   }
 
-  private func asked(_ health: FeedHealth, since known: FeedValidators, _ seed: UInt64) -> AnyPublisher<Ending, Never> {
+  private func asked(_ health: FeedHealth, since known: FeedValidators?, _ seed: UInt64) -> AnyPublisher<Ending, Never>
+  {
     let witness = PollWitness(client: feed.client ?? poller.client)
     return FeedLoader(
       feed.address, asking: health.requestAddress, since: known, client: witness, cache: poller.cache,
       on: poller.scheduler, options: feed.options, onSaved: { witness.replacement = $0 }
     )
     .load().asResult()
-    .flatMap { result in recorded(result, witness, health, since: known, seed) }
+    .flatMap { result in recorded(result, witness, health, seed) }
     .eraseToAnyPublisher()
   }
 
   private func recorded(
-    _ result: FeedResult, _ witness: PollWitness, _ health: FeedHealth, since known: FeedValidators, _ seed: UInt64
+    _ result: FeedResult, _ witness: PollWitness, _ health: FeedHealth, _ seed: UInt64
   ) -> AnyPublisher<Ending, Never> {
     let now = poller.cache.now()
     let (facts, text) = witness.facts(of: result, now: now)
@@ -84,7 +92,8 @@ struct FeedPoll {
       host.reason = due.reason
     }
     let decision = PollDecision(
-      time: health.asked ?? now, request: known.isEmpty ? "all of it" : "changes", outcome: text, due: due.date,
+      time: health.asked ?? now, request: witness.wasConditional ? "changes" : "all of it", outcome: text,
+      due: due.date,
       rule: due.rule, reason: due.reason)
     let (store, record) = (poller.store, PollRecord(feed: health, host: host, decision: decision))
     return poller.cache.worker.publisher { () throws(FeedStoreError) in try store.record(record) }

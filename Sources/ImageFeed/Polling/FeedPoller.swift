@@ -12,7 +12,7 @@ public import Foundation
 /// that for other processes and the next start. A host is asked one thing at a time, a second apart; when it wants a
 /// pause, all of its feeds wait. `docs/Polling.md` has the rules.
 ///
-/// At the beginning, a feed that was polled before is shown as it is saved. Then it is delivered when it changes, when it
+/// At the beginning, a feed that is not due yet is shown as it is saved. Then it is delivered when it changes, when it
 /// begins or ceases to come from the cache, and when the error changes. Finishes when no feed is left that is polled by
 /// itself: all gone (status 410). **Demand:** a poll begins only when its result is wanted; results that are there wait.
 /// **Failure:** none: a feed that cannot be shown is a result. **Cancellation:** closes the requests that run

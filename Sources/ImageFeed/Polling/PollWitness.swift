@@ -5,13 +5,16 @@ import Foundation
 final class PollWitness: HTTPClient {
   private let client: any HTTPClient
   private var head: HTTPResponse?
+  /// True when the last request named validators.
+  private(set) var wasConditional = false
   /// How the feed was saved, once it is.
   var replacement: FeedReplacement?
 
   init(client: any HTTPClient) { self.client = client }
 
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    client.get(request)
+    wasConditional = request.isConditional
+    return client.get(request)
       .handleEvents(receiveOutput: { [self] response in
         head = response
         head?.body = Data()
@@ -20,7 +23,8 @@ final class PollWitness: HTTPClient {
   }
 
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
-    client.open(request)
+    wasConditional = request.isConditional
+    return client.open(request)
       .handleEvents(receiveOutput: { [self] response in
         head = HTTPResponse(status: response.status, headers: response.headers, body: Data(), url: response.url)
       })
@@ -70,5 +74,11 @@ extension HTTPError.Kind {
     case .timedOut(let phase): phase == .response || phase == .receive
     default: true
     }
+  }
+}
+
+extension HTTPRequest {
+  fileprivate var isConditional: Bool {
+    headers.contains { $0.name == "If-None-Match" || $0.name == "If-Modified-Since" }
   }
 }

@@ -99,8 +99,8 @@ final class PollingRun: Subscription {
       let host = health.requestAddress.pollingHost
       members.append(Member(polled: feed, host: host, health: health))
       queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })
-      // Who was asked for before is shown as saved first: that its server still says so is no news then.
-      if health.asked != nil { toShow.append(index) }
+      // What is due is asked for; the rest has something to show meanwhile.
+      if health.asked != nil, due.map({ $0 > now }) ?? true { toShow.append(index) }
     }
     isReady = true
     spreadOverdue()
@@ -116,7 +116,7 @@ final class PollingRun: Subscription {
     guard isLive else { return }
     noticeSleep()
     showNext()
-    while isLive, toShow.isEmpty, !isShowing, demand > .max(queue.running + results.count) {
+    while isLive, demand > .max(queue.running + results.count) {
       switch queue.next(at: now.timeIntervalSince1970) {
       case .start(let index): poll(index)
       case .wait(let time):

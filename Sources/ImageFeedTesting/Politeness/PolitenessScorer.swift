@@ -92,6 +92,8 @@ public final class PolitenessScorer {
   public private(set) var bytes = 0
   /// The rules that are judged: all by default.
   public var rules = Set(Rule.allCases)
+  /// What was known before the last request for an address.
+  private var before: [String: (page: Page?, host: Host?)] = [:]
   private var pages: [String: Page] = [:]
   private var hosts: [String: Host] = [:]
   private var started: (at: Double, requests: Int)?
@@ -113,6 +115,7 @@ public final class PolitenessScorer {
 
   /// A request arrives.
   public func asked(_ request: Request, at now: Double) {
+    before[request.url] = (pages[request.url], hosts[request.host])
     requests += 1
     if request.isConditional { conditional += 1 }
     var page = pages[request.url] ?? Page()
@@ -143,6 +146,15 @@ public final class PolitenessScorer {
     host.open += 1
     pages[request.url] = page
     hosts[request.host] = host
+  }
+
+  /// A request never reached its server, which therefore knows nothing of it.
+  public func neverArrived(_ request: Request) {
+    requests -= 1
+    if request.isConditional { conditional -= 1 }
+    guard let before = before[request.url] else { return }
+    pages[request.url] = before.page
+    hosts[request.host] = before.host
   }
 
   /// A request has ended: with an answer that arrived whole, or without one.
