@@ -111,6 +111,7 @@ extension AnswerFacts {
 extension HTTPResponse {
   /// Where permanent redirects led, if there were only such.
   fileprivate var permanentTarget: URL? {
-    nil
+    guard !redirects.isEmpty, redirects.allSatisfy(\.isPermanent) else { return nil }
+    return url
   }
 }

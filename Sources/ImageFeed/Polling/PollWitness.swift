@@ -7,13 +7,15 @@ final class PollWitness: HTTPClient {
   private var head: HTTPResponse?
   /// True when the last request named validators.
   private(set) var wasConditional = false
+  /// The address of the first request; others are those of the feed that a web page names.
+  private var first: URL?
   /// How the feed was saved, once it is.
   var replacement: FeedReplacement?
 
   init(client: any HTTPClient) { self.client = client }
 
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    wasConditional = request.isConditional
+    note(request)
     return client.get(request)
       .handleEvents(receiveOutput: { [self] response in
         head = response
@@ -23,17 +25,25 @@ final class PollWitness: HTTPClient {
   }
 
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
-    wasConditional = request.isConditional
+    note(request)
     return client.open(request)
       .handleEvents(receiveOutput: { [self] response in
-        head = HTTPResponse(status: response.status, headers: response.headers, body: Data(), url: response.url)
+        head = HTTPResponse(
+          status: response.status, headers: response.headers, body: Data(), url: response.url,
+          redirects: response.redirects)
       })
       .eraseToAnyPublisher()
+  }
+
+  private func note(_ request: HTTPRequest) {
+    wasConditional = request.isConditional
+    first = first ?? request.url
   }
 
   /// What a load ended with, as far as it matters for the next one, and in words.
   func facts(of result: FeedResult, now: Date) -> (AnswerFacts, String) {
     var facts = head.map { AnswerFacts($0, now: now) } ?? AnswerFacts(.noAnswer(wasAsked: false))
+    if head?.redirects.first?.from != first { facts.movedTo = nil }
     switch result {
     case .success(let feed):
       if case .cache(_, _, let reason) = feed.source {

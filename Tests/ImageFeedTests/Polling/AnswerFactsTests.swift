@@ -41,4 +41,12 @@ import Testing
     ]
     #expect(AnswerFacts.retryAfter(headers, now: noon) == .seconds(10))
   }
+
+  @Test(arguments: [([301, 308], true), ([301], true), ([302], false), ([301, 302], false), ([], false)])
+  func `a move is a chain of permanent redirects alone`(statuses: [Int], isMove: Bool) {
+    let response = HTTPResponse(
+      status: 304, body: Data(), url: otherAddress,
+      redirects: statuses.map { HTTPRedirect(status: $0, from: address, to: otherAddress) })
+    #expect(AnswerFacts(response, now: noon).movedTo == (isMove ? otherAddress : nil))
+  }
 }
