@@ -12,6 +12,7 @@ struct FeedCommand: ParsableCommand {
     discussion: """
       feed https://example.com/blog                 one feed, or the feed of a page
       feed load https://a.example https://b.example several, as one list
+      feed load https://example.com/blog --pages 5  more than its first page
       feed subscriptions import my.opml             keep a list
       feed watch --every 15m --new                  what is new in it
       feed watch --every 15m --exec ./notify        run a command on each new image

@@ -9,15 +9,31 @@ struct LoadCommand: ParsableCommand {
     abstract: "Load feeds and show them.",
     discussion: """
       The feed comes from its server and is saved; when the server cannot be reached, the saved feed is shown if it is \
-      younger than --max-age; --offline, --refresh and --prefer-cache choose otherwise. Several feeds are one list, the newest first; without an address, those of "feed \
-      subscriptions" are shown. A feed that cannot be shown is a line on standard error; the status is 1 when none was.
+      younger than --max-age; --offline, --refresh and --prefer-cache choose otherwise. Several feeds are one list, the \
+      newest first; without an address, those of "feed subscriptions" are shown. A feed that cannot be shown is a line on standard error; the status is 1 when none was.
       """)
 
   @OptionGroup var load: LoadOptions
 
   @Flag(exclusivity: .exclusive) var choice: ReadChoice?
 
+  @Option(
+    help: ArgumentHelp(
+      "How many pages of one feed to load and save, where it names the next. (default: 1)", valueName: "n"))
+  var pages: Int?
+
   private var mode: ReadMode { choice?.mode ?? .networkFirst }
+
+  func validate() throws {
+    guard let pages else { return }
+    guard pages > 0 else { throw ValidationError("--pages must be at least 1.") }
+    guard load.addresses.count == 1, load.opml == nil else {
+      throw ValidationError("--pages is for one feed: give one address, without --opml.")
+    }
+    guard choice == nil else {
+      throw ValidationError("--pages asks the server: leave out --offline, --refresh and --prefer-cache.")
+    }
+  }
 
   func run() throws {
     let selection = try load.selection()
@@ -39,7 +55,9 @@ struct LoadCommand: ParsableCommand {
     in session: Session
   ) {
     let address = loader.url
-    let feed = loader.load(mode)
+    let loaded = pages.map { loader.pages(upTo: $0, on: session) } ?? loader.load(mode)
+    let feed =
+      loaded
       .handleEvents(receiveOutput: { _ in progress.feedDelivered() })
       .catch { [choice] error in source.explain(error, for: address, choice).flatMap { Fail(error: $0) } }
     session.run(feed) {

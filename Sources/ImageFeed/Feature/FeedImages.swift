@@ -16,6 +16,18 @@ public struct FeedImages: Sendable {
     self = builder.finish()
   }
 
+  /// All images of `lists`, one list after another: O(n). Items without a picture are added up; the title and what was said
+  /// about polling are the first list's, ``next`` is the last one's.
+  public init(joining lists: [FeedImages]) {
+    var builder = Builder(count: lists.reduce(0) { $0 + $1.count })
+    for list in lists { for index in list.indices { list.withTexts(at: index) { builder.append($0) } } }
+    builder.omittedItems = lists.reduce(0) { $0 + $1.omittedItems }
+    builder.polling = lists.first?.polling
+    builder.title = lists.first?.title
+    builder.next = lists.last?.next
+    self = builder.finish()
+  }
+
   fileprivate init(storage: Storage) {
     self.storage = storage
   }

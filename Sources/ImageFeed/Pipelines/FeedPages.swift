@@ -90,6 +90,7 @@ private final class PageTrail: @unchecked Sendable {
       next = nil
       return nil
     }
+    new.omittedItems = page.value.omittedItems
     newest = new.finish()
     all = FeedImages(joining: [all, newest])
     return Fetched(all, validators: validators)
@@ -113,13 +114,4 @@ private final class PageWork: RequestedWork {
   }
 
   func cancel() { subscription = nil }
-}
-
-extension FeedImages {
-  /// All images of `lists`, one list after another.
-  fileprivate init(joining lists: [FeedImages]) {
-    var builder = Builder(count: lists.reduce(0) { $0 + $1.count })
-    for list in lists { for index in list.indices { list.withTexts(at: index) { builder.append($0) } } }
-    self = builder.finish()
-  }
 }
