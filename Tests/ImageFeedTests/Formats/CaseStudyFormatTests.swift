@@ -106,7 +106,8 @@ import Testing
     #expect(wrong?.description.hasPrefix("The server's answer is not a feed: items[0].id: ") == true)
     #expect(
       InvalidData.status(404).description
-        == "The server answered with status 404 where 200 was expected. Check the address.")
+        == "The server answered with status 404 where 200 was expected. There is no feed at this address. "
+        + "Check the address.")
     #expect(
       InvalidData.imageAddress(item: 3, "file:\u{1B}[2J").description
         == "The server's answer is not a feed: items[3].image is not an absolute http or https address "
