@@ -61,7 +61,9 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: everything),
       ]),
     .target(name: "ImageFeedTesting", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed"]),
-    .target(name: "Samples", path: "Examples/Samples", exclude: ["case-study.json"]),
+    .target(
+      name: "Samples", path: "Examples/Samples",
+      exclude: ["blog.xml", "case-study.json", "channel.xml", "journal.json"]),
     .target(
       name: "PollingWorld", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting"],
       path: "Examples/PollingWorld"),
