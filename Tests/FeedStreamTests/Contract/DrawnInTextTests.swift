@@ -154,7 +154,7 @@ extension DrawnRow {
     DrawnRow("Filtering/Prefix", "prefix(2)") { $0.up.prefix(2) },
     DrawnRow("Filtering/Prefix", "output(at: 1)") { $0.up.output(at: 1) },
     DrawnRow("Filtering/Prefix", "output(in: 1...2)") { $0.up.output(in: 1...2) },
-    DrawnRow("Filtering/PrefixUntilOutput", "") { $0.up.prefix(untilOutputFrom: $0("publisher")) },
+    DrawnRow("Filtering/PrefixUntilOutput", "") { $0.up.prefix(untilOutputFrom: $0("publisher").first()) },
     DrawnRow("Filtering/PrefixWhile", "prefix(while: { $0 < 5 })") { $0.numbers.prefix(while: { $0 < 5 }) },
     DrawnRow("Filtering/PrefixWhile", "prefix(while: { $0 < 5 }, inclusive: true)") {
       $0.numbers.prefix(while: { $0 < 5 }, inclusive: true)
