@@ -1,9 +1,15 @@
 #ifndef FEEDSTREAM_CLIBUV_H
 #define FEEDSTREAM_CLIBUV_H
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <unistd.h>
 #include <uv.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 // `uv_thread_t` is an integer on Linux and a pointer on Darwin.
 
@@ -23,6 +29,24 @@ static inline void clibuv_thread_set_name(const char *name) {
 #else
   extern int pthread_setname_np(pthread_t, const char *);
   (void)pthread_setname_np(pthread_self(), name);
+#endif
+}
+
+/// Puts the null device where the process has no standard stream, so that no other descriptor gets its number: libuv
+/// aborts when it closes one of these. There is nothing to read from it, and what is written to it fails.
+static inline void clibuv_fill_standard_streams(void) {
+  for (int number = 0; number < 3; number++) {
+    if (fcntl(number, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDONLY) != number) return;
+  }
+}
+
+/// Marks every descriptor but the standard streams so that programs started from now on do not get it.
+/// Returns 0, or -1 when the system cannot do that in one call.
+static inline int clibuv_close_on_spawn(void) {
+#ifdef SYS_close_range
+  return (int)syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC, since Linux 5.11 */);
+#else
+  return -1;
 #endif
 }
 

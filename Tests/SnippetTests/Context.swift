@@ -10,6 +10,7 @@ let contexts: [String: String] = [
   @Sendable func ask() async throws(Refusal) -> Int { 1 }
   let (model, session, question) = (Model(), Session(), "")
   """,
+  "DecodeJSONLines.swift": "struct Event: Decodable {}",
   "ChunkDecoder.swift": "struct TornRecord: Error {}",
   "MergeByArity.swift": "let (cached, remote, pushed) = (Just(1), Just(2), Just(3))",
   "ZipAll.swift": #"let (image, title, author) = (Just(1), Just("Gulls"), Just("Ann"))"#,

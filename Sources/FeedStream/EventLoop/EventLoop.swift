@@ -73,6 +73,7 @@ public final class EventLoop: @unchecked Sendable {
   init(owner: UInt, host: (any LoopHost)? = nil) {
     self.owner = Atomic(owner)
     self.host = host
+    _ = EventLoop.fillStandardStreams
     uv = .allocate(capacity: 1)
     clock = .allocate(capacity: 1)
     idle = .allocate(capacity: 1)
@@ -99,6 +100,9 @@ public final class EventLoop: @unchecked Sendable {
     EventLoop.open.add(1, ordering: .relaxed)
     ThreadLoops.add(self)
   }
+
+  /// Once: a process may have been started without standard streams.
+  private static let fillStandardStreams: Void = clibuv_fill_standard_streams()
 
   /// How many loops of the process are open: for tests, which must leave none.
   package static let open = Atomic(0)

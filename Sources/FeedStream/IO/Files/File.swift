@@ -40,6 +40,7 @@ extension Publishers {
     enum Source {
       case path(String)
       case descriptor(Int32, name: String)
+      case made(by: ByteMaker)
     }
 
     let source: Source
@@ -64,7 +65,7 @@ private final class FileSubscription: GuardedSubscription {
   init(_ file: Publishers.FileBytes, _ down: ErasedSubscriber<Chunk, SystemError>) {
     self.down = down
     scheduler = file.scheduler
-    reader = FileReader(file.source, from: file.offset, chunkSize: file.chunkSize)
+    reader = FileReader(file.source, of: scheduler.files, from: file.offset, chunkSize: file.chunkSize)
   }
 
   override func requested(_ demand: Subscribers.Demand) {

@@ -1,7 +1,8 @@
 /// Both directions of a connection, as an event loop or virtual time has them.
 ///
 /// Its user keeps the rules: one reader, one write at a time, nothing after `close()`. Lives on its scheduler's thread.
-package protocol ByteChannel: AnyObject {
+/// Ending to write leaves reading as it is.
+package protocol ByteChannel: ByteSink {
   /// The other side.
   var peer: SocketAddress { get }
 
@@ -9,19 +10,10 @@ package protocol ByteChannel: AnyObject {
   func startReading(_ deliver: @escaping (ReadResult) -> Void)
   func stopReading()
 
-  /// Writes the chunks in one piece; `done` is called once, later, unless the channel is closed before.
-  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void)
-
   /// Writes as much of the chunks as the system takes immediately, while no write is on its way.
   ///
   /// - Returns: how many bytes; the caller writes the rest.
   func writeNow(_ chunks: [Chunk]) -> Int
-
-  /// Tells the other side that nothing more will be written, after what is being written.
-  func endWriting(_ done: @escaping (SystemError?) -> Void)
-
-  /// Releases everything; nothing is called any more. Idempotent.
-  func close()
 }
 
 extension ByteChannel {

@@ -16,9 +16,13 @@ public final class Connection {
   /// True once it is closed: nothing is read or written any more.
   public private(set) var isClosed = false
 
-  package init(_ channel: any ByteChannel, to peer: SocketAddress) {
+  /// What lives as long as this is used.
+  private let owner: AnyObject?
+
+  package init(_ channel: any ByteChannel, to peer: SocketAddress, keeping owner: AnyObject? = nil) {
     self.channel = channel
     self.peer = peer
+    self.owner = owner
   }
 
   deinit { close() }

@@ -17,6 +17,18 @@ extension EventLoop: IOHost {
     }
     return attempt
   }
+
+  package var fileSystem: any FileSystem { SystemFiles.shared }
+
+  package func watch(
+    _ folder: String, _ announce: @escaping (FolderHint) -> Void
+  ) throws(SystemError) -> any Cancellable {
+    try FolderWatch(folder, on: self, announce)
+  }
+
+  package func spawn(_ subprocess: Subprocess) throws(SystemError) -> any ChildProcess {
+    try LoopProcess(subprocess, on: self)
+  }
 }
 
 extension EventLoop {
@@ -49,7 +61,7 @@ extension LoopChannel {
 
 extension SocketAddress {
   /// Calls `body` with the address as the system has it.
-  fileprivate func withSystemAddress(_ body: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
+  func withSystemAddress(_ body: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
     guard case .internet(let host, let port) = kind else { return UV_EINVAL.rawValue }
     guard (0...65_535).contains(port) else { return UV_EINVAL.rawValue }
     var four = sockaddr_in()
@@ -63,7 +75,7 @@ extension SocketAddress {
   }
 
   /// The address that a call of libuv's tells.
-  fileprivate init?(_ read: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<Int32>) -> Int32) {
+  init?(_ read: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<Int32>) -> Int32) {
     var storage = sockaddr_storage()
     var length = Int32(MemoryLayout<sockaddr_storage>.size)
     let kind: Kind? = withUnsafeMutablePointer(to: &storage) { pointer in

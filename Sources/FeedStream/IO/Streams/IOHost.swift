@@ -12,6 +12,65 @@ package protocol IOHost: LoopScheduler {
   func connect(
     to address: SocketAddress, _ done: @escaping (Result<any ByteChannel, SystemError>) -> Void
   ) -> any Cancellable
+
+  /// Looks up the addresses of a host.
+  ///
+  /// - Parameter done: called once, later, unless cancelled before.
+  func lookUp(
+    _ host: String, port: Int, _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
+  ) -> any Cancellable
+
+  /// Opens a socket for datagrams.
+  func openDatagrams(at address: SocketAddress) throws(SystemError) -> any DatagramPort
+
+  var fileSystem: any FileSystem { get }
+
+  /// Announces changes of the entries of a folder, until cancelled.
+  func watch(_ folder: String, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) -> any Cancellable
+
+  /// Starts a program.
+  func spawn(_ subprocess: Subprocess) throws(SystemError) -> any ChildProcess
+
+  /// What the process was given on a descriptor below 3.
+  func standardStream(_ number: Int32) throws(SystemError) -> StandardChannel
+
+  /// The terminal that the process is run from.
+  func openTerminal() throws(SystemError) -> any TerminalPort
+
+  /// Announces a signal that the process receives, until cancelled.
+  func watchSignal(
+    _ number: Int32, keepsLoopAlive: Bool, _ announce: @escaping () -> Void
+  ) throws(SystemError) -> any Cancellable
+
+  /// Fills memory with random bytes.
+  var randomBytes: ByteMaker { get }
+}
+
+/// What the process was given on one of its standard streams.
+package enum StandardChannel {
+  case channel(any ByteChannel)
+  /// What epoll refuses: a file or a device.
+  case descriptor(Int32)
+  case nothing
+}
+
+/// What the system says of a change in a folder.
+package struct FolderHint {
+  package enum Kind {
+    /// An entry appeared, vanished, or has another name.
+    case entry
+    /// The content or the status of an entry.
+    case content
+  }
+
+  /// The entry's name; `nil` when it is not known, or the folder itself.
+  package var name: String?
+  package var kind: Kind
+
+  package init(name: String?, kind: Kind) {
+    self.name = name
+    self.kind = kind
+  }
 }
 
 /// What waits for connections.

@@ -13,6 +13,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
     _ start: (UnsafeMutablePointer<uv_loop_t>, UnsafeMutablePointer<Raw>) -> Int32
   ) throws(SystemError) {
     self.peer = peer
+    _ = System.ignoresBrokenPipes
     do {
       try super.init(on: loop, as: .openHandle, type, start)
     } catch {

@@ -20,7 +20,9 @@ extension Publisher where Output == Chunk {
   public func write(
     to connection: Connection, limit: Int = 256 * 1024, atEnd ending: WriteEnding = .leavesOpen
   ) -> Publishers.Write<Self> {
-    Publishers.Write(upstream: self, connection: connection, limit: limit, ending: ending)
+    Publishers.Write(upstream: self, limit: limit) { () throws(SystemError) in
+      try connection.target(ending)
+    }
   }
 }
 
@@ -48,33 +50,47 @@ public struct WriteError: Error, CustomStringConvertible {
 }
 
 extension Publishers {
-  /// See ``Publisher/write(to:limit:atEnd:)``.
+  /// See ``Publisher/write(to:limit:atEnd:)`` and ``Publisher/write(to:_:permissions:syncs:limit:on:)``.
   public struct Write<Upstream: Publisher>: Publisher where Upstream.Output == Chunk {
     public typealias Output = Never
     public typealias Failure = WriteError
 
     public let upstream: Upstream
-    let connection: Connection
     let limit: Int
-    let ending: WriteEnding
+    let open: () throws(SystemError) -> WriteTarget
 
-    init(upstream: Upstream, connection: Connection, limit: Int, ending: WriteEnding) {
+    /// - Parameter open: called for each subscriber.
+    init(upstream: Upstream, limit: Int, _ open: @escaping () throws(SystemError) -> WriteTarget) {
       precondition(limit > 0, "write(limit: \(limit)): nothing could wait to be written; use 1 or more")
       self.upstream = upstream
-      self.connection = connection
       self.limit = limit
-      self.ending = ending
+      self.open = open
     }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == WriteError {
-      guard !connection.isWritten, !connection.isClosed else {
-        let code = connection.isClosed ? Errno.closed : Errno.busy
-        let error = SystemError("write to", "\(connection.peer)", code: code)
+      let target: WriteTarget
+      do throws(SystemError) {
+        target = try open()
+      } catch {
         return Fail(error: WriteError(cause: error, unwritten: [])).receive(subscriber: subscriber)
       }
-      let stage = WriteStage<Upstream.Failure>(ErasedSubscriber(subscriber), connection, limit, ending)
+      let stage = WriteStage<Upstream.Failure>(ErasedSubscriber(subscriber), target, limit)
       subscriber.receive(subscription: stage)
       upstream.receive(subscriber: stage)
+    }
+  }
+}
+
+extension Connection {
+  /// This, for the one publisher that is written to it.
+  fileprivate func target(_ ending: WriteEnding) throws(SystemError) -> WriteTarget {
+    guard !isWritten, !isClosed else {
+      throw SystemError("write to", "\(peer)", code: isClosed ? Errno.closed : Errno.busy)
+    }
+    isWritten = true
+    return WriteTarget(channel, endsWriting: ending == .endsWriting) { [self] reason in
+      isWritten = false
+      if ending == .closes, reason != .failed { close() }
     }
   }
 }
@@ -84,48 +100,47 @@ private final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Sub
   typealias Failure = UpstreamFailure
 
   private var down: ErasedSubscriber<Never, WriteError>?
-  private var connection: Connection?
+  /// There until nothing is written any more.
+  private var target: WriteTarget?
   private let limit: Int
-  private let ending: WriteEnding
   private var up: (any Subscription)?
   private var waiting: [Chunk] = []
   private var writing: [Chunk] = []
   /// Bytes, of both.
   private var count = 0
   private var isAsked = false
+  private var isEnding = false
   private var completion: Subscribers.Completion<UpstreamFailure>?
 
-  init(_ down: ErasedSubscriber<Never, WriteError>, _ connection: Connection, _ limit: Int, _ ending: WriteEnding) {
+  init(_ down: ErasedSubscriber<Never, WriteError>, _ target: WriteTarget, _ limit: Int) {
     self.down = down
-    self.connection = connection
+    self.target = target
     self.limit = limit
-    self.ending = ending
-    connection.isWritten = true
   }
 
   // MARK: Upstream
 
   func receive(subscription: any Subscription) {
-    guard up == nil, connection != nil, completion == nil else { return subscription.cancel() }
+    guard up == nil, target != nil, completion == nil else { return subscription.cancel() }
     up = subscription
     ask()
   }
 
   func receive(_ input: Chunk) -> Subscribers.Demand {
-    guard connection != nil, completion == nil else { return .none }
+    guard target != nil, completion == nil else { return .none }
     isAsked = false
     if !input.isEmpty {
       waiting.append(input)
       count += input.count
       writeWaiting()
     }
-    guard connection != nil, count < limit else { return .none }
+    guard target != nil, count < limit else { return .none }
     isAsked = true
     return .max(1)
   }
 
   func receive(completion: Subscribers.Completion<UpstreamFailure>) {
-    guard connection != nil, self.completion == nil else { return }
+    guard target != nil, self.completion == nil else { return }
     self.completion = completion
     up = nil
     endIfDone()
@@ -141,14 +156,14 @@ private final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Sub
 
   /// Everything that waits, in one write, unless one is on its way.
   private func writeWaiting() {
-    guard writing.isEmpty, !waiting.isEmpty, let connection else { return }
+    guard writing.isEmpty, !waiting.isEmpty, let target else { return }
     swap(&writing, &waiting)
-    connection.channel.write(writing) { [self] error in hasWritten(error) }
+    target.sink.write(writing) { [self] error in hasWritten(error) }
   }
 
   private func hasWritten(_ error: SystemError?) {
-    guard connection != nil else { return }
-    if let error { return fail(error) }
+    guard let target else { return }
+    if let error { return fail(error, after: target.sink.writtenOfFailed) }
     count -= writing.reduce(0) { $0 + $1.count }
     writing.removeAll(keepingCapacity: true)
     writeWaiting()
@@ -157,26 +172,32 @@ private final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Sub
   }
 
   private func endIfDone() {
-    guard let completion, let connection, writing.isEmpty, waiting.isEmpty else { return }
+    guard let completion, let target, writing.isEmpty, waiting.isEmpty, !isEnding else { return }
     switch completion {
     case .failure(let error): fail(error)
-    case .finished where ending == .endsWriting:
-      connection.channel.endWriting { [self] error in
-        if let error { fail(error) } else { release()?.receive(completion: .finished) }
+    case .finished where target.endsWriting:
+      isEnding = true
+      target.sink.endWriting { [self] error in
+        if let error { fail(error) } else { release(.finished)?.receive(completion: .finished) }
       }
-    case .finished:
-      let down = release()
-      if ending == .closes { connection.close() }
-      down?.receive(completion: .finished)
+    case .finished: release(.finished)?.receive(completion: .finished)
     }
   }
 
-  private func fail(_ cause: any Error) {
-    let error = WriteError(cause: cause, unwritten: writing + waiting)
+  /// - Parameter written: how many bytes of those that were being written are.
+  private func fail(_ cause: any Error, after written: Int = 0) {
+    var (unwritten, written) = ((writing + waiting)[...], written)
+    while let chunk = unwritten.first, chunk.count <= written, written > 0 {
+      unwritten.removeFirst()
+      written -= chunk.count
+    }
+    if written > 0, let chunk = unwritten.popFirst() {
+      unwritten.insert(chunk.dropFirst(written), at: unwritten.startIndex)
+    }
     let up = self.up
-    let down = release()
+    let down = release(.failed)
     up?.cancel()
-    down?.receive(completion: .failure(error))
+    down?.receive(completion: .failure(WriteError(cause: cause, unwritten: Array(unwritten))))
   }
 
   // MARK: Downstream
@@ -184,17 +205,16 @@ private final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Sub
   override func requested(_ demand: Subscribers.Demand) { demand.assertPositive("write(to:)") }
 
   override func cancelled() {
-    let (up, connection) = (up, connection)
-    guard release() != nil else { return }
+    let up = self.up
+    guard release(.cancelled) != nil else { return }
     up?.cancel()
-    if ending == .closes { connection?.close() }
   }
 
-  private func release() -> ErasedSubscriber<Never, WriteError>? {
-    connection?.isWritten = false
-    connection = nil
+  private func release(_ ending: WriteTarget.Ending) -> ErasedSubscriber<Never, WriteError>? {
+    let (down, target) = (down.take(), target.take())
     up = nil
     waiting = []
-    return down.take()
+    target?.release(ending)
+    return down
   }
 }

@@ -1,0 +1,153 @@
+/// Some bytes that travel alone (UDP), and where they come from or go to.
+public struct Datagram: Hashable, Sendable {
+  public var bytes: Chunk
+  /// The other side.
+  public var address: SocketAddress
+  /// True when only the beginning arrived.
+  public internal(set) var isCut: Bool
+
+  public init(_ bytes: Chunk, to address: SocketAddress) { self.init(bytes, address, isCut: false) }
+
+  package init(_ bytes: Chunk, _ address: SocketAddress, isCut: Bool) {
+    self.bytes = bytes
+    self.address = address
+    self.isCut = isCut
+  }
+}
+
+/// Sends and receives datagrams at an address.
+///
+///     let socket = try DatagramSocket(at: .internet("0.0.0.0", port: 9999), on: loop)
+///     let echo = socket.datagrams.write(to: socket)
+///       .sink { print($0) } receiveValue: { _ in }
+///
+/// What it loses: datagrams get lost on the way, arrive twice or in another order; those that arrive while none is asked
+/// for wait in the system's buffer, and when that is full they are dropped, without a word. Lives on its scheduler's thread;
+/// closes when it is released.
+public final class DatagramSocket {
+  let port: any DatagramPort
+  fileprivate(set) var isRead = false
+  var isWritten = false
+  /// True once it is closed.
+  public private(set) var isClosed = false
+  fileprivate var onClose: (() -> Void)?
+
+  /// Where it is; the port is the one that the system chose when 0 was asked for.
+  public var address: SocketAddress { port.address }
+
+  /// - Parameters:
+  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  /// - Throws: when the address is not one, is taken, or may not be used.
+  public init(at address: SocketAddress, on scheduler: any LoopScheduler) throws(SystemError) {
+    port = try scheduler.world("DatagramSocket").openDatagrams(at: address)
+  }
+
+  deinit { close() }
+
+  /// What arrives, one datagram for each that is asked for.
+  ///
+  /// **Demand:** without demand nothing is read, and the system drops what has no room in its buffer. **Failure:** the
+  /// system's reason; also for a second subscriber while one reads. **Cancellation:** stops reading; the socket stays open.
+  /// **Policy:** holds nothing. Finishes when the socket is closed.
+  public var datagrams: Publishers.Datagrams { Publishers.Datagrams(socket: self) }
+
+  public func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    port.close()
+    onClose.take()?()
+  }
+}
+
+/// A socket for datagrams, as an event loop or virtual time has it. Lives on its scheduler's thread.
+package protocol DatagramPort: AnyObject {
+  var address: SocketAddress { get }
+
+  /// Delivers what arrives until ``stopReading()``, after which nothing is delivered.
+  func startReading(_ deliver: @escaping (Result<Datagram, SystemError>) -> Void)
+  func stopReading()
+
+  /// Sends a datagram: now, or when the system has room for it again.
+  ///
+  /// - Parameter done: called once, later, unless it was sent now or this is closed before.
+  /// - Returns: true when it was sent.
+  func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool
+
+  /// Releases everything; nothing is called any more. Idempotent.
+  func close()
+}
+
+extension Publishers {
+  /// See ``DatagramSocket/datagrams``.
+  public struct Datagrams: Publisher {
+    public typealias Output = Datagram
+    public typealias Failure = SystemError
+
+    let socket: DatagramSocket
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Datagram, S.Failure == SystemError {
+      guard !socket.isRead, !socket.isClosed else {
+        let code = socket.isClosed ? Errno.closed : Errno.busy
+        return Fail(error: SystemError("read from", "\(socket.address)", code: code)).receive(subscriber: subscriber)
+      }
+      subscriber.receive(subscription: DatagramSubscription(socket, ErasedSubscriber(subscriber)))
+    }
+  }
+}
+
+private final class DatagramSubscription: GuardedSubscription {
+  private var down: ErasedSubscriber<Datagram, SystemError>?
+  private var socket: DatagramSocket?
+  private var demand = Subscribers.Demand.none
+  private var isReading = false
+
+  init(_ socket: DatagramSocket, _ down: ErasedSubscriber<Datagram, SystemError>) {
+    self.socket = socket
+    self.down = down
+    super.init()
+    socket.isRead = true
+    socket.onClose = { [unowned self] in end(.finished) }
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    self.demand += demand
+    guard !isReading, let socket else { return }
+    isReading = true
+    // Unowned: the port forgets this when reading stops.
+    socket.port.startReading { [unowned self] in receive($0) }
+  }
+
+  private func receive(_ result: Result<Datagram, SystemError>) {
+    guard let down else { return }
+    switch result {
+    case .success(let datagram):
+      demand -= 1
+      demand += down.receive(datagram)
+      if demand == .none { pause() }
+    case .failure(let error): end(.failure(error))
+    }
+  }
+
+  private func pause() {
+    guard isReading else { return }
+    isReading = false
+    socket?.port.stopReading()
+  }
+
+  private func end(_ completion: Subscribers.Completion<SystemError>) {
+    release()?.receive(completion: completion)
+  }
+
+  deinit { _ = release() }
+
+  override func cancelled() { _ = release() }
+
+  private func release() -> ErasedSubscriber<Datagram, SystemError>? {
+    pause()
+    let (down, socket) = (down.take(), socket.take())
+    socket?.onClose = nil
+    socket?.isRead = false
+    return down
+  }
+}

@@ -1,0 +1,157 @@
+internal import CLibUV
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+extension EventLoop {
+  package func openDatagrams(at address: SocketAddress) throws(SystemError) -> any DatagramPort {
+    try LoopDatagrams(at: address, on: self)
+  }
+}
+
+/// A socket for datagrams on an event loop: libuv's `uv_udp_t`.
+private final class LoopDatagrams: LoopHandle, DatagramPort {
+  private(set) var address: SocketAddress
+  private var deliver: ((Result<Datagram, SystemError>) -> Void)?
+  private var sending: SendRequest?
+  /// A datagram may have 64 KiB.
+  private var room = ChunkWriter(ChunkPool(blockSize: 256 * 1024, keeping: 2), least: 64 * 1024)
+
+  init(at address: SocketAddress, on loop: EventLoop) throws(SystemError) {
+    self.address = address
+    do {
+      try super.init(on: loop, as: .openHandle, uv_udp_t.self, uv_udp_init)
+    } catch {
+      throw SystemError("open a socket for", "\(address)", code: error.errno)
+    }
+    var code = address.withSystemAddress { uv_udp_bind(raw, $0, 0) }
+    // libuv opens the socket with the address; one that is not read is open all the same.
+    guard code == 0 else { throw SystemError("receive at", "\(address)", code: code) }
+    if let actual = SocketAddress({ address, length in
+      code = uv_udp_getsockname(raw, address, length)
+      return code
+    }) {
+      self.address = actual
+    }
+  }
+
+  private var raw: UnsafeMutablePointer<uv_udp_t> {
+    UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_udp_t.self)
+  }
+
+  func startReading(_ deliver: @escaping (Result<Datagram, SystemError>) -> Void) {
+    guard !isClosed else { return }
+    self.deliver = deliver
+    let code = uv_udp_recv_start(
+      raw,
+      { raw, _, buffer in
+        let room = LoopDatagrams.of(raw).room.room()
+        buffer!.pointee = uv_buf_init(
+          UnsafeMutableRawPointer(room.baseAddress!).assumingMemoryBound(to: CChar.self),
+          UInt32(min(room.count, 65_536)))
+      },
+      { raw, count, _, address, flags in
+        LoopDatagrams.of(raw).hasReceived(count, from: address, isCut: flags & UV_UDP_PARTIAL.rawValue != 0)
+      })
+    if code < 0, code != UV_EALREADY.rawValue { fail(code) }
+  }
+
+  private func hasReceived(_ count: Int, from sender: UnsafePointer<sockaddr>?, isCut: Bool) {
+    if count < 0 { return fail(Int32(count)) }
+    // Without a sender there was nothing after all; a datagram without bytes has one.
+    guard let sender else { return }
+    let size =
+      Int32(sender.pointee.sa_family) == AF_INET6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+    let address = SocketAddress { address, _ in
+      UnsafeMutableRawPointer(address).copyMemory(from: sender, byteCount: size)
+      return 0
+    }
+    guard let address else { return }
+    deliver?(.success(Datagram(room.take(count), address, isCut: isCut)))
+  }
+
+  private func fail(_ code: Int32) {
+    stopReading()
+    deliver.take()?(.failure(SystemError("read from", "\(address)", code: code)))
+  }
+
+  func stopReading() {
+    guard !isClosed else { return }
+    uv_udp_recv_stop(raw)
+    room.release()
+  }
+
+  func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool {
+    guard !isClosed else { return false }
+    let code = datagram.bytes.withBuffer { buffer in
+      datagram.address.withSystemAddress { address in
+        withUnsafePointer(to: buffer) { uv_udp_try_send(raw, $0, 1, address) }
+      }
+    }
+    if code >= 0 { return true }
+    if code == UV_EAGAIN.rawValue {
+      let request = SendRequest(datagram)
+      let code = request.start(on: raw) { [unowned self] status in
+        sending = nil
+        done(status < 0 ? SystemError("send to", "\(datagram.address)", code: status) : nil)
+      }
+      if code == 0 {
+        sending = request
+        return false
+      }
+    }
+    // As every answer, on a later turn.
+    loop.schedule { done(SystemError("send to", "\(datagram.address)", code: code)) }
+    return false
+  }
+
+  override func releaseHandler() {
+    deliver = nil
+    sending?.forget()
+    sending = nil
+  }
+}
+
+extension Chunk {
+  /// The bytes as libuv takes them; the memory is the chunk's.
+  fileprivate func withBuffer<R>(_ body: (uv_buf_t) -> R) -> R {
+    withUnsafeBytes {
+      body(
+        uv_buf_init(
+          UnsafeMutableRawPointer(mutating: $0.baseAddress!).assumingMemoryBound(to: CChar.self), UInt32($0.count)))
+    }
+  }
+}
+
+/// A datagram that waits for room; libuv has the request and the memory until it calls back.
+private final class SendRequest {
+  private let request = UnsafeMutablePointer<uv_udp_send_t>.allocate(capacity: 1)
+  private let datagram: Datagram
+  private var done: ((Int32) -> Void)?
+
+  init(_ datagram: Datagram) { self.datagram = datagram }
+  deinit { request.deallocate() }
+
+  func forget() { done = nil }
+
+  func start(on socket: UnsafeMutablePointer<uv_udp_t>, _ done: @escaping (Int32) -> Void) -> Int32 {
+    self.done = done
+    request.pointee.data = Unmanaged.passRetained(self).toOpaque()
+    let code = datagram.bytes.withBuffer { buffer in
+      datagram.address.withSystemAddress { address in
+        withUnsafePointer(to: buffer) {
+          uv_udp_send(request, socket, $0, 1, address) { request, status in
+            Unmanaged<SendRequest>.fromOpaque(request!.pointee.data).takeRetainedValue().done.take()?(status)
+          }
+        }
+      }
+    }
+    if code < 0 { Unmanaged.passUnretained(self).release() }
+    return code
+  }
+}

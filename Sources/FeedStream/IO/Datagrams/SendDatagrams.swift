@@ -1,0 +1,124 @@
+/// Why a datagram was not sent.
+public struct DatagramError: Error, CustomStringConvertible {
+  /// A ``SystemError``, or the failure of the publisher that was written.
+  public let cause: any Error
+  /// What was not sent; `nil` when upstream failed.
+  public let unsent: Datagram?
+
+  public var description: String { "\(cause)" }
+}
+
+extension Publisher where Output == Datagram {
+  /// Sends the datagrams from `socket`, and finishes when the system has taken the last of them.
+  ///
+  ///     upstream             --a--b--|
+  ///     write(to: socket)
+  ///     the network          --a--b
+  ///     downstream           --------|
+  ///
+  /// That the system has taken one does not mean that it arrives. A socket is written by one publisher at a time; another
+  /// one fails.
+  ///
+  /// **Demand:** begins at the subscription, and asks upstream for one datagram at a time, when the system has room.
+  /// **Failure:** ``DatagramError``: upstream's, or what the system refuses, such as `EMSGSIZE`. **Cancellation:** cancels
+  /// upstream. **Policy:** holds one.
+  public func write(to socket: DatagramSocket) -> Publishers.WriteDatagrams<Self> {
+    Publishers.WriteDatagrams(upstream: self, socket: socket)
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/write(to:)``.
+  public struct WriteDatagrams<Upstream: Publisher>: Publisher where Upstream.Output == Datagram {
+    public typealias Output = Never
+    public typealias Failure = DatagramError
+
+    public let upstream: Upstream
+    let socket: DatagramSocket
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == DatagramError {
+      guard !socket.isWritten, !socket.isClosed else {
+        let code = socket.isClosed ? Errno.closed : Errno.busy
+        let error = SystemError("send from", "\(socket.address)", code: code)
+        return Fail(error: DatagramError(cause: error, unsent: nil)).receive(subscriber: subscriber)
+      }
+      let stage = SendStage<Upstream.Failure>(ErasedSubscriber(subscriber), socket)
+      subscriber.receive(subscription: stage)
+      upstream.receive(subscriber: stage)
+    }
+  }
+}
+
+private final class SendStage<UpstreamFailure: Error>: GuardedSubscription, Subscriber {
+  typealias Input = Datagram
+  typealias Failure = UpstreamFailure
+
+  private var down: ErasedSubscriber<Never, DatagramError>?
+  private var socket: DatagramSocket?
+  private var up: (any Subscription)?
+  /// On its way to the system.
+  private var sending: Datagram?
+  private var completion: Subscribers.Completion<UpstreamFailure>?
+
+  init(_ down: ErasedSubscriber<Never, DatagramError>, _ socket: DatagramSocket) {
+    self.down = down
+    self.socket = socket
+    socket.isWritten = true
+  }
+
+  func receive(subscription: any Subscription) {
+    guard up == nil, socket != nil, completion == nil else { return subscription.cancel() }
+    up = subscription
+    subscription.request(.max(1))
+  }
+
+  func receive(_ input: Datagram) -> Subscribers.Demand {
+    guard let socket, completion == nil, sending == nil else { return .none }
+    sending = input
+    guard socket.port.send(input, { [self] in hasSent($0) }) else { return .none }
+    sending = nil
+    return .max(1)
+  }
+
+  private func hasSent(_ error: SystemError?) {
+    guard socket != nil, let sent = sending.take() else { return }
+    if let error { return fail(DatagramError(cause: error, unsent: sent)) }
+    if completion == nil { up?.request(.max(1)) } else { end() }
+  }
+
+  func receive(completion: Subscribers.Completion<UpstreamFailure>) {
+    guard socket != nil, self.completion == nil else { return }
+    self.completion = completion
+    up = nil
+    if sending == nil { end() }
+  }
+
+  private func end() {
+    switch completion {
+    case .failure(let error)?: fail(DatagramError(cause: error, unsent: nil))
+    case .finished?: release()?.receive(completion: .finished)
+    case nil: break
+    }
+  }
+
+  private func fail(_ error: DatagramError) {
+    let up = self.up
+    let down = release()
+    up?.cancel()
+    down?.receive(completion: .failure(error))
+  }
+
+  override func requested(_ demand: Subscribers.Demand) { demand.assertPositive("write(to:)") }
+
+  override func cancelled() {
+    let up = self.up
+    guard release() != nil else { return }
+    up?.cancel()
+  }
+
+  private func release() -> ErasedSubscriber<Never, DatagramError>? {
+    socket.take()?.isWritten = false
+    up = nil
+    return down.take()
+  }
+}

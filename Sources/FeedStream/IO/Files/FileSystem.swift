@@ -1,0 +1,92 @@
+/// The files of a scheduler: the operating system's for an ``EventLoop``, invented ones for virtual time.
+///
+/// All calls block; they run on the thread pool.
+package protocol FileSystem: AnyObject, Sendable {
+  func open(_ path: String, _ opening: FileOpening) throws(SystemError) -> any OpenFile
+
+  /// - Returns: `nil` when nothing is there.
+  func status(of path: String) throws(SystemError) -> FileStatus?
+
+  /// Where links lead: the path of what `path` names, or `path` itself when nothing is there.
+  func destination(of path: String) -> String
+
+  /// Gives a file another name, whatever had that name before, so that the change is on the disk when this returns.
+  func rename(_ path: String, to other: String) throws(SystemError)
+
+  /// Removes a file, if it is there.
+  func remove(_ path: String)
+
+  func openFolder(_ path: String) throws(SystemError) -> any OpenFolder
+}
+
+/// An open file. Used by one thread at a time; closes when it is released.
+package protocol OpenFile: AnyObject {
+  /// Fills the beginning of `room`.
+  ///
+  /// - Parameter offset: where to read; `nil` reads where the last read ended.
+  /// - Returns: how many bytes there were; none at the end.
+  func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int
+
+  /// Writes all bytes of `chunks`, or says what kept it from that, and how many were written.
+  func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?)
+
+  /// Returns when everything written is on the disk.
+  func sync() throws(SystemError)
+
+  func status() throws(SystemError) -> FileStatus
+}
+
+/// An open folder. Used by one thread at a time; closes when it is released.
+package protocol OpenFolder: AnyObject {
+  /// The next entries, at most `limit`; none at the end.
+  func next(_ limit: Int) throws(SystemError) -> [FolderEntry]
+}
+
+/// What a file is opened for.
+package enum FileOpening: Sendable {
+  case reading
+  /// Empties what is there.
+  case replacing(permissions: UInt16)
+  case appending(permissions: UInt16)
+  /// Fails when something is there.
+  case creating(permissions: UInt16)
+}
+
+/// What is known of a file without reading it.
+package struct FileStatus: Hashable, Sendable {
+  /// Which file it is, whatever it is called.
+  package var identity: FileIdentity
+  package var size: Int64
+  /// In nanoseconds since 1970.
+  package var modified: Int64
+  package var permissions: UInt16
+
+  package init(identity: FileIdentity, size: Int64, modified: Int64, permissions: UInt16) {
+    self.identity = identity
+    self.size = size
+    self.modified = modified
+    self.permissions = permissions
+  }
+}
+
+package struct FileIdentity: Hashable, Sendable {
+  package var device: UInt64
+  package var number: UInt64
+
+  package init(device: UInt64, number: UInt64) {
+    self.device = device
+    self.number = number
+  }
+}
+
+/// The folder that holds the file of a path, and the file's name in it.
+func split(_ path: String) -> (folder: String, name: String) {
+  guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+  let folder = path[..<slash]
+  return (folder.isEmpty ? "/" : String(folder), String(path[path.index(after: slash)...]))
+}
+
+extension LoopScheduler {
+  /// The files of this scheduler's world; those of the operating system when it has none of its own.
+  package var files: any FileSystem { (self as? any IOHost)?.fileSystem ?? SystemFiles.shared }
+}

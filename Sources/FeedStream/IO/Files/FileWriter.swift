@@ -1,0 +1,167 @@
+/// How a file is written.
+public enum FileWriting: Hashable, Sendable {
+  /// From its beginning; what was in it is gone. A file that is not there is made.
+  case replacing
+  /// Behind what is in it. A file that is not there is made.
+  case appending
+  /// As a new file; fails when there is one already.
+  case creating
+  /// All or nothing: whoever opens the file finds what was in it before or everything that is written now, also after the
+  /// machine has stopped. The bytes go to a file beside it, which takes its name when they are on the disk. It keeps the
+  /// permissions of the file it replaces; a link is followed.
+  case atomically
+}
+
+extension Publisher where Output == Chunk {
+  /// Writes the bytes to a file, and finishes when the system has all of them.
+  ///
+  ///     Just(Chunk("[]")).write(to: File("feed.json"), .atomically, on: loop)
+  ///       .sink { print($0) } receiveValue: { _ in }
+  ///
+  ///     upstream                --ab--cd--|
+  ///     write(to: file, on: loop)
+  ///     the file                ----ab--cd
+  ///     downstream              -----------|
+  ///
+  /// The system's calls run on the thread pool, one at a time; what waits is gathered into one. The file is opened with the
+  /// first bytes, or with the end when there are none: an upstream that fails before leaves it as it was.
+  ///
+  /// **Demand:** begins at the subscription, and asks upstream for one chunk at a time, only while less than `limit` bytes
+  /// wait. **Failure:** ``WriteError``, with exactly the bytes that were not written: those before them are in the file.
+  /// Upstream's failure comes after what it had sent is written. **Cancellation:** cancels upstream and drops what waits. A
+  /// file that is written atomically is as it was before, after a failure and a cancellation. **Policy:** holds `limit` bytes
+  /// and one chunk.
+  ///
+  /// - Parameters:
+  ///   - file: where to.
+  ///   - writing: what becomes of a file that is there.
+  ///   - permissions: those of a new file, from which the process's mask takes some away: 0666 unless changed.
+  ///   - syncs: true to finish when the bytes are on the disk; ``FileWriting/atomically`` always does.
+  ///   - limit: how many bytes may wait: a mebibyte unless changed.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  public func write(
+    to file: File, _ writing: FileWriting = .replacing, permissions: UInt16 = 0o666, syncs: Bool = false,
+    limit: Int = 1 << 20, on scheduler: any LoopScheduler
+  ) -> Publishers.Write<Self> {
+    Publishers.Write(upstream: self, limit: limit) {
+      let writer = FileWriter(
+        file.path, writing, of: scheduler.files, permissions: permissions, syncs: syncs || writing == .atomically)
+      return WriteTarget(FileSink(writer, scheduler), endsWriting: true)
+    }
+  }
+}
+
+/// A file as something that takes bytes.
+private final class FileSink: ByteSink {
+  private let writer: FileWriter
+  private let scheduler: any LoopScheduler
+  private var job: (any Cancellable)?
+  private(set) var writtenOfFailed = 0
+
+  init(_ writer: FileWriter, _ scheduler: any LoopScheduler) {
+    self.writer = writer
+    self.scheduler = scheduler
+  }
+
+  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
+    job = scheduler.offload { [writer] in
+      writer.write(chunks)
+    } completion: { [self] written, error in
+      writtenOfFailed = written
+      job = nil
+      done(error)
+    }
+  }
+
+  func endWriting(_ done: @escaping (SystemError?) -> Void) {
+    job = scheduler.offload { [writer] in
+      writer.finish()
+    } completion: { [self] error in
+      job = nil
+      done(error)
+    }
+  }
+
+  /// What is not finished is discarded with the writer, when its work has ended.
+  func close() { job.take()?.cancel() }
+}
+
+/// Writes a file for one publisher.
+// @unchecked: touched by one piece of work at a time; the next is asked for when the one before has ended.
+private final class FileWriter: @unchecked Sendable {
+  private let path: String
+  private let writing: FileWriting
+  private let files: any FileSystem
+  private let permissions: UInt16
+  private let syncs: Bool
+  private var file: (any OpenFile)?
+  /// The file that is to take the place of another, and that other, without links.
+  private var replacement: (path: String, destination: String)?
+
+  init(_ path: String, _ writing: FileWriting, of files: any FileSystem, permissions: UInt16, syncs: Bool) {
+    self.path = path
+    self.writing = writing
+    self.files = files
+    self.permissions = permissions
+    self.syncs = syncs
+  }
+
+  deinit {
+    file = nil
+    if let replacement { files.remove(replacement.path) }
+  }
+
+  /// Writes all of `chunks`, or says how many bytes of them are in the file. Blocks.
+  func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?) {
+    do throws(SystemError) {
+      return try open().write(chunks)
+    } catch {
+      return (0, error)
+    }
+  }
+
+  /// Ends the file. Blocks.
+  func finish() -> SystemError? {
+    do throws(SystemError) {
+      let file = try open()
+      if syncs { try file.sync() }
+      self.file = nil
+      if let replacement {
+        try files.rename(replacement.path, to: replacement.destination)
+        self.replacement = nil
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func open() throws(SystemError) -> any OpenFile {
+    if let file { return file }
+    let file: any OpenFile
+    switch writing {
+    case .replacing: file = try files.open(path, .replacing(permissions: permissions))
+    case .appending: file = try files.open(path, .appending(permissions: permissions))
+    case .creating: file = try files.open(path, .creating(permissions: permissions))
+    case .atomically: file = try openReplacement()
+    }
+    self.file = file
+    return file
+  }
+
+  private func openReplacement() throws(SystemError) -> any OpenFile {
+    let destination = files.destination(of: path)
+    let permissions = try files.status(of: destination)?.permissions ?? self.permissions
+    let (folder, name) = split(destination)
+    let temporary = "\(folder)/.\(name).\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).tmp"
+    let file: any OpenFile
+    do throws(SystemError) {
+      file = try files.open(temporary, .creating(permissions: permissions))
+    } catch {
+      // The path that was asked for says more than one that was made up.
+      throw SystemError("open", path, code: error.code)
+    }
+    replacement = (temporary, destination)
+    return file
+  }
+}

@@ -1,0 +1,205 @@
+extension File {
+  /// The bytes that are in the file and those that are appended to it, without end, as `tail -F` prints them.
+  ///
+  ///     File("/var/log/app.log").following(on: loop).lines()
+  ///       .filter { $0.contains("error") }
+  ///       .sink { print($0) } receiveValue: { print($0) }
+  ///
+  /// Follows the name, not the file: when another file takes the name (a log is rotated), the old one is read to its end
+  /// and then the new one from its beginning. A file that became shorter is read from its beginning. A file that is not
+  /// there is waited for, and is then read from its beginning.
+  ///
+  /// What it loses: what is appended to a file after it was replaced and read to its end; a file that takes the name and
+  /// loses it again between two looks; what is overwritten, and that a file was emptied when it has grown past the place
+  /// that was read before the next look.
+  ///
+  /// **Demand:** a chunk asked for is a read; without demand nothing is read or looked at. At the end of the file it waits
+  /// for the system to announce a change of the folder, and looks at the file every `interval` whatever it announces.
+  /// **Failure:** the system's reason, except that nothing is there. **Cancellation:** closes the file. **Policy:** holds
+  /// nothing.
+  ///
+  /// - Parameters:
+  ///   - start: where to begin in a file that is there: at its end, unless changed.
+  ///   - interval: how often to look: every second unless changed.
+  ///   - chunkSize: the most that a chunk has, in bytes: 64 KiB unless changed.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  /// - Precondition: `interval` and `chunkSize` are more than zero.
+  public func following(
+    from start: FollowingStart = .end, every interval: StreamInstant.Stride = .seconds(1), chunkSize: Int = 64 * 1024,
+    on scheduler: any LoopScheduler
+  ) -> Publishers.FollowedFile {
+    precondition(interval > .zero, "File.following(every: \(interval)): it would look without end; give it a length")
+    precondition(chunkSize > 0, "File.following(chunkSize: \(chunkSize)): a chunk of no bytes; use 1 or more")
+    return Publishers.FollowedFile(
+      path: path, start: start, interval: interval, chunkSize: chunkSize, scheduler: scheduler)
+  }
+}
+
+/// Where a file that is followed is read first.
+public enum FollowingStart: Hashable, Sendable {
+  /// At the beginning of what is there.
+  case beginning
+  /// Behind what is there.
+  case end
+}
+
+extension Publishers {
+  /// See ``File/following(from:every:chunkSize:on:)``.
+  public struct FollowedFile: Publisher {
+    public typealias Output = Chunk
+    public typealias Failure = SystemError
+
+    let path: String
+    let start: FollowingStart
+    let interval: StreamInstant.Stride
+    let chunkSize: Int
+    let scheduler: any LoopScheduler
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
+      subscriber.receive(subscription: FollowingSubscription(self, ErasedSubscriber(subscriber)))
+    }
+  }
+}
+
+private final class FollowingSubscription: GuardedSubscription {
+  private var down: ErasedSubscriber<Chunk, SystemError>?
+  private let scheduler: any LoopScheduler
+  private let path: String
+  private let interval: StreamInstant.Stride
+  private let follower: Follower
+  private var demand = Subscribers.Demand.none
+  private var isReading = false
+  /// A change was announced while it was read.
+  private var isStale = false
+  private var job: (any Cancellable)?
+  private var pause: (any Cancellable)?
+  private var watch: (any Cancellable)?
+
+  init(_ file: Publishers.FollowedFile, _ down: ErasedSubscriber<Chunk, SystemError>) {
+    self.down = down
+    scheduler = file.scheduler
+    path = file.path
+    interval = file.interval
+    follower = Follower(file.path, of: scheduler.files, from: file.start, chunkSize: file.chunkSize)
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    self.demand += demand
+    read()
+  }
+
+  private func read() {
+    guard !isReading, demand > .none, down != nil else { return }
+    isReading = true
+    isStale = false
+    pause.take()?.cancel()
+    job = scheduler.offload { [follower] in
+      follower.next()
+    } completion: { [self] in
+      receive($0)
+    }
+  }
+
+  private func receive(_ result: Result<Chunk, SystemError>) {
+    isReading = false
+    job = nil
+    guard let down else { return }
+    switch result {
+    case .success(let chunk) where chunk.isEmpty: waitForMore()
+    case .success(let chunk):
+      demand -= 1
+      demand += down.receive(chunk)
+      if demand == .none { watch.take()?.cancel() }
+      read()
+    case .failure(let error):
+      release()
+      down.receive(completion: .failure(error))
+    }
+  }
+
+  private func waitForMore() {
+    // From before the look that finds nothing: what comes after it is announced.
+    if watch == nil {
+      let (folder, name) = split(path)
+      let host = scheduler as? any IOHost
+      // Looking every now and then is enough where nothing can be announced.
+      watch = try? host?.watch(folder) { [weak self] hint in
+        if hint.name == nil || hint.name == name { self?.lookAgain() }
+      }
+      if watch != nil { return read() }
+    }
+    if isStale { return read() }
+    pause = scheduler.once(after: interval) { [weak self] in self?.read() }
+  }
+
+  private func lookAgain() {
+    isStale = true
+    read()
+  }
+
+  deinit { release() }
+
+  override func cancelled() { release() }
+
+  private func release() {
+    down = nil
+    job.take()?.cancel()
+    pause.take()?.cancel()
+    watch.take()?.cancel()
+  }
+}
+
+/// Reads what is appended to the file of a name.
+// @unchecked: touched by one piece of work at a time; the next is asked for when the one before has ended.
+private final class Follower: @unchecked Sendable {
+  private let path: String
+  private let files: any FileSystem
+  private var start: FollowingStart
+  private let pool: ChunkPool
+  private var file: (opened: any OpenFile, identity: FileIdentity)?
+  private var offset: Int64 = 0
+
+  init(_ path: String, of files: any FileSystem, from start: FollowingStart, chunkSize: Int) {
+    self.path = path
+    self.files = files
+    self.start = start
+    pool = ChunkPool(blockSize: chunkSize, keeping: 1)
+  }
+
+  /// The next bytes; none when there are none yet. Blocks.
+  func next() -> Result<Chunk, SystemError> {
+    Result { () throws(SystemError) in
+      while true {
+        if self.file == nil { try open() }
+        guard let (file, identity) = self.file else { return Chunk() }
+        let memory = pool.take()
+        let room = UnsafeMutableBufferPointer(start: memory.base, count: pool.blockSize)
+        let count = try file.read(into: room, at: offset)
+        offset += Int64(count)
+        if count > 0 { return Chunk(memory, from: UnsafePointer(memory.base), count: count) }
+        // The old file is kept while there is no new one: it may still grow.
+        guard let status = try files.status(of: path) else { return Chunk() }
+        if status.identity != identity {
+          self.file = nil
+        } else if status.size < offset {
+          offset = 0
+        } else {
+          return Chunk()
+        }
+      }
+    }
+  }
+
+  /// Opens what has the name, if something has.
+  private func open() throws(SystemError) {
+    defer { start = .beginning }
+    do throws(SystemError) {
+      let file = try files.open(path, .reading)
+      let status = try file.status()
+      offset = start == .end ? status.size : 0
+      self.file = (file, status.identity)
+    } catch {
+      guard error.code == Errno.missing else { throw error }
+    }
+  }
+}

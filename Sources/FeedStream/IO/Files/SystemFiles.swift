@@ -1,0 +1,113 @@
+internal import CLibUV
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The operating system's files.
+package final class SystemFiles: FileSystem {
+  package static let shared = SystemFiles()
+
+  package func open(_ path: String, _ opening: FileOpening) throws(SystemError) -> any OpenFile {
+    // The system would end the path there, and open another file.
+    guard !path.utf8.contains(0) else { throw SystemError("open", path, code: EINVAL) }
+    let (flags, permissions): (Int32, UInt16) =
+      switch opening {
+      case .reading: (O_RDONLY, 0)
+      case .replacing(let permissions): (O_WRONLY | O_CREAT | O_TRUNC, permissions)
+      case .appending(let permissions): (O_WRONLY | O_CREAT | O_APPEND, permissions)
+      case .creating(let permissions): (O_WRONLY | O_CREAT | O_EXCL, permissions)
+      }
+    let descriptor = System.open(path, flags, permissions: permissions)
+    guard descriptor >= 0 else { throw SystemError("open", path, code: errno) }
+    return SystemFile(descriptor, name: path)
+  }
+
+  package func status(of path: String) throws(SystemError) -> FileStatus? {
+    var status = stat()
+    if stat(path, &status) == 0 { return FileStatus(status) }
+    guard errno == ENOENT || errno == ENOTDIR else { throw SystemError("look at", path, code: errno) }
+    return nil
+  }
+
+  package func destination(of path: String) -> String {
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  package func rename(_ path: String, to other: String) throws(SystemError) {
+    guard systemRename(path, other) == 0 else { throw SystemError("replace", other, code: errno) }
+    // The file's new name is an entry of its folder, which has to reach the disk as well.
+    let folder = System.open(split(other).folder, O_RDONLY | O_DIRECTORY)
+    guard folder >= 0 else { return }
+    defer { System.close(folder) }
+    // Some file systems cannot sync a folder, and need not.
+    guard fsync(folder) == 0 || errno == EINVAL else { throw SystemError("sync the folder of", other, code: errno) }
+  }
+
+  package func remove(_ path: String) { unlink(path) }
+
+  package func openFolder(_ path: String) throws(SystemError) -> any OpenFolder { try SystemFolder(path) }
+}
+
+private let systemRename: @Sendable (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32 = { rename($0, $1) }
+
+extension FileStatus {
+  init(_ status: stat) {
+    #if canImport(Darwin)
+      let time = status.st_mtimespec
+    #else
+      let time = status.st_mtim
+    #endif
+    self.init(
+      identity: FileIdentity(
+        device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino)),
+      size: Int64(status.st_size), modified: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec),
+      permissions: UInt16(truncatingIfNeeded: status.st_mode & 0o7777))
+  }
+}
+
+/// A file of the operating system, or a descriptor that is somebody else's.
+final class SystemFile: OpenFile {
+  private let descriptor: Int32
+  private let name: String
+  private let isOwned: Bool
+
+  init(_ descriptor: Int32, name: String, isOwned: Bool = true) {
+    self.descriptor = descriptor
+    self.name = name
+    self.isOwned = isOwned
+  }
+
+  deinit { if isOwned { System.close(descriptor) } }
+
+  func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int {
+    var count = System.read(descriptor, into: room, at: offset)
+    // A pipe with a path has no places: it is read as it comes.
+    if count < 0, errno == ESPIPE, offset != nil { count = System.read(descriptor, into: room, at: nil) }
+    guard count >= 0 else { throw SystemError("read", name, code: errno) }
+    return count
+  }
+
+  func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?) {
+    let (written, code) = System.write(descriptor, chunks)
+    return (written, code.map { SystemError("write to", name, code: $0) })
+  }
+
+  func sync() throws(SystemError) {
+    // What is not on a disk cannot be synced, and need not be.
+    guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+      throw SystemError("sync", name, code: errno)
+    }
+  }
+
+  func status() throws(SystemError) -> FileStatus {
+    guard let status = System.status(descriptor) else { throw SystemError("look at", name, code: errno) }
+    return FileStatus(status)
+  }
+}

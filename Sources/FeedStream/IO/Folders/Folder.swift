@@ -1,0 +1,180 @@
+/// A folder, whose entries and changes are streams.
+///
+///     Folder("photos").entries(recursively: true, on: loop)
+///       .filter { $0.name.hasSuffix(".jpg") }
+///       .sink { print($0) } receiveValue: { print($0) }
+public struct Folder: Hashable, Sendable {
+  /// Where it is, as it was given.
+  public let path: String
+
+  public init(_ path: String) { self.path = path }
+
+  /// What is in the folder, in the system's order.
+  ///
+  /// A folder below is delivered before what is in it; links are delivered and not followed. What appears or vanishes
+  /// meanwhile may be delivered or not. One folder is open at a time.
+  ///
+  /// **Demand:** the system's calls run on the thread pool and read up to 64 entries ahead; without demand no more are read.
+  /// **Failure:** the system's reason, with the folder that could not be read. A folder below that has vanished meanwhile
+  /// is passed over. **Cancellation:** closes the folder. **Policy:** holds up to 64 entries, and the paths of the folders
+  /// below that were found and not read yet.
+  ///
+  /// - Parameters:
+  ///   - recursively: true for what is in the folders below as well.
+  ///   - skipsUnreadable: true to pass over folders below that may not be read.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  public func entries(
+    recursively: Bool = false, skipsUnreadable: Bool = false, on scheduler: any LoopScheduler
+  ) -> Publishers.FolderEntries {
+    Publishers.FolderEntries(
+      path: path, isRecursive: recursively, skipsUnreadable: skipsUnreadable, scheduler: scheduler)
+  }
+}
+
+/// What a folder holds.
+public struct FolderEntry: Hashable, Sendable, CustomStringConvertible {
+  public enum Kind: Hashable, Sendable {
+    case file
+    case folder
+    /// A symbolic link, wherever it leads.
+    case link
+    /// A socket, a pipe or a device.
+    case other
+  }
+
+  /// The path of the folder that was asked for, a slash, and the way from there.
+  public let path: String
+  public let kind: Kind
+
+  package init(path: String, kind: Kind) {
+    self.path = path
+    self.kind = kind
+  }
+
+  /// The last part of the path.
+  public var name: String { split(path).name }
+
+  public var description: String { kind == .folder ? path + "/" : path }
+}
+
+extension Publishers {
+  /// See ``Folder/entries(recursively:skipsUnreadable:on:)``.
+  public struct FolderEntries: Publisher {
+    public typealias Output = FolderEntry
+    public typealias Failure = SystemError
+
+    let path: String
+    let isRecursive: Bool
+    let skipsUnreadable: Bool
+    let scheduler: any LoopScheduler
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == FolderEntry, S.Failure == SystemError {
+      subscriber.receive(subscription: EntriesSubscription(self, ErasedSubscriber(subscriber)))
+    }
+  }
+}
+
+private final class EntriesSubscription: GuardedSubscription {
+  private var down: ErasedSubscriber<FolderEntry, SystemError>?
+  private let scheduler: any LoopScheduler
+  private let reader: FolderReader
+  private var demand = Subscribers.Demand.none
+  private var held: [FolderEntry] = []
+  private var given = 0
+  private var isBusy = false
+  private var job: (any Cancellable)?
+
+  init(_ entries: Publishers.FolderEntries, _ down: ErasedSubscriber<FolderEntry, SystemError>) {
+    self.down = down
+    scheduler = entries.scheduler
+    reader = FolderReader(entries, of: scheduler.files)
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    self.demand += demand
+    serve()
+  }
+
+  private func serve() {
+    guard !isBusy else { return }
+    isBusy = true
+    while demand > .none, given < held.count, let down {
+      given += 1
+      demand -= 1
+      demand += down.receive(held[given - 1])
+    }
+    isBusy = false
+    if demand > .none, down != nil { read() }
+  }
+
+  private func read() {
+    isBusy = true
+    job = scheduler.offload { [reader] in
+      reader.next()
+    } completion: { [self] result in
+      job = nil
+      isBusy = false
+      guard let down else { return }
+      switch result {
+      case .success(let entries) where entries.isEmpty:
+        release()
+        down.receive(completion: .finished)
+      case .success(let entries):
+        held = entries
+        given = 0
+        serve()
+      case .failure(let error):
+        release()
+        down.receive(completion: .failure(error))
+      }
+    }
+  }
+
+  override func cancelled() { release() }
+
+  private func release() {
+    down = nil
+    held = []
+    job.take()?.cancel()
+  }
+}
+
+/// Reads a folder and those below it, one after another.
+// @unchecked: touched by one piece of work at a time; the next is asked for when the one before has ended.
+private final class FolderReader: @unchecked Sendable {
+  private let files: any FileSystem
+  private let isRecursive: Bool
+  private let skipsUnreadable: Bool
+  private var folder: (any OpenFolder)?
+  /// The folders that are read next, the last first.
+  private var upcoming: [String]
+  private var isFirst = true
+
+  init(_ entries: Publishers.FolderEntries, of files: any FileSystem) {
+    self.files = files
+    isRecursive = entries.isRecursive
+    skipsUnreadable = entries.skipsUnreadable
+    upcoming = [entries.path]
+  }
+
+  /// The next entries; none at the end. Blocks.
+  func next() -> Result<[FolderEntry], SystemError> {
+    Result { () throws(SystemError) in
+      while true {
+        if let folder {
+          let entries = try folder.next(64)
+          if isRecursive { upcoming += entries.lazy.filter { $0.kind == .folder }.map(\.path).reversed() }
+          if !entries.isEmpty { return entries }
+          self.folder = nil
+        }
+        guard let path = upcoming.popLast() else { return [] }
+        do throws(SystemError) {
+          folder = try files.openFolder(path)
+        } catch {
+          guard !isFirst, error.code == Errno.missing || skipsUnreadable else { throw error }
+        }
+        isFirst = false
+      }
+    }
+  }
+}

@@ -1,0 +1,169 @@
+/// A change in a folder.
+///
+/// A hint: it says that somebody should look, not what is there now. The system may announce one change several times, or a
+/// change that is undone by now.
+public enum FolderChange: Hashable, Sendable {
+  /// An entry of this name appeared, vanished, or had another name before.
+  case entry(String)
+  /// The content or the status of the entry of this name changed.
+  case content(String)
+  /// Something changed, and it is not known what, as announcements were lost: look at everything.
+  case unknown
+}
+
+extension Folder {
+  /// The changes of the folder's entries, not of those of the folders below, without end.
+  ///
+  ///     Folder("Sources").changes(on: loop)
+  ///       .debounce(for: .milliseconds(100), scheduler: loop)
+  ///       .sink { print($0) } receiveValue: { print("build: \($0)") }
+  ///
+  /// What it loses: changes of one entry that are not asked for yet are delivered as one; when more than 1,024 entries
+  /// wait, they become one ``FolderChange/unknown``. The system drops announcements when too many come at a time, and does
+  /// not say so: every `interval` the folder is looked at, and a change of its list of entries that nothing announced is
+  /// ``FolderChange/unknown``. A change of an entry's content that the system dropped stays unknown. Network file systems
+  /// announce nothing that others do.
+  ///
+  /// **Demand:** announcements are collected from the first request on. **Failure:** the system's reason; when the folder
+  /// has vanished, or another has its name. **Cancellation:** ends the watch. **Policy:** holds the latest change of each entry.
+  ///
+  /// - Parameters:
+  ///   - interval: how often to look: every five seconds unless changed.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  /// - Precondition: `interval` is more than zero.
+  public func changes(
+    every interval: StreamInstant.Stride = .seconds(5), on scheduler: any LoopScheduler
+  ) -> Publishers.FolderChanges {
+    precondition(interval > .zero, "Folder.changes(every: \(interval)): it would look without end; give it a length")
+    return Publishers.FolderChanges(path: path, interval: interval, scheduler: scheduler)
+  }
+}
+
+extension Publishers {
+  /// See ``Folder/changes(every:on:)``.
+  public struct FolderChanges: Publisher {
+    public typealias Output = FolderChange
+    public typealias Failure = SystemError
+
+    let path: String
+    let interval: StreamInstant.Stride
+    let scheduler: any LoopScheduler
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == FolderChange, S.Failure == SystemError {
+      subscriber.receive(subscription: ChangesSubscription(self, ErasedSubscriber(subscriber)))
+    }
+  }
+}
+
+private final class ChangesSubscription: GuardedSubscription {
+  private static let limit = 1_024
+
+  private var down: ErasedSubscriber<FolderChange, SystemError>?
+  private let path: String
+  private let interval: StreamInstant.Stride
+  private let scheduler: any LoopScheduler
+  private var demand = Subscribers.Demand.none
+  /// In the order of their first announcement.
+  private var waiting: [FolderChange] = []
+  private var isServing = false
+  private var watch: (any Cancellable)?
+  private var pause: (any Cancellable)?
+  private var job: (any Cancellable)?
+  private var status: FileStatus?
+  /// A change of the list of entries was announced since the last look.
+  private var isAnnounced = false
+
+  init(_ changes: Publishers.FolderChanges, _ down: ErasedSubscriber<FolderChange, SystemError>) {
+    self.down = down
+    path = changes.path
+    interval = changes.interval
+    scheduler = changes.scheduler
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    self.demand += demand
+    if watch == nil, down != nil { begin() }
+    serve()
+  }
+
+  private func begin() {
+    do throws(SystemError) {
+      watch = try scheduler.world("Folder").watch(path) { [weak self] in self?.announced($0) }
+      look()
+    } catch {
+      let error = error
+      // As every failure, not within the request.
+      job = scheduler.once(after: .zero) { [self] in fail(error) }
+    }
+  }
+
+  private func announced(_ hint: FolderHint) {
+    if hint.kind == .entry { isAnnounced = true }
+    switch (hint.name, hint.kind) {
+    case (nil, _): add(.unknown)
+    case (let name?, .entry): add(.entry(name))
+    case (let name?, .content): add(.content(name))
+    }
+  }
+
+  private func add(_ change: FolderChange) {
+    guard !waiting.contains(change), waiting != [.unknown] else { return }
+    if waiting.count >= Self.limit { waiting = [.unknown] } else { waiting.append(change) }
+    serve()
+  }
+
+  private func serve() {
+    guard !isServing else { return }
+    isServing = true
+    while demand > .none, !waiting.isEmpty, let down {
+      demand -= 1
+      demand += down.receive(waiting.removeFirst())
+    }
+    isServing = false
+  }
+
+  /// Looks whether the list of entries changed without an announcement.
+  private func look() {
+    guard down != nil else { return }
+    job = scheduler.offload { [files = scheduler.files, path] in
+      Result { () throws(SystemError) in try files.status(of: path) }
+    } completion: { [self] in
+      job = nil
+      looked($0)
+    }
+  }
+
+  private func looked(_ result: Result<FileStatus?, SystemError>) {
+    guard down != nil else { return }
+    switch result {
+    case .failure(let error): return fail(error)
+    case .success(nil): return fail(SystemError("watch", path, code: Errno.missing))
+    case .success(let now?):
+      if let status, status.identity != now.identity {
+        return fail(SystemError("watch", path, code: Errno.missing))
+      }
+      // An announcement that is still on its way makes this one too many, not one too few.
+      if let status, status.modified != now.modified, !isAnnounced { add(.unknown) }
+      status = now
+      isAnnounced = false
+    }
+    guard down != nil else { return }
+    pause = scheduler.once(after: interval) { [weak self] in self?.look() }
+  }
+
+  private func fail(_ error: SystemError) {
+    let down = self.down
+    release()
+    down?.receive(completion: .failure(error))
+  }
+
+  deinit { release() }
+
+  override func cancelled() { release() }
+
+  private func release() {
+    down = nil
+    waiting = []
+    for work in [watch.take(), pause.take(), job.take()] { work?.cancel() }
+  }
+}

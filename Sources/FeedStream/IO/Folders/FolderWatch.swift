@@ -1,0 +1,30 @@
+internal import CLibUV
+
+/// Announces changes of a folder's entries: libuv's `uv_fs_event_t`.
+final class FolderWatch: LoopHandle {
+  private var announce: ((FolderHint) -> Void)?
+
+  init(_ folder: String, on loop: EventLoop, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) {
+    self.announce = announce
+    do {
+      try super.init(on: loop, as: .openHandle, uv_fs_event_t.self, uv_fs_event_init)
+    } catch {
+      throw SystemError("watch", folder, code: error.errno)
+    }
+    let raw = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_fs_event_t.self)
+    let code = uv_fs_event_start(
+      raw,
+      { raw, name, events, status in
+        let watch = FolderWatch.of(raw)
+        let isEntry = UInt32(bitPattern: events) & UV_RENAME.rawValue != 0 || status < 0
+        // Called as it is found, also when the handle closes within.
+        let announce = watch.announce
+        announce?(FolderHint(name: name.map { String(cString: $0) }, kind: isEntry ? .entry : .content))
+      }, folder, 0)
+    guard code == 0 else { throw SystemError("watch", folder, code: code) }
+    // Whoever follows looks at times as well, and those keep the loop running.
+    keepsLoopAlive = false
+  }
+
+  override func releaseHandler() { announce = nil }
+}

@@ -1,0 +1,65 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A folder of the operating system.
+final class SystemFolder: OpenFolder {
+  #if canImport(Darwin)
+    private typealias Stream = UnsafeMutablePointer<DIR>
+  #else
+    private typealias Stream = OpaquePointer
+  #endif
+
+  private let stream: Stream
+  private let path: String
+
+  init(_ path: String) throws(SystemError) {
+    guard !path.utf8.contains(0) else { throw SystemError("read the folder", path, code: EINVAL) }
+    guard let stream = opendir(path) else { throw SystemError("read the folder", path, code: errno) }
+    self.stream = stream
+    self.path = path
+  }
+
+  deinit { closedir(stream) }
+
+  func next(_ limit: Int) throws(SystemError) -> [FolderEntry] {
+    var entries: [FolderEntry] = []
+    while entries.count < limit {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw SystemError("read the folder", path, code: errno) }
+        break
+      }
+      // In place: the entry is shorter than its type says.
+      let offset = MemoryLayout<dirent>.offset(of: \.d_name)!
+      let name = String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self))
+      if name == "." || name == ".." { continue }
+      let place = path.hasSuffix("/") ? path + name : path + "/" + name
+      entries.append(FolderEntry(path: place, kind: Self.kind(of: entry.pointee.d_type, place)))
+    }
+    return entries
+  }
+
+  private static func kind(of type: UInt8, _ path: String) -> FolderEntry.Kind {
+    switch Int(type) {
+    case Int(DT_REG): return .file
+    case Int(DT_DIR): return .folder
+    case Int(DT_LNK): return .link
+    case Int(DT_UNKNOWN):
+      // Some file systems do not say.
+      var status = stat()
+      guard lstat(path, &status) == 0 else { return .other }
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: return .file
+      case S_IFDIR: return .folder
+      case S_IFLNK: return .link
+      default: return .other
+      }
+    default: return .other
+    }
+  }
+}

@@ -1,0 +1,82 @@
+extension SocketAddress {
+  /// Looks up the addresses of a host when subscribed to, delivers them in the order in which the system prefers them, and
+  /// finishes.
+  ///
+  /// A numeric address is its own. The system's look-up runs on the thread pool and cannot be stopped once it runs: a late
+  /// answer is dropped.
+  ///
+  /// **Demand:** looks up at the subscription; the answer is held until it is asked for. **Failure:** the system's reason:
+  /// `EAI_NONAME` when there is no such host, `ETIMEDOUT` after `limit`. **Cancellation:** drops the answer. **Policy:** holds
+  /// one.
+  ///
+  /// - Parameters:
+  ///   - host: a name or a numeric address.
+  ///   - port: 0 to 65,535, for the addresses delivered.
+  ///   - limit: how long it may take: five seconds unless changed.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  public static func lookUp(
+    _ host: String, port: Int, within limit: StreamInstant.Stride = .seconds(5), on scheduler: any LoopScheduler
+  ) -> AnyPublisher<[SocketAddress], SystemError> {
+    Deferred { [world = scheduler.world("SocketAddress.lookUp")] in
+      var attempt: LookUp?
+      return Future<[SocketAddress], SystemError> { promise in
+        attempt = LookUp(host, port, within: limit, in: world) { promise($0) }
+      }
+      .handleEvents(receiveCancel: { attempt?.cancel() })
+    }
+    .eraseToAnyPublisher()
+  }
+}
+
+/// A look-up and its deadline.
+final class LookUp: Cancellable {
+  private var done: ((Result<[SocketAddress], SystemError>) -> Void)?
+  private var work: [any Cancellable] = []
+
+  /// - Parameter done: called once, later, unless cancelled before.
+  init(
+    _ host: String, _ port: Int, within limit: StreamInstant.Stride, in world: any IOHost,
+    _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
+  ) {
+    self.done = done
+    guard (0...65_535).contains(port), !host.isEmpty, !host.utf8.contains(0) else {
+      let error = SystemError("look up", "\(host), port \(port)", code: Errno.invalid)
+      work = [world.once(after: .zero) { [weak self] in self?.finish(.failure(error)) }]
+      return
+    }
+    work = [
+      world.once(after: limit) { [weak self] in
+        self?.finish(.failure(SystemError("look up", host, code: Errno.timedOut)))
+      },
+      world.lookUp(host, port: port) { [weak self] in self?.finish($0) },
+    ]
+  }
+
+  private func finish(_ result: Result<[SocketAddress], SystemError>) {
+    let done = done.take()
+    cancel()
+    done?(result)
+  }
+
+  func cancel() {
+    done = nil
+    for work in work.take() { work.cancel() }
+  }
+}
+
+/// A host and a port, as people write them: `example.org:443`, `127.0.0.1:80`, `[::1]:80`.
+struct HostAndPort {
+  let host: String
+  let port: Int
+
+  init(_ text: String) throws(SystemError) {
+    guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]), port >= 0,
+      port <= 65_535
+    else { throw SystemError("connect to", "\(text), which names no port from 0 to 65535", code: Errno.invalid) }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty else { throw SystemError("connect to", "\(text), which names no host", code: Errno.invalid) }
+    self.host = String(host)
+    self.port = port
+  }
+}

@@ -1,0 +1,241 @@
+/// A program that runs.
+///
+///     var sort = Subprocess("sort")
+///     sort.standardInput = .pipe
+///     let child = try sort.start(on: loop)
+///     let writing = Just(Chunk("b\na\n")).write(to: child.input, atEnd: .closes)
+///       .sink { print($0) } receiveValue: { _ in }
+///     let reading = child.output.lines()
+///       .sink { print($0) } receiveValue: { print($0) }
+///     let ending = child.exit.sink { print($0) }
+///
+/// Its streams keep it; when neither they nor this are held any more, it is cancelled. The loop runs until it has ended and
+/// cleans up after it. Lives on its scheduler's thread.
+public final class RunningSubprocess: Cancellable {
+  private let life: ProcessLife
+  private let streams: [Connection?]
+
+  init(_ life: ProcessLife) {
+    self.life = life
+    let process = life.process
+    streams = zip([process.input, process.output, process.errors], ["input", "output", "errors"]).map { channel, name in
+      channel.map { Connection($0, to: .unix("\(life.program)'s \(name)"), keeping: life) }
+    }
+  }
+
+  /// The number that the system gave it.
+  public var number: Int32 { life.process.number }
+
+  /// What it reads. Close it, or write with ``WriteEnding/closes``, so that the program sees the end.
+  ///
+  /// - Precondition: ``Subprocess/standardInput`` is a pipe.
+  public var input: Connection { stream(0, "input", "standardInput") }
+
+  /// What it writes. A program that writes waits while nobody reads.
+  ///
+  /// - Precondition: ``Subprocess/standardOutput`` is a pipe.
+  public var output: Publishers.ConnectionBytes { stream(1, "output", "standardOutput").bytes }
+
+  /// What it complains of. A program that writes waits while nobody reads.
+  ///
+  /// - Precondition: ``Subprocess/standardErrors`` is a pipe.
+  public var errors: Publishers.ConnectionBytes { stream(2, "errors", "standardErrors").bytes }
+
+  private func stream(_ index: Int, _ name: StaticString, _ property: StaticString) -> Connection {
+    guard let stream = streams[index] else {
+      preconditionFailure("RunningSubprocess.\(name): it is no pipe; set Subprocess.\(property) to .pipe")
+    }
+    return stream
+  }
+
+  /// Delivers how it ended, also when it has ended already, before or after the ends of its streams.
+  ///
+  /// **Demand:** the value waits for the first request. **Failure:** never. **Cancellation:** the program goes on. Policy:
+  /// keeps its one value.
+  public var exit: AnyPublisher<ExitStatus, Never> { life.exit }
+
+  /// Sends it a signal; nothing happens when it has ended.
+  public func send(_ signal: Int32) { life.process.send(signal) }
+
+  /// Ends it: `SIGTERM` now, `SIGKILL` after ``Subprocess/grace``. Idempotent.
+  public func cancel() { life.end() }
+}
+
+/// Ends a program when nobody wants it any more.
+final class ProcessLife {
+  let process: any ChildProcess
+  let program: String
+  private let grace: StreamInstant.Stride
+  private let scheduler: any LoopScheduler
+  private let future: Future<ExitStatus, Never>
+  private let state = State()
+
+  /// What outlives those who want the program.
+  private final class State {
+    var hasEnded = false
+    var isEnding = false
+    var kill: (any Cancellable)?
+  }
+
+  init(_ process: any ChildProcess, _ subprocess: Subprocess, _ scheduler: any LoopScheduler) {
+    self.process = process
+    self.scheduler = scheduler
+    program = subprocess.program
+    grace = subprocess.grace
+    var fulfill: ((ExitStatus) -> Void)?
+    future = Future { promise in fulfill = { promise(.success($0)) } }
+    process.onExit = { [state] status in
+      state.hasEnded = true
+      state.kill.take()?.cancel()
+      fulfill?(status)
+    }
+  }
+
+  deinit { end() }
+
+  /// Keeps the program as long as somebody waits for its end.
+  var exit: AnyPublisher<ExitStatus, Never> {
+    Deferred { [self] in future.handleEvents(receiveCompletion: { _ in withExtendedLifetime(self) {} }) }
+      .eraseToAnyPublisher()
+  }
+
+  func end() {
+    guard !state.hasEnded, !state.isEnding else { return }
+    state.isEnding = true
+    process.send(Signals.terminate)
+    state.kill = scheduler.once(after: grace) { [process] in process.send(Signals.kill) }
+  }
+}
+
+extension Subprocess {
+  /// Starts the program.
+  ///
+  /// - Parameter scheduler: an ``EventLoop``, or virtual time in a test.
+  /// - Throws: when there is no such program or folder, or the system has no room for another.
+  public func start(on scheduler: any LoopScheduler) throws(SystemError) -> RunningSubprocess {
+    let process = try scheduler.world("Subprocess").spawn(self)
+    return RunningSubprocess(ProcessLife(process, self, scheduler))
+  }
+
+  /// Runs the program when subscribed to and delivers what it writes to its standard output.
+  ///
+  ///     Subprocess("git", ["log", "--format=%s"]).output(on: loop).lines()
+  ///       .sink { print($0) } receiveValue: { print($0) }
+  ///
+  /// Finishes when the output has ended and the program too, in whichever order: a program that it left behind may keep the
+  /// output open. The same holds for its standard error when that is a pipe.
+  ///
+  /// **Demand:** a chunk asked for is a read; the program waits when nobody reads and the pipe is full. **Failure:**
+  /// ``SubprocessError``, also when it does not exit with 0. **Cancellation:** ends it: `SIGTERM` now, `SIGKILL` after
+  /// ``grace``. **Policy:** holds the last 4 KiB of its standard error when that is a pipe.
+  public func output(on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, SubprocessError> {
+    run(on: scheduler, feeding: Empty<Chunk, Never>?.none)
+  }
+
+  /// Runs it: writes `input` to it, delivers its output, then fails unless it succeeded.
+  fileprivate func run<Input: Publisher>(
+    on scheduler: any LoopScheduler, feeding input: Input?
+  ) -> AnyPublisher<Chunk, SubprocessError> where Input.Output == Chunk {
+    var subprocess = self
+    subprocess.standardOutput = .pipe
+    if input != nil { subprocess.standardInput = .pipe }
+    return Deferred { [subprocess] () -> AnyPublisher<Chunk, SubprocessError> in
+      let child: RunningSubprocess
+      do throws(SystemError) {
+        child = try subprocess.start(on: scheduler)
+      } catch {
+        return Fail(error: .system(error)).eraseToAnyPublisher()
+      }
+      let errors = LastBytes(of: subprocess.standardErrors == .pipe ? child.errors : nil)
+      let program = subprocess.program
+      let end = Deferred {
+        child.exit.zip(errors.end).setFailureType(to: SubprocessError.self)
+          .flatMap { status, errors -> AnyPublisher<Chunk, SubprocessError> in
+            if status.isSuccess { return Empty().eraseToAnyPublisher() }
+            return Fail(error: .ended(program: program, status, errors: errors)).eraseToAnyPublisher()
+          }
+      }
+      let output = child.output.mapError(SubprocessError.system).append(end)
+        .handleEvents(receiveCancel: {
+          child.cancel()
+          errors.stop()
+        })
+      guard let input else { return output.eraseToAnyPublisher() }
+      let written = input.write(to: child.input, atEnd: .closes)
+        .prefix(untilOutputFrom: child.exit)
+        .catch { error -> AnyPublisher<Never, SubprocessError> in
+          // A program need not read all of its input; its status says whether it was content.
+          if (error.cause as? SystemError)?.code == Errno.broken { return Empty().eraseToAnyPublisher() }
+          return Fail(error: .input(error.cause)).eraseToAnyPublisher()
+        }
+        .map { (_: Never) -> Chunk in }
+      return output.merge(with: written).eraseToAnyPublisher()
+    }
+    .eraseToAnyPublisher()
+  }
+}
+
+extension Publisher where Output == Chunk {
+  /// Writes the bytes to a program's standard input and delivers what it writes to its standard output.
+  ///
+  ///     Subprocess("ps", ["ax"]).output(on: loop)
+  ///       .pipe(through: Subprocess("grep", ["swift"]), on: loop)
+  ///       .sink { print($0) } receiveValue: { print($0.text) }
+  ///
+  ///     upstream                   --b⏎--a⏎--|
+  ///     pipe(through: sort, on: loop)
+  ///     downstream                 ------------(a⏎b⏎)|
+  ///
+  /// The program's input ends with upstream. When the program has ended, upstream is cancelled.
+  ///
+  /// **Demand:** of upstream as of ``Publisher/write(to:limit:atEnd:)``, of the output as it is asked for. **Failure:**
+  /// ``SubprocessError``, also for upstream's failure and when the program does not exit with 0; the program is ended.
+  /// **Cancellation:** cancels upstream and ends the program. **Policy:** holds 256 KiB and one chunk of what is written.
+  public func pipe(
+    through program: Subprocess, on scheduler: any LoopScheduler
+  ) -> AnyPublisher<Chunk, SubprocessError> {
+    program.run(on: scheduler, feeding: self)
+  }
+}
+
+/// The end of what a program wrote to its standard error, when that has ended.
+private final class LastBytes {
+  private var bytes: [Chunk] = []
+  private var count = 0
+  private var reading: AnyCancellable?
+  private var fulfill: ((String) -> Void)?
+  let end: Future<String, Never>
+
+  init(of errors: Publishers.ConnectionBytes?) {
+    var fulfill: ((String) -> Void)?
+    end = Future { promise in fulfill = { promise(.success($0)) } }
+    guard let errors else {
+      fulfill?("")
+      return
+    }
+    self.fulfill = fulfill
+    // Kept by the reading until that ends.
+    reading = errors.sink { _ in
+      self.fulfill.take()?(self.text)
+    } receiveValue: {
+      self.add($0)
+    }
+  }
+
+  /// Nobody wants to know any more: what it left behind may keep its standard error open.
+  func stop() { reading.take()?.cancel() }
+
+  private func add(_ chunk: Chunk) {
+    bytes.append(chunk.compacted())
+    count += chunk.count
+    while let first = bytes.first, count - first.count >= 4096 {
+      bytes.removeFirst()
+      count -= first.count
+    }
+  }
+
+  private var text: String {
+    let text = Chunk(joining: bytes).suffix(4096).text
+    return String(text.reversed().drop { $0.isWhitespace }.reversed())
+  }
+}

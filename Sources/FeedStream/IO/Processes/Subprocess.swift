@@ -1,0 +1,139 @@
+/// Another program to be run: its arguments, what it may see and use, and what its standard streams are.
+///
+///     let picture = Subprocess("ffmpeg", ["-i", "-", "-f", "image2", "-"])
+///     File("film.mkv").bytes(on: loop).pipe(through: picture, on: loop)
+///       .joined(upTo: 1 << 20)
+///       .sink { print($0) } receiveValue: { print($0.count) }
+///
+/// A value: nothing runs until ``output(on:)`` or ``Publisher/pipe(through:on:)`` is subscribed to or ``start(on:)`` is
+/// called, and each of these runs it once. No shell reads the arguments.
+public struct Subprocess: Hashable, Sendable {
+  /// What a standard stream of the program is.
+  public enum Stream: Hashable, Sendable {
+    /// A pipe to this process, which reads or writes its other end.
+    case pipe
+    /// This process's own.
+    case inherited
+    /// Nothing: an empty input, an output that is dropped.
+    case null
+  }
+
+  /// What the program may use; `nil` leaves this process's limit as it is. Set by `/bin/sh`, which then becomes the program.
+  public struct Limits: Hashable, Sendable {
+    /// Seconds of the processor's time, after which it is ended by `SIGXCPU`, and a second later by `SIGKILL`.
+    public var processorSeconds: Int?
+    /// Bytes of address space; it cannot allocate more.
+    public var memoryBytes: Int?
+    /// Bytes of a file that it writes, after which it is ended by `SIGXFSZ`; in steps of 512.
+    public var fileBytes: Int?
+    /// File descriptors that it has open.
+    public var openFiles: Int?
+
+    public init(processorSeconds: Int? = nil, memoryBytes: Int? = nil, fileBytes: Int? = nil, openFiles: Int? = nil) {
+      self.processorSeconds = processorSeconds
+      self.memoryBytes = memoryBytes
+      self.fileBytes = fileBytes
+      self.openFiles = openFiles
+    }
+  }
+
+  /// A path, or a name that is looked for in this process's `PATH`.
+  public var program: String
+  public var arguments: [String]
+  /// The variables that it sees: this process's, unless changed.
+  public var environment: Environment
+  /// The folder that it begins in; this process's when `nil`.
+  public var folder: String?
+  public var limits = Limits()
+  public var standardInput = Stream.null
+  public var standardOutput = Stream.pipe
+  public var standardErrors = Stream.inherited
+  /// How long it has to end after `SIGTERM`, when it is cancelled, before `SIGKILL`: five seconds unless changed.
+  public var grace: StreamInstant.Stride = .seconds(5)
+  /// True to run it in a session of its own, without this process's terminal: ending it ends the programs that it started
+  /// as well, and a Ctrl-C at the terminal does not reach it.
+  public var endsDescendants = false
+
+  public init(
+    _ program: String, _ arguments: [String] = [], environment: Environment = .inherited, folder: String? = nil
+  ) {
+    self.program = program
+    self.arguments = arguments
+    self.environment = environment
+    self.folder = folder
+  }
+}
+
+extension Subprocess {
+  /// The variables that a program sees.
+  public struct Environment: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    package var inherits: Bool
+    /// `nil` removes a variable.
+    package var changes: [String: String?]
+
+    /// This process's variables.
+    public static let inherited = Environment(inherits: true, changes: [:])
+    /// None: no secret of this process gets to the program.
+    public static let clean = Environment(inherits: false, changes: [:])
+
+    private init(inherits: Bool, changes: [String: String?]) {
+      self.inherits = inherits
+      self.changes = changes
+    }
+
+    /// These variables, and no others.
+    public init(dictionaryLiteral variables: (String, String)...) {
+      self.init(inherits: false, changes: Dictionary(variables.map { ($0, $1) }) { $1 })
+    }
+
+    /// The same with `name` set.
+    public func setting(_ name: String, to value: String) -> Environment {
+      var other = self
+      other.changes[name] = .some(value)
+      return other
+    }
+
+    /// The same without `name`.
+    public func removing(_ name: String) -> Environment {
+      var other = self
+      other.changes[name] = .some(nil)
+      return other
+    }
+  }
+}
+
+/// How a program ended.
+public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
+  /// By itself, with a number: 0 for success.
+  case exited(Int32)
+  /// By a signal, such as `SIGKILL`.
+  case signaled(Int32)
+
+  public var isSuccess: Bool { self == .exited(0) }
+
+  public var description: String {
+    switch self {
+    case .exited(let number): "exited with \(number)"
+    case .signaled(let number): "ended by signal \(number)"
+    }
+  }
+}
+
+/// Why a program did not do its work.
+public enum SubprocessError: Error, CustomStringConvertible {
+  /// It could not be started, read or written.
+  case system(SystemError)
+  /// It ended like this. `errors` is the end of what it wrote to its standard error, when that is a pipe.
+  case ended(program: String, ExitStatus, errors: String)
+  /// What was to be written to it failed.
+  case input(any Error)
+
+  public var description: String {
+    switch self {
+    case .system(let error): "\(error)"
+    case .ended(let program, let status, ""): "\(program) \(status)"
+    case .ended(let program, let status, let errors): "\(program) \(status): \(errors)"
+    case .input(let error): "\(error)"
+    }
+  }
+}

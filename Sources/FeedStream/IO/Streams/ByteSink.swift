@@ -1,0 +1,37 @@
+/// What takes bytes: a connection, a file, a standard stream.
+///
+/// Its user keeps the rules: one write at a time, nothing after `close()`. Lives on its scheduler's thread.
+package protocol ByteSink: AnyObject {
+  /// Writes the chunks in one piece; `done` is called once, later, unless this is closed before.
+  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void)
+
+  /// Says that nothing more will be written, after what is being written.
+  func endWriting(_ done: @escaping (SystemError?) -> Void)
+
+  /// How many bytes of a write that failed were written all the same, where that is known.
+  var writtenOfFailed: Int { get }
+
+  /// Releases everything; nothing is called any more. Idempotent.
+  func close()
+}
+
+extension ByteSink {
+  package var writtenOfFailed: Int { 0 }
+}
+
+/// Where a publisher is written to, and what happens at its end.
+struct WriteTarget {
+  enum Ending { case finished, failed, cancelled }
+
+  let sink: any ByteSink
+  let endsWriting: Bool
+  /// Called once, when nothing is written any more.
+  let release: (Ending) -> Void
+
+  /// - Parameter release: closes the sink unless everything was written, if nothing else is said.
+  init(_ sink: any ByteSink, endsWriting: Bool, release: ((Ending) -> Void)? = nil) {
+    self.sink = sink
+    self.endsWriting = endsWriting
+    self.release = release ?? { if $0 != .finished { sink.close() } }
+  }
+}

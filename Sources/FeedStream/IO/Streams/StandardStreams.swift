@@ -1,0 +1,138 @@
+internal import CLibUV
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What the process is given on its standard input.
+public enum StandardInput {
+  /// The bytes, whether they come from a terminal, a pipe, a socket or a file; none when there is no standard input.
+  ///
+  ///     StandardInput.bytes(on: loop).lines().sink { print($0) } receiveValue: { print($0) }
+  ///
+  /// What other processes share of it is left as it is where the system can open it anew: it is not made non-blocking for
+  /// them. (A socket cannot be opened anew.)
+  ///
+  /// **Demand:** a chunk asked for is a read; without demand nothing is read. **Failure:** the system's reason.
+  /// **Cancellation:** stops reading. **Policy:** holds nothing. One subscriber at a time: each gets what the others have
+  /// not read.
+  ///
+  /// - Parameter scheduler: an ``EventLoop``, or virtual time in a test.
+  public static func bytes(on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, SystemError> {
+    Deferred { () -> AnyPublisher<Chunk, SystemError> in
+      do throws(SystemError) {
+        switch try scheduler.world("StandardInput").standardStream(0) {
+        case .channel(let channel): return Connection(channel, to: channel.peer).bytes.eraseToAnyPublisher()
+        case .descriptor(let number):
+          return Publishers.FileBytes(
+            source: .descriptor(number, name: "standard input"), offset: nil, chunkSize: 256 * 1024,
+            scheduler: scheduler
+          ).eraseToAnyPublisher()
+        case .nothing: return Empty().eraseToAnyPublisher()
+        }
+      } catch {
+        return Fail(error: error).eraseToAnyPublisher()
+      }
+    }
+    .eraseToAnyPublisher()
+  }
+}
+
+/// Where the process writes its results and its complaints.
+public enum StandardStream: Int32, Hashable, Sendable {
+  /// Its standard output.
+  case output = 1
+  /// Its standard error.
+  case errors = 2
+
+  fileprivate var name: String { self == .output ? "standard output" : "standard error" }
+}
+
+extension Publisher where Output == Chunk {
+  /// Writes the bytes to the process's standard output or error, and finishes when the system has all of them.
+  ///
+  ///     StandardInput.bytes(on: loop).write(to: .output, on: loop)
+  ///       .sink { print($0) } receiveValue: { _ in }
+  ///
+  ///     upstream                    --ab--cd--|
+  ///     write(to: .output, on: loop)
+  ///     downstream                  -----------|
+  ///
+  /// It may be a terminal, a pipe, a socket or a file, and stays open. When nobody reads it any more, the write fails with
+  /// `EPIPE`; the process is not ended.
+  ///
+  /// **Demand, failure, cancellation:** as in ``Publisher/write(to:limit:atEnd:)``. **Policy:** holds `limit` bytes and one
+  /// chunk.
+  ///
+  /// - Parameters:
+  ///   - stream: which of both.
+  ///   - limit: how many bytes may wait: 256 KiB unless changed.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  public func write(
+    to stream: StandardStream, limit: Int = 256 * 1024, on scheduler: any LoopScheduler
+  ) -> Publishers.Write<Self> {
+    Publishers.Write(upstream: self, limit: limit) { () throws(SystemError) in
+      switch try scheduler.world("StandardStream").standardStream(stream.rawValue) {
+      case .channel(let channel): return WriteTarget(channel, endsWriting: false) { _ in channel.close() }
+      case .descriptor(let number):
+        return WriteTarget(DescriptorSink(number, stream.name, scheduler), endsWriting: false)
+      case .nothing: throw SystemError("write to", stream.name, code: Errno.closed)
+      }
+    }
+  }
+}
+
+/// A file or a device that is somebody else's, written on the thread pool.
+private final class DescriptorSink: ByteSink {
+  // @unchecked: written by one piece of work at a time.
+  private final class Place: @unchecked Sendable {
+    let file: SystemFile
+    init(_ file: SystemFile) { self.file = file }
+  }
+
+  private let place: Place
+  private let scheduler: any LoopScheduler
+  private var job: (any Cancellable)?
+  private(set) var writtenOfFailed = 0
+
+  init(_ descriptor: Int32, _ name: String, _ scheduler: any LoopScheduler) {
+    place = Place(SystemFile(descriptor, name: name, isOwned: false))
+    self.scheduler = scheduler
+  }
+
+  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
+    job = scheduler.offload { [place] in
+      place.file.write(chunks)
+    } completion: { [self] written, error in
+      writtenOfFailed = written
+      job = nil
+      done(error)
+    }
+  }
+
+  func endWriting(_ done: @escaping (SystemError?) -> Void) { scheduler.schedule { done(nil) } }
+
+  func close() { job.take()?.cancel() }
+}
+
+extension EventLoop {
+  package func standardStream(_ number: Int32) throws(SystemError) -> StandardChannel {
+    let name = ["standard input", "standard output", "standard error"][Int(number)]
+    switch uv_guess_handle(number) {
+    case UV_NAMED_PIPE, UV_TTY, UV_TCP: break
+    default:
+      // Closed when the program began, its number may be the event loop's by now, which is no file of any kind.
+      guard let status = System.status(number), status.st_mode & S_IFMT != 0 else { return .nothing }
+      return .descriptor(number)
+    }
+    // Opened anew where the system can: non-blocking is then ours alone, and not every process's that shares it.
+    var descriptor = System.open("/proc/self/fd/\(number)", (number == 0 ? O_RDONLY : O_WRONLY) | O_NONBLOCK)
+    if descriptor < 0 { descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3) }
+    guard descriptor >= 0 else { throw SystemError("open", name, code: errno) }
+    return .channel(try LoopChannel(on: self, to: .unix(name), opening: descriptor))
+  }
+}

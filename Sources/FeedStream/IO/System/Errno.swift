@@ -1,0 +1,21 @@
+internal import CLibUV
+
+/// The error numbers that are ours to give, or to look for.
+enum Errno {
+  /// Somebody else reads or writes it.
+  static var busy: Int32 { -UV_EBUSY.rawValue }
+  /// It is closed.
+  static var closed: Int32 { -UV_EBADF.rawValue }
+  /// It was closed meanwhile.
+  static var cancelled: Int32 { -UV_ECANCELED.rawValue }
+  /// It is not there.
+  static var missing: Int32 { -UV_ENOENT.rawValue }
+  /// It took too long.
+  static var timedOut: Int32 { -UV_ETIMEDOUT.rawValue }
+  /// It makes no sense.
+  static var invalid: Int32 { -UV_EINVAL.rawValue }
+  /// Nobody reads it any more.
+  static var broken: Int32 { -UV_EPIPE.rawValue }
+  /// The system's tables of open files are full.
+  static var tooManyFiles: Int32 { -UV_EMFILE.rawValue }
+}

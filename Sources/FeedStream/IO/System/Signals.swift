@@ -1,0 +1,74 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The signals that the process receives, as a stream.
+///
+///     Signals.received(SIGINT, SIGTERM, on: loop).prefix(1)
+///       .sink { print($0) } receiveValue: { print("stopping: \($0)") }
+public enum Signals {
+  /// Delivers the number of each signal that arrives, instead of the signal's default action, without end.
+  ///
+  /// What it loses: how often. A signal that arrives again before it is asked for, or before the loop turns, is delivered
+  /// once.
+  ///
+  /// **Demand:** signals are taken from the first request on. **Failure:** the system's reason, for one that cannot be
+  /// caught (`SIGKILL`, `SIGSTOP`) or does not exist. **Cancellation:** restores the signals' former handling. Policy:
+  /// holds one of each number.
+  ///
+  /// - Parameters:
+  ///   - numbers: such as `SIGINT`.
+  ///   - keepsLoopAlive: true when the loop keeps running only to wait for them.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  public static func received(
+    _ numbers: Int32..., keepsLoopAlive: Bool = false, on scheduler: any LoopScheduler
+  ) -> Publishers.ReceivedSignals {
+    Publishers.ReceivedSignals(numbers: numbers, keepsLoopAlive: keepsLoopAlive, scheduler: scheduler)
+  }
+
+  static var terminate: Int32 { SIGTERM }
+  static var kill: Int32 { SIGKILL }
+}
+
+extension Publishers {
+  /// See ``Signals/received(_:keepsLoopAlive:on:)``.
+  public struct ReceivedSignals: Publisher {
+    public typealias Output = Int32
+    public typealias Failure = SystemError
+
+    let numbers: [Int32]
+    let keepsLoopAlive: Bool
+    let scheduler: any LoopScheduler
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Int32, S.Failure == SystemError {
+      let subscription = HintSubscription(ErasedSubscriber(subscriber), on: scheduler) {
+        [numbers, keepsLoopAlive, world = scheduler.world("Signals")] subscription throws(SystemError) in
+        var watches: [any Cancellable] = []
+        for number in numbers {
+          let watch = try world.watchSignal(number, keepsLoopAlive: keepsLoopAlive) { [weak subscription] in
+            subscription?.add(number)
+          }
+          watches.append(watch)
+        }
+        return CancellableGroup(watches)
+      }
+      subscriber.receive(subscription: subscription)
+    }
+  }
+}
+
+extension EventLoop {
+  package func watchSignal(
+    _ number: Int32, keepsLoopAlive: Bool, _ announce: @escaping () -> Void
+  ) throws(SystemError) -> any Cancellable {
+    do throws(EventLoopError) {
+      return try signal(number, keepsLoopAlive: keepsLoopAlive, announce)
+    } catch {
+      throw SystemError("watch", "signal \(number)", code: error.errno)
+    }
+  }
+}

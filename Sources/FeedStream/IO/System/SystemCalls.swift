@@ -1,0 +1,92 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+// By these names, since methods may have the names of the calls.
+private let systemOpen: @Sendable (UnsafePointer<CChar>, Int32, mode_t) -> Int32 = { open($0, $1, $2) }
+private let systemRead: @Sendable (Int32, UnsafeMutableRawPointer?, Int) -> Int = { read($0, $1, $2) }
+private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
+private let systemStatus: @Sendable (Int32, UnsafeMutablePointer<stat>) -> Int32 = { fstat($0, $1) }
+
+/// The system's calls, begun again when a signal interrupts them.
+enum System {
+  /// The error number of a call that has just failed.
+  static var code: Int32 { errno }
+
+  static func open(_ path: String, _ flags: Int32, permissions: UInt16 = 0) -> Int32 {
+    retrying { Int(systemOpen(path, flags | O_CLOEXEC, mode_t(permissions))) }.code
+  }
+
+  /// - Parameter offset: where to read; `nil` reads where the descriptor stands.
+  static func read(_ descriptor: Int32, into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) -> Int {
+    retrying {
+      if let offset { return pread(descriptor, room.baseAddress, room.count, off_t(offset)) }
+      return systemRead(descriptor, room.baseAddress, room.count)
+    }
+  }
+
+  static func close(_ descriptor: Int32) { _ = systemClose(descriptor) }
+
+  static func status(_ descriptor: Int32) -> stat? {
+    var status = stat()
+    return systemStatus(descriptor, &status) == 0 ? status : nil
+  }
+
+  /// Writes all bytes of `chunks`, several of them in one call.
+  ///
+  /// - Returns: how many bytes were written, and the error number when that is not all.
+  static func write(_ descriptor: Int32, _ chunks: [Chunk]) -> (written: Int, code: Int32?) {
+    // The memory is kept by the chunks.
+    var parts = chunks.compactMap { chunk in
+      chunk.isEmpty
+        ? nil
+        : chunk.withUnsafeBytes {
+          iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+        }
+    }[...]
+    var total = 0
+    while !parts.isEmpty {
+      let count = retrying {
+        parts.prefix(1024).withUnsafeBufferPointer { writev(descriptor, $0.baseAddress, Int32($0.count)) }
+      }
+      guard count > 0 else { return (total, count < 0 ? errno : EIO) }
+      total += count
+      var left = count
+      while let part = parts.first, part.iov_len <= left {
+        left -= part.iov_len
+        parts.removeFirst()
+      }
+      guard left > 0, let part = parts.popFirst() else { continue }
+      parts.insert(iovec(iov_base: part.iov_base! + left, iov_len: part.iov_len - left), at: parts.startIndex)
+    }
+    withExtendedLifetime(chunks) {}
+    return (total, nil)
+  }
+
+  private static func retrying(_ call: () -> Int) -> Int {
+    while true {
+      let result = call()
+      if result >= 0 || errno != EINTR { return result }
+    }
+  }
+
+  /// From now on, writing to what nobody reads any more is an error of the write instead of the end of the process,
+  /// unless the process has decided what the signal does. Children get the signal's default back.
+  static let ignoresBrokenPipes: Void = {
+    var action = sigaction()
+    #if canImport(Darwin)
+      let isDefault = sigaction(SIGPIPE, nil, &action) == 0 && action.__sigaction_u.__sa_handler == nil
+    #else
+      let isDefault = sigaction(SIGPIPE, nil, &action) == 0 && action.__sigaction_handler.sa_handler == nil
+    #endif
+    if isDefault { signal(SIGPIPE, SIG_IGN) }
+  }()
+}
+
+extension Int {
+  fileprivate var code: Int32 { Int32(truncatingIfNeeded: self) }
+}

@@ -1,0 +1,105 @@
+internal import CLibUV
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+extension EventLoop {
+  package func openTerminal() throws(SystemError) -> any TerminalPort { try LoopTerminal(on: self) }
+}
+
+/// The process's terminal on an event loop: libuv's `uv_tty_t`.
+private final class LoopTerminal: TerminalPort {
+  private let channel: LoopChannel
+  private let loop: EventLoop
+
+  init(on loop: EventLoop) throws(SystemError) {
+    self.loop = loop
+    // Standard input may be something else; the terminal that the process was started from is there all the same.
+    let descriptor =
+      uv_guess_handle(STDIN_FILENO) == UV_TTY
+      ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : System.open("/dev/tty", O_RDWR)
+    guard descriptor >= 0 else { throw SystemError("open", "the terminal", code: errno) }
+    do throws(SystemError) {
+      channel = try LoopChannel(on: loop, to: .unix("the terminal"), uv_tty_t.self) {
+        uv_tty_init($0, $1, descriptor, 1)
+      }
+    } catch {
+      System.close(descriptor)
+      throw error
+    }
+  }
+
+  deinit { channel.close() }
+
+  var keys: any ByteChannel { channel }
+
+  private var raw: UnsafeMutablePointer<uv_tty_t> { channel.raw() }
+
+  func setRaw(_ isRaw: Bool) throws(SystemError) {
+    guard !channel.isClosed else { return }
+    if isRaw { TerminalRescue.install }
+    let code = uv_tty_set_mode(raw, isRaw ? UV_TTY_MODE_RAW : UV_TTY_MODE_NORMAL)
+    guard code == 0 else { throw SystemError("set the mode of", "the terminal", code: code) }
+  }
+
+  func currentSize() throws(SystemError) -> TerminalSize {
+    var (columns, rows): (Int32, Int32) = (0, 0)
+    let code = channel.isClosed ? UV_EBADF.rawValue : uv_tty_get_winsize(raw, &columns, &rows)
+    guard code == 0 else { throw SystemError("read the size of", "the terminal", code: code) }
+    return TerminalSize(columns: Int(columns), rows: Int(rows))
+  }
+
+  func watchSize(_ announce: @escaping () -> Void) throws(SystemError) -> any Cancellable {
+    try loop.watchSignal(SIGWINCH, keepsLoopAlive: false, announce)
+  }
+}
+
+/// Leaves raw mode when the process ends by itself or by a signal.
+private enum TerminalRescue {
+  /// What was to happen before, by the signal's number. Written before any handler runs, and only read afterwards.
+  nonisolated(unsafe) private static let former: UnsafeMutablePointer<sigaction> = {
+    let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
+    former.initialize(repeating: sigaction(), count: 65)
+    return former
+  }()
+
+  static let install: Void = {
+    atexit { uv_tty_reset_mode() }
+    let crashes = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS]
+    for number in crashes + [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+      guard sigaction(number, nil, former + Int(number)) == 0 else { continue }
+      // What the process handles itself does not end it.
+      guard crashes.contains(number) || isDefault(former[Int(number)]) else { continue }
+      var action = sigaction()
+      action.sa_flags = Int32(SA_ONSTACK)
+      setHandler(&action) { number in
+        // Safe in a handler: these call nothing but the system.
+        uv_tty_reset_mode()
+        sigaction(number, TerminalRescue.former + Int(number), nil)
+        raise(number)
+      }
+      sigaction(number, &action, nil)
+    }
+  }()
+
+  private static func isDefault(_ action: sigaction) -> Bool {
+    #if canImport(Darwin)
+      action.__sigaction_u.__sa_handler == nil
+    #else
+      action.__sigaction_handler.sa_handler == nil
+    #endif
+  }
+
+  private static func setHandler(_ action: inout sigaction, _ handler: @escaping @convention(c) (Int32) -> Void) {
+    #if canImport(Darwin)
+      action.__sigaction_u.__sa_handler = handler
+    #else
+      action.__sigaction_handler.sa_handler = handler
+    #endif
+  }
+}

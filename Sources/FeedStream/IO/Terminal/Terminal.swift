@@ -1,0 +1,101 @@
+/// The terminal that the process is run from: keys as they are pressed, and its size.
+///
+///     let terminal = try Terminal(on: loop)
+///     let keys = terminal.keys.prefix { $0 != .character("q") }
+///       .sink { print($0) } receiveValue: { print($0) }
+///
+/// While keys are read the terminal is raw: it shows nothing by itself and a Ctrl-C is a key. When nobody reads keys any
+/// more, the process exits, or a signal ends it (also one of a crash), the terminal is as it was. `SIGKILL` and
+/// `SIGSTOP` leave it raw. Lives on its scheduler's thread.
+public final class Terminal {
+  private let port: any TerminalPort
+  private let scheduler: any LoopScheduler
+  private let connection: Connection
+
+  /// - Parameter scheduler: an ``EventLoop``, or virtual time in a test.
+  /// - Throws: when the process has no terminal.
+  public init(on scheduler: any LoopScheduler) throws(SystemError) {
+    port = try scheduler.world("Terminal").openTerminal()
+    self.scheduler = scheduler
+    connection = Connection(port.keys, to: .unix("the terminal"))
+  }
+
+  /// The keys that are pressed, until the terminal is gone.
+  ///
+  /// **Demand:** keys that are not asked for wait in the terminal. **Failure:** the system's reason; also for a second
+  /// subscriber while one reads. **Cancellation:** stops reading and leaves raw mode. **Policy:** holds the keys of one read.
+  public var keys: AnyPublisher<TerminalKey, SystemError> {
+    Deferred { [self] () -> AnyPublisher<TerminalKey, SystemError> in
+      do throws(SystemError) {
+        try port.setRaw(true)
+      } catch {
+        return Fail(error: error).eraseToAnyPublisher()
+      }
+      let restoring = Restoring(port)
+      return connection.bytes.framed(by: KeyDecoder())
+        .handleEvents(receiveCompletion: { _ in restoring.now() }, receiveCancel: { restoring.now() })
+        .eraseToAnyPublisher()
+    }
+    .eraseToAnyPublisher()
+  }
+
+  /// Its size now and after each change.
+  ///
+  /// **Demand:** from the first request on. **Failure:** the system's reason. **Cancellation:** ends the watch. Policy:
+  /// holds the latest.
+  public var sizes: Publishers.TerminalSizes { Publishers.TerminalSizes(port: port, scheduler: scheduler) }
+}
+
+/// Leaves raw mode once, at the latest when it is released.
+private final class Restoring {
+  private var port: (any TerminalPort)?
+
+  init(_ port: any TerminalPort) { self.port = port }
+  deinit { now() }
+
+  func now() { try? port.take()?.setRaw(false) }
+}
+
+/// How many characters a terminal shows.
+public struct TerminalSize: Hashable, Sendable {
+  public var columns: Int
+  public var rows: Int
+
+  public init(columns: Int, rows: Int) {
+    self.columns = columns
+    self.rows = rows
+  }
+}
+
+/// A terminal, as an event loop or virtual time has it. Lives on its scheduler's thread.
+package protocol TerminalPort: AnyObject {
+  var keys: any ByteChannel { get }
+  func setRaw(_ isRaw: Bool) throws(SystemError)
+  func currentSize() throws(SystemError) -> TerminalSize
+  /// Announces that the size changed.
+  func watchSize(_ announce: @escaping () -> Void) throws(SystemError) -> any Cancellable
+}
+
+extension Publishers {
+  /// See ``Terminal/sizes``.
+  public struct TerminalSizes: Publisher {
+    public typealias Output = TerminalSize
+    public typealias Failure = SystemError
+
+    let port: any TerminalPort
+    let scheduler: any LoopScheduler
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == TerminalSize, S.Failure == SystemError {
+      let subscription = HintSubscription<TerminalSize>(
+        ErasedSubscriber(subscriber), on: scheduler, keepsLatest: true
+      ) { [port] subscription throws(SystemError) in
+        let watch = try port.watchSize { [weak subscription] in
+          if let size = try? port.currentSize() { subscription?.add(size) }
+        }
+        subscription.add(try port.currentSize())
+        return watch
+      }
+      subscriber.receive(subscription: subscription)
+    }
+  }
+}

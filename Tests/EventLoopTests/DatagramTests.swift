@@ -1,0 +1,75 @@
+import FeedStream
+import TestSupport
+import Testing
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct DatagramTests {
+  private let loop = EventLoop()
+
+  private func socket() throws -> DatagramSocket { try DatagramSocket(at: .internet("127.0.0.1", port: 0), on: loop) }
+
+  @Test func `datagrams arrive whole, also empty ones, with their sender`() throws {
+    let (a, b) = (try socket(), try socket())
+    let large = Chunk(repeatElement(1, count: 60_000))
+    let received = Outcome(b.datagrams.prefix(3))
+    let sent = Outcome(["one", "", large].map { Datagram($0, to: b.address) }.publisher.write(to: a))
+    loop.run { received.isFinished }
+    #expect(sent.isFinished)
+    #expect(received.values.map(\.bytes) == ["one", "", large])
+    #expect(received.values.allSatisfy { $0.address == a.address && !$0.isCut })
+    for socket in [a, b] { socket.close() }
+    loop.run()
+  }
+
+  @Test func `without demand nothing is read, and what has no room is lost`() throws {
+    let (a, b) = (try socket(), try socket())
+    let puller = Puller(b.datagrams)
+    puller.request(1)
+    let block = Chunk(repeatElement(1, count: 10_000))
+    let sent = Outcome((0..<1_000).publisher.map { _ in Datagram(block, to: b.address) }.write(to: a))
+    loop.run { sent.isFinished }
+    #expect(puller.values.count == 1)
+    puller.request(1_000)
+    loop.run(for: .milliseconds(100))
+    #expect((2..<1_000).contains(puller.values.count))
+    puller.cancel()
+    for socket in [a, b] { socket.close() }
+    loop.run()
+  }
+
+  @Test func `an echo is one chain, and ends when its socket is closed`() throws {
+    let (server, client) = (try socket(), try socket())
+    let echo = Outcome(server.datagrams.catch { _ in Empty<Datagram, Never>() }.write(to: server))
+    let answer = Outcome(client.datagrams.first())
+    let sent = Outcome(Just(Datagram("ping", to: server.address)).write(to: client))
+    loop.run { answer.isFinished }
+    #expect(answer.values.map(\.bytes) == ["ping"])
+    #expect(sent.isFinished)
+    server.close()
+    #expect(echo.isFinished)
+    client.close()
+    loop.run()
+  }
+
+  @Test func `what cannot be sent or opened is an error that names it`() throws {
+    let a = try socket()
+    let other = SocketAddress.internet("127.0.0.1", port: 9)
+    for (datagram, name) in [
+      (Datagram(Chunk(repeatElement(1, count: 70_000)), to: other), "EMSGSIZE"),
+      (Datagram("x", to: .unix("/path")), "EINVAL"),
+    ] {
+      let sent = Outcome(Just(datagram).write(to: a))
+      loop.run { sent.completion != nil }
+      #expect((sent.error?.cause as? SystemError)?.name == name)
+      #expect((sent.error?.cause as? SystemError)?.subject == "\(datagram.address)")
+      #expect(sent.error?.unsent == datagram)
+    }
+    #expect(throws: SystemError("receive at", "\(a.address)", code: 98)) { try DatagramSocket(at: a.address, on: loop) }
+    #expect(throws: SystemError.self) { try DatagramSocket(at: .internet("nowhere", port: 1), on: loop) }
+    let (first, second) = (Outcome(a.datagrams), Outcome(a.datagrams))
+    #expect(second.error?.name == "EBUSY")
+    first.cancel()
+    a.close()
+    #expect(Outcome(a.datagrams).error?.name == "EBADF")
+    loop.run()
+  }
+}

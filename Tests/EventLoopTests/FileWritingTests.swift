@@ -1,0 +1,138 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct FileWritingTests {
+  private let loop = EventLoop()
+  private let folder = TemporaryFolder()
+
+  private func write(_ text: [String], _ writing: FileWriting, to name: String = "file") -> Outcome<Never, WriteError> {
+    let outcome = Outcome(text.map { Chunk($0) }.publisher.write(to: File(folder(name)), writing, on: loop))
+    loop.run()
+    return outcome
+  }
+
+  @Test func `a file is written from its beginning, or behind what is in it, or as a new one`() {
+    #expect(write(["hello, ", "", "world"], .replacing).isFinished)
+    #expect(folder.text("file") == "hello, world")
+    #expect(write(["short"], .replacing).isFinished)
+    #expect(folder.text("file") == "short")
+    #expect(write([" and more"], .appending).isFinished)
+    #expect(folder.text("file") == "short and more")
+    #expect(write(["x"], .creating).error?.cause is SystemError)
+    #expect(folder.text("file") == "short and more")
+    #expect(write(["new"], .creating, to: "other").isFinished)
+    #expect(folder.text("other") == "new")
+  }
+
+  @Test func `without bytes the file is there and empty`() {
+    #expect(write([], .replacing).isFinished)
+    #expect(folder.text("file") == "")
+  }
+
+  @Test func `many small chunks are gathered, and all of them arrive in order`() {
+    let lines = (0..<20_000).map { "\($0)\n" }
+    #expect(write(lines, .replacing).isFinished)
+    #expect(folder.text("file") == lines.joined())
+  }
+
+  @Test func `a file written atomically is replaced at the end, keeps its permissions, and leaves nothing beside it`()
+    throws
+  {
+    folder.write("before", to: "file")
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder("file"))
+    let chunks = PassthroughSubject<Chunk, Never>()
+    let outcome = Outcome(chunks.write(to: File(folder("file")), .atomically, on: loop))
+    chunks.send("after")
+    loop.run()
+    #expect(folder.text("file") == "before")
+    #expect(folder.names.count == 2)
+    chunks.send(completion: .finished)
+    loop.run()
+    #expect(outcome.isFinished)
+    #expect(folder.text("file") == "after")
+    #expect(folder.names == ["file"])
+    let attributes = try FileManager.default.attributesOfItem(atPath: folder("file"))
+    #expect(attributes[.posixPermissions] as? Int == 0o640)
+  }
+
+  @Test func `a link is followed when what it leads to is replaced`() throws {
+    folder.write("before", to: "file")
+    try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "file")
+    #expect(write(["after"], .atomically, to: "link").isFinished)
+    #expect(folder.text("file") == "after")
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder("link")) == "file")
+  }
+
+  @Test func `a failure of upstream and a cancellation leave a file that is written atomically as it was`() {
+    struct Lost: Error {}
+    folder.write("before", to: "file")
+    let chunks = PassthroughSubject<Chunk, Lost>()
+    let failing = Outcome(chunks.write(to: File(folder("file")), .atomically, on: loop))
+    chunks.send("half")
+    loop.run()
+    chunks.send(completion: .failure(Lost()))
+    loop.run()
+    #expect(failing.error?.cause is Lost)
+    #expect(folder.text("file") == "before")
+
+    let endless = PassthroughSubject<Chunk, Never>()
+    let cancelled = Outcome(endless.write(to: File(folder("file")), .atomically, on: loop))
+    endless.send("half")
+    loop.run()
+    cancelled.cancel()
+    loop.run()
+    #expect(folder.text("file") == "before")
+    #expect(folder.names == ["file"])
+  }
+
+  @Test func `an upstream that fails first leaves the file untouched`() {
+    struct Lost: Error {}
+    folder.write("before", to: "file")
+    let outcome = Outcome(Fail<Chunk, Lost>(error: Lost()).write(to: File(folder("file")), on: loop))
+    loop.run()
+    #expect(outcome.error != nil)
+    #expect(folder.text("file") == "before")
+  }
+
+  @Test func `a path that cannot be written is an error that names it and has the bytes`() {
+    for (path, reason) in [
+      ("/nonexistent/file", "ENOENT"), (folder.path, "EISDIR"), ("/proc/version", "EACCES"), (folder("a\0b"), "EINVAL"),
+      (folder(String(repeating: "n", count: 300)), "ENAMETOOLONG"),
+    ] {
+      for writing: FileWriting in [.replacing, .appending] {
+        let outcome = Outcome(["ab", "c"].map { Chunk($0) }.publisher.write(to: File(path), writing, on: loop))
+        loop.run()
+        let error = outcome.error?.cause as? SystemError
+        #expect(error?.subject == path)
+        // The administrator may write anything, and the system's own files refuse differently.
+        #expect(error?.name == reason || path.hasPrefix("/proc"))
+        #expect(outcome.error.map { Chunk(joining: $0.unwritten) } == "abc")
+      }
+    }
+  }
+
+  @Test func `a full disk is an error with exactly the bytes that are not in the file`() throws {
+    // A limit on the size of files stands in for the disk: in a process of its own, since it is for good.
+    try #require(FileManager.default.fileExists(atPath: "/dev/full"))
+    let outcome = Outcome(["ab", "c"].map { Chunk($0) }.publisher.write(to: File("/dev/full"), .appending, on: loop))
+    loop.run()
+    #expect((outcome.error?.cause as? SystemError)?.name == "ENOSPC")
+    #expect(outcome.error.map { Chunk(joining: $0.unwritten) } == "abc")
+    #expect("\(outcome.error!)".hasSuffix("; 3 bytes were not written"))
+  }
+
+  @Test func `upstream is asked only while there is room`() {
+    var asked = 0
+    let block = Chunk(repeatElement(1, count: 1_000))
+    let outcome = Outcome(
+      repeatElement(block, count: 100).publisher.handleEvents(receiveOutput: { _ in asked += 1 })
+        .write(to: File(folder("file")), limit: 5_000, on: loop))
+    // Before the loop has run, nothing can have been written.
+    #expect(asked == 5)
+    loop.run()
+    #expect(outcome.isFinished)
+    #expect(folder.text("file")?.utf8.count == 100_000)
+  }
+}

@@ -1,0 +1,124 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct FolderTests {
+  private let loop = EventLoop()
+  private let folder = TemporaryFolder()
+
+  private func make(_ path: String) throws {
+    try FileManager.default.createDirectory(atPath: folder(path), withIntermediateDirectories: true)
+  }
+
+  /// How many descriptors of this process lead into the folder.
+  private var openFolders: Int {
+    let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return numbers.count {
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(folder.path)
+        == true
+    }
+  }
+
+  @Test func `the entries of a folder are delivered with their kinds`() throws {
+    folder.write("", to: "file")
+    try make("below/deep")
+    try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "below")
+    #expect(mkfifo(folder("pipe"), 0o600) == 0)
+    let outcome = Outcome(Folder(folder.path).entries(on: loop))
+    loop.run()
+    let kinds = Dictionary(uniqueKeysWithValues: outcome.values.map { ($0.name, $0.kind) })
+    #expect(kinds == ["file": .file, "below": .folder, "link": .link, "pipe": .other])
+    #expect(outcome.isFinished)
+  }
+
+  @Test func `recursively, a folder comes before what is in it, and links are not followed`() throws {
+    try make("a/b/c")
+    folder.write("", to: "a/b/c/file")
+    try FileManager.default.createSymbolicLink(atPath: folder("a/b/again"), withDestinationPath: "../..")
+    let outcome = Outcome(Folder(folder.path).entries(recursively: true, on: loop))
+    loop.run()
+    let paths = outcome.values.map { String($0.path.dropFirst(folder.path.count + 1)) }
+    #expect(Set(paths) == ["a", "a/b", "a/b/c", "a/b/c/file", "a/b/again"])
+    let places = ["a", "a/b", "a/b/c", "a/b/c/file"].map { paths.firstIndex(of: $0)! }
+    #expect(places == places.sorted())
+  }
+
+  @Test func `no more is read than is asked for, and one folder is open at a time`() throws {
+    for index in 0..<200 { try make("\(index)") }
+    let puller = Puller(Folder(folder.path).entries(recursively: true, on: loop))
+    loop.run()
+    #expect(puller.values.isEmpty)
+    puller.request(100)
+    loop.run()
+    #expect(puller.values.count == 100)
+    #expect(openFolders == 1)
+    puller.request(1_000)
+    loop.run()
+    #expect(puller.values.count == 200)
+    #expect(openFolders == 0)
+  }
+
+  @Test func `a folder that cannot be read is an error that names it`() throws {
+    for path in ["/nonexistent", folder("file"), folder("a\0b")] {
+      folder.write("", to: "file")
+      let outcome = Outcome(Folder(path).entries(on: loop))
+      loop.run()
+      #expect(outcome.error?.subject == path)
+    }
+  }
+
+  @Test func `changes of entries are announced by their names`() throws {
+    let outcome = Outcome(Folder(folder.path).changes(on: loop))
+    loop.run(for: .milliseconds(50))
+    folder.write("1", to: "new")
+    loop.run { outcome.values.contains(.entry("new")) }
+    folder.append("2", to: "new")
+    loop.run { outcome.values.contains(.content("new")) }
+    try FileManager.default.moveItem(atPath: folder("new"), toPath: folder("old"))
+    loop.run { outcome.values.contains(.entry("old")) }
+    #expect(outcome.values.contains(.entry("new")))
+    #expect(outcome.values.contains(.content("new")))
+    #expect(outcome.values.contains(.entry("old")))
+    #expect(!outcome.values.contains(.unknown))
+    outcome.cancel()
+    loop.run()
+  }
+
+  @Test func `changes that are not asked for are delivered as one for each entry, and too many as unknown`() {
+    let puller = Puller(Folder(folder.path).changes(on: loop))
+    puller.request(1)
+    loop.run(for: .milliseconds(50))
+    for _ in 0..<10 { for name in ["a", "b"] { folder.write("x", to: name) } }
+    loop.run(for: .milliseconds(100))
+    #expect(puller.values.count == 1)
+    puller.request(100)
+    let names = puller.values.compactMap { if case .entry(let name) = $0 { name } else { nil } }
+    #expect(Set(names).isSuperset(of: ["a", "b"]))
+    #expect(puller.values.count <= 2 * 2 + 2 * 10)
+    for index in 0..<1_100 { folder.write("", to: "\(index)") }
+    let idle = Puller(Folder(folder.path).changes(on: loop))
+    idle.request(1)
+    loop.run(for: .milliseconds(50))
+    for index in 0..<1_100 { folder.write("x", to: "\(index)") }
+    loop.run(for: .milliseconds(200))
+    idle.request(2)
+    #expect(idle.values.last == .unknown)
+    for puller in [puller, idle] { puller.cancel() }
+    loop.run()
+  }
+
+  @Test func `a folder that vanishes ends its stream, and so does one that is not there`() throws {
+    try make("below")
+    let outcome = Outcome(Folder(folder("below")).changes(every: .milliseconds(20), on: loop))
+    loop.run(for: .milliseconds(50))
+    try FileManager.default.removeItem(atPath: folder("below"))
+    loop.run { outcome.completion != nil }
+    #expect(outcome.error == SystemError("watch", folder("below"), code: ENOENT))
+
+    let none = Outcome(Folder("/nonexistent").changes(on: loop))
+    #expect(none.completion == nil)
+    loop.run()
+    #expect(none.error == SystemError("watch", "/nonexistent", code: ENOENT))
+  }
+}

@@ -1,0 +1,109 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct FollowingTests {
+  private let loop = EventLoop()
+  private let folder = TemporaryFolder()
+
+  private func follow(
+    _ name: String = "log", from start: FollowingStart = .end, every interval: StreamInstant.Stride = .milliseconds(20)
+  ) -> Outcome<Chunk, SystemError> {
+    Outcome(File(folder(name)).following(from: start, every: interval, on: loop))
+  }
+
+  @Test func `what is appended is delivered, and what is there when it begins only if that is asked for`() {
+    folder.write("old\n", to: "log")
+    let (end, beginning) = (follow(), follow(from: .beginning))
+    loop.run { beginning.text == "old\n" }
+    folder.append("new\n", to: "log")
+    loop.run { end.text == "new\n" && beginning.text == "old\nnew\n" }
+    #expect(end.text == "new\n")
+    #expect(beginning.text == "old\nnew\n")
+    for outcome in [end, beginning] { outcome.cancel() }
+    loop.run()
+  }
+
+  @Test func `a change is noticed when it is announced, long before the next look`() {
+    folder.write("", to: "log")
+    let outcome = follow(every: .seconds(600))
+    loop.run(for: .milliseconds(50))
+    folder.append("now", to: "log")
+    loop.run { outcome.text == "now" }
+    #expect(outcome.text == "now")
+    outcome.cancel()
+    loop.run()
+  }
+
+  @Test func `a log that is rotated is read to its end, and the new one from its beginning`() throws {
+    folder.write("1", to: "log")
+    let outcome = follow(from: .beginning)
+    loop.run { outcome.text == "1" }
+    folder.append("2", to: "log")
+    try FileManager.default.moveItem(atPath: folder("log"), toPath: folder("log.1"))
+    folder.append("3", to: "log.1")
+    folder.write("4", to: "log")
+    loop.run { outcome.text == "1234" }
+    #expect(outcome.text == "1234")
+    outcome.cancel()
+    loop.run()
+  }
+
+  @Test func `a file that is emptied is read from its beginning`() throws {
+    folder.write("a long line", to: "log")
+    let outcome = follow(from: .beginning)
+    loop.run { outcome.text == "a long line" }
+    let file = try #require(FileHandle(forWritingAtPath: folder("log")))
+    try file.truncate(atOffset: 0)
+    file.write(Data("new".utf8))
+    try file.close()
+    loop.run { outcome.text == "a long linenew" }
+    #expect(outcome.text == "a long linenew")
+    outcome.cancel()
+    loop.run()
+  }
+
+  @Test func `a file that another replaces is followed by its name`() throws {
+    folder.write("one", to: "log")
+    let outcome = follow(from: .beginning)
+    loop.run { outcome.text == "one" }
+    folder.write("two", to: "new")
+    #expect(rename(folder("new"), folder("log")) == 0)
+    loop.run { outcome.text == "onetwo" }
+    folder.append("three", to: "log")
+    loop.run { outcome.text == "onetwothree" }
+    #expect(outcome.text == "onetwothree")
+    outcome.cancel()
+    loop.run()
+  }
+
+  @Test func `a file that is not there yet is waited for, and is read from its beginning`() {
+    let outcome = follow()
+    loop.run(for: .milliseconds(50))
+    #expect(outcome.completion == nil)
+    folder.write("first", to: "log")
+    loop.run { outcome.text == "first" }
+    #expect(outcome.text == "first")
+    outcome.cancel()
+    loop.run()
+  }
+
+  @Test func `without demand nothing is read`() {
+    folder.write("12345678", to: "log")
+    let puller = Puller(File(folder("log")).following(from: .beginning, chunkSize: 2, on: loop))
+    loop.run()
+    #expect(puller.values == [])
+    puller.request(2)
+    loop.run()
+    #expect(puller.values == ["12", "34"])
+    puller.cancel()
+  }
+
+  @Test func `what cannot be read is an error that names it`() {
+    let outcome = Outcome(File(folder.path).following(from: .beginning, on: loop))
+    loop.run()
+    #expect(outcome.error?.subject == folder.path)
+    #expect(outcome.error?.name == "EISDIR")
+  }
+}

@@ -1,0 +1,96 @@
+import FeedStream
+import Foundation
+
+/// What a stream delivered, and how it ended.
+final class Outcome<Output, Failure: Error> {
+  var values: [Output] = []
+  var completion: Subscribers.Completion<Failure>?
+  private var subscription: AnyCancellable?
+
+  init(_ publisher: some Publisher<Output, Failure>, onValue: @escaping (Output) -> Void = { _ in }) {
+    subscription = publisher.sink { [unowned self] in
+      completion = $0
+    } receiveValue: { [unowned self] in
+      values.append($0)
+      onValue($0)
+    }
+  }
+
+  func cancel() { subscription?.cancel() }
+
+  var isFinished: Bool { if case .finished = completion { true } else { false } }
+  var error: Failure? { if case .failure(let error) = completion { error } else { nil } }
+}
+
+extension Outcome where Output == Chunk {
+  var text: String { Chunk(joining: values).text }
+}
+
+/// Asks for values as a test says.
+final class Puller<Output, Failure: Error> {
+  var values: [Output] = []
+  var completion: Subscribers.Completion<Failure>?
+  private var subscription: (any Subscription)?
+
+  init(_ publisher: some Publisher<Output, Failure>) {
+    publisher.subscribe(
+      AnySubscriber(
+        receiveSubscription: { [unowned self] in subscription = $0 },
+        receiveValue: { [unowned self] in
+          values.append($0)
+          return .none
+        },
+        receiveCompletion: { [unowned self] in completion = $0 }))
+  }
+
+  func request(_ count: Int) { subscription?.request(.max(count)) }
+  func cancel() { subscription?.cancel() }
+}
+
+/// A folder for one test, gone with it.
+final class TemporaryFolder {
+  let path: String
+
+  init() {
+    path = FileManager.default.temporaryDirectory.appending(path: "feedstream-\(UUID().uuidString)").path
+    try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func callAsFunction(_ name: String) -> String { path + "/" + name }
+
+  /// The text of a file; `nil` when it is not there.
+  func text(_ name: String) -> String? { try? String(contentsOfFile: self(name), encoding: .utf8) }
+
+  func write(_ text: String, to name: String) { try! Data(text.utf8).write(to: URL(filePath: self(name))) }
+
+  func append(_ text: String, to name: String) {
+    let file = FileHandle(forWritingAtPath: self(name))!
+    file.seekToEndOfFile()
+    file.write(Data(text.utf8))
+    try! file.close()
+  }
+
+  var names: [String] { try! FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+}
+
+extension EventLoop {
+  /// Runs for a while, for what does not end by itself.
+  func run(for time: StreamInstant.Stride) {
+    let timer = LoopTimer(on: self) { self.stop() }
+    timer.start(after: time)
+    run(.untilStopped)
+    timer.close()
+  }
+
+  /// Runs until something holds, at most for ten seconds.
+  func run(until isDone: @escaping () -> Bool) {
+    let deadline = now.advanced(by: .seconds(10))
+    let look = schedule(after: now, interval: .milliseconds(2), tolerance: .zero, options: nil) {
+      if isDone() || self.now > deadline { self.stop() }
+    }
+    run(.untilStopped)
+    look.cancel()
+  }
+}

@@ -1,0 +1,55 @@
+import FeedStream
+import TestSupport
+import Testing
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct NameTests {
+  private let loop = EventLoop()
+
+  @Test func `a name and a numeric address are looked up, and a name that is not one is an error`() {
+    let local = Outcome(SocketAddress.lookUp("localhost", port: 80, on: loop))
+    let four = Outcome(SocketAddress.lookUp("127.0.0.1", port: 1, on: loop))
+    let six = Outcome(SocketAddress.lookUp("::1", port: 2, on: loop))
+    let none = Outcome(SocketAddress.lookUp("not a host", port: 1, on: loop))
+    loop.run()
+    #expect(local.values.first?.contains(.internet("127.0.0.1", port: 80)) == true)
+    #expect(four.values == [[.internet("127.0.0.1", port: 1)]])
+    #expect(six.values == [[.internet("::1", port: 2)]])
+    #expect(none.error?.subject == "not a host")
+    #expect(none.error?.name.hasPrefix("EAI_") == true)
+  }
+
+  @Test(arguments: ["", "a\0b"]) func `a host that cannot be is refused`(_ host: String) {
+    let outcome = Outcome(SocketAddress.lookUp(host, port: 1, on: loop))
+    loop.run()
+    #expect(outcome.error?.name == "EINVAL")
+  }
+
+  @Test func `a connection is made by name, to whichever family answers`() throws {
+    let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
+    let port = listener.address.port!
+    let server = Outcome(listener.connections.prefix(1))
+    // Where the name has an address of IPv6 as well, nobody listens there.
+    let client = Outcome(Connection.connect(to: "localhost:\(port)", on: loop))
+    loop.run { client.completion != nil && !server.values.isEmpty }
+    #expect(client.values.first?.peer == listener.address)
+    listener.close()
+    loop.run { server.isFinished }
+    let refused = Outcome(Connection.connect(to: "127.0.0.1:\(port)", on: loop))
+    loop.run()
+    #expect(refused.error == SystemError("connect to", "127.0.0.1:\(port)", code: 111))
+  }
+
+  @Test(arguments: ["localhost", "localhost:", "localhost:http", "localhost:70000", ":80", "[]:80", "localhost:-1"])
+  func `a place without a host or a port is an error that shows it`(_ place: String) {
+    let outcome = Outcome(Connection.connect(to: place, on: loop))
+    #expect(outcome.error?.name == "EINVAL")
+    #expect(outcome.error?.subject.contains(place) == true)
+  }
+
+  @Test func `a look-up that is cancelled delivers nothing`() {
+    let outcome = Outcome(SocketAddress.lookUp("localhost", port: 80, on: loop))
+    outcome.cancel()
+    loop.run()
+    #expect(outcome.values.isEmpty && outcome.completion == nil)
+  }
+}

@@ -1,0 +1,234 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct SubprocessTests {
+  private let loop = EventLoop()
+  private let folder = TemporaryFolder()
+
+  private func run(_ subprocess: Subprocess) -> Outcome<Chunk, SubprocessError> {
+    let outcome = Outcome(subprocess.output(on: loop))
+    loop.run()
+    return outcome
+  }
+
+  private func shell(_ script: String, environment: Subprocess.Environment = .inherited) -> Subprocess {
+    Subprocess("/bin/sh", ["-c", script], environment: environment)
+  }
+
+  @Test func `a program's output is delivered, and its arguments are read by no shell`() {
+    let outcome = run(Subprocess("printf", ["%s|", "a b", "$HOME", "", "*"]))
+    #expect(outcome.text == "a b|$HOME||*|")
+    #expect(outcome.isFinished)
+  }
+
+  @Test func `processes are piped into one another`() {
+    let lines = Subprocess("printf", ["one\\ntwo\\nthree\\n"]).output(on: loop)
+      .pipe(through: Subprocess("grep", ["t"]), on: loop)
+      .pipe(through: Subprocess("sort"), on: loop)
+      .lines()
+    let outcome = Outcome(lines)
+    loop.run()
+    #expect(outcome.values == ["three", "two"])
+    #expect(outcome.isFinished)
+  }
+
+  @Test func `a megabyte passes a program that answers while it is written to`() {
+    let block = Chunk(repeatElement(UInt8(ascii: "x"), count: 64 * 1024))
+    let outcome = Outcome(repeatElement(block, count: 16).publisher.pipe(through: Subprocess("cat"), on: loop))
+    loop.run()
+    #expect(outcome.values.reduce(0) { $0 + $1.count } == 1 << 20)
+    #expect(outcome.isFinished)
+  }
+
+  @Test func `a program that does not succeed is an error with its status and its complaint`() {
+    var subprocess = shell("echo out; echo complaint >&2; exit 3")
+    subprocess.standardErrors = .pipe
+    let outcome = run(subprocess)
+    #expect(outcome.text == "out\n")
+    #expect(outcome.error?.description == "/bin/sh exited with 3: complaint")
+    #expect(run(shell("kill -9 $$")).error?.description == "/bin/sh ended by signal 9")
+  }
+
+  @Test func `a program need not read its input to the end`() {
+    let endless = repeatElement(Chunk("y\n"), count: .max).publisher
+    let outcome = Outcome(endless.pipe(through: Subprocess("head", ["-n", "2"]), on: loop))
+    loop.run()
+    #expect(outcome.text == "y\ny\n")
+    #expect(outcome.isFinished)
+  }
+
+  @Test func `a failure of what is written ends the program`() {
+    struct Lost: Error {}
+    let input = PassthroughSubject<Chunk, Lost>()
+    let outcome = Outcome(input.pipe(through: Subprocess("cat"), on: loop))
+    input.send(completion: .failure(Lost()))
+    loop.run()
+    guard case .input(let cause)? = outcome.error else {
+      Issue.record("\(String(describing: outcome.error))")
+      return
+    }
+    #expect(cause is Lost)
+  }
+
+  @Test func `a program that is not there, may not run or has no folder is an error that names it`() {
+    folder.write("#!/bin/sh", to: "plain")
+    var inNowhere = Subprocess("true")
+    inNowhere.folder = "/nonexistent"
+    for (subprocess, subject, name) in [
+      (Subprocess("no-such-program"), "no-such-program", "ENOENT"),
+      (Subprocess(folder("none")), folder("none"), "ENOENT"),
+      (Subprocess(folder("plain")), folder("plain"), "EACCES"), (inNowhere, "/nonexistent", "ENOENT"),
+      (Subprocess("a\0b"), "a\0b", "EINVAL"), (Subprocess(""), "a program without a name", "ENOENT"),
+      (Subprocess("true", environment: ["A=B": ""]), "true", "EINVAL"),
+    ] {
+      guard case .system(let error)? = run(subprocess).error else {
+        Issue.record("\(subprocess)")
+        continue
+      }
+      #expect((error.subject, error.name) == (subject, name))
+    }
+  }
+
+  @Test func `the environment is this process's, or changed, or clean`() {
+    setenv("FEEDSTREAM_SECRET", "hidden", 1)
+    let script = "echo ${FEEDSTREAM_SECRET-none} ${A-none}"
+    #expect(run(shell(script)).text == "hidden none\n")
+    #expect(run(shell(script, environment: .inherited.setting("A", to: "1"))).text == "hidden 1\n")
+    #expect(run(shell(script, environment: .inherited.removing("FEEDSTREAM_SECRET"))).text == "none none\n")
+    #expect(run(shell(script, environment: ["A": "1"])).text == "none 1\n")
+    #expect(run(Subprocess("env", environment: .clean)).text == "")
+  }
+
+  @Test func `no descriptor is inherited but the standard streams`() throws {
+    // Opened as careless libraries do.
+    let careless = open("/dev/null", O_RDONLY)
+    defer { close(careless) }
+    var subprocess = shell("ls /proc/self/fd")
+    subprocess.standardErrors = .null
+    // `ls` itself opens the folder as the next one.
+    #expect(run(subprocess).text == "0\n1\n2\n3\n")
+  }
+
+  @Test func `it begins in its folder, and with an empty input`() throws {
+    var subprocess = shell("pwd -P; cat")
+    subprocess.folder = folder.path
+    #expect(run(subprocess).text == (folder.path as NSString).resolvingSymlinksInPath + "\n")
+  }
+
+  @Test func `limits hold from the beginning`() {
+    var subprocess = shell("ulimit -n; ulimit -t; ulimit -f; ulimit -v")
+    subprocess.limits = .init(processorSeconds: 7, memoryBytes: 1 << 30, fileBytes: 1 << 20, openFiles: 20)
+    #expect(run(subprocess).text == "20\n7\n2048\n1048576\n")
+    var greedy = shell("while :; do :; done")
+    greedy.limits.processorSeconds = 1
+    #expect(run(greedy).error?.description == "/bin/sh ended by signal \(SIGXCPU)")
+  }
+
+  @Test func `cancelling ends a program, and a deaf one is killed after its grace`() throws {
+    let polite = try Subprocess("sleep", ["100"]).start(on: loop)
+    let status = Outcome(polite.exit)
+    polite.cancel()
+    loop.run()
+    #expect(status.values == [.signaled(SIGTERM)])
+
+    var deaf = shell("trap '' TERM; echo ready; while :; do sleep 0.05; done")
+    deaf.grace = .milliseconds(100)
+    let child = try deaf.start(on: loop)
+    let (end, output) = (Outcome(child.exit), Outcome(child.output))
+    loop.run { output.text == "ready\n" }
+    let begun = loop.now
+    child.cancel()
+    loop.run { !end.values.isEmpty }
+    #expect(end.values == [.signaled(SIGKILL)])
+    #expect(begun.distance(to: loop.now) >= .milliseconds(100))
+    output.cancel()
+    loop.run()
+  }
+
+  @Test func `a subscription that is cancelled ends its program, and so does one that is dropped`() {
+    let cancelled = Outcome(shell("echo $$; exec sleep 100").output(on: loop))
+    loop.run { !cancelled.values.isEmpty }
+    cancelled.cancel()
+    loop.run()
+    #expect(kill(Int32(cancelled.text.dropLast())!, 0) == -1)
+
+    var dropped: Outcome<Chunk, SubprocessError>? = Outcome(shell("echo $$; exec sleep 100").output(on: loop))
+    loop.run { dropped?.values.isEmpty == false }
+    let number = Int32(dropped!.text.dropLast())!
+    dropped = nil
+    loop.run()
+    #expect(kill(number, 0) == -1)
+  }
+
+  @Test func `a session of its own ends with it`() throws {
+    var subprocess = shell("sleep 100 & echo $!; wait")
+    subprocess.endsDescendants = true
+    let outcome = Outcome(subprocess.output(on: loop))
+    loop.run { !outcome.values.isEmpty }
+    let below = Int32(outcome.text.dropLast())!
+    #expect(kill(below, 0) == 0)
+    outcome.cancel()
+    loop.run()
+    // It is nobody's child here: the system cleans up after it in its own time.
+    loop.run {
+      kill(below, 0) == -1
+        || (try? String(contentsOfFile: "/proc/\(below)/stat", encoding: .utf8))?.contains(") Z") != false
+    }
+    #expect((try? String(contentsOfFile: "/proc/\(below)/stat", encoding: .utf8))?.contains(") S") != true)
+  }
+
+  @Test func `a loop that closes ends its programs and leaves no zombie`() throws {
+    var number: Int32 = 0
+    try withLoop { loop in
+      let child = try Subprocess("sleep", ["100"]).start(on: loop)
+      number = child.number
+      loop.run(.oneTurn)
+    }
+    #expect(kill(number, 0) == -1)
+  }
+
+  @Test func `the end of the program and of its output may come in either order`() {
+    // The program that it leaves behind keeps the output open.
+    let late = run(shell("(sleep 0.2; echo late) & echo early"))
+    #expect(late.text == "early\nlate\n")
+    #expect(late.isFinished)
+    let closed = run(shell("echo early; exec >&-; sleep 0.2; exit 4"))
+    #expect(closed.text == "early\n")
+    #expect(closed.error?.description == "/bin/sh exited with 4")
+  }
+
+  @Test func `a program waits when nobody reads it`() throws {
+    let puller = Puller(shell("yes & sleep 100").output(on: loop))
+    puller.request(1)
+    loop.run(for: .milliseconds(200))
+    #expect(puller.values.count == 1)
+    puller.cancel()
+    loop.run(for: .milliseconds(50))
+  }
+
+  @Test func `a hundred programs, several at a time, all end`() {
+    let outcome = Outcome(
+      (0..<100).publisher.setFailureType(to: SubprocessError.self)
+        .flatMap(maxPublishers: .max(8)) { [loop] _ in Subprocess("true").output(on: loop) })
+    loop.run()
+    #expect(outcome.isFinished)
+  }
+
+  @Test func `writing to what nobody reads is an error and does not end the process`() throws {
+    let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
+    let server = Outcome(listener.connections.prefix(1), onValue: { $0.close() })
+    let client = Outcome(
+      Connection.connect(to: listener.address, on: loop).mapError { $0 as any Error }.flatMap { connection in
+        repeatElement(Chunk(repeatElement(1, count: 65_536)), count: 1_000).publisher.write(to: connection)
+          .mapError { $0 as any Error }
+      })
+    loop.run(until: { client.completion != nil })
+    let cause = (client.error as? WriteError)?.cause as? SystemError
+    #expect(["EPIPE", "ECONNRESET"].contains(cause?.name))
+    #expect(server.values.count == 1)
+    listener.close()
+    loop.run()
+  }
+}

@@ -1,0 +1,51 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct SystemStreamTests {
+  private let loop = EventLoop()
+
+  @Test func `signals are delivered as they are asked for, each once`() {
+    let puller = Puller(Signals.received(SIGUSR1, SIGUSR2, on: loop))
+    puller.request(1)
+    for number in [SIGUSR1, SIGUSR1, SIGUSR2, SIGUSR2, SIGUSR2] {
+      kill(getpid(), number)
+      loop.run(for: .milliseconds(20))
+    }
+    #expect(puller.values == [SIGUSR1])
+    puller.request(10)
+    #expect(puller.values == [SIGUSR1, SIGUSR1, SIGUSR2])
+    puller.cancel()
+    loop.run()
+  }
+
+  @Test func `a signal that cannot be caught is an error that names it`() {
+    for number in [SIGKILL, 1_000] {
+      let outcome = Outcome(Signals.received(number, on: loop))
+      loop.run()
+      #expect(outcome.error == SystemError("watch", "signal \(number)", code: EINVAL))
+    }
+  }
+
+  @Test func `random bytes come in chunks of a size, one for each that is asked for`() {
+    let puller = Puller(RandomBytes.chunks(of: 32, on: loop))
+    loop.run()
+    #expect(puller.values.isEmpty)
+    puller.request(3)
+    loop.run()
+    #expect(puller.values.map(\.count) == [32, 32, 32])
+    #expect(Set(puller.values).count == 3)
+    puller.cancel()
+  }
+
+  @Test func `without a terminal there is an error that says so`() throws {
+    // Where the tests have a terminal, it is opened.
+    do throws(SystemError) {
+      _ = try Terminal(on: loop)
+    } catch {
+      #expect(error.subject == "the terminal")
+    }
+    loop.run()
+  }
+}
