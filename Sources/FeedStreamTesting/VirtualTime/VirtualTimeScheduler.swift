@@ -54,6 +54,8 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   private let isMoving = Atomic(false)
   let audit = Audit()
   let actors: ActorLane
+  /// What the rooms above keep with a scheduler; theirs to know.
+  @exclusivity(unchecked) var attachment: AnyObject?
   private lazy var pass = CurrentDomain.Token(self)
 
   /// - Parameters:

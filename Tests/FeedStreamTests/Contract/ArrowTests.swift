@@ -31,7 +31,7 @@ import Testing
   @Test func `the rooms of the testing kit name only those below them`() throws {
     let house = try House("Sources/FeedStreamTesting")
     let order = [
-      "Reporting", "VirtualTime", "Schedulers", "Recording", "Marbles", "Scripted", "Expecting", "Verifying",
+      "Reporting", "VirtualTime", "World", "Schedulers", "Recording", "Marbles", "Scripted", "Expecting", "Verifying",
       "Diagrams", "Rules",
     ]
     #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")

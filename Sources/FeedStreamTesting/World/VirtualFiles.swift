@@ -1,0 +1,276 @@
+public import FeedStream
+
+/// The files of virtual time, with faults where a test wants them.
+///
+///     time.files["feed.json"] = "[]"
+///     time.files.capacity = 100                                  // a disk that gets full
+///     time.files.fail(.sync, of: "feed.json", code: EIO)         // once
+///
+/// A path is what was given, without looking at `.`, `..` or links; the folders above a file are there.
+// @unchecked: everything in virtual time runs on one thread, also what an event loop would give to its pool.
+public final class VirtualFiles: FileSystem, @unchecked Sendable {
+  /// A call that can fail.
+  public enum Operation: Hashable, Sendable {
+    case open, read, write, sync, rename
+  }
+
+  fileprivate final class Node {
+    var bytes: [UInt8] = []
+    var modified: Int64 = 0
+    var permissions: UInt16 = 0o644
+    let number: UInt64
+    let isFolder: Bool
+
+    init(_ number: UInt64, isFolder: Bool) {
+      self.number = number
+      self.isFolder = isFolder
+    }
+  }
+
+  private struct Fault {
+    var operation: Operation
+    /// `nil` for any.
+    var path: String?
+    var code: Int32
+    /// How many bytes are read or written before.
+    var count: Int
+  }
+
+  /// How many bytes all files may have; `nil` for any number.
+  public var capacity: Int?
+
+  /// True when changes are not announced to those who watch, as a system does that has too many.
+  public var isMute = false
+
+  private unowned let time: VirtualTimeScheduler
+  private var nodes: [String: Node] = [:]
+  private var faults: [Fault] = []
+  private var watches: [Int: (folder: String, announce: (FolderHint) -> Void)] = [:]
+  private var count: UInt64 = 0
+
+  init(_ time: VirtualTimeScheduler) { self.time = time }
+
+  // MARK: For tests
+
+  /// The content of a file; `nil` when there is none. Setting it replaces the file by another one, as a rename does.
+  public subscript(path: String) -> Chunk? {
+    get { nodes[path].flatMap { $0.isFolder ? nil : Chunk($0.bytes) } }
+    set {
+      guard let newValue else { return remove(path) }
+      let node = make(path)
+      node.bytes = Array(newValue)
+      touch(path, .content)
+    }
+  }
+
+  /// Appends to a file, which is made if it is not there.
+  public func append(_ bytes: Chunk, to path: String) {
+    (nodes[path] ?? make(path)).bytes += bytes
+    touch(path, .content)
+  }
+
+  /// Cuts a file to a length.
+  public func truncate(_ path: String, to count: Int = 0) {
+    nodes[path]?.bytes.removeSubrange(count...)
+    touch(path, .content)
+  }
+
+  /// Makes a folder.
+  public func makeFolder(_ path: String) { if nodes[path] == nil { nodes[path] = node(isFolder: true) } }
+
+  /// Gives a file another name.
+  public func move(_ path: String, to other: String) { try? rename(path, to: other) }
+
+  /// The paths of all files, sorted.
+  public var paths: [String] { nodes.filter { !$0.value.isFolder }.keys.sorted() }
+
+  /// Lets the next such call for a path fail.
+  ///
+  /// - Parameters:
+  ///   - code: the system's error number.
+  ///   - count: how many bytes are read or written before, also by several calls.
+  public func fail(_ operation: Operation, of path: String, code: Int32, after count: Int = 0) {
+    faults.append(Fault(operation: operation, path: path, code: code, count: count))
+  }
+
+  /// Lets the next such call for any path fail.
+  public func failNext(_ operation: Operation, code: Int32) {
+    faults.append(Fault(operation: operation, path: nil, code: code, count: 0))
+  }
+
+  // MARK: What happens
+
+  private func node(isFolder: Bool) -> Node {
+    count += 1
+    let node = Node(count, isFolder: isFolder)
+    node.modified = time.now.nanoseconds
+    return node
+  }
+
+  private func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private func make(_ path: String) -> Node {
+    var above = folder(of: path)
+    while nodes[above] == nil {
+      nodes[above] = node(isFolder: true)
+      above = folder(of: above)
+    }
+    let node = node(isFolder: false)
+    nodes[path] = node
+    touch(path, .entry)
+    return node
+  }
+
+  fileprivate func touch(_ path: String, _ kind: FolderHint.Kind) {
+    let folder = folder(of: path)
+    let now = time.now.nanoseconds
+    // Two changes at one instant are two changes.
+    if kind == .content, let node = nodes[path] { node.modified = max(now, node.modified + 1) }
+    if kind == .entry, let node = nodes[folder] { node.modified = max(now, node.modified + 1) }
+    let name = String(path.dropFirst(folder.count).drop { $0 == "/" })
+    for (key, watch) in watches where watch.folder == folder && !isMute {
+      time.schedule { [weak self] in
+        if let watch = self?.watches[key] { watch.announce(FolderHint(name: folder == "." ? path : name, kind: kind)) }
+      }
+    }
+  }
+
+  /// How many of `count` bytes pass before a fault, and its number.
+  fileprivate func fault(_ operation: Operation, _ path: String, _ count: Int = 0) -> (passes: Int, code: Int32?) {
+    guard let index = faults.firstIndex(where: { $0.operation == operation && $0.path ?? path == path }) else {
+      return (count, nil)
+    }
+    guard faults[index].count < max(count, 1) else {
+      faults[index].count -= count
+      return (count, nil)
+    }
+    let fault = faults.remove(at: index)
+    return (fault.count, fault.code)
+  }
+
+  fileprivate var room: Int {
+    capacity.map { max($0 - nodes.values.reduce(0) { $0 + $1.bytes.count }, 0) } ?? .max
+  }
+
+  // MARK: FileSystem
+
+  package func open(_ path: String, _ opening: FileOpening) throws(SystemError) -> any OpenFile {
+    if let code = fault(.open, path).code { throw SystemError("open", path, code: code) }
+    let node = nodes[path]
+    if node?.isFolder == true { throw SystemError("open", path, code: 21) }  // EISDIR
+    switch opening {
+    case .reading:
+      guard let node else { throw SystemError("open", path, code: 2) }  // ENOENT
+      return VirtualFile(node, path, self)
+    case .creating(let permissions):
+      guard node == nil else { throw SystemError("open", path, code: 17) }  // EEXIST
+      let node = make(path)
+      node.permissions = permissions
+      return VirtualFile(node, path, self)
+    case .replacing, .appending:
+      let node = node ?? make(path)
+      if case .replacing = opening, !node.bytes.isEmpty {
+        node.bytes = []
+        touch(path, .content)
+      }
+      return VirtualFile(node, path, self)
+    }
+  }
+
+  package func status(of path: String) throws(SystemError) -> FileStatus? { nodes[path]?.status }
+
+  package func destination(of path: String) -> String { path }
+
+  package func rename(_ path: String, to other: String) throws(SystemError) {
+    if let code = fault(.rename, other).code { throw SystemError("replace", other, code: code) }
+    guard let node = nodes[path] else { throw SystemError("replace", other, code: 2) }
+    nodes[path] = nil
+    nodes[other] = node
+    for path in [path, other] { touch(path, .entry) }
+  }
+
+  package func remove(_ path: String) {
+    guard nodes.removeValue(forKey: path) != nil else { return }
+    let below = path + "/"
+    for path in nodes.keys where path.hasPrefix(below) { nodes[path] = nil }
+    touch(path, .entry)
+  }
+
+  package func openFolder(_ path: String) throws(SystemError) -> any OpenFolder {
+    if let code = fault(.open, path).code { throw SystemError("read the folder", path, code: code) }
+    guard let node = nodes[path] else { throw SystemError("read the folder", path, code: 2) }
+    guard node.isFolder else { throw SystemError("read the folder", path, code: 20) }  // ENOTDIR
+    let entries = nodes.keys.filter { $0 != path && folder(of: $0) == path }.sorted()
+    return VirtualFolder(entries.map { FolderEntry(path: $0, kind: nodes[$0]!.isFolder ? .folder : .file) })
+  }
+
+  func watch(_ folder: String, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) -> any Cancellable {
+    guard nodes[folder]?.isFolder == true || folder == "." else { throw SystemError("watch", folder, code: 2) }
+    count += 1
+    let key = Int(count)
+    watches[key] = (folder, announce)
+    return AnyCancellable { [weak self] in self?.watches[key] = nil }
+  }
+}
+
+extension VirtualFiles.Node {
+  fileprivate var status: FileStatus {
+    FileStatus(
+      identity: FileIdentity(device: 1, number: number), size: Int64(bytes.count), modified: modified,
+      permissions: permissions)
+  }
+}
+
+private final class VirtualFile: OpenFile {
+  private let node: VirtualFiles.Node
+  private let path: String
+  private let files: VirtualFiles
+  private var place = 0
+
+  init(_ node: VirtualFiles.Node, _ path: String, _ files: VirtualFiles) {
+    self.node = node
+    self.path = path
+    self.files = files
+  }
+
+  func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int {
+    let begin = offset.map { Int($0) } ?? place
+    let bytes = node.bytes.dropFirst(begin).prefix(room.count)
+    let (passes, code) = files.fault(.read, path, bytes.count)
+    if let code, passes == 0 { throw SystemError("read", path, code: code) }
+    // The next call fails then.
+    if let code { files.fail(.read, of: path, code: code) }
+    _ = room.update(fromContentsOf: bytes.prefix(passes))
+    place = begin + passes
+    return passes
+  }
+
+  func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?) {
+    let bytes = Chunk(joining: chunks)
+    var (passes, code) = files.fault(.write, path, bytes.count)
+    if files.room < passes { (passes, code) = (files.room, 28) }  // ENOSPC
+    node.bytes += bytes.prefix(passes)
+    files.touch(path, .content)
+    return (passes, code.map { SystemError("write to", path, code: $0) })
+  }
+
+  func sync() throws(SystemError) {
+    if let code = files.fault(.sync, path).code { throw SystemError("sync", path, code: code) }
+  }
+
+  func status() throws(SystemError) -> FileStatus { node.status }
+}
+
+private final class VirtualFolder: OpenFolder {
+  private var entries: ArraySlice<FolderEntry>
+
+  init(_ entries: [FolderEntry]) { self.entries = entries[...] }
+
+  func next(_ limit: Int) throws(SystemError) -> [FolderEntry] {
+    defer { entries = entries.dropFirst(limit) }
+    return Array(entries.prefix(limit))
+  }
+}

@@ -1,0 +1,284 @@
+public import FeedStream
+
+/// A network in virtual time: names, listeners, connections and datagrams between the streams of one test.
+public final class VirtualInternet {
+  /// What a connection is like. A change holds for connections made from then on.
+  public struct Link: Hashable, Sendable {
+    /// How long a byte takes from one side to the other; connecting takes as long.
+    public var latency: StreamInstant.Stride = .zero
+    /// How many bytes a second each direction carries; `nil` for any number.
+    public var bytesPerSecond: Int?
+    /// How many bytes each direction holds, on the way and unread, before its writer has to wait: 64 KiB unless changed.
+    public var buffer = 64 * 1024
+    /// The most bytes that arrive as one chunk: 16 KiB unless changed. With 1 every byte comes alone.
+    public var segment = 16 * 1024
+    /// Loses the connection when so many bytes of the side that connected have arrived.
+    public var lostAfterBytesUp: Int?
+    /// Loses the connection when so many bytes of the side that listened have arrived.
+    public var lostAfterBytesDown: Int?
+
+    public init() {}
+
+    func time(for count: Int) -> StreamInstant.Stride {
+      guard let bytesPerSecond, bytesPerSecond > 0 else { return .zero }
+      return .nanoseconds(Int(Double(count) / Double(bytesPerSecond) * 1e9))
+    }
+  }
+
+  /// What becomes of an attempt to connect to an address.
+  public enum Answer: Hashable, Sendable {
+    /// What is there: a listener, or a refusal when nobody listens.
+    case usual
+    /// None: the attempt waits forever.
+    case silence
+    /// The system's error number.
+    case failure(Int32)
+  }
+
+  /// What connections made from now on are like.
+  public var link = Link()
+  /// How addresses answer, where that is not as usual.
+  public var answers: [SocketAddress: Answer] = [:]
+  /// The addresses of hosts. Numeric addresses are their own; any other name is not known.
+  public var hosts: [String: [String]] = ["localhost": ["127.0.0.1"]]
+  /// How long a look-up takes; `nil` for without end.
+  public var lookUpLatency: StreamInstant.Stride? = .zero
+  /// True for a datagram that gets lost on its way.
+  public var losesDatagram: (Datagram) -> Bool = { _ in false }
+  /// How many bytes of datagrams wait for a reader; what arrives beyond that is dropped: 208 KiB unless changed.
+  public var datagramBuffer = 208 * 1024
+  /// How many datagrams were lost or dropped, or had nobody to receive them.
+  public internal(set) var lostDatagrams = 0
+
+  private unowned let time: VirtualTimeScheduler
+  private var listeners: [SocketAddress: VirtualListener] = [:]
+  private var datagramPorts: [SocketAddress: VirtualDatagrams] = [:]
+  private var channels: [Weak] = []
+  private var nextPort = 49_152
+
+  private struct Weak {
+    weak var channel: VirtualChannel?
+  }
+
+  init(_ time: VirtualTimeScheduler) { self.time = time }
+
+  /// Loses every connection that is open now.
+  public func loseConnections() {
+    for entry in channels { entry.channel?.lose(104) }  // ECONNRESET
+    channels = []
+  }
+
+  // MARK: Connections
+
+  func listen(at address: SocketAddress, backlog: Int) throws(SystemError) -> VirtualListener {
+    let address = try place(of: address, "listen at")
+    guard listeners[address] == nil else { throw SystemError("listen at", "\(address)", code: 98) }  // EADDRINUSE
+    let listener = VirtualListener(address, backlog: backlog) { [weak self] in self?.listeners[address] = nil }
+    listeners[address] = listener
+    return listener
+  }
+
+  /// The address with a port, chosen when there is none.
+  private func place(of address: SocketAddress, _ operation: String) throws(SystemError) -> SocketAddress {
+    guard case .internet(let host, let port) = address.kind else { return address }
+    guard (0...65_535).contains(port), Self.isNumeric(host) else {
+      throw SystemError(operation, "\(address)", code: 22)  // EINVAL
+    }
+    guard port == 0 else { return address }
+    nextPort += 1
+    return .internet(host, port: nextPort - 1)
+  }
+
+  func connect(
+    to address: SocketAddress, _ done: @escaping (Result<any ByteChannel, SystemError>) -> Void
+  ) -> any Cancellable {
+    let attempt = Attempt()
+    let latency = link.latency
+    attempt.step = time.after(latency, "a connection to \(address)") { [self] in
+      let answer = answers[address] ?? .usual
+      switch (answer, listeners[address]) {
+      case (.silence, _): attempt.step = nil
+      case (.failure(let code), _): done(.failure(SystemError("connect to", "\(address)", code: code)))
+      case (.usual, nil):
+        let code: Int32 = if case .unix = address.kind { 2 } else { 111 }  // ENOENT, ECONNREFUSED
+        done(.failure(SystemError("connect to", "\(address)", code: code)))
+      case (.usual, let listener?):
+        listener.whenThereIsRoom(for: attempt) { [self] in
+          let client: SocketAddress = if case .unix = address.kind { address } else { nextClient() }
+          let (near, far) = VirtualChannel.pair(time, client: client, server: address, link)
+          channels.removeAll { $0.channel == nil }
+          channels.append(Weak(channel: near))
+          listener.add(far)
+          attempt.step = time.after(latency, "a connection to \(address)") { done(.success(near)) }
+        }
+      }
+    }
+    return attempt
+  }
+
+  private func nextClient() -> SocketAddress {
+    nextPort += 1
+    return .internet("127.0.0.1", port: nextPort - 1)
+  }
+
+  final class Attempt: Cancellable {
+    var step: (any Cancellable)?
+    private(set) var isCancelled = false
+
+    func cancel() {
+      isCancelled = true
+      step?.cancel()
+    }
+  }
+
+  // MARK: Names
+
+  private static func isNumeric(_ host: String) -> Bool {
+    host.contains(":") || host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { UInt8($0) != nil }
+  }
+
+  func lookUp(
+    _ host: String, _ port: Int, _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
+  ) -> any Cancellable {
+    guard let lookUpLatency else { return Attempt() }
+    return time.after(lookUpLatency, "the look-up of \(host)") { [self] in
+      if let found = Self.isNumeric(host) ? [host] : hosts[host] {
+        done(.success(found.map { .internet($0, port: port) }))
+      } else {
+        done(.failure(SystemError("look up", host, code: 3008)))  // EAI_NONAME, as libuv has it
+      }
+    }
+  }
+
+  // MARK: Datagrams
+
+  func openDatagrams(at address: SocketAddress) throws(SystemError) -> VirtualDatagrams {
+    let address = try place(of: address, "receive at")
+    guard datagramPorts[address] == nil else { throw SystemError("receive at", "\(address)", code: 98) }
+    let port = VirtualDatagrams(address, self)
+    datagramPorts[address] = port
+    return port
+  }
+
+  func close(_ port: VirtualDatagrams) { datagramPorts[port.address] = nil }
+
+  /// - Returns: what delivers it, or takes it back.
+  func carry(_ datagram: Datagram, from sender: SocketAddress) -> any Cancellable {
+    time.after(link.latency, "a datagram for \(datagram.address)") { [self] in
+      guard !losesDatagram(datagram), let port = datagramPorts[datagram.address],
+        port.receive(Datagram(datagram.bytes, to: sender))
+      else {
+        lostDatagrams += 1
+        return
+      }
+    }
+  }
+}
+
+/// What waits for connections in virtual time.
+final class VirtualListener: ListeningSocket {
+  let address: SocketAddress
+  var onReady: (() -> Void)?
+  private let backlog: Int
+  private var waiting: [VirtualChannel] = []
+  private var queueing: [(attempt: VirtualInternet.Attempt, proceed: () -> Void)] = []
+  private var onClose: (() -> Void)?
+
+  init(_ address: SocketAddress, backlog: Int, onClose: @escaping () -> Void) {
+    self.address = address
+    self.backlog = max(backlog, 1)
+    self.onClose = onClose
+  }
+
+  /// Attempts that find the backlog full wait, as if the system ignored them and they tried again.
+  func whenThereIsRoom(for attempt: VirtualInternet.Attempt, _ proceed: @escaping () -> Void) {
+    queueing.append((attempt, proceed))
+    admit()
+  }
+
+  private func admit() {
+    while waiting.count < backlog, !queueing.isEmpty {
+      let (attempt, proceed) = queueing.removeFirst()
+      if !attempt.isCancelled { proceed() }
+    }
+  }
+
+  func add(_ channel: VirtualChannel) {
+    waiting.append(channel)
+    onReady?()
+  }
+
+  func accept() -> (any ByteChannel)? {
+    guard !waiting.isEmpty else { return nil }
+    let channel = waiting.removeFirst()
+    admit()
+    return channel
+  }
+
+  func close() {
+    onReady = nil
+    onClose.take()?()
+    queueing = []
+    let left = waiting
+    waiting = []
+    for channel in left { channel.lose(104) }  // ECONNRESET
+  }
+}
+
+/// A socket for datagrams in virtual time.
+final class VirtualDatagrams: DatagramPort {
+  let address: SocketAddress
+  private weak var network: VirtualInternet?
+  private var deliver: ((Result<Datagram, SystemError>) -> Void)?
+  private var isReading = false
+  private var waiting: [Datagram] = []
+
+  init(_ address: SocketAddress, _ network: VirtualInternet) {
+    self.address = address
+    self.network = network
+  }
+
+  /// - Returns: false when there is no room.
+  func receive(_ datagram: Datagram) -> Bool {
+    let held = waiting.reduce(0) { $0 + $1.bytes.count }
+    guard held + datagram.bytes.count <= network?.datagramBuffer ?? 0 else { return false }
+    waiting.append(datagram)
+    deliverWaiting()
+    return true
+  }
+
+  private func deliverWaiting() {
+    while isReading, !waiting.isEmpty, let deliver { deliver(.success(waiting.removeFirst())) }
+  }
+
+  func startReading(_ deliver: @escaping (Result<Datagram, SystemError>) -> Void) {
+    self.deliver = deliver
+    isReading = true
+    guard !waiting.isEmpty else { return }
+    turn = network?.soon { [weak self] in self?.deliverWaiting() }
+  }
+
+  private var turn: (any Cancellable)?
+
+  func stopReading() { isReading = false }
+
+  func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool {
+    guard datagram.bytes.count <= 65_507 else {
+      let error = SystemError("send to", "\(datagram.address)", code: 90)  // EMSGSIZE
+      turn = network?.soon { done(error) }
+      return false
+    }
+    _ = network?.carry(datagram, from: address)
+    return true
+  }
+
+  func close() {
+    deliver = nil
+    turn.take()?.cancel()
+    network?.close(self)
+  }
+}
+
+extension VirtualInternet {
+  func soon(_ action: @escaping () -> Void) -> any Cancellable { time.after(.zero, "a datagram", action) }
+}

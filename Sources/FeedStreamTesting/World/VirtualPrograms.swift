@@ -1,0 +1,134 @@
+public import FeedStream
+
+/// The programs that can be run in virtual time: what each does is a closure.
+///
+///     time.programs["upper"] = { program in
+///       program.input.utf8Text().map { Chunk($0.uppercased()) }
+///         .write(to: program.output)
+///         .sink(receiveCompletion: { _ in program.exit() }, receiveValue: { _ in })
+///         .store(in: &program.work)
+///     }
+public final class VirtualPrograms {
+  /// Called when the program is started.
+  public typealias Script = (VirtualProgram) -> Void
+
+  private unowned let time: VirtualTimeScheduler
+  private var scripts: [String: Script] = [:]
+  /// The programs that were started and have not ended.
+  public private(set) var running: [VirtualProgram] = []
+  private var count: Int32 = 1_000
+
+  init(_ time: VirtualTimeScheduler) { self.time = time }
+
+  /// What a program does; `nil` when there is none of that name.
+  public subscript(name: String) -> Script? {
+    get { scripts[name] }
+    set { scripts[name] = newValue }
+  }
+
+  func start(_ subprocess: Subprocess) throws(SystemError) -> any ChildProcess {
+    guard let script = scripts[subprocess.program] else {
+      throw SystemError("start", subprocess.program, code: 2)  // ENOENT
+    }
+    count += 1
+    let program = VirtualProgram(subprocess, count, time)
+    running.append(program)
+    program.onEnd = { [weak self] in self?.running.removeAll { $0 === program } }
+    time.schedule { script(program) }
+    return program.child
+  }
+}
+
+/// A program that runs in virtual time, as its script has it.
+public final class VirtualProgram {
+  /// How it was started.
+  public let subprocess: Subprocess
+  /// What the script subscribes to; cancelled when the program ends.
+  public var work: Set<AnyCancellable> = []
+  /// Called with the signals that it receives; when there is nothing, any signal ends it, and `SIGKILL` always does.
+  public var onSignal: ((Int32) -> Void)?
+  /// The signals that it has received.
+  public private(set) var signals: [Int32] = []
+  /// Its own ends of its standard streams. Those that are no pipes lead nowhere.
+  private let streams: [Connection]
+  let child: VirtualChild
+  private unowned let time: VirtualTimeScheduler
+  fileprivate var onEnd: (() -> Void)?
+  private var hasEnded = false
+
+  init(_ subprocess: Subprocess, _ number: Int32, _ time: VirtualTimeScheduler) {
+    self.subprocess = subprocess
+    self.time = time
+    let name = SocketAddress.unix(subprocess.program)
+    var outer: [VirtualChannel?] = []
+    var inner: [Connection] = []
+    for stream in [subprocess.standardInput, subprocess.standardOutput, subprocess.standardErrors] {
+      let (near, far) = VirtualChannel.pair(time, client: name, server: name, VirtualInternet.Link())
+      inner.append(Connection(far, to: name))
+      outer.append(stream == .pipe ? near : nil)
+      // An empty input has ended, and an output that is dropped is read by nobody and takes everything.
+      if stream != .pipe, inner.count == 1 { near.close() }
+      if stream != .pipe, inner.count > 1 { near.startReading { _ in } }
+      sinks.append(near)
+    }
+    streams = inner
+    child = VirtualChild(number, outer)
+    child.onSignal = { [weak self] in self?.receive($0) }
+  }
+
+  /// The other ends of those that are no pipes.
+  private var sinks: [VirtualChannel] = []
+
+  /// What is written to it.
+  public var input: Publishers.ConnectionBytes { streams[0].bytes }
+  /// Where it writes its results.
+  public var output: Connection { streams[1] }
+  /// Where it writes its complaints.
+  public var errors: Connection { streams[2] }
+
+  /// Writes a text to its output.
+  public func print(_ text: String) {
+    Just(Chunk(text)).write(to: output).sink(receiveCompletion: { _ in }, receiveValue: { _ in }).store(in: &work)
+  }
+
+  /// Ends it: its streams end when what was written to them has arrived.
+  public func exit(_ status: ExitStatus = .exited(0)) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    // What is being written is in the pipes by the next turn.
+    time.schedule { [self] in
+      work = []
+      for stream in streams { stream.close() }
+      sinks = []
+      onEnd?()
+      onEnd = nil
+      let onExit = child.onExit
+      child.onExit = nil
+      onExit?(status)
+    }
+  }
+
+  private func receive(_ signal: Int32) {
+    guard !hasEnded else { return }
+    signals.append(signal)
+    if signal == 9 || onSignal == nil { return exit(.signaled(signal)) }
+    onSignal?(signal)
+  }
+}
+
+/// A program that runs in virtual time, as the one that started it has it.
+final class VirtualChild: ChildProcess {
+  let number: Int32
+  let input: (any ByteChannel)?
+  let output: (any ByteChannel)?
+  let errors: (any ByteChannel)?
+  var onExit: ((ExitStatus) -> Void)?
+  var onSignal: ((Int32) -> Void)?
+
+  init(_ number: Int32, _ streams: [VirtualChannel?]) {
+    self.number = number
+    (input, output, errors) = (streams[0], streams[1], streams[2])
+  }
+
+  func send(_ signal: Int32) { onSignal?(signal) }
+}

@@ -1,0 +1,111 @@
+public import FeedStream
+
+/// The terminal of virtual time: a test presses its keys and changes its size.
+public final class VirtualTerminal: TerminalPort {
+  private let near: VirtualChannel
+  private let far: VirtualChannel
+  private unowned let time: VirtualTimeScheduler
+  private var watches: [Int: () -> Void] = [:]
+  private var count = 0
+  private var isPressing = false
+  private var pressed: [Chunk] = []
+
+  /// True while keys are read as they are pressed.
+  public private(set) var isRaw = false
+
+  /// Its size: 80 by 24 unless changed.
+  public var size = TerminalSize(columns: 80, rows: 24) {
+    didSet { for announce in watches.values { time.schedule { announce() } } }
+  }
+
+  init(_ time: VirtualTimeScheduler) {
+    self.time = time
+    (near, far) = VirtualChannel.pair(
+      time, client: .unix("the keyboard"), server: .unix("the terminal"), VirtualInternet.Link())
+  }
+
+  /// Presses keys: what a terminal sends for them.
+  public func press(_ bytes: Chunk) {
+    pressed.append(bytes)
+    pressNext()
+  }
+
+  private func pressNext() {
+    guard !isPressing, !pressed.isEmpty else { return }
+    isPressing = true
+    near.write([pressed.removeFirst()]) { [weak self] _ in
+      self?.isPressing = false
+      self?.pressNext()
+    }
+  }
+
+  package var keys: any ByteChannel { BorrowedChannel(far) }
+  package func setRaw(_ isRaw: Bool) throws(SystemError) { self.isRaw = isRaw }
+  package func currentSize() throws(SystemError) -> TerminalSize { size }
+
+  package func watchSize(_ announce: @escaping () -> Void) throws(SystemError) -> any Cancellable {
+    count += 1
+    let key = count
+    watches[key] = announce
+    return AnyCancellable { [weak self] in self?.watches[key] = nil }
+  }
+}
+
+/// The standard streams of virtual time.
+public final class VirtualStandardStreams {
+  private unowned let time: VirtualTimeScheduler
+  private var inner: [Int32: VirtualChannel] = [:]
+  private var outer: [Int32: Connection] = [:]
+  /// True when the process has no standard input.
+  public var hasNoInput = false
+
+  init(_ time: VirtualTimeScheduler) { self.time = time }
+
+  /// What the process reads is written here; close it, or write with ``WriteEnding/closes``, for the end.
+  public var input: Connection { end(0) }
+  /// What the process writes to its standard output is read here.
+  public var output: Connection { end(1) }
+  /// What the process writes to its standard error is read here.
+  public var errors: Connection { end(2) }
+
+  private func end(_ number: Int32) -> Connection {
+    open(number)
+    return outer[number]!
+  }
+
+  private func open(_ number: Int32) {
+    guard outer[number] == nil else { return }
+    let names = ["standard input", "standard output", "standard error"].map { SocketAddress.unix($0) }
+    let name = names[Int(number)]
+    let (near, far) = VirtualChannel.pair(time, client: name, server: name, VirtualInternet.Link())
+    inner[number] = near
+    outer[number] = Connection(far, to: name)
+  }
+
+  func channel(_ number: Int32) -> StandardChannel {
+    if number == 0, hasNoInput { return .nothing }
+    open(number)
+    // Each use has an end of its own to close: the stream stays.
+    return .channel(BorrowedChannel(inner[number]!))
+  }
+}
+
+/// One use of a channel that stays when this is closed.
+private final class BorrowedChannel: ByteChannel {
+  private let channel: VirtualChannel
+  private var isClosed = false
+
+  init(_ channel: VirtualChannel) { self.channel = channel }
+
+  var peer: SocketAddress { channel.peer }
+  func startReading(_ deliver: @escaping (ReadResult) -> Void) { if !isClosed { channel.startReading(deliver) } }
+  func stopReading() { if !isClosed { channel.stopReading() } }
+  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
+    if !isClosed { channel.write(chunks) { [weak self] in if self?.isClosed == false { done($0) } } }
+  }
+  func endWriting(_ done: @escaping (SystemError?) -> Void) { if !isClosed { channel.endWriting(done) } }
+  func close() {
+    if !isClosed { channel.stopReading() }
+    isClosed = true
+  }
+}

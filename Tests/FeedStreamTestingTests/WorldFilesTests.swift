@@ -1,0 +1,120 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.settled) struct WorldFilesTests {
+  private func write(
+    _ chunks: [Chunk], _ writing: FileWriting, _ time: VirtualTimeScheduler
+  ) -> (isDone: Bool, name: String?, unwritten: Chunk?) {
+    var result: (Bool, String?, Chunk?) = (false, nil, nil)
+    let all = chunks.publisher.write(to: File("f"), writing, on: time).sink {
+      switch $0 {
+      case .finished: result.0 = true
+      case .failure(let error): result = (false, (error.cause as? SystemError)?.name, Chunk(joining: error.unwritten))
+      }
+    } receiveValue: { _ in
+    }
+    time.run()
+    all.cancel()
+    return result
+  }
+
+  @Test func `a disk that gets full leaves exactly the rest unwritten`() {
+    for capacity in 0...6 {
+      withVirtualTime { time in
+        time.files.capacity = capacity
+        let result = write(["ab", "cd", "ef"], .replacing, time)
+        #expect(result.isDone == (capacity == 6))
+        if capacity < 6 {
+          #expect(result.name == "ENOSPC")
+          #expect(Chunk(joining: [time.files["f"]!, result.unwritten!]) == "abcdef")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [VirtualFiles.Operation.open, .write, .sync, .rename])
+  func `a file written atomically is as it was when anything fails`(_ operation: VirtualFiles.Operation) {
+    withVirtualTime { time in
+      time.files["f"] = "before"
+      switch operation {
+      case .rename: time.files.fail(.rename, of: "f", code: EIO)
+      default: time.files.failNext(operation, code: EIO)
+      }
+      #expect(write(["after"], .atomically, time).name == "EIO")
+      #expect(time.files["f"] == "before")
+      #expect(time.files.paths == ["f"])
+      #expect(write(["after"], .atomically, time).isDone)
+      #expect(time.files["f"] == "after")
+    }
+  }
+
+  @Test func `a read that fails does so after the bytes before it`() {
+    withVirtualTime { time in
+      time.files["f"] = "abcdef"
+      time.files.fail(.read, of: "f", code: EIO, after: 3)
+      var events: [String] = []
+      let all = File("f").bytes(chunkSize: 2, on: time).sink {
+        if case .failure(let error) = $0 { events.append(error.name) }
+      } receiveValue: {
+        events.append($0.text)
+      }
+      time.run()
+      #expect(events == ["ab", "c", "EIO"])
+      all.cancel()
+    }
+  }
+
+  @Test func `a file is followed across rotation, truncation and replacement`() {
+    withVirtualTime { time in
+      var text = ""
+      let following = File("log/app").following(every: .seconds(1), on: time).sink { _ in
+      } receiveValue: {
+        text += $0.text
+      }
+      time.advance(by: .seconds(3))
+      time.files["log/app"] = "1"
+      time.advance(by: .seconds(1))
+      #expect(text == "1")
+      time.files.append("2", to: "log/app")
+      time.advance()
+      #expect(text == "12")
+      time.files.move("log/app", to: "log/app.1")
+      time.files.append("3", to: "log/app.1")
+      time.files["log/app"] = "4"
+      time.advance()
+      #expect(text == "1234")
+      time.files.truncate("log/app")
+      time.advance()
+      time.files.append("5", to: "log/app")
+      time.advance()
+      #expect(text == "12345")
+      following.cancel()
+      #expect(time.pending.isEmpty)
+    }
+  }
+
+  @Test func `a folder's changes are announced, and one that was not is found by looking`() {
+    withVirtualTime { time in
+      time.files["d/a"] = ""
+      var changes: [FolderChange] = []
+      let all = Folder("d").changes(every: .seconds(5), on: time).sink { _ in
+      } receiveValue: {
+        changes.append($0)
+      }
+      time.advance(by: .seconds(1))
+      time.files["d/b"] = ""
+      time.advance(by: .seconds(10))
+      #expect(changes.contains(.entry("b")))
+      #expect(!changes.contains(.unknown))
+      changes = []
+      time.files.isMute = true
+      time.files["d/c"] = ""
+      time.advance(by: .seconds(10))
+      #expect(changes == [.unknown])
+      all.cancel()
+    }
+  }
+}

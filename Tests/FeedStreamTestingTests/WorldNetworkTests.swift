@@ -1,0 +1,303 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct WorldNetworkTests {
+  private let place = SocketAddress.internet("10.0.0.1", port: 80)
+
+  /// What happened, with the milliseconds of virtual time.
+  private final class Log {
+    var entries: [String] = []
+    private let time: VirtualTimeScheduler
+    init(_ time: VirtualTimeScheduler) { self.time = time }
+    func note(_ text: String) { entries.append("\(time.now.nanoseconds / 1_000_000): \(text)") }
+  }
+
+  /// Connects; the connection is held by the test.
+  private func pair(_ time: VirtualTimeScheduler) throws -> (client: Connection, server: Connection) {
+    let listener = try Listener(at: place, on: time)
+    var (client, server): (Connection?, Connection?)
+    let accepting = listener.connections.sink { server = $0 }
+    let connecting = Connection.connect(to: place, on: time).sink { _ in
+    } receiveValue: {
+      client = $0
+    }
+    time.run()
+    for subscription in [accepting, connecting] { subscription.cancel() }
+    listener.close()
+    return (try #require(client), try #require(server))
+  }
+
+  private func read(_ connection: Connection, _ log: Log) -> AnyCancellable {
+    connection.bytes.sink {
+      if case .failure(let error) = $0 { log.note(error.name) } else { log.note("end") }
+    } receiveValue: {
+      log.note($0.text)
+    }
+  }
+
+  private func write(
+    _ chunks: [Chunk], to connection: Connection, _ log: Log, atEnd ending: WriteEnding = .leavesOpen
+  ) -> AnyCancellable {
+    chunks.publisher.write(to: connection, atEnd: ending).sink {
+      if case .failure(let error) = $0 {
+        log.note("\((error.cause as? SystemError)?.name ?? "?"), unwritten \(Chunk(joining: error.unwritten).text)")
+      } else {
+        log.note("written")
+      }
+    } receiveValue: { _ in
+    }
+  }
+
+  @Test func `the echo server of the event loop runs in virtual time, with latency`() throws {
+    try withVirtualTime { time in
+      time.network.link.latency = .milliseconds(10)
+      let log = Log(time)
+      let listener = try Listener(at: place, on: time)
+      let server = listener.connections
+        .flatMap { $0.bytes.write(to: $0, atEnd: .closes).catch { _ in Empty<Never, Never>() } }
+        .sink { _ in }
+      let client = Connection.connect(to: place, on: time)
+        .flatMap { connection in
+          connection.bytes.merge(
+            with: Just(Chunk("hello")).write(to: connection, atEnd: .endsWriting)
+              .mapError { $0.cause as! SystemError }.map { (_: Never) -> Chunk in })
+        }
+        .sink { _ in
+          log.note("end")
+        } receiveValue: {
+          log.note($0.text)
+        }
+      time.run()
+      #expect(log.entries == ["40: hello", "40: end"])
+      for subscription in [server, client] { subscription.cancel() }
+      listener.close()
+    }
+  }
+
+  @Test func `a line carries so many bytes a second`() throws {
+    try withVirtualTime { time in
+      time.network.link.bytesPerSecond = 1_000
+      time.network.link.segment = 100
+      let (client, server) = try pair(time)
+      let log = Log(time)
+      let streams = [
+        server.bytes.sink { _ in
+        } receiveValue: {
+          log.note("\($0.count)")
+        }, write([Chunk(repeatElement(1, count: 250))], to: client, log),
+      ]
+      time.run()
+      #expect(log.entries == ["0: written", "100: 100", "200: 100", "250: 50"])
+      for stream in streams { stream.cancel() }
+      client.close()
+      server.close()
+      time.run()
+    }
+  }
+
+  @Test func `a writer waits when nobody reads and the buffers are full`() throws {
+    try withVirtualTime { time in
+      time.network.link.buffer = 4
+      let (client, server) = try pair(time)
+      let log = Log(time)
+      let writing = write(["abcdefgh", "ijkl"], to: client, log)
+      time.run()
+      #expect(log.entries == [])
+      var subscription: (any Subscription)?
+      server.bytes.subscribe(
+        AnySubscriber(
+          receiveSubscription: { subscription = $0 },
+          receiveValue: {
+            log.note($0.text)
+            return .none
+          }))
+      subscription?.request(.max(1))
+      time.run()
+      #expect(log.entries == ["0: abcd"])
+      subscription?.request(.max(2))
+      time.run()
+      #expect(log.entries == ["0: abcd", "0: efgh", "0: ijkl", "0: written"])
+      subscription?.cancel()
+      writing.cancel()
+      client.close()
+      server.close()
+      time.run()
+    }
+  }
+
+  @Test func `a side that writes no more still reads`() throws {
+    try withVirtualTime { time in
+      let (client, server) = try pair(time)
+      let log = Log(time)
+      var streams = [read(server, log), write(["question"], to: client, log, atEnd: .endsWriting)]
+      time.run()
+      #expect(log.entries.contains("0: end"))
+      streams += [read(client, log), write(["answer"], to: server, log, atEnd: .closes)]
+      time.run()
+      #expect(log.entries.suffix(3).contains("0: answer"))
+      #expect(log.entries.last == "0: end")
+      for stream in streams { stream.cancel() }
+      client.close()
+      time.run()
+    }
+  }
+
+  @Test(arguments: 0...6) func `the connection is lost at any byte`(_ count: Int) throws {
+    try withVirtualTime { time in
+      time.network.link.lostAfterBytesUp = count
+      time.network.link.segment = 2
+      let (client, server) = try pair(time)
+      var (text, error): (String, SystemError?) = ("", nil)
+      let log = Log(time)
+      let reading = server.bytes.sink {
+        if case .failure(let failure) = $0 { error = failure }
+      } receiveValue: {
+        text += $0.text
+      }
+      let streams = [reading, read(client, log), write(["abcdef"], to: client, log)]
+      time.run()
+      #expect(text == "abcdef".prefix(count))
+      #expect(error?.name == "ECONNRESET")
+      #expect(log.entries.contains("0: ECONNRESET"))
+      for stream in streams { stream.cancel() }
+      for connection in [client, server] { connection.close() }
+      time.run()
+    }
+  }
+
+  @Test func `writing to a side that has closed fails, and what did not get through is there`() throws {
+    try withVirtualTime { time in
+      time.network.link.buffer = 2
+      let (client, server) = try pair(time)
+      let log = Log(time)
+      let writing = write(["abc", "def"], to: client, log)
+      time.run()
+      server.close()
+      time.run()
+      #expect(log.entries == ["0: EPIPE, unwritten abcdef"])
+      writing.cancel()
+      client.close()
+      time.run()
+    }
+  }
+
+  @Test func `connections beyond the backlog wait`() throws {
+    try withVirtualTime { time in
+      let listener = try Listener(at: place, backlog: 1, on: time)
+      var connected = 0
+      let clients = (0..<3).map { _ in
+        Connection.connect(to: place, on: time).sink { _ in
+        } receiveValue: { _ in
+          connected += 1
+        }
+      }
+      time.run()
+      #expect(connected == 1)
+      let server = listener.connections.sink { _ in }
+      time.run()
+      #expect(connected == 3)
+      for subscription in clients + [server] { subscription.cancel() }
+      listener.close()
+      time.run()
+    }
+  }
+
+  // MARK: Names (RFC 8305)
+
+  private func race(_ time: VirtualTimeScheduler, _ log: Log) -> AnyCancellable {
+    Connection.connect(to: "host:80", on: time).sink {
+      if case .failure(let error) = $0 { log.note("\(error)") }
+    } receiveValue: {
+      log.note("\($0.peer)")
+    }
+  }
+
+  @Test func `a family that does not answer delays a connection by a quarter of a second`() throws {
+    try withVirtualTime { time in
+      let (six, four) = (SocketAddress.internet("fd00::1", port: 80), place)
+      time.network.hosts["host"] = ["fd00::1", "fd00::2", "10.0.0.1"]
+      time.network.answers[six] = .silence
+      let listener = try Listener(at: four, on: time)
+      let log = Log(time)
+      let attempt = race(time, log)
+      time.run()
+      #expect(log.entries == ["250: 10.0.0.1:80"])
+      // One that refuses does not even do that.
+      time.network.answers[six] = .failure(101)
+      let next = race(time, log)
+      time.run()
+      #expect(log.entries.last == "250: 10.0.0.1:80")
+      for subscription in [attempt, next] { subscription.cancel() }
+      listener.close()
+      time.run()
+    }
+  }
+
+  @Test func `each phase has its deadline, and the error says which it was`() {
+    withVirtualTime { time in
+      let log = Log(time)
+      time.network.lookUpLatency = nil
+      let looking = race(time, log)
+      time.run()
+      #expect(log.entries == ["5000: cannot look up host: connection timed out (ETIMEDOUT)"])
+      time.network.lookUpLatency = .zero
+      time.network.hosts["host"] = ["10.0.0.1", "fd00::1"]
+      for address in [place, .internet("fd00::1", port: 80)] { time.network.answers[address] = .silence }
+      let connecting = race(time, log)
+      time.run()
+      #expect(
+        log.entries.last
+          == "15000: cannot connect to host:80 (10.0.0.1:80, [fd00::1]:80): connection timed out (ETIMEDOUT)")
+      time.network.hosts["host"] = nil
+      let unknown = race(time, log)
+      time.run()
+      #expect(log.entries.last?.contains("EAI_NONAME") == true)
+      for subscription in [looking, connecting, unknown] { subscription.cancel() }
+    }
+  }
+
+  @Test func `an attempt that is cancelled leaves nothing behind`() {
+    withVirtualTime { time in
+      time.network.hosts["host"] = ["10.0.0.1", "fd00::1"]
+      for address in [place, .internet("fd00::1", port: 80)] { time.network.answers[address] = .silence }
+      let log = Log(time)
+      let attempt = race(time, log)
+      time.advance(by: .milliseconds(300))
+      attempt.cancel()
+      #expect(time.pending.isEmpty)
+      #expect(log.entries.isEmpty)
+    }
+  }
+
+  // MARK: Datagrams
+
+  @Test func `datagrams are lost where a test says so, and where there is no room`() throws {
+    try withVirtualTime { time in
+      time.network.losesDatagram = { $0.bytes == "b" }
+      let a = try DatagramSocket(at: .internet("10.0.0.1", port: 0), on: time)
+      let b = try DatagramSocket(at: .internet("10.0.0.2", port: 0), on: time)
+      var texts: [String] = []
+      let reading = b.datagrams.sink { _ in
+      } receiveValue: {
+        texts.append($0.bytes.text)
+      }
+      let sending = ["a", "b", "c"].publisher.map { Datagram(Chunk($0), to: b.address) }.write(to: a).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.run()
+      #expect(texts == ["a", "c"])
+      #expect(time.network.lostDatagrams == 1)
+      reading.cancel()
+      time.network.datagramBuffer = 2
+      let more = ["d", "e", "f"].publisher.map { Datagram(Chunk($0), to: b.address) }.write(to: a).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.run()
+      #expect(time.network.lostDatagrams == 2)
+      for subscription in [sending, more] { subscription.cancel() }
+      for socket in [a, b] { socket.close() }
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct WorldProgramsTests {
+  @Test func `a program is scripted as a stream, and runs behind the same operator`() {
+    withVirtualTime { time in
+      time.programs["upper"] = { program in
+        #expect(program.subprocess.arguments == ["-x"])
+        program.input.utf8Text().map { Chunk($0.uppercased()) }.write(to: program.output)
+          .sink(receiveCompletion: { _ in program.exit() }, receiveValue: { _ in })
+          .store(in: &program.work)
+      }
+      var lines: [String] = []
+      let all = ["a\n", "b\n"].map { Chunk($0) }.publisher.pipe(through: Subprocess("upper", ["-x"]), on: time).lines()
+        .sink { _ in
+        } receiveValue: {
+          lines.append($0)
+        }
+      time.run()
+      #expect(lines == ["A", "B"])
+      #expect(time.programs.running.isEmpty)
+      all.cancel()
+    }
+  }
+
+  @Test func `a program that does not heed a signal is killed when its grace is over`() {
+    withVirtualTime { time in
+      time.programs["deaf"] = { $0.onSignal = { _ in } }
+      let all = Subprocess("deaf").output(on: time).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.advance(by: .seconds(1))
+      let program = time.programs.running.first
+      all.cancel()
+      #expect(program?.signals == [15])
+      time.advance(by: .milliseconds(4_999))
+      #expect(program?.signals == [15])
+      time.advance(by: .milliseconds(1))
+      #expect(program?.signals == [15, 9])
+      time.run()
+      #expect(time.programs.running.isEmpty)
+    }
+  }
+
+  @Test func `a program that is not there, and one that fails, are errors`() {
+    withVirtualTime { time in
+      time.programs["false"] = { program in
+        Just(Chunk("why\n")).write(to: program.errors)
+          .sink(receiveCompletion: { _ in program.exit(.exited(1)) }, receiveValue: { _ in })
+          .store(in: &program.work)
+      }
+      var errors: [String] = []
+      var failing = Subprocess("false")
+      failing.standardErrors = .pipe
+      let all = [Subprocess("none"), failing].map { program in
+        program.output(on: time).sink {
+          if case .failure(let error) = $0 { errors.append("\(error)") }
+        } receiveValue: { _ in
+        }
+      }
+      time.run()
+      #expect(Set(errors) == ["cannot start none: no such file or directory (ENOENT)", "false exited with 1: why"])
+      for subscription in all { subscription.cancel() }
+    }
+  }
+
+  @Test func `signals, standard streams and the terminal are those of the test`() throws {
+    try withVirtualTime { time in
+      var log: [String] = []
+      let terminal = try Terminal(on: time)
+      var streams: [AnyCancellable] = [
+        Signals.received(15, on: time).sink { _ in
+        } receiveValue: {
+          log.append("signal \($0)")
+        },
+        StandardInput.bytes(on: time).lines().sink { _ in
+        } receiveValue: {
+          log.append("input \($0)")
+        },
+        terminal.keys.sink { _ in
+        } receiveValue: {
+          log.append("key \($0)")
+        },
+        terminal.sizes.sink { _ in
+        } receiveValue: {
+          log.append("size \($0.columns)")
+        },
+        time.standardStreams.output.bytes.utf8Text().sink { _ in
+        } receiveValue: {
+          log.append("output \($0)")
+        },
+        Just(Chunk("out")).write(to: .output, on: time).sink { _ in
+        } receiveValue: { _ in
+        },
+        Just(Chunk("in\n")).write(to: time.standardStreams.input).sink { _ in
+        } receiveValue: { _ in
+        },
+      ]
+      time.run()
+      #expect(time.terminal.isRaw)
+      #expect(time.raise(15))
+      #expect(!time.raise(1))
+      time.terminal.press("\u{1B}[Aq")
+      time.terminal.size.columns = 100
+      time.run()
+      #expect(
+        Set(log) == ["size 80", "output out", "input in", "signal 15", "key up", "key character(\"q\")", "size 100"])
+      for stream in streams { stream.cancel() }
+      streams = []
+      #expect(!time.terminal.isRaw)
+    }
+  }
+}
