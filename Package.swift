@@ -94,6 +94,8 @@ let package = Package(
       name: "YourOwnFormat", dependencies: ["FeedFormats", "FeedStream", "ImageFeed"], path: "Examples/YourOwnFormat"),
     .executableTarget(
       name: "LiveEvents", dependencies: ["FeedHTTPServer", "FeedStream"], path: "Examples/LiveEvents"),
+    // What there is to copy for each handle of the loop; one program, so that it is linked once.
+    .executableTarget(name: "Handles", dependencies: ["FeedStream"], path: "Examples/Handles"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
     .target(name: "TestingASearch", dependencies: ["FeedStream"], path: "Examples/TestingASearch/Sources"),
     .testTarget(
@@ -143,7 +145,7 @@ let package = Package(
         "TestSupport", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedStream", "FeedStreamTesting", "ImageFeed",
         "ImageFeedTesting",
       ]),
-    .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream"]),
+    .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream", "Handles"]),
     .testTarget(
       name: "FeedHTTPServerTests",
       dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "FeedHTTPServer", "CZlib"]),

@@ -1,0 +1,10 @@
+import FeedStream
+
+/// A server that sends back what it is sent, to any number of clients. A client that does not read is not read either.
+func echo(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
+  let listener = try Listener(at: .internet("127.0.0.1", port: Int(arguments[0])!), on: loop)
+  announce("listening at \(listener.address)")
+  return listener.connections
+    .flatMap { $0.bytes.write(to: $0, atEnd: .closes).catch { _ in Empty<Never, Never>() } }
+    .run()
+}

@@ -1,0 +1,17 @@
+import FeedStream
+import Foundation
+
+private struct Event: Codable {
+  var level: String
+  var message: String
+}
+
+/// Values of JSON, one a line, from standard input to standard output: those of one level.
+func jsonFilter(_ arguments: [String], on loop: EventLoop) -> AnyCancellable {
+  StandardInput.bytes(on: loop)
+    .decodeJSONLines(Event.self)
+    .filter { $0.level == arguments[0] }
+    .tryMap { Chunk(try JSONEncoder().encode($0) + [10]) }
+    .write(to: .output, on: loop)
+    .run()
+}

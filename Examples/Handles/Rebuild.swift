@@ -1,0 +1,20 @@
+import FeedStream
+
+/// Runs a command whenever a folder changes; one that still runs is ended first.
+///
+///     Handles rebuild Sources make test
+func rebuild(_ arguments: [String], on loop: EventLoop) -> AnyCancellable {
+  let command = Subprocess(arguments[1], Array(arguments.dropFirst(2)))
+  return Folder(arguments[0]).changes(on: loop)
+    .mapError { $0 as any Error }
+    .debounce(for: .milliseconds(100), scheduler: loop)
+    .map { _ in }
+    .prepend(())
+    .flatMapLatest {
+      command.output(on: loop)
+        .catch { Just(Chunk("\($0)\n")) }
+        .setFailureType(to: (any Error).self)
+    }
+    .write(to: .output, on: loop)
+    .run()
+}

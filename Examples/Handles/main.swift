@@ -1,0 +1,19 @@
+import FeedStream
+
+/// What there is to copy for each handle of the loop, one file each.
+let examples: [String: ([String], EventLoop) throws -> AnyCancellable] = [
+  "tail": tail, "echo": echo, "chat": chat, "find-process": findProcess, "rebuild": rebuild,
+  "json-filter": jsonFilter, "proxy": proxy, "keys": keys,
+]
+
+let arguments = CommandLine.arguments.dropFirst()
+guard let name = arguments.first, let example = examples[name] else {
+  print("Handles: one of \(examples.keys.sorted().joined(separator: ", "))")
+  exit(64)
+}
+let loop = EventLoop()
+let running = try example(Array(arguments.dropFirst()), loop)
+loop.run()
+running.cancel()
+loop.close()
+exit(status)

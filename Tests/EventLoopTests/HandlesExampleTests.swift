@@ -1,0 +1,240 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+/// The examples of `Examples/Handles`, run as programs.
+@Suite(.settled, .timeLimit(.minutes(2))) struct HandlesExampleTests {
+  private let loop = EventLoop()
+  private let folder = TemporaryFolder()
+  private let binary = FeedBinary.path(of: "Handles")
+
+  private func example(_ arguments: String...) -> Subprocess {
+    var subprocess = Subprocess(binary, arguments)
+    subprocess.standardErrors = .pipe
+    return subprocess
+  }
+
+  /// Runs a line of a shell in which `$H` is the program.
+  private func shell(_ script: String) -> Outcome<Chunk, SubprocessError> {
+    var subprocess = Subprocess("/bin/sh", ["-c", script], environment: .inherited.setting("H", to: binary))
+    subprocess.standardErrors = .pipe
+    return Outcome(subprocess.output(on: loop))
+  }
+
+  private func run(_ script: String) -> Outcome<Chunk, SubprocessError> {
+    let outcome = shell(script)
+    loop.run()
+    return outcome
+  }
+
+  /// Connects to the server that an example says it is.
+  private func port(of outcome: Outcome<Chunk, SubprocessError>) throws -> Int {
+    loop.run { outcome.text.contains("\n") }
+    let line = try #require(outcome.text.split(separator: "\n").first)
+    return try #require(Int(line.split(separator: ":").last!))
+  }
+
+  /// A client that writes these texts, and what it has read.
+  private func client(_ port: Int, _ texts: [String]) -> Outcome<Chunk, any Error> {
+    Outcome(
+      Connection.connect(to: "127.0.0.1:\(port)", on: loop).mapError { $0 as any Error }
+        .flatMap { connection in
+          let writing = texts.publisher.map { Chunk($0) }.write(to: connection, atEnd: .endsWriting)
+            .mapError { $0 as any Error }.map { (_: Never) -> Chunk in }
+          return connection.bytes.mapError { $0 as any Error }.merge(with: writing)
+        })
+  }
+
+  private func end(_ outcomes: Outcome<Chunk, SubprocessError>...) {
+    for outcome in outcomes { outcome.cancel() }
+    loop.run()
+  }
+
+  @Test func `tail prints a file and what is appended to it`() {
+    folder.write("one\n", to: "log")
+    let outcome = Outcome(example("tail", folder("log")).output(on: loop))
+    loop.run { outcome.text == "one\n" }
+    folder.append("two\n", to: "log")
+    loop.run { outcome.text == "one\ntwo\n" }
+    #expect(outcome.text == "one\ntwo\n")
+    end(outcome)
+  }
+
+  @Test func `the echo server sends back what it is sent`() throws {
+    let server = Outcome(example("echo", "0").output(on: loop))
+    let port = try port(of: server)
+    let clients = (0..<3).map { client(port, ["hello ", "\($0)"]) }
+    loop.run { clients.allSatisfy { $0.completion != nil } }
+    #expect(clients.map(\.text) == ["hello 0", "hello 1", "hello 2"])
+    end(server)
+  }
+
+  @Test func `a server without descriptors goes on when it has some again`() throws {
+    var subprocess = example("echo", "0")
+    subprocess.limits.openFiles = 24
+    let server = Outcome(subprocess.output(on: loop))
+    let port = try port(of: server)
+    var held: [Connection] = []
+    let crowd = (0..<40).map { _ in
+      Outcome(Connection.connect(to: "127.0.0.1:\(port)", on: loop), onValue: { held.append($0) })
+    }
+    loop.run { crowd.allSatisfy { $0.completion != nil } }
+    loop.run(for: .milliseconds(100))
+    held = []
+    for outcome in crowd { outcome.values = [] }
+    loop.run(for: .milliseconds(100))
+    let late = client(port, ["late"])
+    loop.run { late.completion != nil }
+    #expect(late.text == "late")
+    #expect(server.completion == nil)
+    end(server)
+  }
+
+  @Test func `a line of the chat goes to everybody`() throws {
+    let server = Outcome(example("chat", "0").output(on: loop))
+    let port = try port(of: server)
+    let listening = Outcome(
+      Connection.connect(to: "127.0.0.1:\(port)", on: loop).flatMap { $0.bytes })
+    loop.run(for: .milliseconds(100))
+    let speaking = client(port, ["hi\n"])
+    loop.run { listening.text.contains(": hi\n") && listening.text.contains("went\n") }
+    #expect(listening.text.contains("came\n"))
+    #expect(listening.text.contains(": hi\n"))
+    #expect(listening.text.contains("went\n"))
+    for client in [speaking] { client.cancel() }
+    listening.cancel()
+    end(server)
+  }
+
+  @Test func `one program's output is another one's input`() {
+    let outcome = run("exec \"$H\" find-process 'find-process [f]'; true")
+    #expect(outcome.error == nil)
+    let own = run("exec \"$H\" find-process 'Handles find-process'")
+    #expect(own.text.contains("Handles find-process"))
+  }
+
+  @Test func `a change of the folder runs the command again, and ends the one that runs`() {
+    let outcome = Outcome(example("rebuild", folder.path, "sh", "-c", "echo built; sleep 100").output(on: loop))
+    loop.run { outcome.text == "built\n" }
+    loop.run(for: .milliseconds(100))
+    folder.write("x", to: "source")
+    loop.run { outcome.text == "built\nbuilt\n" }
+    #expect(outcome.text == "built\nbuilt\n")
+    end(outcome)
+  }
+
+  // MARK: Standard input
+
+  private let lines =
+    #"{"level":"error","message":"a"}\n{"level":"info","message":"b"}\n{"level":"error","message":"c"}\n"#
+
+  private func messages(_ outcome: Outcome<Chunk, SubprocessError>) -> [String] {
+    outcome.text.matches(of: /"message":"(\w)"/).map { String($0.1) }
+  }
+
+  @Test func `standard input may be a pipe, a file, a device, or nothing`() {
+    folder.write(lines.replacing("\\n", with: "\n"), to: "events")
+    let piped = run("printf '%b' '\(lines)' | \"$H\" json-filter error")
+    #expect(messages(piped) == ["a", "c"])
+    let file = run("\"$H\" json-filter error < '\(folder("events"))'")
+    #expect(messages(file) == ["a", "c"])
+    for script in [
+      "\"$H\" json-filter error < /dev/null", "\"$H\" json-filter error <&-", ": | \"$H\" json-filter error",
+    ] {
+      let empty = run(script)
+      #expect(empty.text == "")
+      #expect(empty.isFinished, "\(script): \(String(describing: empty.error))")
+    }
+    let wrong = run("echo '[' | \"$H\" json-filter error")
+    #expect(wrong.error?.description.contains("line 1") == true)
+  }
+
+  @Test func `standard output may be a file, a device, or nobody`() {
+    let file = folder("out")
+    #expect(run("printf '%b' '\(lines)' | \"$H\" json-filter info > '\(file)'").isFinished)
+    #expect(folder.text("out")?.contains("\"b\"") == true)
+    #expect(run("printf '%b' '\(lines)' | \"$H\" json-filter info > /dev/null").isFinished)
+    #expect(
+      run("printf '%b' '\(lines)' | \"$H\" json-filter info > /dev/full").error?.description.contains("ENOSPC") == true)
+    #expect(run("printf '%b' '\(lines)' | \"$H\" json-filter info >&-").error?.description.contains("EBADF") == true)
+    // Whoever reads leaves: an error, and not the end by a signal.
+    let left = run("(sleep 0.3; printf '%b' '\(lines)') | { \"$H\" json-filter info; echo $? >&2; } | true")
+    #expect(left.isFinished)
+  }
+
+  /// A terminal: what is typed into it, and its path.
+  private final class Typist {
+    private(set) var keyboard: Int32 = -1
+    private(set) var screen: Int32 = -1
+    let path: String
+
+    init() throws {
+      var name = [CChar](repeating: 0, count: 256)
+      try #require(openpty(&keyboard, &screen, &name, nil, nil) == 0)
+      for descriptor in [keyboard, screen] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+      path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+      close(keyboard)
+      close(screen)
+    }
+
+    func type(_ text: String) { _ = write(keyboard, text, text.utf8.count) }
+
+    /// True when the terminal waits for whole lines.
+    var isCooked: Bool {
+      var mode = termios()
+      return tcgetattr(screen, &mode) == 0 && mode.c_lflag & tcflag_t(ICANON) != 0
+    }
+  }
+
+  @Test func `standard input may be a terminal`() throws {
+    let typist = try Typist()
+    let outcome = shell("exec \"$H\" json-filter error < \(typist.path)")
+    typist.type(lines.replacing("\\n", with: "\n"))
+    loop.run { messages(outcome) == ["a", "c"] }
+    #expect(messages(outcome) == ["a", "c"])
+    typist.type("\u{4}")
+    loop.run()
+    #expect(outcome.isFinished)
+  }
+
+  @Test(arguments: [nil, SIGTERM, SIGINT, SIGSEGV, SIGABRT])
+  func `keys come as they are pressed, and the terminal is as it was afterwards, also after a crash`(
+    _ signal: Int32?
+  ) throws {
+    let typist = try Typist()
+    var subprocess = Subprocess(
+      "/bin/sh", ["-c", "exec \"$H\" keys < \(typist.path)"],
+      environment: .inherited.setting("H", to: binary).setting("SWIFT_BACKTRACE", to: "enable=no"))
+    subprocess.standardErrors = .null
+    let child = try subprocess.start(on: loop)
+    let (output, exit) = (Outcome(child.output), Outcome(child.exit))
+    loop.run { output.text.contains("ready") && !typist.isCooked }
+    #expect(!typist.isCooked)
+    typist.type("\u{1B}[Aü")
+    loop.run { output.text.contains("ü") }
+    #expect(output.text == "ready\r\nup\r\ncharacter(\"ü\")\r\n")
+    if let signal { child.send(signal) } else { typist.type("q") }
+    loop.run { !exit.values.isEmpty }
+    #expect(exit.values == [signal.map { .signaled($0) } ?? .exited(0)])
+    #expect(typist.isCooked)
+    loop.run()
+  }
+
+  @Test func `the proxy passes what it is allowed to, and no faster`() throws {
+    let (server, content) = (Outcome(example("echo", "0").output(on: loop)), String(repeating: "x", count: 3_000))
+    let target = try port(of: server)
+    let proxy = Outcome(example("proxy", "0", "127.0.0.1:\(target)", "10000").output(on: loop))
+    let place = try port(of: proxy)
+    let begun = loop.now
+    let client = client(place, [content])
+    loop.run { client.completion != nil }
+    #expect(client.text == content)
+    // Three thousand bytes at ten thousand a second, of which the first and the last chunk need not wait.
+    #expect(begun.distance(to: loop.now) > .milliseconds(200))
+    end(server, proxy)
+  }
+}
