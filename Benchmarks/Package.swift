@@ -37,6 +37,9 @@ let package = Package(
       dependencies: [
         "Harness", "CLoop", subject, .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
       ], swiftSettings: [.swiftLanguageMode(.v5)]),
+    .target(name: "CIO", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("uv")]),
+    .executableTarget(
+      name: "io", dependencies: ["Harness", "CIO", subject], swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "CStore", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(
       name: "store", dependencies: ["Harness", "CStore", .product(name: "ImageFeed", package: "FeedStream")],

@@ -1,0 +1,285 @@
+#include "cio.h"
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+static uv_loop_t loop;
+
+static void check(int code) {
+  if (code >= 0) return;
+  fprintf(stderr, "io: %s\n", uv_strerror(code));
+  abort();
+}
+
+static void release(uv_handle_t *handle) { free(handle); }
+
+// The server: one buffer for all reads, what is read is copied for its write, as every server has to.
+
+typedef struct {
+  uv_write_t request;
+  char bytes[];
+} answer_t;
+
+static char room[65536];
+
+static void allocate(uv_handle_t *handle, size_t size, uv_buf_t *buffer) { *buffer = uv_buf_init(room, sizeof room); }
+
+static void answered(uv_write_t *request, int status) { free(request); }
+
+static void asked(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer) {
+  if (count < 0) return uv_close((uv_handle_t *)stream, release);
+  if (count == 0) return;
+  answer_t *answer = malloc(sizeof *answer + count);
+  memcpy(answer->bytes, buffer->base, count);
+  uv_buf_t out = uv_buf_init(answer->bytes, count);
+  if (uv_write(&answer->request, stream, &out, 1, answered)) free(answer);
+}
+
+static void accepted(uv_stream_t *server, int status) {
+  uv_tcp_t *client = malloc(sizeof *client);
+  check(uv_tcp_init(&loop, client));
+  check(uv_accept(server, (uv_stream_t *)client));
+  check(uv_read_start((uv_stream_t *)client, allocate, asked));
+}
+
+void c_echo_server(int descriptor) {
+  signal(SIGPIPE, SIG_IGN);
+  check(uv_loop_init(&loop));
+  uv_tcp_t server;
+  struct sockaddr_in address;
+  int length = sizeof address;
+  check(uv_tcp_init(&loop, &server));
+  check(uv_ip4_addr("127.0.0.1", 0, &address));
+  check(uv_tcp_bind(&server, (struct sockaddr *)&address, 0));
+  check(uv_listen((uv_stream_t *)&server, 511, accepted));
+  check(uv_tcp_getsockname(&server, (struct sockaddr *)&address, &length));
+  dprintf(descriptor, "%d\n", ntohs(address.sin_port));
+  uv_run(&loop, UV_RUN_DEFAULT);
+}
+
+// The client, the same for every server
+
+typedef struct {
+  uv_tcp_t stream;
+  uv_connect_t connecting;
+  uv_write_t writing;
+  long left;
+  int missing;
+} client_t;
+
+static char *message;
+static int message_size;
+static uint64_t begun;
+static int waiting;
+
+static void send_message(client_t *client);
+
+static void sent(uv_write_t *request, int status) { check(status); }
+
+static void heard(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer) {
+  client_t *client = (client_t *)stream;
+  check((int)count);
+  client->missing -= count;
+  if (client->missing > 0) return;
+  if (--client->left > 0) return send_message(client);
+  uv_close((uv_handle_t *)stream, release);
+}
+
+static void send_message(client_t *client) {
+  client->missing = message_size;
+  uv_buf_t out = uv_buf_init(message, message_size);
+  check(uv_write(&client->writing, (uv_stream_t *)&client->stream, &out, 1, sent));
+}
+
+static client_t **clients;
+static int client_count;
+
+static void connected(uv_connect_t *request, int status) {
+  check(status);
+  if (--waiting > 0) return;
+  begun = uv_hrtime();
+  for (int i = 0; i < client_count; i++) {
+    check(uv_read_start((uv_stream_t *)&clients[i]->stream, allocate, heard));
+    send_message(clients[i]);
+  }
+}
+
+double c_echo_client(int port, int connections, int size, long messages) {
+  check(uv_loop_init(&loop));
+  message = calloc(1, size);
+  message_size = size;
+  waiting = client_count = connections;
+  clients = malloc(connections * sizeof *clients);
+  struct sockaddr_in address;
+  check(uv_ip4_addr("127.0.0.1", port, &address));
+  for (int i = 0; i < connections; i++) {
+    client_t *client = clients[i] = malloc(sizeof *client);
+    client->left = messages / connections;
+    check(uv_tcp_init(&loop, &client->stream));
+    check(uv_tcp_connect(&client->connecting, &client->stream, (struct sockaddr *)&address, connected));
+  }
+  uv_run(&loop, UV_RUN_DEFAULT);
+  double seconds = (uv_hrtime() - begun) / 1e9;
+  check(uv_loop_close(&loop));
+  free(clients);
+  free(message);
+  return seconds;
+}
+
+// Connecting
+
+static long connects_left;
+static int connect_port;
+
+static void connect_next(void);
+
+static void gone(uv_handle_t *handle) {
+  free(handle);
+  connect_next();
+}
+
+static void has_connected(uv_connect_t *request, int status) {
+  check(status);
+  struct linger linger = {1, 0};
+  uv_os_fd_t descriptor;
+  // Closed without waiting, so that no port is kept.
+  check(uv_fileno((uv_handle_t *)request->handle, &descriptor));
+  setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+  uv_close((uv_handle_t *)request->handle, gone);
+}
+
+static void connect_next(void) {
+  if (connects_left == 0) return;
+  connects_left--;
+  client_t *client = malloc(sizeof *client);
+  struct sockaddr_in address;
+  check(uv_ip4_addr("127.0.0.1", connect_port, &address));
+  check(uv_tcp_init(&loop, &client->stream));
+  check(uv_tcp_connect(&client->connecting, &client->stream, (struct sockaddr *)&address, has_connected));
+}
+
+double c_connect(int port, long count) {
+  check(uv_loop_init(&loop));
+  connects_left = count;
+  connect_port = port;
+  uint64_t begun = uv_hrtime();
+  for (int i = 0; i < 16; i++) connect_next();
+  uv_run(&loop, UV_RUN_DEFAULT);
+  check(uv_loop_close(&loop));
+  return (uv_hrtime() - begun) / 1e9;
+}
+
+// A file
+
+static struct {
+  uv_file file;
+  uv_fs_t request;
+  char *room;
+  int64_t offset;
+  long lines, bytes, carried;
+} reading;
+
+static void read_next(void);
+
+static void __attribute__((noinline)) line(const char *start, size_t length) {
+  reading.lines++;
+  reading.bytes += length;
+  __asm__ volatile("" ::"r"(start) : "memory");
+}
+
+static void has_read(uv_fs_t *request) {
+  long count = request->result;
+  uv_fs_req_cleanup(request);
+  check((int)count);
+  if (count == 0) {
+    if (reading.carried) line(reading.room, reading.carried);
+    return;
+  }
+  reading.offset += count;
+  char *place = reading.room, *end = place + reading.carried + count, *found;
+  while ((found = memchr(place, '\n', end - place))) {
+    line(place, found - place);
+    place = found + 1;
+  }
+  reading.carried = end - place;
+  memmove(reading.room, place, reading.carried);
+  read_next();
+}
+
+static void read_next(void) {
+  uv_buf_t buffer = uv_buf_init(reading.room + reading.carried, 262144);
+  check(uv_fs_read(&loop, &reading.request, reading.file, &buffer, 1, reading.offset, has_read));
+}
+
+long c_count_lines(const char *path, long *bytes) {
+  check(uv_loop_init(&loop));
+  memset(&reading, 0, sizeof reading);
+  reading.room = malloc(262144 * 2);
+  reading.file = open(path, O_RDONLY);
+  read_next();
+  uv_run(&loop, UV_RUN_DEFAULT);
+  check(uv_loop_close(&loop));
+  close(reading.file);
+  free(reading.room);
+  *bytes = reading.bytes;
+  return reading.lines;
+}
+
+// Programs
+
+typedef struct {
+  uv_process_t process;
+  uv_pipe_t *output;
+} child_t;
+
+static long spawns_left;
+static const char *spawn_path;
+
+static void spawn_next(void);
+
+static void reaped(uv_handle_t *handle) {
+  free(handle);
+  spawn_next();
+}
+
+static void exited(uv_process_t *process, int64_t status, int signal) { uv_close((uv_handle_t *)process, reaped); }
+
+static void said(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer) {
+  if (count < 0) uv_close((uv_handle_t *)stream, release);
+}
+
+static void spawn_next(void) {
+  if (spawns_left == 0) return;
+  spawns_left--;
+  child_t *child = malloc(sizeof *child);
+  child->output = malloc(sizeof *child->output);
+  check(uv_pipe_init(&loop, child->output, 0));
+  int none = open("/dev/null", O_RDWR | O_CLOEXEC);
+  uv_stdio_container_t streams[3];
+  streams[0].flags = UV_INHERIT_FD;
+  streams[0].data.fd = none;
+  streams[1].flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE;
+  streams[1].data.stream = (uv_stream_t *)child->output;
+  streams[2].flags = UV_INHERIT_FD;
+  streams[2].data.fd = 2;
+  char *arguments[] = {"true", NULL};
+  uv_process_options_t options = {
+    .exit_cb = exited, .file = spawn_path, .args = arguments, .stdio = streams, .stdio_count = 3};
+  check(uv_spawn(&loop, &child->process, &options));
+  close(none);
+  check(uv_read_start((uv_stream_t *)child->output, allocate, said));
+}
+
+void c_spawn(const char *path, long count) {
+  check(uv_loop_init(&loop));
+  spawns_left = count;
+  spawn_path = path;
+  for (int i = 0; i < 4; i++) spawn_next();
+  uv_run(&loop, UV_RUN_DEFAULT);
+  check(uv_loop_close(&loop));
+}

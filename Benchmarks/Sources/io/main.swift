@@ -1,0 +1,169 @@
+// Sockets, files and programs against libuv itself: the same work here and in C, in one run.
+import CIO
+import FeedStream
+import Foundation
+import Harness
+
+func echoServer() throws {
+  let loop = EventLoop()
+  let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
+  print(listener.address.port!)
+  fflush(nil)
+  let echo = listener.connections
+    .flatMap { $0.bytes.write(to: $0, atEnd: .closes).catch { _ in Empty<Never, Never>() } }
+    .sink { _ in }
+  loop.run()
+  echo.cancel()
+}
+
+func countLines(_ path: String) -> (lines: Int, bytes: Int) {
+  let loop = EventLoop()
+  var (lines, bytes) = (0, 0)
+  let counting = File(path).bytes(on: loop).split(by: 10).sink { _ in
+  } receiveValue: {
+    lines += 1
+    bytes += $0.count
+  }
+  loop.run()
+  counting.cancel()
+  loop.close()
+  return (lines, bytes)
+}
+
+func countTexts(_ path: String) -> Int {
+  let loop = EventLoop()
+  var lines = 0
+  let counting = File(path).bytes(on: loop).lines().sink { _ in
+  } receiveValue: { _ in
+    lines += 1
+  }
+  loop.run()
+  counting.cancel()
+  loop.close()
+  return lines
+}
+
+func spawn(_ path: String, _ count: Int) {
+  let loop = EventLoop()
+  let running = (0..<count).publisher.setFailureType(to: SubprocessError.self)
+    .flatMap(maxPublishers: .max(4)) { _ in Subprocess(path).output(on: loop) }
+    .sink {
+      precondition("\($0)" == "finished")
+    } receiveValue: { _ in
+    }
+  loop.run()
+  running.cancel()
+  loop.close()
+}
+
+/// A server in a process of its own.
+final class Server {
+  let process = Process()
+  let port: Int32
+
+  init(_ kind: String) throws {
+    let pipe = Pipe()
+    process.executableURL = URL(filePath: CommandLine.arguments[0])
+    process.arguments = [kind]
+    process.standardOutput = pipe
+    try process.run()
+    let text = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+    port = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines))!
+  }
+
+  /// Seconds of the processors that it has used.
+  var processorSeconds: Double {
+    let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
+    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+    return (Double(fields[11])! + Double(fields[12])!) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  /// The most memory that it has had, in bytes.
+  var peakBytes: Int {
+    let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+  }
+
+  func end() {
+    process.terminate()
+    process.waitUntilExit()
+  }
+}
+
+func row(_ name: String, _ limit: Double, rounds: Int, _ ours: () throws -> Double, _ theirs: () throws -> Double)
+  throws
+{
+  let chosen = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("-") && !$0.hasSuffix(".tsv") }
+  guard chosen.isEmpty || chosen.contains(where: { name.contains($0) }) else { return }
+  let times = try interleaved(rounds: rounds, [ours, theirs])
+  let ratio = String(format: "%.2f", ratio(times[0], to: times[1]))
+  let (mine, other) = (String(format: "%.4f", times[0].median), String(format: "%.4f", times[1].median))
+  print("| \(name) | \(mine) s | \(other) s | \(ratio) | \(limit) |")
+  fflush(nil)
+}
+
+switch CommandLine.arguments.dropFirst().first {
+case "server-swift": try echoServer()
+case "server-c": c_echo_server(1)
+default:
+  let isShort = CommandLine.arguments.contains("--short")
+  let rounds = isShort ? 3 : 7
+  print("| | FeedStream | C on libuv | ratio | at most |\n| --- | --- | --- | --- | --- |")
+  for connections in [1, 1000] {
+    for (size, messages) in [(64, 100_000), (4096, 60_000), (65_536, 12_000)] {
+      let (ours, theirs) = (try Server("server-swift"), try Server("server-c"))
+      func exchange(_ server: Server) -> Double {
+        c_echo_client(server.port, Int32(connections), Int32(size), messages / (isShort ? 4 : 1))
+      }
+      try row(
+        "echo, \(connections) × \(size) B", 1.15, rounds: rounds, { exchange(ours) }, { exchange(theirs) })
+      try row(
+        "echo, \(connections) × \(size) B, processor of the server", 1.15, rounds: rounds,
+        {
+          let before = ours.processorSeconds
+          _ = exchange(ours)
+          return ours.processorSeconds - before
+        },
+        {
+          let before = theirs.processorSeconds
+          _ = exchange(theirs)
+          return theirs.processorSeconds - before
+        })
+      for server in [ours, theirs] { server.end() }
+    }
+  }
+  do {
+    let (ours, theirs) = (try Server("server-swift"), try Server("server-c"))
+    try row(
+      "connections accepted", 1.2, rounds: rounds, { c_connect(ours.port, 10_000) }, { c_connect(theirs.port, 10_000) })
+    for server in [ours, theirs] { server.end() }
+  }
+  let path = FileManager.default.temporaryDirectory.appending(path: "feedstream-lines-\(getpid())").path
+  defer { unlink(path) }
+  FileManager.default.createFile(atPath: path, contents: nil)
+  let file = FileHandle(forWritingAtPath: path)!
+  let block = Data(String(repeating: String(repeating: "x", count: 99) + "\n", count: 10_486).utf8)
+  for _ in 0..<(isShort ? 256 : 1024) { file.write(block) }
+  try row("lines of a file, counted", 1.3, rounds: rounds) {
+    Clock.wall.time { _ = countLines(path) }.nanoseconds / 1e9
+  } _: {
+    Clock.wall.time {
+      var bytes = 0
+      _ = c_count_lines(path, &bytes)
+    }.nanoseconds / 1e9
+  }
+  try row("lines of a file, as text", 0, rounds: rounds) {
+    Clock.wall.time { _ = countTexts(path) }.nanoseconds / 1e9
+  } _: {
+    Clock.wall.time {
+      var bytes = 0
+      _ = c_count_lines(path, &bytes)
+    }.nanoseconds / 1e9
+  }
+  try row("programs run", 1.2, rounds: rounds) {
+    Clock.wall.time { spawn("/bin/true", 500) }.nanoseconds / 1e9
+  } _: {
+    Clock.wall.time { c_spawn("/bin/true", 500) }.nanoseconds / 1e9
+  }
+}
