@@ -2,7 +2,7 @@ import FeedStream
 import TestSupport
 import Testing
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct DatagramTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct DatagramTests {
   private let loop = EventLoop()
 
   private func socket() throws -> DatagramSocket { try DatagramSocket(at: .internet("127.0.0.1", port: 0), on: loop) }

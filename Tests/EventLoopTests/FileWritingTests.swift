@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct FileWritingTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct FileWritingTests {
   private let loop = EventLoop()
   private let folder = TemporaryFolder()
 

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct FolderTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct FolderTests {
   private let loop = EventLoop()
   private let folder = TemporaryFolder()
 

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct FollowingTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct FollowingTests {
   private let loop = EventLoop()
   private let folder = TemporaryFolder()
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The examples of `Examples/Handles`, run as programs.
-@Suite(.settled, .timeLimit(.minutes(2))) struct HandlesExampleTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct HandlesExampleTests {
   private let loop = EventLoop()
   private let folder = TemporaryFolder()
   private let binary = FeedBinary.path(of: "Handles")

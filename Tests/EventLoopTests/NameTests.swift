@@ -2,7 +2,7 @@ import FeedStream
 import TestSupport
 import Testing
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct NameTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct NameTests {
   private let loop = EventLoop()
 
   @Test func `a name and a numeric address are looked up, and a name that is not one is an error`() {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct SubprocessTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct SubprocessTests {
   private let loop = EventLoop()
   private let folder = TemporaryFolder()
 

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct SystemStreamTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct SystemStreamTests {
   private let loop = EventLoop()
 
   @Test func `signals are delivered as they are asked for, each once`() {
