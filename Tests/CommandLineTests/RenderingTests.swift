@@ -114,6 +114,17 @@ import Testing
         """)
   }
 
+  @Test func `an id is written as its UUID is, with its number`() throws {
+    for text in [
+      "00112233-4455-6677-8899-AABBCCDDEEFF", "FEDCBA98-7654-3210-0F1E-2D3C4B5A6978",
+      "00000000-0000-0000-0000-000000000000",
+    ] {
+      let uuid = try #require(UUID(uuidString: text))
+      #expect("\(FeedImage.ID(uuid))" == text)
+      #expect("\(FeedImage.ID(uuid, number: 2))" == text + "-2")
+    }
+  }
+
   @Test func `an empty cache is said to be empty`() {
     #expect(text(.empty).contains("nothing is saved for this address"))
   }

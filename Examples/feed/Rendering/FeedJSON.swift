@@ -67,11 +67,15 @@ extension [UInt8] {
   fileprivate mutating func append(quoted text: String) {
     append(UInt8(ascii: "\""))
     // Nearly every text is plain and is copied unchanged.
-    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-      append(text)
-    } else {
-      for scalar in text.unicodeScalars { append(escaped: scalar) }
+    var text = text
+    let isPlain = text.withUTF8 { utf8 in
+      for byte in utf8 where byte < 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+        return false
+      }
+      append(contentsOf: utf8)
+      return true
     }
+    if !isPlain { for scalar in text.unicodeScalars { append(escaped: scalar) } }
     append(UInt8(ascii: "\""))
   }
 

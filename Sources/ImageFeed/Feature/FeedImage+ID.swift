@@ -23,7 +23,29 @@ extension FeedImage {
 }
 
 extension FeedImage.ID: CustomStringConvertible {
-  public var description: String { number == 1 ? uuid.uuidString : "\(uuid.uuidString)-\(number)" }
+  public var description: String { number == 1 ? text : "\(text)-\(number)" }
+
+  /// The same as `uuidString`, which formats digit by digit with `printf`.
+  private var text: String {
+    withUnsafeBytes(of: uuid.uuid) { bytes in
+      String(unsafeUninitializedCapacity: 36) { text in
+        var end = 0
+        func append(_ byte: UInt8) {
+          text[end] = byte
+          end += 1
+        }
+        func append(hexadecimal digit: UInt8) {
+          append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
+        }
+        for (index, byte) in bytes.enumerated() {
+          if index == 4 || index == 6 || index == 8 || index == 10 { append(UInt8(ascii: "-")) }
+          append(hexadecimal: byte >> 4)
+          append(hexadecimal: byte & 0xF)
+        }
+        return end
+      }
+    }
+  }
 }
 
 extension UUID {
