@@ -91,7 +91,10 @@ final class Server {
   }
 }
 
-func row(_ name: String, _ limit: Double, rounds: Int, _ ours: () throws -> Double, _ theirs: () throws -> Double)
+func row(
+  _ name: String, _ limit: Double, rounds: Int, _ ours: @escaping () throws -> Double,
+  _ theirs: @escaping () throws -> Double
+)
   throws
 {
   let chosen = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("-") && !$0.hasSuffix(".tsv") }
