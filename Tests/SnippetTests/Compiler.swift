@@ -55,7 +55,7 @@ struct SnippetCompiler {
     }
     let entry = folder.appending(path: "main.swift")
     try (main + "default: break\n}\n").write(to: entry, atomically: false, encoding: .utf8)
-    let objects = quoted(products.appending(path: "FeedStream.build").path) + "/*.o"
+    let objects = try self.objects().map(quoted).joined(separator: " ")
     let said = try await shell(
       "cd \(quoted(folder.path)) && swiftc -Onone -suppress-warnings -module-name Snippets -o program \(options) "
         + "\(quoted(entry.path)) \(files.joined(separator: " ")) \(objects) -luv 2>&1")
@@ -65,6 +65,17 @@ struct SnippetCompiler {
       outputs.append(try await shell("cd \(quoted(folder.path)) && timeout 30 ./program \(number) 2>&1"))
     }
     return outputs
+  }
+
+  /// The objects of FeedStream; not those of files that are gone, which a build leaves behind.
+  private func objects() throws -> [String] {
+    let sources = try FileManager.default.subpathsOfDirectory(
+      atPath: project.appending(path: "Sources/FeedStream").path)
+    let names = Set(sources.map { $0.split(separator: "/").last.map(String.init) ?? $0 })
+    let folder = products.appending(path: "FeedStream.build")
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      .filter { $0.hasSuffix(".o") && names.contains(String($0.dropLast(2))) }
+      .map { folder.appending(path: $0).path }
   }
 
   /// Compiles what stands in a package's manifest.

@@ -50,7 +50,8 @@ struct FeedPoll {
     var wish = health
     wish.interval = feed.interval?.seconds
     let claim = PollClaim(
-      feed: wish, host: host, now: now, lease: feed.options.timeout + .seconds(5), dueIfLost: now + wait.seconds)
+      feed: wish, host: host, now: now, lease: feed.options.timeout + .seconds(5), gap: poller.gap(for: feed),
+      dueIfLost: now + wait.seconds)
     let (store, report) = (poller.store, poller.options.report)
     return poller.cache.worker.publisher { () throws(FeedStoreError) in try store.claim(claim) }
       .map(ClaimAnswer.verdict)

@@ -152,6 +152,9 @@ public struct HostHealth: Hashable, Sendable, Codable {
   public var reason = ""
   /// The earliest moment of the next request, for politeness.
   public var next: Date?
+  /// The process that asks it now, and the moment from which on others may if that has ended.
+  var holder: String?
+  var opensIfLost: Date?
 
   public init(name: String) { self.name = name }
 
@@ -163,6 +166,13 @@ public struct HostHealth: Hashable, Sendable, Codable {
     let latest = now + Schedule.longest.seconds
     if let end = pausedUntil, end > latest { pausedUntil = latest }
     if let next, next > now + 3600 { self.next = now }
+  }
+
+  /// A process that was killed asks no more.
+  mutating func forgetEndedHolder() {
+    guard let holder, ProcessMark.hasEnded(holder) else { return }
+    next = opensIfLost
+    self.holder = nil
   }
 }
 

@@ -31,16 +31,21 @@ public struct PollClaim: Hashable, Sendable {
   public var feed: FeedHealth
   public var host: String
   public var now: Date
-  /// How long the request may take: the host is taken so long, unless the record comes sooner.
+  /// How long the request may take: the host is taken so long, unless the record comes sooner, or the process ends.
   public var lease: Duration
+  /// How far apart requests to the host are.
+  public var gap: Duration
   /// When the feed is due again if the process ends before the answer.
   public var dueIfLost: Date
 
-  public init(feed: FeedHealth, host: String, now: Date, lease: Duration, dueIfLost: Date) {
+  public init(
+    feed: FeedHealth, host: String, now: Date, lease: Duration, gap: Duration = .seconds(1), dueIfLost: Date
+  ) {
     self.feed = feed
     self.host = host
     self.now = now
     self.lease = lease
+    self.gap = gap
     self.dueIfLost = dueIfLost
   }
 }
@@ -108,6 +113,7 @@ extension PollClaim {
   ) -> (verdict: PollVerdict, feed: FeedHealth, host: HostHealth) {
     var host = savedHost ?? HostHealth(name: self.host)
     host.correctClock(now: now)
+    host.forgetEndedHolder()
     var feed = savedFeed ?? self.feed
     // Asked for since this process last looked, by another one; not by one whose clock was wrong.
     if let asked = feed.asked, asked != self.feed.asked, asked <= now + FeedCachePolicy.clockTolerance.seconds,
@@ -121,6 +127,7 @@ extension PollClaim {
     feed.interval = self.feed.interval
     feed.reason = "a request was begun and not ended"
     host.next = now + lease.seconds
+    (host.holder, host.opensIfLost) = (ProcessMark.own, now + gap.seconds)
     var since = validators.trusted(at: now)
     if since == FeedValidators(), !validators.isEmpty {
       // All of it at most once a day, whatever comes of that.

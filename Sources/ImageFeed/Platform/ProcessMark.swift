@@ -1,0 +1,30 @@
+import Foundation
+
+/// Tells one process from all others, those that had its number before included, for notes that outlive it.
+enum ProcessMark {
+  /// This process: its machine, its number, and when it began.
+  static let own = mark(of: getpid()) ?? ""
+
+  /// True when the process of a mark has ended for certain: one of another machine may well be alive.
+  static func hasEnded(_ mark: String) -> Bool {
+    let parts = mark.split(separator: " ")
+    guard parts.count == 3, parts[0] == machine, let number = pid_t(parts[1]) else { return false }
+    return self.mark(of: number) != mark
+  }
+
+  private static let machine = ProcessInfo.processInfo.hostName.filter { !$0.isWhitespace }
+
+  private static func mark(of number: pid_t) -> String? {
+    #if os(Linux)
+      // Field 22, counted behind the name, which may hold spaces and parentheses: proc(5).
+      guard let stat = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8),
+        let name = stat.lastIndex(of: ")")
+      else { return nil }
+      let fields = stat[name...].split(separator: " ")
+      guard fields.count > 20 else { return nil }
+      return "\(machine) \(number) \(fields[20])"
+    #else
+      return kill(number, 0) == 0 || errno == EPERM ? "\(machine) \(number) 0" : nil
+    #endif
+  }
+}

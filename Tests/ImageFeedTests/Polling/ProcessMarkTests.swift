@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+@Suite(.settled) struct ProcessMarkTests {
+  @Test func `this process is alive`() {
+    #expect(!ProcessMark.hasEnded(ProcessMark.own))
+  }
+
+  @Test func `a process that has ended is known to have`() throws {
+    let parts = ProcessMark.own.split(separator: " ")
+    try #require(parts.count == 3)
+    // Its number is another's now.
+    #expect(ProcessMark.hasEnded("\(parts[0]) \(parts[1]) 1"))
+    // Nobody has this number.
+    #expect(ProcessMark.hasEnded("\(parts[0]) 99999999 1"))
+  }
+
+  @Test func `a process of another machine may be alive, and so may one that nothing is known of`() {
+    #expect(!ProcessMark.hasEnded("elsewhere 1 1"))
+    #expect(!ProcessMark.hasEnded(""))
+  }
+
+  @Test func `a killed process leaves its host to the next one after the usual gap`() throws {
+    let store = InMemoryFeedStore()
+    let address = URL(string: "https://example.com/feed")!
+    let claim = PollClaim(
+      feed: FeedHealth(address: address), host: "example.com", now: noon, lease: .seconds(35), dueIfLost: noon)
+    guard case .granted = try store.claim(claim) else {
+      Issue.record("the first is granted")
+      return
+    }
+    var host = HostHealth(name: "example.com")
+    (host.next, host.holder, host.opensIfLost) = (noon + 35, ProcessMark.own, noon + 1)
+    host.forgetEndedHolder()
+    #expect(host.opens == noon + 35)
+    host.holder = ProcessMark.own.split(separator: " ").dropLast().joined(separator: " ") + " 1"
+    host.forgetEndedHolder()
+    #expect(host.opens == noon + 1)
+  }
+}
