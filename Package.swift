@@ -186,7 +186,8 @@ let package = Package(
       name: "CommandLineTests",
       dependencies: [
         "TestSupport", "HTTPTestSupport",
-        "feed", "LiveEvents", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads", "TypeAndSearch", "ShowFeed",
+        "feed", "picture-decoder", "LiveEvents", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads",
+        "TypeAndSearch", "ShowFeed",
         "CountVisits", "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedHTTPServer", "FeedStream",
         "ImageFeed",
         "PlainText", "Samples",
