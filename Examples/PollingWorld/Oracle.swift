@@ -75,7 +75,7 @@ final class Oracle {
   var unreported = 0
   /// The instant before which a deletion must be over, and its reason.
   var deletionDue: String?
-  /// True when the saved feed that the server spoke of cannot be had: the present load makes a second request.
+  /// True when the saved feed that the server spoke of cannot be read: the present load makes a second request.
   var isAskingAgain = false
   /// The time at which a load last found that the saved feed may be shown.
   var foundFresh: StreamInstant?

@@ -77,7 +77,7 @@ extension HTTPServer {
       let modified: Int64
       let tag: String
       let name: String
-      /// A small file is read at once.
+      /// A small file is read immediately.
       let bytes: Chunk?
     }
 

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// The saved pictures, on a loop: those used last in memory, all of them in a store whose calls run aside, one at a time.
+/// The saved pictures, on a loop: those used last in memory, all of them in a store whose calls run on the thread pool, one at a time.
 ///
 /// Lives on its scheduler's thread, as streams do.
 public final class ImageCache {
