@@ -2,7 +2,7 @@
 /// repeated, contradicting or malformed.
 ///
 /// A name counts only where a directive can stand, so `extension="max-age=60"` says nothing about age.
-struct CacheControl: Sendable {
+package struct CacheControl: Sendable {
   private enum Argument: Equatable, Sendable {
     case none
     case text(String)
@@ -20,12 +20,12 @@ struct CacheControl: Sendable {
   private let directives: [(name: String, argument: Argument)]
 
   /// - Parameter lines: the field's values, one for each line of the header.
-  init(_ lines: [String]) { directives = lines.flatMap(Self.directives) }
+  package init(_ lines: [String]) { directives = lines.flatMap(Self.directives) }
 
   var isEmpty: Bool { directives.isEmpty }
 
   /// True when a directive has this name, whatever its argument.
-  func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
+  package func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
   /// The seconds of the directive with this name. Numbers above 2^31 are 2^31 (section 1.2.2).
   func seconds(_ name: String) -> Seconds {

@@ -1,5 +1,5 @@
 public import FeedStream
-import Foundation
+public import Foundation
 
 extension Publisher where Output == HTTPResponse, Failure == HTTPError {
   /// Judges each response: a picture, by its status and its first bytes, or the reason why there is none.
@@ -8,15 +8,19 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
   /// ``RemoteImageError/unchanged(_:)`` for status 304, and a response that is no picture as invalid data.
   /// **Cancellation:** passes through.
   ///
-  /// - Parameter lifetime: for how long a picture counts as the latest when its server does not say.
-  public func asImage(lifetime: Duration) -> some Publisher<Fetched<FetchedImage>, RemoteImageError> {
+  /// - Parameters:
+  ///   - lifetime: for how long a picture counts as the latest when its server does not say.
+  ///   - now: the wall clock, for an answer without a date of its own.
+  public func asImage(
+    lifetime: Duration, now: @escaping () -> Date = { Date() }
+  ) -> some Publisher<Fetched<FetchedImage>, RemoteImageError> {
     mapError(RemoteImageError.connectivity)
-      .flatMap(maxPublishers: .max(1)) { Result.Publisher($0.image(lifetime: lifetime)) }
+      .flatMap(maxPublishers: .max(1)) { Result.Publisher($0.image(lifetime: lifetime, now: now())) }
   }
 }
 
 extension HTTPResponse {
-  fileprivate func image(lifetime: Duration) -> Result<Fetched<FetchedImage>, RemoteImageError> {
+  fileprivate func image(lifetime: Duration, now: Date) -> Result<Fetched<FetchedImage>, RemoteImageError> {
     let validators = FeedValidators(headers)
     switch status {
     case 200: break
@@ -24,7 +28,7 @@ extension HTTPResponse {
     default: return .failure(.invalidData(.status(status)))
     }
     do throws(InvalidImage) {
-      let image = FetchedImage(try ImageData(body), lifetime: headers.imageLifetime ?? lifetime)
+      let image = FetchedImage(try ImageData(body), lifetime: headers.imageLifetime(now: now) ?? lifetime)
       return .success(Fetched(image, validators: validators))
     } catch {
       return .failure(.invalidData(error))
@@ -34,20 +38,13 @@ extension HTTPResponse {
 
 extension HTTPHeaders {
   /// The longest that a picture counts as the latest, whatever its server says: 365 days.
-  static let longestLifetime = 31_536_000
+  private static let longestLifetime = Duration.seconds(31_536_000)
 
-  /// What `Cache-Control` says of how long an answer is fresh (RFC 9111, section 5.2.2), less the `Age` it came with; `nil`
-  /// when it says nothing.
-  fileprivate var imageLifetime: Duration? {
-    let directives = lazy.filter { $0.name.lowercased() == "cache-control" }
-      .flatMap { $0.value.split(separator: ",") }
-      .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-    if directives.contains(where: { $0 == "no-cache" || $0 == "no-store" }) { return .zero }
-    guard let value = directives.first(where: { $0.hasPrefix("max-age=") })?.dropFirst(8) else { return nil }
-    let digits = value.filter { $0 != "\"" }
-    guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return .zero }
-    let age = Int(self["Age"] ?? "") ?? 0
-    return .seconds(
-      Swift.max(0, Swift.min(Int(digits) ?? Self.longestLifetime, Self.longestLifetime) - Swift.max(0, age)))
+  /// How long the answer says that it is fresh; `nil` when it says nothing. It is saved all the same, to be shown when its
+  /// server is away.
+  fileprivate func imageLifetime(now: Date) -> Duration? {
+    let control = CacheControl(filter { $0.name.lowercased() == "cache-control" }.map(\.value))
+    if control.has("no-cache") || control.has("no-store") { return .zero }
+    return AnswerFacts.Freshness(self, now: now).map { Swift.min($0.lifetime, Self.longestLifetime) }
   }
 }

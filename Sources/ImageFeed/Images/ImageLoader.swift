@@ -84,12 +84,12 @@ public final class ImageLoader {
       .replaceError(with: FeedValidators())
       .replaceEmpty(with: FeedValidators())
       .setFailureType(to: RemoteImageError.self)
-      .flatMap(maxPublishers: .max(1)) { [client, options] validators in
+      .flatMap(maxPublishers: .max(1)) { [client, options, now = cache.now] validators in
         client.get(
           HTTPRequest(
             url, timeout: .init(options.timeout), maxBodyBytes: options.maxBytes, headers: validators.conditions)
         )
-        .asImage(lifetime: options.lifetime)
+        .asImage(lifetime: options.lifetime, now: now)
       }
   }
 

@@ -100,6 +100,21 @@ import Testing
     #expect(image.data.bytes == makePNG())
   }
 
+  @Test(
+    arguments: [
+      ([("Cache-Control", "max-age=100, private"), ("Age", "40")], 60),
+      ([("Cache-Control", "max-age=60, no-cache")], 0),
+      ([("Expires", "Sun, 22 Nov 2026 00:01:30 GMT"), ("Date", "Sun, 22 Nov 2026 00:00:00 GMT")], 90),
+      ([("Cache-Control", "max-age=99999999999")], 31_536_000), ([], 604_800),
+    ] as [([(String, String)], Int)])
+  func `a picture is the latest for as long as its server says`(fields: [(String, String)], seconds: Int) throws {
+    let world = ImageWorld()
+    let headers = HTTPHeaders(fields.map { (name: $0.0, value: $0.1) })
+    world.network.serve("pictures.example") { _, _ in .answer(headers: headers, makePNG()) }
+    _ = world.outcome(of: imageURL)
+    #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.lifetime == .seconds(seconds))
+  }
+
   @Test func `who asks for a picture that is being loaded shares the load`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
