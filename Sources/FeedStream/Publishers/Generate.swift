@@ -3,11 +3,11 @@ extension Publishers {
   ///
   ///     Publishers.Generate(state: 1) { state in
   ///       defer { state *= 2 }
-  ///       return state < 1_000 ? state : nil
+  ///       return state < 10 ? state : nil
   ///     }
   ///
-  ///     demand      1-2---unlimited
-  ///     downstream  1-24--8…512|
+  ///     demand      1--2--∞
+  ///     downstream  1--24-8|
   ///
   /// Unlike on `sequence(state:next:).publisher`, operators on it are applied as values pass, so that it may be
   /// endless.

@@ -3,8 +3,8 @@ extension Publisher {
   ///
   ///     upstream    --a-b-c-d----|
   ///     buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)
-  ///     demand      --1-------2--
-  ///     downstream  --a-------c-d|
+  ///     demand      --1-------3--
+  ///     downstream  --a-------cd-|
   ///
   /// ![buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)](marbles-buffer.svg)
   ///

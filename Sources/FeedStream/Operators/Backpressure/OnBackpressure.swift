@@ -3,6 +3,7 @@ extension Publisher {
   ///
   ///     upstream    --a--b--c--d--|
   ///     demand      1--------1-----
+  ///     onBackpressureDrop()
   ///     downstream  --a--------d--|
   ///
   /// **Demand:** unlimited, of upstream. **Failure, cancellation:** pass through. **Policy:** dropped values go to
@@ -16,8 +17,9 @@ extension Publisher {
   /// Holds the newest value that the subscriber has not asked for, and drops older ones.
   ///
   ///     upstream    --a--b--c--d--|
-  ///     demand      1----------1---
-  ///     downstream  --a--------c--(d|)
+  ///     demand      1---------1----1
+  ///     onBackpressureLatest()
+  ///     downstream  --a-------c----(d|)
   ///
   /// **Demand:** unlimited, of upstream. **Failure:** passes through immediately; a value held is dropped. Finishing
   /// waits until the value held has been asked for. **Cancellation:** passes through. **Policy:** dropped values go to
@@ -32,6 +34,7 @@ extension Publisher {
   ///
   ///     upstream    --a--b--c--d--|
   ///     demand      1---------------
+  ///     onBackpressureError { TooFast($0) }
   ///     downstream  --a--#
   ///
   /// **Demand:** unlimited, of upstream. **Failure:** passes through; its own cancels upstream. **Cancellation:**

@@ -1,10 +1,10 @@
 extension Publisher {
   /// Pairs the newest value of this publisher with the newest of another, whenever either delivers one.
   ///
-  ///     upstream    --a-----b-------|
-  ///     other       -----1-----2--|
+  ///     upstream    --a------b--------|
+  ///     other       -----1--------2------|
   ///     combineLatest(other)
-  ///     downstream  ----(a1)-(b1)-(b2)-|
+  ///     downstream  -----a1--b1---b2-----|
   ///
   /// ![combineLatest(other) { $0 + $1 }](marbles-combineLatest.svg)
   ///

@@ -1,10 +1,10 @@
 extension Swift.Collection where Element: Publisher {
   /// Delivers the newest value of each of these publishers as an array, whenever one delivers and all have a value.
   ///
-  ///     a           --1-----2-------|
-  ///     b           -----7-----8--|
+  ///     a           --1---------2---------|
+  ///     b           -----7-------------8----|
   ///     [a, b].combineLatest()
-  ///     downstream  ----[1,7][2,7][2,8]-|
+  ///     downstream  -----[1,7]--[2,7]--[2,8]|
   ///
   /// Finishes when all have, or when one has finished without a value; immediately when there are no publishers.
   /// **Demand:** passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. **Policy:** while

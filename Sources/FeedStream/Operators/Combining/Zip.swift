@@ -4,7 +4,7 @@ extension Publisher {
   ///     upstream    --a--b-----c--|
   ///     other       -----1--2-----3--|
   ///     zip(other)
-  ///     downstream  ----(a1)-(b2)-(c3)|
+  ///     downstream  -----a1-b2----c3|
   ///
   /// ![zip(other) { $0 + $1 }](marbles-zip.svg)
   ///

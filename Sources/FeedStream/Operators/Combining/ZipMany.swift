@@ -2,9 +2,9 @@ extension Swift.Collection where Element: Publisher {
   /// Combines the values at the same index of all these publishers into an array.
   ///
   ///     a           --1--2-----3--|
-  ///     b           -----7--8-----9--|
+  ///     b           -----7-----8-----9--|
   ///     [a, b].zip()
-  ///     downstream  ----[1,7][2,8][3,9]|
+  ///     downstream  -----[1,7]-[2,8]-[3,9]|
   ///
   /// Finishes when one has finished and its last value is used, or immediately when there are no publishers.
   /// **Demand:** passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. **Policy:** a value

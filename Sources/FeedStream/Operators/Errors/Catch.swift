@@ -2,7 +2,8 @@ extension Publisher {
   /// Continues with another publisher when this one fails.
   ///
   ///     upstream    --a--b--#
-  ///     catch { _ in fallback }      (fallback: --x--y--|)
+  ///     fallback            --x--y--|
+  ///     catch { _ in fallback }
   ///     downstream  --a--b----x--y--|
   ///
   /// ![catch { _ in other }](marbles-catch.svg)
@@ -21,7 +22,7 @@ extension Publisher {
   ///
   ///     upstream    --a--b--#
   ///     tryCatch { throw Worse($0) }
-  ///     downstream  --a--b--#Worse
+  ///     downstream  --a--b--#    (Worse)
   ///
   /// **Demand:** the outstanding demand is passed on to the other publisher. **Failure:** the other publisher's, or the
   /// error thrown. **Cancellation:** cancels whichever is delivering. **Policy:** forwards.

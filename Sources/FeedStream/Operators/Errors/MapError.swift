@@ -1,9 +1,9 @@
 extension Publisher {
   /// Fails with the result of `transform` for the failure.
   ///
-  ///     upstream    --a--b--#x
+  ///     upstream    --a--b--#    (x)
   ///     mapError(MyError.init)
-  ///     downstream  --a--b--#MyError(x)
+  ///     downstream  --a--b--#    (MyError(x))
   ///
   /// **Demand, failure, cancellation:** pass through, the failure transformed. **Policy:** forwards.
   @inlinable public func mapError<E: Error>(_ transform: @escaping (Failure) -> E) -> Publishers.MapError<Self, E> {

@@ -1,10 +1,10 @@
 extension Publisher {
   /// Subscribes again when this publisher fails, up to `retries` times.
   ///
-  ///     upstream    --a--#          (first time)
-  ///                        --a--b--|  (second time)
+  ///     upstream    --a--#             (first time)
+  ///     upstream         --a--b--|     (second time)
   ///     retry(1)
-  ///     downstream  --a------a--b--|
+  ///     downstream  --a----a--b--|
   ///
   /// ![retry(1)](marbles-retry.svg)
   ///

@@ -3,9 +3,9 @@ extension Publisher {
   ///
   ///     upstream    -a-#
   ///     handler's   --------x
-  ///     upstream             -a-b|
+  ///     upstream            -a-b|
   ///     retry(when:)
-  ///     downstream  -a--------a-b|
+  ///     downstream  -a-------a-b|
   ///
   /// `handler` is called once for each subscriber, with a publisher of the failures. The publisher it returns is
   /// subscribed before upstream, and asked for one value after each failure: `{ errors in errors.delay(for: 1,

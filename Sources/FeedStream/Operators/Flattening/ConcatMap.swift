@@ -1,7 +1,7 @@
 extension Publisher {
   /// Makes a publisher from each value and delivers their values, one publisher after the other.
   ///
-  ///     upstream    --a--b-------------|
+  ///     upstream    --a--b---------|
   ///     concatMap { Timer… }
   ///       a           --1----2--|
   ///       b                     --3--4|

@@ -3,8 +3,8 @@ extension Publisher {
   /// delivered.
   ///
   ///     upstream    --1-|
-  ///     expand { $0 < 4 ? [$0 * 2, $0 * 2 + 1].publisher : Empty }
-  ///     downstream  --1--2-3--4-5-6-7|
+  ///     expand { $0 < 4 ? [$0 * 2, $0 * 2 + 1] : [] }
+  ///     downstream  --1-234567|
   ///
   /// For trees, and for pages that link the next page. Finishes when there is nothing left to expand. **Demand:** the
   /// outstanding demand passes to each next publisher. **Failure:** the first ends the stream. **Cancellation:**

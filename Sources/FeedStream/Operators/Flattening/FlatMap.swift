@@ -1,7 +1,7 @@
 extension Publisher {
   /// Makes a publisher from each value and delivers the values of all of them, as they arrive.
   ///
-  ///     upstream    --a-------b--------|
+  ///     upstream    --a-------b-------|
   ///     flatMap { Timer… }
   ///       a           --1--2--3|
   ///       b                   --4--5|

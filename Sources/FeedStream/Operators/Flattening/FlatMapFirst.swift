@@ -1,9 +1,9 @@
 extension Publisher {
   /// Makes a publisher from a value and delivers its values; upstream's values that arrive meanwhile are dropped.
   ///
-  ///     upstream    --a----b----c------|
+  ///     upstream    --a----b----c-----|
   ///     flatMapFirst { Timer… }
-  ///       a           --1----2--|
+  ///       a           --1----2|
   ///       c                     --4--5|
   ///     downstream  ----1----2----4--5|
   ///

@@ -1,9 +1,9 @@
 extension Publisher {
   /// Delivers arrays of `count` values; one begins every `step` values.
   ///
-  ///     upstream    --a--b-----c--d--|
+  ///     upstream    --a--b-------c-------d------|
   ///     collect(2, every: 1)
-  ///     downstream  -----[a,b]-[b,c]-[c,d]-[d]|
+  ///     downstream  -----[a,b]---[b,c]---[c,d]--[d]|
   ///
   ///     upstream    --a--b-----c--d--|
   ///     collect(2, every: 3)

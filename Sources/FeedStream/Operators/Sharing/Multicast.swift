@@ -4,7 +4,7 @@ extension Publisher {
   ///     upstream           --1--2--3--|
   ///     connect()          ^
   ///     first subscriber   --1--2--3--|
-  ///     second subscriber       2--3--|
+  ///     second subscriber      -2--3--|
   ///
   /// Nothing happens until ``ConnectablePublisher/connect()``; each call subscribes to upstream once more, through the
   /// same subject. **Demand:** a connection asks upstream for everything, once a subscriber has asked for anything

@@ -3,7 +3,7 @@ extension Publisher {
   ///
   ///     upstream           --1--2--3--|
   ///     first subscriber   --1--2--3--|
-  ///     second subscriber       2--3--|
+  ///     second subscriber      -2--3--|
   ///
   /// The same as `multicast` through a ``PassthroughSubject`` with `autoconnect`. **Demand:** upstream is asked for
   /// everything once a subscriber asks for anything. **Policy:** drops values that a subscriber has not asked for, and

@@ -1,10 +1,9 @@
 extension Publisher {
   /// Subscribes to this publisher `interval` later.
   ///
-  ///     downstream subscribes   x
-  ///     upstream is subscribed  ---x-a-b-|
+  ///     upstream       --a-b-|
   ///     delaySubscription(for: 3)
-  ///     downstream              -----a-b-|
+  ///     downstream  -----a-b-|
   ///
   /// **Demand:** demand requested meanwhile goes to upstream with the subscription. **Failure:** passes through.
   /// **Policy:** forwards. **Cancellation:** immediately; before the time has come, upstream is never subscribed.

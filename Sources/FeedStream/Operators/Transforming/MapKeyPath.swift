@@ -12,9 +12,9 @@ extension Publisher {
 
   /// Delivers two properties of each value as a tuple.
   ///
-  ///     upstream    --"a"--"bc"--|
+  ///     upstream    --"a"---------"bc"--------|
   ///     map(\.count, \.isEmpty)
-  ///     downstream  --(1,false)--(2,false)--|
+  ///     downstream  --(1,false)---(2,false)---|
   ///
   /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   @inlinable public func map<T0, T1>(
@@ -25,9 +25,9 @@ extension Publisher {
 
   /// Delivers three properties of each value as a tuple.
   ///
-  ///     upstream    --"a"--"bc"--|
+  ///     upstream    --"a"-------------"bc"------------|
   ///     map(\.count, \.isEmpty, \.first)
-  ///     downstream  --(1,false,"a")--(2,false,"b")--|
+  ///     downstream  --(1,false,"a")---(2,false,"b")---|
   ///
   /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   @inlinable public func map<T0, T1, T2>(

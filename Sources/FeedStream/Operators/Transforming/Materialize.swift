@@ -1,7 +1,7 @@
 extension Publisher {
   /// Delivers the values and the ending as ``Signal`` values, and then finishes.
   ///
-  ///     upstream    --a--b--#
+  ///     upstream    --a---------b---------#
   ///     materialize()
   ///     downstream  --value(a)--value(b)--completion(#)|
   ///
