@@ -43,10 +43,7 @@ final class CacheExchange: Subscription {
 
   private func hop() {
     let request = CacheRequest(self.request)
-    if request.isBypassing, !request.isOnlyIfCached {
-      client.report(.bypassed, self.request)
-      return fly(request, stored: nil, isShared: false)
-    }
+    if request.mayNotStore, !request.isOnlyIfCached { return bypass(request) }
     steps.take(client.store.responses(for: request.key, where: request.selection)) { [self] result in
       switch result {
       case .success(let found): choose(request, Self.latest(found ?? []))
@@ -75,8 +72,10 @@ final class CacheExchange: Subscription {
       switch request.use(of: stored.head, at: now) {
       case .validate: break
       case .fresh:
+        guard let response = request.answer(from: stored, at: now) else { break }
         client.report(.fresh(age: age, lifetime: lifetime), self.request)
-        return answer(request.evaluated(stored, at: now), isLast: true)
+        return answer(response, isLast: true)
+      case _ where request.asksForPart: break
       // A stale response is compared by its server.
       case _ where request.isConditional && !request.isOnlyIfCached: break
       case .stale:
@@ -93,8 +92,15 @@ final class CacheExchange: Subscription {
       let date = HTTPHeaders([("Date", HTTPDate.text(now)), ("Content-Length", "0")])
       return answer(HTTPResponse(status: 504, headers: date, body: Data(), url: self.request.url), isLast: true)
     }
+    if request.asksForPart { return bypass(request) }
     // Whoever has conditions of their own compares with something else than what is stored.
     fly(request, stored: request.isConditional ? nil : stored, isShared: true)
+  }
+
+  /// Asks the server, as if there were no cache.
+  private func bypass(_ request: CacheRequest) {
+    client.report(.bypassed, self.request)
+    fly(request, stored: nil, isShared: false)
   }
 
   /// Asks the server, or waits for somebody who does.

@@ -38,8 +38,10 @@ struct CacheRequest: Sendable {
     return ([key, request.url.user ?? "", request.url.password ?? "", limits] + fields).joined(separator: "\n")
   }
 
-  /// True when the cache has no part in it: it forbids storing, or asks for a part.
-  var isBypassing: Bool { control.has("no-store") || request.has("Range") || request.has("If-Range") }
+  /// True when the answer is not to be stored: it forbids that, or asks for a part.
+  var isBypassing: Bool { mayNotStore || request.has("Range") || request.has("If-Range") }
+
+  var mayNotStore: Bool { control.has("no-store") }
 
   /// True when the caller has conditions of its own: the answer is theirs to interpret.
   var isConditional: Bool {

@@ -16,7 +16,8 @@ extension HTTPClient {
   ///   keeps the client until it ends.
   /// - **Errors**: with `stale-if-error`, a stale response answers instead of 500, 502, 503, 504 and failures of the
   ///   network; without it, instead of the latter only. `no-cache` and `must-revalidate` forbid both.
-  /// - **Requests** with `no-store`, `Range` or `If-Range` pass it by. Those with conditions of their own are compared with
+  /// - **Requests** with `no-store` pass it by. One part of a body (`Range`, `If-Range`) comes out of a fresh response that
+  ///   is stored whole; other parts pass it by, and none is stored. Those with conditions of their own are compared with
   ///   a fresh response, and otherwise passed on, and their whole answers stored. `only-if-cached` is answered with 504
   ///   rather than by the server.
   /// - **Same requests in flight** wait for the first one's answer, and use it if they may.

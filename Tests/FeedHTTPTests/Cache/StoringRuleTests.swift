@@ -86,7 +86,8 @@ import Testing
       expected: .asked),
     CacheRule(name: "Range, though the answer is whole", sent: [("Range", "bytes=0-")], fields: hour, expected: .asked),
     CacheRule(
-      name: "Range, though an answer is stored", fields: hour, then: [("Range", "bytes=0-1")], expected: .asked),
+      name: "no-store and Range, though an answer is stored", fields: hour,
+      then: [("Range", "bytes=0-1"), ("Cache-Control", "no-store")], expected: .asked),
     CacheRule(name: "If-Range", fields: hour, then: [("If-Range", "\"abc\"")], expected: .asked),
     CacheRule(
       name: "conditions of the caller's, of a stale response", fields: hour, wait: 3600,
