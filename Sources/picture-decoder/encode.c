@@ -4,7 +4,6 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <jpeglib.h>
 #include <spng.h>
@@ -69,9 +68,7 @@ static uint8_t *encode_png(const picture *source, size_t *length) {
 uint8_t *picture_encode(const picture *source, picture_form *form, size_t *length) {
   if (*form == PICTURE_RGBA) {
     *length = (size_t)source->width * source->height * 4;
-    uint8_t *copy = malloc(*length);
-    if (copy != NULL) memcpy(copy, source->rgba, *length);
-    return copy;
+    return source->rgba;
   }
   if (*form == PICTURE_WEB && source->opaque) return encode_jpeg(source, length);
   *form = PICTURE_PNG;

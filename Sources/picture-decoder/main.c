@@ -87,7 +87,7 @@ static bool serve(void) {
     sandbox_allow_seconds(0);
     if (status == PICTURE_OK) goes_on = answer(status, &result, form, body, size);
     else goes_on = answer(status, &result, form, result.reason, strlen(result.reason));
-    free(body);
+    if (body != result.rgba) free(body);
     free(result.rgba);
   }
   free(bytes);

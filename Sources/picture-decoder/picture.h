@@ -93,7 +93,7 @@ picture_status picture_fails(picture *result, picture_status status, const char 
 
 // MARK: Writing (encode.c)
 
-/// Allocates what is written for the pixels; null when there is no memory.
+/// Allocates what is written for the pixels, unless it is the pixels themselves; null when there is no memory.
 uint8_t *picture_encode(const picture *source, picture_form *form, size_t *length);
 
 // MARK: The process (sandbox.c)

@@ -20,8 +20,8 @@ import Testing
     // Adapters side by side stand on the models, pipelines on them all. A new folder is given its place here.
     let house = try House("Sources/ImageFeed")
     let order = [
-      "Platform", "Feature", "Formats", "Polling", "Cache", "Subscriptions", "Pipelines", "Images", "Poller",
-      "ManyFeeds",
+      "Platform", "Feature", "Formats", "Polling", "Cache", "Subscriptions", "Pipelines", "Images", "Decoding",
+      "Poller", "ManyFeeds",
     ]
     #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")
     #expect(house.arrows(against: order) == [])

@@ -1,0 +1,60 @@
+public import FeedStream
+
+/// A picture that was decoded: its pixels, or a new file made of them.
+public struct Picture: Hashable, Sendable {
+  /// Pixels across and down.
+  public struct Size: Hashable, Sendable, CustomStringConvertible {
+    public var width: Int
+    public var height: Int
+
+    public init(width: Int, height: Int) {
+      self.width = width
+      self.height = height
+    }
+
+    /// Such as `640 × 480`.
+    public var description: String { "\(width) × \(height)" }
+  }
+
+  /// What is wanted of a picture.
+  public enum Form: UInt32, Hashable, Sendable {
+    /// Its pixels.
+    case pixels = 0
+    /// A file that browsers show: JPEG when no pixel is transparent, PNG otherwise.
+    case web = 1
+    /// A PNG.
+    case png = 2
+  }
+
+  /// What ``bytes`` are.
+  public enum Content: Hashable, Sendable {
+    /// Four bytes a pixel, row by row from the top: red, green, blue and opacity, by which they are not multiplied.
+    case rgba
+    case jpeg, png
+
+    /// The type of the file, as in the header field `Content-Type`; `nil` for pixels.
+    public var type: String? {
+      switch self {
+      case .rgba: nil
+      case .jpeg: ImageData.Kind.jpeg.type
+      case .png: ImageData.Kind.png.type
+      }
+    }
+  }
+
+  public var size: Size
+  /// The size that it came in, upright: turned as its EXIF data says.
+  public var originalSize: Size
+  /// The kind that it came as.
+  public var kind: ImageData.Kind
+  public var content: Content
+  public var bytes: Chunk
+
+  public init(size: Size, originalSize: Size, kind: ImageData.Kind, content: Content, bytes: Chunk) {
+    self.size = size
+    self.originalSize = originalSize
+    self.kind = kind
+    self.content = content
+    self.bytes = bytes
+  }
+}

@@ -1,0 +1,153 @@
+import FeedStream
+import Foundation
+
+/// One picture on its way through the decoder.
+final class PictureJob {
+  /// There until it has ended.
+  private(set) var request: PictureRequest?
+  /// True once a process has it.
+  var isRunning = false
+  private var deliver: ((Result<Picture, PictureError>) -> Void)?
+
+  init(_ request: PictureRequest, _ deliver: @escaping (Result<Picture, PictureError>) -> Void) {
+    self.request = request
+    self.deliver = deliver
+  }
+
+  /// The first ending counts.
+  func end(_ result: Result<Picture, PictureError>?) {
+    request = nil
+    let deliver = deliver.take()
+    if let result { deliver?(result) }
+  }
+}
+
+/// A process that decodes pictures, one at a time. It is ended when it is released.
+final class PictureChild {
+  /// What happened to a child.
+  enum Event {
+    /// It can take another picture.
+    case isFree
+    /// It was without work for as long as it may be.
+    case isIdle
+    /// It cannot be used any more.
+    case isLost
+  }
+
+  private let process: RunningSubprocess
+  private let scheduler: any LoopScheduler
+  private let options: PictureDecoder.Options
+  private let notify: (PictureChild, Event, PictureJob?, Result<Picture, PictureError>?) -> Void
+  private var job: PictureJob?
+  private var request: PictureRequest?
+  private var reading: AnyCancellable?
+  private var writing: AnyCancellable?
+  private var exiting: AnyCancellable?
+  /// The deadline of its picture, or the end of its idleness.
+  private var alarm: AnyCancellable?
+  private var hasEndedWriting = false
+  private var status: ExitStatus?
+  private var answered = 0
+  private(set) var isLost = false
+
+  /// - Parameter notify: called with what happened, and with the picture that ended by it and its result.
+  init(
+    _ program: String, _ options: PictureDecoder.Options, on scheduler: any LoopScheduler,
+    _ notify: @escaping (PictureChild, Event, PictureJob?, Result<Picture, PictureError>?) -> Void
+  ) throws(SystemError) {
+    // No variable, no folder and no terminal of ours is its business, and a Ctrl-C meant for us does not reach it.
+    var subprocess = Subprocess(program, environment: .clean, folder: "/")
+    subprocess.standardInput = .pipe
+    subprocess.standardErrors = .null
+    subprocess.endsDescendants = true
+    process = try subprocess.start(on: scheduler)
+    self.scheduler = scheduler
+    self.options = options
+    self.notify = notify
+    reading = process.output.framed(by: PictureAnswers()).sink { [weak self] in
+      if case .failure = $0 { self?.lose(.crashed(nil)) } else { self?.outputHasEnded() }
+    } receiveValue: { [weak self] in
+      self?.receive($0)
+    }
+    exiting = process.exit.sink { [weak self] in
+      self?.status = $0
+      self?.leaveIfEnded()
+    }
+  }
+
+  deinit { kill() }
+
+  var isFree: Bool { request == nil && writing == nil && !isLost }
+
+  /// True when it has decoded as many pictures as it may.
+  var isSpent: Bool { answered >= options.picturesPerChild }
+
+  /// - Precondition: it is free.
+  func decode(_ job: PictureJob, _ request: PictureRequest) {
+    self.job = job
+    self.request = request
+    job.isRunning = true
+    wake(after: options.deadline) { $0.lose(.tookTooLong) }
+    // Before it begins: it may end immediately.
+    let writing = [request.head, request.bytes].publisher.write(to: process.input)
+    self.writing = AnyCancellable {}
+    let subscription = writing.sink { [weak self] _ in
+      self?.hasWritten()
+    } receiveValue: { _ in
+    }
+    if self.writing != nil { self.writing = subscription }
+  }
+
+  /// A failure to write is the end of the child, which is reported as such.
+  private func hasWritten() {
+    writing = nil
+    if isFree { rest(nil, nil) }
+  }
+
+  private func receive(_ answer: PictureAnswer) {
+    guard let request, let result = answer.result(for: request) else { return lose(.crashed(nil)) }
+    let job = job.take()
+    self.request = nil
+    alarm = nil
+    answered += 1
+    if isFree { rest(job, result) } else { job?.end(result) }
+  }
+
+  private func rest(_ job: PictureJob?, _ result: Result<Picture, PictureError>?) {
+    wake(after: options.idle) { $0.notify($0, .isIdle, nil, nil) }
+    notify(self, .isFree, job, result)
+  }
+
+  private func outputHasEnded() {
+    hasEndedWriting = true
+    leaveIfEnded()
+  }
+
+  /// How it ended says why, and what it had written before counts.
+  private func leaveIfEnded() {
+    guard hasEndedWriting, let status else { return }
+    lose(PictureError(status, isFirst: answered == 0))
+  }
+
+  /// Ends it, and with it its picture.
+  func lose(_ error: PictureError) {
+    guard !isLost else { return }
+    isLost = true
+    kill()
+    let job = job.take()
+    for subscription in [reading.take(), writing.take(), exiting.take(), alarm.take()] { subscription?.cancel() }
+    notify(self, .isLost, job, job.map { _ in .failure(error) })
+    request = nil
+  }
+
+  /// Nothing is lost by the signal that cannot be ignored: it has nothing but the picture.
+  private func kill() {
+    if status == nil { process.send(SIGKILL) }
+  }
+
+  private func wake(after delay: Duration, _ action: @escaping (PictureChild) -> Void) {
+    alarm = Just(()).delay(for: delay, scheduler: scheduler).sink { [weak self] in
+      if let self { action(self) }
+    }
+  }
+}

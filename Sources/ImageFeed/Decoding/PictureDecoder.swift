@@ -1,0 +1,192 @@
+public import FeedStream
+import Foundation
+
+/// Decodes pictures from strangers in processes that may do nothing else.
+///
+///     let decoder = PictureDecoder(on: loop)
+///     let decoding = decoder.decode(bytes, fitting: Picture.Size(width: 320, height: 240))
+///       .sink { print($0) } receiveValue: { print($0.size) }
+///
+/// A picture that makes its process crash, take too long or too much memory is an error of that picture; another process
+/// takes the place of the one that is lost. The processes (`picture-decoder`, of this package) are started when there is work,
+/// decode one picture after another, and end when they are idle or this is released. They have no files, no network and
+/// 320 MiB of memory (seccomp and rlimits), and are not believed: an answer that does not fit its request ends the process.
+///
+/// JPEG, PNG, WebP and the first frame of a GIF are decoded, turned upright as EXIF says. Lives on its scheduler's thread, as
+/// streams do.
+public final class PictureDecoder {
+  /// What may be chosen; each has a default.
+  public struct Options: Sendable {
+    /// The most processes. As many as there are processors by default.
+    public var children = Swift.max(1, ProcessInfo.processInfo.activeProcessorCount)
+    /// How long one picture may take from when a process gets it, by the clock. 15 seconds by default. Of the processor's
+    /// time it may take 5 seconds, which cannot be chosen.
+    public var deadline: Duration = .seconds(15)
+    /// The most pictures that wait for a process. 256 by default.
+    public var waiting = 256
+    /// The most bytes of the pictures that wait, as they came. 64 MiB by default; one that waits alone may have more.
+    public var waitingBytes = 64 << 20
+    /// For how long a process may be without work before it is ended. Ten seconds by default.
+    public var idle: Duration = .seconds(10)
+    /// After how many pictures a process is replaced by another. 1,000 by default.
+    public var picturesPerChild = 1_000
+
+    public init() {}
+  }
+
+  private let program: String?
+  private let options: Options
+  private let scheduler: any LoopScheduler
+  private var waiting = FIFO<PictureJob>()
+  /// Of those that wait and were not cancelled.
+  private var waitingCount = 0
+  private var waitingBytes = 0
+  private var children: [PictureChild] = []
+  private var isServing = false
+  private var isClosed = false
+
+  /// Starts nothing yet.
+  ///
+  /// - Parameters:
+  ///   - program: the path of `picture-decoder`; ``findProgram()`` unless given.
+  ///   - options: limits.
+  ///   - scheduler: an `EventLoop`, or virtual time in a test.
+  /// - Precondition: children, waiting and pictures of a child are more than zero.
+  public init(program: String? = nil, options: Options = Options(), on scheduler: any LoopScheduler) {
+    precondition(
+      options.children > 0 && options.waiting > 0 && options.picturesPerChild > 0,
+      "PictureDecoder: no picture could be decoded; use 1 or more children, waiting and picturesPerChild")
+    self.program = program ?? Self.findProgram()
+    self.options = options
+    self.scheduler = scheduler
+  }
+
+  /// True when there is a program to decode with; it may fail to start all the same.
+  public var isAvailable: Bool { program != nil }
+
+  /// How many processes there are now.
+  public var childCount: Int { children.count }
+
+  /// The picture, made smaller until it fits into `size`, never larger, in its proportions.
+  ///
+  /// **Demand:** begins when the picture is asked for. **Failure:** ``PictureError``. **Cancellation:** a picture that waits
+  /// is dropped; what a process makes of one that it has is dropped. **Policy:** a picture for which there is no room to wait
+  /// fails with ``PictureError/busy``: what asks for many bounds itself, as with `flatMap(maxPublishers:)`.
+  ///
+  /// - Parameters:
+  ///   - bytes: the picture as it came, at most 32 MiB, 40 megapixels and 16,384 pixels a side.
+  ///   - size: the largest wanted; any by default. A side of 0 is not limited.
+  ///   - form: pixels by default.
+  public func decode(
+    _ bytes: Chunk, fitting size: Picture.Size? = nil, as form: Picture.Form = .pixels
+  ) -> AnyPublisher<Picture, PictureError> {
+    let request = PictureRequest(
+      bytes: bytes, width: side(size?.width), height: side(size?.height), form: form)
+    return Publishers.Create<Picture, PictureError>(size: 1) { [self] emitter in
+      var isAsked = false
+      let job = PictureJob(request) { result in
+        switch result {
+        case .success(let picture):
+          emitter.send(picture)
+          emitter.send(completion: .finished)
+        case .failure(let error): emitter.send(completion: .failure(error))
+        }
+      }
+      emitter.onRequest { [self] _ in
+        guard !isAsked else { return }
+        isAsked = true
+        add(job)
+      }
+      emitter.onCancel { [self] in if isAsked { leave(job) } }
+    }
+    .eraseToAnyPublisher()
+  }
+
+  /// The same for a picture's data.
+  public func decode(
+    _ data: ImageData, fitting size: Picture.Size? = nil, as form: Picture.Form = .pixels
+  ) -> AnyPublisher<Picture, PictureError> {
+    decode(Chunk(data.bytes), fitting: size, as: form)
+  }
+
+  /// Ends the processes; the pictures that are not ready fail with ``PictureError/closed``, and so do all later ones.
+  public func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    for child in children { child.lose(.closed) }
+    while let job = waiting.popFirst() { job.end(.failure(.closed)) }
+    (waitingCount, waitingBytes) = (0, 0)
+  }
+
+  private func side(_ length: Int?) -> Int {
+    guard let length else { return 0 }
+    precondition(length >= 0, "PictureDecoder.decode(fitting:): a side of \(length); use 0 or more")
+    return Swift.min(length, Int(UInt16.max))
+  }
+
+  // MARK: Waiting
+
+  private func add(_ job: PictureJob) {
+    guard let request = job.request else { return }
+    let bytes = request.bytes.count
+    if isClosed { return job.end(.failure(.closed)) }
+    if program == nil { return job.end(.failure(.unavailable("picture-decoder is not beside this program."))) }
+    if bytes > PictureRequest.mostBytes {
+      return job.end(.failure(.tooLarge("The picture has \(bytes) bytes; at most 32 MiB are decoded.")))
+    }
+    let hasRoom = waitingCount < options.waiting && waitingBytes + bytes <= options.waitingBytes
+    guard hasRoom || waitingCount == 0 else { return job.end(.failure(.busy)) }
+    waiting.append(job)
+    waitingCount += 1
+    waitingBytes += bytes
+    serve()
+  }
+
+  /// Nobody wants the picture any more. A process that has it goes on with it: starting another would take longer.
+  private func leave(_ job: PictureJob) {
+    if !job.isRunning, let request = job.request {
+      waitingCount -= 1
+      waitingBytes -= request.bytes.count
+    }
+    job.end(nil)
+  }
+
+  // MARK: Children
+
+  /// Gives pictures that wait to processes that are free, or new.
+  private func serve() {
+    // Who gets an error may ask for another picture.
+    guard !isServing else { return }
+    isServing = true
+    defer { isServing = false }
+    while waitingCount > 0, let program {
+      // The one that worked last: the others become idle.
+      var child = children.last { $0.isFree }
+      guard child != nil || children.count < options.children else { return }
+      guard let job = waiting.popFirst() else { return }
+      guard let request = job.request else { continue }
+      waitingCount -= 1
+      waitingBytes -= request.bytes.count
+      do throws(SystemError) {
+        if child == nil { child = try start(program) }
+        child?.decode(job, request)
+      } catch {
+        job.end(.failure(.unavailable("\(error)")))
+      }
+    }
+  }
+
+  private func start(_ program: String) throws(SystemError) -> PictureChild {
+    let child = try PictureChild(program, options, on: scheduler) { [weak self] child, event, job, result in
+      self?.note(event, of: child)
+      job?.end(result)
+    }
+    children.append(child)
+    return child
+  }
+
+  private func note(_ event: PictureChild.Event, of child: PictureChild) {
+    if event != .isFree || child.isSpent || isClosed { children.removeAll { $0 === child } }
+    if event != .isIdle, !isClosed { serve() }
+  }
+}

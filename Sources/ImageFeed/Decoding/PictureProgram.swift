@@ -1,0 +1,30 @@
+import Foundation
+
+extension PictureDecoder {
+  /// The path of `picture-decoder`: beside the program that runs, or in the folder `libexec` beside that one's.
+  ///
+  /// For `/usr/bin/feed`, `/usr/bin/picture-decoder`, `/usr/libexec/picture-decoder` and `/usr/libexec/feed/picture-decoder`,
+  /// the first of them that can be run; symbolic links to the program are followed first. `nil` when there is none. It is
+  /// not looked for in `PATH`: what decodes pictures from strangers comes with the program.
+  public static func findProgram() -> String? {
+    guard let program = runningProgram else { return nil }
+    return findProgram(for: program)
+  }
+
+  static func findProgram(for program: URL) -> String? {
+    let folder = program.deletingLastPathComponent()
+    let libexec = folder.deletingLastPathComponent().appending(path: "libexec")
+    return [folder, libexec, libexec.appending(path: program.lastPathComponent)]
+      .map { $0.appending(path: "picture-decoder").path }
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  private static var runningProgram: URL? {
+    #if os(Linux)
+      if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
+        return URL(filePath: path)
+      }
+    #endif
+    return Bundle.main.executableURL?.resolvingSymlinksInPath()
+  }
+}

@@ -1,0 +1,58 @@
+import FeedStream
+import Foundation
+import PlainText
+
+extension PictureAnswer {
+  /// The picture, or why there is none; `nil` when the answer does not fit the request.
+  func result(for request: PictureRequest) -> Result<Picture, PictureError>? {
+    // A child's words are a stranger's.
+    let reason = body.text.printable(limit: 200)
+    switch status {
+    case .decoded: return picture(for: request).map { .success($0) }
+    case .empty: return .failure(.empty)
+    case .notAPicture: return .failure(.notAPicture(reason))
+    case .truncated: return .failure(.truncated)
+    case .tooLarge: return .failure(.tooLarge(reason.isEmpty ? tooLarge : reason))
+    case .unsupported: return .failure(.unsupported(reason))
+    case .corrupt: return .failure(.corrupt(reason))
+    case .outOfMemory: return .failure(.outOfMemory)
+    }
+  }
+
+  private var tooLarge: String {
+    let size = originalSize.width > 0 ? "\(originalSize) pixels" : "too many pixels"
+    return "The picture has \(size); at most 40 megapixels and 16,384 a side are decoded."
+  }
+
+  private func picture(for request: PictureRequest) -> Picture? {
+    let (width, height) = (size.width, size.height)
+    guard width * height <= Self.mostPixels,
+      request.width == 0 || width <= request.width, request.height == 0 || height <= request.height,
+      let kind = ImageData.Kind(Data(request.bytes.prefix(16)))
+    else { return nil }
+    let content: Picture.Content
+    switch (request.form, form) {
+    case (.pixels, .pixels): content = .rgba
+    case (.web, .web): content = .jpeg
+    case (.web, .png), (.png, .png): content = .png
+    default: return nil
+    }
+    return Picture(size: size, originalSize: originalSize, kind: kind, content: content, bytes: body)
+  }
+}
+
+extension PictureError {
+  /// A child ended like this while it had a picture.
+  ///
+  /// - Parameter isFirst: true when the child had answered nothing before.
+  init(_ status: ExitStatus, isFirst: Bool) {
+    switch status {
+    // What the child's own clock of processor time sends, and what the system's does.
+    case .signaled(SIGPROF), .signaled(SIGXCPU): self = .tookTooLong
+    case .exited(71) where isFirst:
+      self = .unavailable("the system does not let picture-decoder give up its rights (seccomp, rlimits).")
+    case .exited where isFirst: self = .unavailable("picture-decoder \(status) when it was started.")
+    default: self = .crashed(status)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import FeedStream
+import FeedStreamTesting
+import ImageFeed
+
+/// What a scripted `picture-decoder` does with a picture.
+package enum ScriptedDecoding {
+  case answer(PictureAnswer, after: Duration = .zero)
+  /// Writes these bytes, which need not be an answer.
+  case raw(Chunk)
+  /// Ends like this, without an answer.
+  case end(ExitStatus)
+  case hang
+}
+
+extension VirtualPrograms {
+  /// Has a program of this name decode pictures, as `picture-decoder` does.
+  package func decodePictures(
+    as name: String = "picture-decoder", on time: VirtualTimeScheduler,
+    _ react: @escaping (PictureRequest) -> ScriptedDecoding
+  ) {
+    self[name] = { [unowned time] in $0.decodePictures(on: time, react) }
+  }
+}
+
+extension VirtualProgram {
+  fileprivate func decodePictures(
+    on time: VirtualTimeScheduler, _ react: @escaping (PictureRequest) -> ScriptedDecoding
+  ) {
+    input.framed(by: PictureRequests())
+      .sink { [weak self] _ in
+        self?.exit()
+      } receiveValue: { [weak self] request in
+        switch react(request) {
+        case .answer(let answer, let delay): self?.write([answer.head, answer.body], after: delay, on: time)
+        case .raw(let bytes): self?.write([bytes], after: .zero, on: time)
+        case .end(let status): self?.exit(status)
+        case .hang: break
+        }
+      }
+      .store(in: &work)
+  }
+
+  private func write(_ chunks: [Chunk], after delay: Duration, on time: VirtualTimeScheduler) {
+    // Delayed as one piece, so that the answers keep their order.
+    Just(Chunk(joining: chunks)).delay(for: delay, scheduler: time).write(to: output)
+      .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+      .store(in: &work)
+  }
+}

@@ -1,0 +1,86 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+/// The pool of decoders with real processes: `picture-decoder`, and programs that behave badly.
+@Suite(.settled, .timeLimit(.minutes(2))) struct PictureDecodingTests {
+  private let loop = EventLoop()
+
+  private func decode(_ pictures: [Chunk], by decoder: PictureDecoder) -> [Result<Picture, PictureError>?] {
+    var results = [Result<Picture, PictureError>?](repeating: nil, count: pictures.count)
+    var left = pictures.count
+    let subscriptions = pictures.enumerated().map { index, bytes in
+      decoder.decode(bytes).map { .success($0) }.catch { Just(.failure($0)) }.sink {
+        results[index] = $0
+        left -= 1
+        if left == 0 { decoder.close() }
+      }
+    }
+    // Ends when the processes have: nothing else keeps the loop.
+    loop.run()
+    withExtendedLifetime(subscriptions) {}
+    loop.close()
+    return results
+  }
+
+  private func decoder(_ program: String? = nil, children: Int = 2, deadline: Duration = .seconds(60)) -> PictureDecoder
+  {
+    var options = PictureDecoder.Options()
+    options.children = children
+    options.deadline = deadline
+    return PictureDecoder(program: program ?? FeedBinary.path(of: "picture-decoder"), options: options, on: loop)
+  }
+
+  @Test func `real pictures are decoded by real processes, and each failure is its own`() throws {
+    let (gif, cut) = (Chunk(SmallPictures.gif), Chunk(SmallPictures.gif.dropLast(6)))
+    let results = decode([gif, "", "hello", cut, "\u{89}PNG", gif], by: decoder())
+    let size = Picture.Size(width: 1, height: 1)
+    let red = Picture(size: size, originalSize: size, kind: .gif, content: .rgba, bytes: [0xFF, 0, 0, 0xFF])
+    #expect(
+      results == [
+        .success(red), .failure(.empty), .failure(.notAPicture("")), .failure(.truncated), .failure(.notAPicture("")),
+        .success(red),
+      ])
+  }
+
+  @Test func `a hundred pictures share two processes`() {
+    let results = decode(Array(repeating: Chunk(SmallPictures.gif), count: 100), by: decoder())
+    #expect(results.count { if case .success = $0 { true } else { false } } == 100)
+  }
+
+  @Test(
+    arguments: [
+      ("kill -SEGV $$", .crashed(.signaled(SIGSEGV))), ("kill -PROF $$", .tookTooLong),
+      ("exec sleep 1000", .tookTooLong), ("trap '' TERM; while :; do :; done", .tookTooLong),
+      ("echo This is no answer, but long enough to be one.; exec sleep 1000", .crashed(nil)),
+      ("exec cat", .crashed(nil)),
+      ("exit 71", .unavailable("the system does not let picture-decoder give up its rights (seccomp, rlimits).")),
+    ] as [(String, PictureError)])
+  func `a process that behaves badly costs its picture and is gone`(script: String, error: PictureError) throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "decoder-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    // A picture that fills the pipe: what is not read must not hold anything up.
+    let large = Chunk(joining: [Chunk(SmallPictures.gif), Chunk(repeatElement(0, count: 1 << 20))])
+    let results = decode([large, large], by: decoder(path, children: 1, deadline: .milliseconds(500)))
+    #expect(results == [.failure(error), .failure(error)])
+  }
+
+  @Test func `a program that is not there is an error`() {
+    let results = decode([Chunk(SmallPictures.gif)], by: decoder("/nowhere/picture-decoder"))
+    #expect(
+      results == [
+        .failure(.unavailable("cannot start /nowhere/picture-decoder: no such file or directory (ENOENT)"))
+      ])
+  }
+}
+
+enum SmallPictures {
+  /// One red pixel.
+  static let gif: [UInt8] =
+    Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 0xFF, 0, 0, 0, 0, 0]
+    + [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
+}

@@ -1,0 +1,386 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+/// The pool of decoders, with scripted ones in virtual time.
+@Suite(.settled) struct PictureDecoderPoolTests {
+  private let world = DecoderWorld()
+
+  @Test func `a picture comes back in the form asked for, with its kind and its original size`() {
+    world.react { world, request in
+      #expect(request.width == 4)
+      #expect(request.height == 0)
+      #expect(request.form == .web)
+      #expect(request.bytes == world.bytes(1))
+      return .answer(
+        PictureAnswer(
+          .decoded, size: Picture.Size(width: 4, height: 3), originalSize: Picture.Size(width: 8, height: 6),
+          form: .web, body: "file"))
+    }
+    let picture = world.decode(1, fitting: Picture.Size(width: 4, height: 0), as: .web)
+    world.time.run()
+    #expect(
+      picture.result
+        == .success(
+          Picture(
+            size: Picture.Size(width: 4, height: 3), originalSize: Picture.Size(width: 8, height: 6), kind: .png,
+            content: .jpeg, bytes: "file")))
+  }
+
+  @Test(
+    arguments: [
+      (.empty, "", .empty, "The picture is empty."),
+      (.notAPicture, "", .notAPicture(""), "This is not a picture."),
+      (.notAPicture, "A page.", .notAPicture("A page."), "A page."),
+      (.truncated, "", .truncated, "The picture is cut off."),
+      (
+        .tooLarge, "", .tooLarge("The picture has 9 × 5 pixels; at most 40 megapixels and 16,384 a side are decoded."),
+        "The picture has 9 × 5 pixels; at most 40 megapixels and 16,384 a side are decoded."
+      ),
+      (.unsupported, "No TIFF.", .unsupported("No TIFF."), "No TIFF."),
+      (.corrupt, "bad\u{1B}[2J", .corrupt("bad\\u{1B}[2J"), "The picture is damaged: bad\\u{1B}[2J"),
+      (.outOfMemory, "", .outOfMemory, "Decoding the picture takes more memory than it may."),
+    ] as [(PictureAnswer.Status, Chunk, PictureError, String)])
+  func `each failure is an error of one picture with its reason`(
+    status: PictureAnswer.Status, reason: Chunk, error: PictureError, text: String
+  ) {
+    world.react { _, _ in
+      .answer(PictureAnswer(status, originalSize: Picture.Size(width: 9, height: 5), body: reason))
+    }
+    let picture = world.decode(1)
+    world.time.advance(by: .seconds(1))
+    #expect(picture.result == .failure(error))
+    #expect(error.description == text)
+    #expect(world.decoder.childCount == 1, "the process goes on")
+  }
+
+  @Test func `a crash is the error of one picture, and another process decodes the next`() {
+    world.react { world, request in request.bytes == world.bytes(2) ? .end(.signaled(11)) : .answer(world.answer) }
+    world.options.children = 1
+    let pictures = (1...3).map { world.decode($0) }
+    world.time.advance(by: .seconds(1))
+    #expect(pictures.map(\.error) == [nil, .crashed(.signaled(11)), nil])
+    #expect(pictures[1].error?.description == "The picture made its decoder crash: it ended by signal 11.")
+    #expect(world.started == 2)
+  }
+
+  @Test(
+    arguments: [
+      (.signaled(27), .tookTooLong), (.signaled(24), .tookTooLong), (.signaled(31), .crashed(.signaled(31))),
+      (
+        .exited(71),
+        .unavailable("the system does not let picture-decoder give up its rights (seccomp, rlimits).")
+      ),
+      (.exited(127), .unavailable("picture-decoder exited with 127 when it was started.")),
+    ] as [(FeedStream.ExitStatus, PictureError)])
+  func `how a process ended says why there is no picture`(status: FeedStream.ExitStatus, error: PictureError) {
+    world.react { _, _ in .end(status) }
+    let picture = world.decode(1)
+    world.time.run()
+    #expect(picture.error == error)
+  }
+
+  @Test func `a picture that takes too long is an error at its deadline, and its process is killed`() {
+    world.react { world, request in request.bytes == world.bytes(1) ? .hang : .answer(world.answer) }
+    world.options.children = 1
+    let hanging = world.decode(1)
+    let next = world.decode(2)
+    world.time.advance(by: .nanoseconds(14_999_999_999))
+    let program = world.time.programs.running.first
+    #expect(hanging.result == nil)
+    #expect(next.result == nil)
+    world.time.advance(by: .seconds(1))
+    #expect(hanging.error == .tookTooLong)
+    #expect(program?.signals.first == 9)
+    #expect(next.isDecoded)
+    world.time.run()
+    #expect(world.time.programs.running.isEmpty)
+  }
+
+  @Test func `as many pictures are decoded at a time as there may be processes, in their order`() {
+    var most = 0
+    world.react { world, _ in
+      most = max(most, world.time.programs.running.count)
+      return .answer(world.answer, after: .milliseconds(10))
+    }
+    world.options.children = 3
+    var order: [Int] = []
+    let pictures = (1...10).map { number in world.decode(number) { order.append(number) } }
+    #expect(world.decoder.childCount == 3)
+    world.time.advance(by: .milliseconds(100))
+    #expect(pictures.count { $0.isDecoded } == pictures.count)
+    #expect(order == Array(1...10))
+    #expect(most == 3)
+    #expect(world.started == 3, "they are used again")
+  }
+
+  @Test func `a picture is begun when it is asked for`() {
+    world.react { world, _ in .answer(world.answer) }
+    var subscription: (any Subscription)?
+    var pictures = 0
+    world.decoder.decode(world.bytes(1)).subscribe(
+      AnySubscriber(
+        receiveSubscription: { subscription = $0 },
+        receiveValue: { _ in
+          pictures += 1
+          return .none
+        }))
+    world.time.run()
+    #expect(world.started == 0)
+    subscription?.request(.max(1))
+    world.time.run()
+    #expect(pictures == 1)
+  }
+
+  @Test func `pictures for which there is no room fail, and room comes with each that is begun or cancelled`() {
+    world.react { world, _ in .answer(world.answer, after: .seconds(1)) }
+    world.options.children = 1
+    world.options.waiting = 2
+    let first = (1...3).map { world.decode($0) }
+    #expect(world.decode(4).error == .busy)
+    first[2].cancel()
+    let fifth = world.decode(5)
+    #expect(fifth.result == nil)
+    #expect(world.decode(6).error == .busy)
+    world.time.advance(by: .milliseconds(1_500))
+    let seventh = world.decode(7)
+    world.time.run()
+    #expect([first[0], first[1], fifth, seventh].map(\.isDecoded) == [true, true, true, true])
+    #expect(first[2].result == nil)
+    #expect(world.decoded.count == 4)
+  }
+
+  @Test func `the bytes that wait are bounded, but one picture always may`() {
+    world.react { world, _ in .answer(world.answer, after: .seconds(1)) }
+    world.options.children = 1
+    world.options.waitingBytes = 100
+    let pictures = [1, 2, 3].map { world.decode($0, count: 80) }
+    #expect(pictures.map(\.error) == [nil, nil, .busy])
+    world.time.run()
+    let large = world.decode(4, count: 1_000)
+    let second = world.decode(5, count: 1_000)
+    let third = world.decode(6, count: 1_000)
+    world.time.run()
+    #expect([large, second].map(\.isDecoded) == [true, true])
+    #expect(third.error == .busy)
+  }
+
+  @Test func `a cancelled picture that waits is never decoded, and one that is being decoded is dropped`() {
+    world.react { world, _ in .answer(world.answer, after: .seconds(1)) }
+    world.options.children = 1
+    let pictures = (1...3).map { world.decode($0) }
+    world.time.advance(by: .milliseconds(500))
+    pictures[0].cancel()
+    pictures[1].cancel()
+    world.time.run()
+    #expect(world.decoded == [world.bytes(1), world.bytes(3)])
+    #expect(pictures.map(\.isDecoded) == [false, false, true])
+    #expect(world.started == 1)
+  }
+
+  @Test func `a process without work ends, and one that has decoded enough is replaced`() {
+    world.react { world, _ in .answer(world.answer) }
+    world.options.children = 1
+    world.options.picturesPerChild = 2
+    let pictures = (1...5).map { world.decode($0) }
+    world.time.advance(by: .milliseconds(9_999))
+    #expect(pictures.count { $0.isDecoded } == pictures.count)
+    #expect(world.started == 3)
+    #expect(world.time.programs.running.count == 1)
+    world.time.advance(by: .milliseconds(1))
+    #expect(world.time.programs.running.isEmpty)
+    #expect(world.decoder.childCount == 0)
+  }
+
+  @Test func `what does not fit the request ends the process, however large its numbers`() {
+    let size = Picture.Size(width: 2, height: 1)
+    let huge = Picture.Size(width: 0xFFFF_FFFF, height: 0xFFFF_FFFF)
+    let answers: [ScriptedDecoding] = [
+      .raw("an answer that is none, and long enough"),
+      .answer(PictureAnswer(.decoded, size: size, body: "1234567")),
+      .answer(PictureAnswer(.decoded, size: huge, body: "12345678")),
+      .answer(PictureAnswer(.decoded, size: Picture.Size(width: 0, height: 1))),
+      .answer(PictureAnswer(.decoded, size: Picture.Size(width: 5, height: 1), body: Chunk(0..<20))),
+      .answer(PictureAnswer(.decoded, size: size, form: .web, body: "a file")),
+      .answer(PictureAnswer(.corrupt, body: Chunk(repeatElement(65, count: 4097)))),
+      .raw(Chunk(joining: [world.answer.head, world.answer.body, "and more than asked for, 32 bytes"])),
+    ]
+    for (index, answer) in answers.enumerated() {
+      world.react { _, _ in answer }
+      let picture = world.decode(index, fitting: Picture.Size(width: 4, height: 4))
+      world.time.advance(by: .seconds(1))
+      if index + 1 < answers.count { #expect(picture.error == .crashed(nil), "\(index)") }
+      #expect(world.decoder.childCount == 0, "\(index)")
+    }
+    world.react { world, _ in .answer(world.answer) }
+    let last = world.decode(99)
+    world.time.run()
+    #expect(last.isDecoded)
+  }
+
+  @Test func `closing ends the processes and fails what is not ready`() {
+    world.react { _, _ in .hang }
+    world.options.children = 1
+    let pictures = [1, 2].map { world.decode($0) }
+    world.time.advance(by: .seconds(1))
+    world.decoder.close()
+    #expect(pictures.map(\.error) == [.closed, .closed])
+    #expect(world.decode(3).error == .closed)
+    world.time.run()
+    #expect(world.time.programs.running.isEmpty)
+  }
+
+  @Test func `a decoder that nobody holds ends its processes`() {
+    world.react { world, _ in .answer(world.answer) }
+    _ = world.decode(1)
+    world.time.advance(by: .seconds(1))
+    #expect(world.time.programs.running.count == 1)
+    world.release()
+    world.time.advance(by: .seconds(1))
+    #expect(world.time.programs.running.isEmpty)
+  }
+
+  @Test func `without a program, or with one that cannot start, every picture says so`() {
+    let missing = world.decode(1)
+    #expect(
+      missing.error == .unavailable("cannot start picture-decoder: no such file or directory (ENOENT)"))
+    #expect(missing.error?.isTemporary == true)
+  }
+
+  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  func `whatever happens, every picture ends once, and no process is left`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    world.options.children = Int.random(in: 1...4, using: &random)
+    world.options.waiting = 20
+    world.options.picturesPerChild = 5
+    world.react { world, _ in
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0: .end(.signaled(11))
+      case 1: .end(.exited(1))
+      case 2: .hang
+      case 3: .raw("nonsense that is long enough to be a head")
+      case 4:
+        .answer(PictureAnswer(.corrupt, body: "why"), after: .milliseconds(Int.random(in: 0...30, using: &random)))
+      default: .answer(world.answer, after: .milliseconds(Int.random(in: 0...30, using: &random)))
+      }
+    }
+    var pictures: [Decoded] = []
+    var cancelled: Set<Int> = []
+    for number in 0..<200 {
+      pictures.append(world.decode(number, count: Int.random(in: 10...100_000, using: &random)))
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        let victim = Int.random(in: 0...number, using: &random)
+        if pictures[victim].result == nil { cancelled.insert(victim) }
+        pictures[victim].cancel()
+      }
+      world.time.advance(by: .milliseconds(Int.random(in: 0...200, using: &random)))
+      #expect(world.time.programs.running.count <= world.options.children * 2, "those that end are not counted yet")
+      #expect(world.decoder.childCount <= world.options.children)
+    }
+    world.time.run()
+    for (number, picture) in pictures.enumerated() {
+      #expect(picture.endings == (cancelled.contains(number) ? 0 : 1), "\(number)")
+    }
+    #expect(world.time.programs.running.isEmpty)
+    #expect(world.decoder.childCount == 0)
+  }
+
+  @Test func `answers are read however their bytes are cut`() throws {
+    let answers = [world.answer, PictureAnswer(.corrupt, body: "why"), PictureAnswer(.empty)]
+    let bytes = Chunk(joining: answers.flatMap { [$0.head, $0.body] })
+    for length in [1, 2, 3, 31, 32, 33, bytes.count] {
+      var decoder = PictureAnswers()
+      var read: [PictureAnswer] = []
+      for start in stride(from: 0, to: bytes.count, by: length) {
+        decoder.feed(bytes[start..<min(start + length, bytes.count)])
+        while let answer = try decoder.next() { read.append(answer) }
+      }
+      #expect(read.map(\.body) == answers.map(\.body), "\(length)")
+      #expect(read.map(\.status) == answers.map(\.status), "\(length)")
+    }
+  }
+
+  @Test func `the program is looked for beside the one that runs, and in libexec`() throws {
+    let folder = TemporaryFolder()
+    let program = URL(filePath: folder.path).appending(path: "bin/feed")
+    #expect(PictureDecoder.findProgram(for: program) == nil)
+    for place in ["libexec/feed", "libexec", "bin"] {
+      let url = URL(filePath: folder.path).appending(path: place)
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+      let path = url.appending(path: "picture-decoder").path
+      try Data().write(to: URL(filePath: path))
+      #expect(PictureDecoder.findProgram(for: program) != path, "it cannot be run")
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+      #expect(PictureDecoder.findProgram(for: program) == path)
+    }
+  }
+}
+
+/// One picture that was asked for, and what became of it.
+private final class Decoded {
+  fileprivate(set) var result: Result<Picture, PictureError>?
+  fileprivate(set) var endings = 0
+  fileprivate var subscription: AnyCancellable?
+
+  var error: PictureError? { if case .failure(let error) = result { error } else { nil } }
+  var isDecoded: Bool { if case .success = result { true } else { false } }
+  func cancel() { subscription?.cancel() }
+}
+
+/// Virtual time with a scripted decoder.
+private final class DecoderWorld {
+  let time = VirtualTimeScheduler()
+  var options = PictureDecoder.Options()
+  private(set) var started = 0
+  /// The pictures that processes were given.
+  private(set) var decoded: [Chunk] = []
+  private var pool: PictureDecoder?
+  let answer = PictureAnswer(.decoded, size: Picture.Size(width: 1, height: 1), body: "RGBA")
+
+  init() { options.children = 2 }
+
+  var decoder: PictureDecoder {
+    if let pool { return pool }
+    let pool = PictureDecoder(program: "picture-decoder", options: options, on: time)
+    self.pool = pool
+    return pool
+  }
+
+  func release() { pool = nil }
+
+  /// - Parameter body: is given this world, which it must not keep.
+  func react(_ body: @escaping (DecoderWorld, PictureRequest) -> ScriptedDecoding) {
+    time.programs.decodePictures(on: time) { [unowned self] request in
+      decoded.append(request.bytes)
+      return body(self, request)
+    }
+    let script = time.programs["picture-decoder"]
+    time.programs["picture-decoder"] = { [unowned self] in
+      started += 1
+      script?($0)
+    }
+  }
+
+  /// Begins as a PNG does.
+  func bytes(_ number: Int, count: Int = 10) -> Chunk {
+    Chunk(Array(makePNG(UInt8(truncatingIfNeeded: number), count: count)))
+  }
+
+  func decode(
+    _ number: Int, count: Int = 10, fitting size: Picture.Size? = nil, as form: Picture.Form = .pixels,
+    then: @escaping () -> Void = {}
+  ) -> Decoded {
+    let decoded = Decoded()
+    decoded.subscription = decoder.decode(bytes(number, count: count), fitting: size, as: form).asResult().sink {
+      decoded.result = $0
+      decoded.endings += 1
+      then()
+    }
+    return decoded
+  }
+}
