@@ -111,6 +111,14 @@ import Testing
         "<content type='xhtml'><x:div xmlns:x='http://www.w3.org/1999/xhtml'><x:p class='a'>1 &lt; 2<x:br/></x:p></x:div></content>"
       )
         == FeedText("<p class='a'>1 &lt; 2<br/></p>", isMarkup: true))
+    #expect(try content("<content type='image/svg+xml'><p>1</p></content>") == FeedText("<p>1</p>", isMarkup: true))
+    #expect(
+      try content("<content type='application/octet-stream'>RW50 cnk=</content>") == FeedText("Entry", isMarkup: true))
+    #expect(
+      try content("<content type='application/json'>{\"a\":1}</content>") == FeedText("{\"a\":1}", isMarkup: true))
+    #expect(
+      try content("<content type='video/mp4'>//79</content>") == FeedText("//79", isMarkup: true),
+      "bytes that are no text stay as they came")
     let old =
       "<feed version='0.3' xmlns='http://purl.org/atom/ns#'><entry>"
       + "<content type='text/html' mode='base64'>PGI+YjwvYj4=</content></entry></feed>"

@@ -41,6 +41,11 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return memcmp(base + index, text.utf8Start, text.utf8CodeUnitCount) == 0
   }
 
+  /// True if they end with `text`, ASCII letters in whatever case.
+  func endsIgnoringCase(with text: StaticString) -> Bool {
+    count >= text.utf8CodeUnitCount && startsIgnoringCase(with: text, at: count - text.utf8CodeUnitCount)
+  }
+
   /// Compares ASCII letters without their case; `text` is in lower case.
   func startsIgnoringCase(with text: StaticString, at index: Int = 0) -> Bool {
     let length = text.utf8CodeUnitCount

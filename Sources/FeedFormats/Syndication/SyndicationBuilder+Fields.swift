@@ -26,7 +26,9 @@ extension SyndicationBuilder {
     }
     if type.equalsIgnoringCase("text") || type.equalsIgnoringCase("text/plain") { return .plain }
     if type.startsIgnoringCase(with: "text/") { return .plain }
-    return type.startsIgnoringCase(with: "application/xml") ? .xhtml : .html
+    if type.endsIgnoringCase(with: "/xml") || type.endsIgnoringCase(with: "+xml") { return .xhtml }
+    // What is neither text nor XML stands in base 64 (RFC 4287, 4.1.3.3).
+    return type.contains(UInt8(ascii: "/")) && element.namespace == .atom ? .base64 : .html
   }
 
   /// Stores the text of a field that ends here.
@@ -154,7 +156,7 @@ func coordinates(_ bytes: Bytes) -> String? {
   return numbers.prefix(2).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
 }
 
-/// `bytes` decoded from base 64, without white space; `nil` if they are something else.
+/// The text that `bytes` are in base 64, white space apart; `nil` if they are something else.
 func base64(_ bytes: Bytes) -> String? {
   var result: [UInt8] = []
   var (bits, count) = (UInt32(0), 0)
@@ -174,5 +176,5 @@ func base64(_ bytes: Bytes) -> String? {
       result.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
     }
   }
-  return String(decoding: result, as: UTF8.self)
+  return String(validating: result, as: UTF8.self)
 }
