@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "FeedFormats", targets: ["FeedFormats"]),
     .library(name: "FeedHTTP", targets: ["FeedHTTP"]),
     .library(name: "FeedHTTPServer", targets: ["FeedHTTPServer"]),
+    .library(name: "FeedRedis", targets: ["FeedRedis"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .library(name: "PlainText", targets: ["PlainText"]),
@@ -53,6 +54,8 @@ let package = Package(
     // HTTP without a database, for who needs no feed.
     .target(name: "FeedHTTP", dependencies: ["FeedStream", "PlainText", "CCurl"]),
     .target(name: "FeedHTTPServer", dependencies: ["FeedStream", "CZlib"]),
+    // A client of Redis, without feeds.
+    .target(name: "FeedRedis", dependencies: ["FeedStream"]),
     .target(
       name: "ImageFeed",
       dependencies: [
@@ -149,6 +152,11 @@ let package = Package(
     .testTarget(
       name: "FeedHTTPServerTests",
       dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "FeedHTTPServer", "CZlib"]),
+    .testTarget(
+      name: "FeedRedisTests",
+      dependencies: ["TestSupport", "RedisTestSupport", "FeedRedis", "FeedStream", "FeedStreamTesting"]),
+    // Real servers, for the folders of tests that talk to one.
+    .target(name: "RedisTestSupport", dependencies: ["FeedRedis"], path: "Tests/RedisSupport"),
     .testTarget(name: "FeedFormatsTests", dependencies: ["TestSupport", "FeedFormats"]),
     // What Scripts/test-feedparser compares with.
     .executableTarget(name: "InspectFeeds", dependencies: ["FeedFormats"], path: "Tests/InspectFeeds"),

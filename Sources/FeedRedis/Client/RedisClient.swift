@@ -1,0 +1,193 @@
+public import FeedStream
+
+/// A client of one Redis or Valkey server: one connection, which is made when it is first needed and made again when it is lost.
+///
+///     let client = RedisClient(try RedisAddress(parsing: "redis://localhost"), on: loop)
+///     let subscription = client.send(RedisCommand("INCR", "visits"))
+///       .sink { print($0) } receiveValue: { print($0.integer ?? 0) }
+///
+/// Commands that are given within one turn of the loop go out in one write, and their replies come in their order: many may be
+/// on their way. While there is no connection, commands wait for the next attempt and fail with it; attempts are
+/// ``Options/pauses`` apart, longer after each failure. A command that was sent and has no reply is never sent again: only its
+/// user knows whether it may be carried out twice.
+///
+/// Lives on its scheduler's thread. An open connection keeps an event loop running: ``close()`` ends it.
+public final class RedisClient {
+  /// What may be chosen; each has a default.
+  public struct Options: Sendable {
+    /// How long a reply may take, and the server with all of a log-in. Ten seconds by default.
+    public var patience: Duration = .seconds(10)
+    /// The pause after the first failure to connect, doubled by each further one, and the longest; a pause is a random part
+    /// of that, at least half. 50 milliseconds and two seconds by default.
+    public var pauses: ClosedRange<Duration> = .milliseconds(50)...(.seconds(2))
+    /// How many commands may wait for replies or for a connection. 100,000 by default.
+    public var maxWaiting = 100_000
+    /// The name that the server lists this client under (`CLIENT LIST`). `feedstream` by default.
+    public var name = "feedstream"
+    /// The bounds of a reply.
+    public var limits = RESPDecoder.Limits()
+    /// Uses version 2 of the protocol, even if the server speaks 3. False by default.
+    public var usesVersion2 = false
+
+    public init() {}
+  }
+
+  private enum State {
+    case idle
+    case connecting(RedisLogin)
+    case pausing(any Cancellable)
+    case ready(RedisLink)
+    case closed
+  }
+
+  public let address: RedisAddress
+  public let options: Options
+  let scheduler: any LoopScheduler
+  private var state = State.idle
+  private var waiting: [(command: RedisCommand, reply: RedisLink.Reply)] = []
+  private var failures = 0
+  /// The digests of scripts that the server has been given.
+  var digests: [String: String] = [:]
+  /// How many connections were made.
+  public private(set) var connectionCount = 0
+
+  /// - Parameter scheduler: an event loop, or virtual time in a test.
+  public init(_ address: RedisAddress, on scheduler: any LoopScheduler, options: Options = Options()) {
+    precondition(options.maxWaiting > 0, "RedisClient: no command could wait; allow one or more")
+    self.address = address
+    self.scheduler = scheduler
+    self.options = options
+  }
+
+  deinit { close() }
+
+  /// True while there is a connection and the log-in is done.
+  public var isConnected: Bool { if case .ready = state { true } else { false } }
+
+  /// Closes the connection. Commands that wait fail with ``RedisError/clientClosed``, as do later ones. Idempotent.
+  public func close() {
+    let old = state
+    state = .closed
+    switch old {
+    case .idle, .closed: break
+    case .connecting(let login): login.cancel()
+    case .pausing(let timer): timer.cancel()
+    case .ready(let link):
+      link.onEnd = nil
+      link.end(.clientClosed)
+    }
+    failWaiting(.clientClosed)
+  }
+
+  /// Sends a command.
+  ///
+  /// - Parameter reply: is called once, later, with the reply, or with the refusal or failure.
+  package func perform(_ command: RedisCommand, _ reply: @escaping (Result<RedisValue, RedisError>) -> Void) {
+    switch state {
+    case .closed: return reply(.failure(.clientClosed))
+    case .ready(let link):
+      guard link.waitingCount < options.maxWaiting else {
+        return reply(.failure(.tooManyWaiting(address, link.waitingCount)))
+      }
+      link.send(command, reply)
+    case .idle, .connecting, .pausing:
+      guard waiting.count < options.maxWaiting else {
+        return reply(.failure(.tooManyWaiting(address, waiting.count)))
+      }
+      waiting.append((command, reply))
+      if case .idle = state { connect() }
+    }
+  }
+
+  private func connect() {
+    let login = RedisLogin(to: address, options, on: scheduler) { [weak self] result in self?.connected(result) }
+    state = .connecting(login)
+    login.begin()
+  }
+
+  private func connected(_ result: Result<RedisLink, RedisError>) {
+    switch result {
+    case .success(let link):
+      state = .ready(link)
+      failures = 0
+      connectionCount += 1
+      digests = [:]
+      link.onEnd = { [weak self] error in self?.lost(error) }
+      let commands = waiting
+      waiting = []
+      for (command, reply) in commands { link.send(command, reply) }
+    case .failure(let error):
+      failures += 1
+      let longest = min(options.pauses.lowerBound * (1 << min(failures - 1, 16)), options.pauses.upperBound)
+      let pause = longest * Double.random(in: 0.5...1)
+      // Commands that come now wait for the next attempt, instead of making it.
+      state = .pausing(scheduler.later(pause) { [weak self] in self?.paused() })
+      failWaiting(error)
+    }
+  }
+
+  private func paused() {
+    state = .idle
+    if !waiting.isEmpty { connect() }
+  }
+
+  private func lost(_ error: RedisError) {
+    guard case .ready = state else { return }
+    state = .idle
+    if !waiting.isEmpty { connect() }
+  }
+
+  private func failWaiting(_ error: RedisError) {
+    let commands = waiting
+    waiting = []
+    for (_, reply) in commands { reply(.failure(error)) }
+  }
+}
+
+extension RedisClient {
+  /// Sends a command when subscribed to, delivers its reply and finishes.
+  ///
+  /// **Demand:** sent at the subscription; the reply is held until asked for. **Failure:** ``RedisError``, a refusal
+  /// included. **Cancellation:** the reply is dropped when it comes; a command that was given is sent all the same.
+  public func send(_ command: RedisCommand) -> AnyPublisher<RedisValue, RedisError> {
+    Deferred { Future { promise in self.perform(command, promise) } }.eraseToAnyPublisher()
+  }
+
+  /// Sends commands when subscribed to, together, and delivers their replies, a refusal as ``RedisValue/error(_:)``.
+  ///
+  /// **Demand:** sent at the subscription; the replies are held until asked for. **Failure:** when a reply does not come.
+  /// **Cancellation:** as for ``send(_:)``.
+  public func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], RedisError> {
+    Deferred { Future { promise in self.perform(commands, promise) } }.eraseToAnyPublisher()
+  }
+
+  package func perform(_ commands: [RedisCommand], _ done: @escaping (Result<[RedisValue], RedisError>) -> Void) {
+    guard !commands.isEmpty else { return done(.success([])) }
+    let batch = Batch(commands.count, done)
+    for (index, command) in commands.enumerated() { perform(command) { batch.take($0, at: index) } }
+  }
+}
+
+/// The replies of commands that belong together.
+private final class Batch {
+  private var values: [RedisValue]
+  private var missing: Int
+  private var failure: RedisError?
+  private let done: (Result<[RedisValue], RedisError>) -> Void
+
+  init(_ count: Int, _ done: @escaping (Result<[RedisValue], RedisError>) -> Void) {
+    values = Array(repeating: .null, count: count)
+    missing = count
+    self.done = done
+  }
+
+  func take(_ result: Result<RedisValue, RedisError>, at index: Int) {
+    missing -= 1
+    switch result {
+    case .success(let value): values[index] = value
+    case .failure(.refused(_, let refusal)): values[index] = .error(refusal)
+    case .failure(let error): failure = failure ?? error
+    }
+    if missing == 0 { done(failure.map { .failure($0) } ?? .success(values)) }
+  }
+}

@@ -1,0 +1,86 @@
+public import FeedStream
+
+/// The reason why a command gave no reply, or was refused.
+public enum RedisError: Error, Hashable, Sendable {
+  /// No connection can be made.
+  case unreachable(RedisAddress, SystemError)
+  /// The connection ended before the reply: the command may have been carried out, or not.
+  case closed(RedisAddress)
+  /// Nothing was heard for so long: the command may be carried out, or not.
+  case timedOut(RedisAddress, after: Duration)
+  /// The server refused.
+  case refused(RedisAddress, RedisRefusal)
+  /// The server's bytes make no sense.
+  case unreadable(RedisAddress, RESPError)
+  /// So many commands wait already: nothing was sent.
+  case tooManyWaiting(RedisAddress, Int)
+  /// The address asks for what this build cannot do: nothing was sent.
+  case unsupported(RedisAddress, String)
+  /// The client was closed: nothing was sent.
+  case clientClosed
+}
+
+extension RedisError {
+  /// True when the same may succeed later, without anybody's doing: ask again, after a pause.
+  public var isTemporary: Bool {
+    switch self {
+    case .unreachable, .closed, .timedOut, .tooManyWaiting: true
+    case .refused(_, let refusal):
+      switch refusal.kind {
+      case .loading, .busy, .unavailable, .readOnly, .outOfMemory, .notWritable, .tooManyClients, .cluster: true
+      default: false
+      }
+    case .unreadable, .unsupported, .clientClosed: false
+    }
+  }
+
+  /// True when it is certain that the command was not carried out.
+  public var isCertain: Bool {
+    switch self {
+    case .closed, .timedOut, .unreadable: false
+    default: true
+    }
+  }
+
+  /// The refusal, if it is one.
+  public var refusal: RedisRefusal? { if case .refused(_, let refusal) = self { refusal } else { nil } }
+}
+
+extension RedisError: CustomStringConvertible {
+  /// One sentence about the failure and one about the remedy.
+  public var description: String {
+    switch self {
+    case .unreachable(let address, let error):
+      "\(address) cannot be reached: \(error). Start the server, or correct the address."
+    case .closed(let address): "\(address) closed the connection before it replied."
+    case .timedOut(let address, let limit):
+      "\(address) has not replied for \(limit / .seconds(1)) seconds. It may be stopped, or run a slow script."
+    case .refused(let address, let refusal): Self.sentence(address, refusal)
+    case .unreadable(let address, let error): "\(address) cannot be used: \(error). Is it a Redis server?"
+    case .tooManyWaiting(let address, let count): "\(count) commands wait for \(address) already."
+    case .unsupported(let address, let what): "\(address) cannot be used: \(what)."
+    case .clientClosed: "The client of the Redis server is closed."
+    }
+  }
+
+  private static func sentence(_ address: RedisAddress, _ refusal: RedisRefusal) -> String {
+    switch refusal.kind {
+    case .readOnly:
+      "\(address) is a read-only replica, and nothing was written. Give the address of the primary."
+    case .outOfMemory:
+      "The memory of \(address) is full, and nothing was written. Raise its maxmemory, or remove what is not needed."
+    case .loading: "\(address) has just started and reads its file. Wait until it is ready."
+    case .passwordWanted: "\(address) wants a password. Give it as redis://:PASSWORD@host."
+    case .wrongPassword: "\(address) does not accept the password. Correct the address."
+    case .notPermitted: "\(address) does not allow this user to do that: \(refusal.message)"
+    case .busy: "A script of another client keeps \(address) busy. Wait for it, or end it with SCRIPT KILL."
+    case .cluster:
+      "\(address) is a part of a cluster that keeps these keys elsewhere (\(refusal)). Give the address of the node that has them."
+    case .notWritable: "\(address) does not write at the moment: \(refusal.message)"
+    case .wrongType: "A key in \(address) is another program's, and is left alone. Choose another database."
+    case .wrongDatabase: "\(address) has no such database. Correct the number at the end of the address."
+    case .tooManyClients: "\(address) has too many clients. Raise its maxclients."
+    case .unknownScript, .unavailable, .other: "\(address) refused: \(refusal)"
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import FeedStream
+
+/// One connection to a server: commands go out in the order in which they are given, those of one turn in one write, and each
+/// reply goes to the oldest that has none.
+final class RedisLink {
+  typealias Reply = (Result<RedisValue, RedisError>) -> Void
+
+  private struct Waiting {
+    let sent: StreamInstant
+    let reply: Reply
+  }
+
+  private let address: RedisAddress
+  private let scheduler: any LoopScheduler
+  private let connection: Connection
+  private let patience: Duration
+  private var decoder: RESPDecoder
+  private var waiting: [Waiting] = []
+  private var firstWaiting = 0
+  private var out: [UInt8] = []
+  private var isFlushPlanned = false
+  private var isWriting = false
+  private var isReading = false
+  private var isDead = false
+  private var deadline: (any Cancellable)?
+  /// Is given the reason when the connection has ended, before every command that waits is.
+  var onEnd: ((RedisError) -> Void)?
+
+  /// - Parameter patience: how long a reply may take.
+  init(
+    _ connection: Connection, to address: RedisAddress, patience: Duration, limits: RESPDecoder.Limits,
+    on scheduler: any LoopScheduler
+  ) {
+    self.connection = connection
+    self.address = address
+    self.patience = patience
+    self.scheduler = scheduler
+    decoder = RESPDecoder(limits: limits)
+  }
+
+  deinit { deadline?.cancel() }
+
+  var waitingCount: Int { waiting.count - firstWaiting }
+
+  /// Reads from now on, also to learn when the server closes.
+  func start() {
+    guard !isDead, !isReading else { return }
+    isReading = true
+    // Unowned: the channel forgets this when it is closed, which happens before this is gone.
+    connection.channel.startReading { [unowned self] in receive($0) }
+  }
+
+  func send(_ command: RedisCommand, _ reply: @escaping Reply) {
+    guard !isDead else { return reply(.failure(.closed(address))) }
+    if out.isEmpty { out = command.encoded } else { out.append(contentsOf: command.encoded) }
+    waiting.append(Waiting(sent: scheduler.now, reply: reply))
+    if deadline == nil { watch(for: patience) }
+    planFlush()
+  }
+
+  /// Closes the connection; every command that waits is given the reason.
+  func end(_ error: RedisError) {
+    guard !isDead else { return }
+    isDead = true
+    deadline.take()?.cancel()
+    connection.close()
+    out = []
+    let left = waiting[firstWaiting...]
+    waiting = []
+    firstWaiting = 0
+    // First, so that who hears of it and sends again gets another connection.
+    onEnd.take()?(error)
+    for one in left { one.reply(.failure(error)) }
+  }
+
+  // MARK: Writing
+
+  private func planFlush() {
+    guard !isFlushPlanned, !isWriting else { return }
+    isFlushPlanned = true
+    scheduler.schedule { [weak self] in
+      self?.isFlushPlanned = false
+      self?.flush()
+    }
+  }
+
+  private func flush() {
+    guard !isDead, !isWriting, !out.isEmpty else { return }
+    let chunk = Chunk(out)
+    out.removeAll(keepingCapacity: out.capacity < 1 << 20)
+    let count = connection.channel.writeNow([chunk])
+    guard count < chunk.count else { return }
+    isWriting = true
+    connection.channel.write([chunk[count..<chunk.count]]) { [weak self] error in
+      guard let self else { return }
+      isWriting = false
+      if error != nil { return end(.closed(address)) }
+      flush()
+    }
+  }
+
+  // MARK: Reading
+
+  private func receive(_ result: ReadResult) {
+    // A reply may release the client, and with it this.
+    withExtendedLifetime(self) {
+      switch result {
+      case .chunk(let chunk):
+        decoder.feed(chunk)
+        do {
+          while !isDead, let value = try decoder.next() { deliver(value) }
+        } catch {
+          end(.unreadable(address, error as? RESPError ?? .malformed))
+        }
+      case .end, .failure: end(.closed(address))
+      }
+    }
+  }
+
+  private func deliver(_ value: RedisValue) {
+    // Nobody asked for it: no reply.
+    if case .push = value { return }
+    guard firstWaiting < waiting.count else { return end(.unreadable(address, .malformed)) }
+    let reply = waiting[firstWaiting].reply
+    firstWaiting += 1
+    if firstWaiting == waiting.count || firstWaiting > 512 {
+      waiting.removeFirst(firstWaiting)
+      firstWaiting = 0
+    }
+    if case .error(let refusal) = value {
+      reply(.failure(.refused(address, refusal)))
+    } else {
+      reply(.success(value))
+    }
+  }
+
+  // MARK: Time
+
+  private func watch(for time: Duration) {
+    deadline = scheduler.later(time) { [weak self] in self?.look() }
+  }
+
+  private func look() {
+    deadline = nil
+    guard !isDead, firstWaiting < waiting.count else { return }
+    let waited = Duration.nanoseconds(waiting[firstWaiting].sent.distance(to: scheduler.now).nanoseconds)
+    if waited >= patience { end(.timedOut(address, after: patience)) } else { watch(for: patience - waited) }
+  }
+}

@@ -1,0 +1,117 @@
+import FeedStream
+
+/// One attempt to connect and to log in: `HELLO 3`, or `AUTH` where that is unknown, then `SELECT`.
+final class RedisLogin: Cancellable {
+  private let address: RedisAddress
+  private let options: RedisClient.Options
+  private let scheduler: any LoopScheduler
+  private var done: ((Result<RedisLink, RedisError>) -> Void)?
+  private var attempt: AnyCancellable?
+  private var link: RedisLink?
+
+  /// - Parameter done: called once, later, unless cancelled before.
+  init(
+    to address: RedisAddress, _ options: RedisClient.Options, on scheduler: any LoopScheduler,
+    _ done: @escaping (Result<RedisLink, RedisError>) -> Void
+  ) {
+    self.address = address
+    self.options = options
+    self.scheduler = scheduler
+    self.done = done
+  }
+
+  func begin() {
+    guard !address.usesTLS else {
+      let reason = "this build has no TLS for it; use redis:// within a trusted network, or a tunnel"
+      scheduler.schedule { [self] in finish(.failure(.unsupported(address, reason))) }
+      return
+    }
+    attempt = connection.sink { [weak self] completion in
+      guard let self, case .failure(let error) = completion else { return }
+      finish(.failure(.unreachable(address, error)))
+    } receiveValue: { [weak self] connection in
+      self?.logIn(connection)
+    }
+  }
+
+  func cancel() {
+    done = nil
+    attempt.take()?.cancel()
+    link.take()?.end(.clientClosed)
+  }
+
+  private var connection: AnyPublisher<Connection, SystemError> {
+    switch address.place {
+    case .unix(let path): Connection.connect(to: .unix(path), on: scheduler)
+    case .internet(let host, let port):
+      Connection.connect(
+        to: host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)",
+        connectLimit: .init(min(options.patience, .seconds(5))), on: scheduler)
+    }
+  }
+
+  private func logIn(_ connection: Connection) {
+    let link = RedisLink(
+      connection, to: address, patience: options.patience, limits: options.limits, on: scheduler)
+    self.link = link
+    link.onEnd = { [weak self] error in self?.finish(.failure(error)) }
+    link.start()
+    guard !options.usesVersion2 else { return authenticate() }
+    var words: [RedisArgument] = ["3"]
+    if let password = address.password {
+      words += ["AUTH", RedisArgument(address.user ?? "default"), RedisArgument(password)]
+    }
+    if !options.name.isEmpty { words += ["SETNAME", RedisArgument(options.name)] }
+    link.send(RedisCommand("HELLO", words)) { [weak self] result in self?.greeted(result) }
+  }
+
+  private func greeted(_ result: Result<RedisValue, RedisError>) {
+    switch result {
+    case .success: select()
+    // Before version 6 there is no HELLO.
+    case .failure(.refused(_, let refusal))
+    where refusal.code == "NOPROTO" || refusal.message.contains("unknown command"):
+      authenticate()
+    case .failure(let error): finish(.failure(error))
+    }
+  }
+
+  private func authenticate() {
+    guard let password = address.password else { return select() }
+    let user = address.user.map { [RedisArgument($0)] } ?? []
+    link?.send(RedisCommand("AUTH", user + [RedisArgument(password)])) { [weak self] in self?.next($0) { $0.select() } }
+  }
+
+  private func select() {
+    guard address.database != 0 else { return check() }
+    link?.send(RedisCommand("SELECT", RedisArgument(address.database))) { [weak self] in self?.next($0) { $0.check() } }
+  }
+
+  /// Without a password that is wanted, only the first command says so.
+  private func check() {
+    link?.send(RedisCommand("PING")) { [weak self] result in
+      self?.next(result) { login in
+        guard let link = login.link.take() else { return }
+        link.onEnd = nil
+        login.finish(.success(link))
+      }
+    }
+  }
+
+  private func next(_ result: Result<RedisValue, RedisError>, _ step: (RedisLogin) -> Void) {
+    switch result {
+    case .success: step(self)
+    case .failure(let error): finish(.failure(error))
+    }
+  }
+
+  private func finish(_ result: Result<RedisLink, RedisError>) {
+    guard let done = done.take() else { return }
+    if let link = link.take() {
+      link.onEnd = nil
+      if case .failure(let error) = result { link.end(error) }
+    }
+    attempt = nil
+    done(result)
+  }
+}

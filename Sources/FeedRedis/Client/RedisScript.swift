@@ -1,0 +1,56 @@
+public import FeedStream
+
+/// A script in Lua that a server runs as one step.
+///
+/// A server is sent its text once; after that only the digest.
+public struct RedisScript: Hashable, Sendable {
+  /// What diagnostics show.
+  public let name: String
+  public let text: String
+
+  public init(_ name: String, _ text: String) {
+    self.name = name
+    self.text = text
+  }
+}
+
+extension RedisClient {
+  /// Runs a script when subscribed to, delivers what it returns and finishes.
+  ///
+  /// Its text is sent when this connection has not sent it, and again when the server has forgotten it (`NOSCRIPT`).
+  ///
+  /// **Demand, cancellation:** as for ``send(_:)``. **Failure:** ``RedisError``.
+  public func run(
+    _ script: RedisScript, keys: [String], _ arguments: [RedisArgument] = []
+  ) -> AnyPublisher<RedisValue, RedisError> {
+    Deferred { Future { promise in self.perform(script, keys: keys, arguments, promise) } }.eraseToAnyPublisher()
+  }
+
+  package func perform(
+    _ script: RedisScript, keys: [String], _ arguments: [RedisArgument],
+    _ reply: @escaping (Result<RedisValue, RedisError>) -> Void
+  ) {
+    let tail = [RedisArgument(keys.count)] + keys.map { RedisArgument($0) } + arguments
+    guard let digest = digests[script.text] else { return load(script, tail, reply) }
+    perform(RedisCommand("EVALSHA", [RedisArgument(digest)] + tail)) { [weak self] result in
+      if let self, case .failure(let error) = result, error.refusal?.kind == .unknownScript {
+        digests[script.text] = nil
+        return load(script, tail, reply)
+      }
+      reply(result)
+    }
+  }
+
+  private func load(_ script: RedisScript, _ tail: [RedisArgument], _ reply: @escaping RedisLink.Reply) {
+    perform(RedisCommand("SCRIPT", "LOAD", RedisArgument(script.text))) { [weak self] result in
+      guard let self else { return reply(.failure(.clientClosed)) }
+      switch result {
+      case .failure(let error): reply(.failure(error))
+      case .success(let digest):
+        guard let digest = digest.text else { return reply(.failure(.unreadable(address, .malformed))) }
+        digests[script.text] = digest
+        perform(RedisCommand("EVALSHA", [RedisArgument(digest)] + tail), reply)
+      }
+    }
+  }
+}

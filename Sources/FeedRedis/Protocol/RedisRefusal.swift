@@ -1,0 +1,82 @@
+/// A server's answer that it does not do what it was asked for.
+public struct RedisRefusal: Error, Hashable, Sendable {
+  /// The first word, `WRONGTYPE`, and the sentence after it.
+  public let code: String
+  public let message: String
+
+  /// - Parameter text: as it came: `WRONGTYPE Operation against a key holding the wrong kind of value`.
+  public init(_ text: String) {
+    let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+    let first = words.first.map(String.init) ?? ""
+    // A script's error comes with its name in front on old servers.
+    let isCode = !first.isEmpty && first.utf8.allSatisfy { 0x41...0x5A ~= $0 || $0 == 0x5F || 0x30...0x39 ~= $0 }
+    code = isCode ? first : "ERR"
+    message = isCode ? words.dropFirst().first.map(String.init) ?? "" : text
+  }
+
+  /// The refusals that call for something else than to report them.
+  public enum Kind: Hashable, Sendable {
+    /// `READONLY`: a replica, or a primary that was demoted.
+    case readOnly
+    /// `OOM`: the memory that the server may use is full.
+    case outOfMemory
+    /// `LOADING`: it has just started and reads its file.
+    case loading
+    /// `NOAUTH`: it wants a password.
+    case passwordWanted
+    /// `WRONGPASS`, or `ERR invalid password` of old servers.
+    case wrongPassword
+    /// `NOPERM`: this user may not do that.
+    case notPermitted
+    /// `NOSCRIPT`: the script's digest is unknown to it.
+    case unknownScript
+    /// `BUSY`: another client's script runs for too long.
+    case busy
+    /// `MOVED`, `ASK`, `CROSSSLOT`, `CLUSTERDOWN`: a cluster keeps the key elsewhere.
+    case cluster
+    /// `MISCONF`, `NOREPLICAS`: it does not write, since it could not keep it.
+    case notWritable
+    /// `MASTERDOWN`, `TRYAGAIN`, `UNBLOCKED`: soon, perhaps.
+    case unavailable
+    /// `WRONGTYPE`: the key is something else's.
+    case wrongType
+    /// The number of the database is too high.
+    case wrongDatabase
+    /// `max number of clients reached`.
+    case tooManyClients
+    /// Anything else.
+    case other
+  }
+
+  public var kind: Kind {
+    switch code {
+    case "READONLY": .readOnly
+    case "OOM": .outOfMemory
+    case "LOADING": .loading
+    case "NOAUTH": .passwordWanted
+    case "WRONGPASS": .wrongPassword
+    case "NOPERM": .notPermitted
+    case "NOSCRIPT": .unknownScript
+    case "BUSY": .busy
+    case "MOVED", "ASK", "CROSSSLOT", "CLUSTERDOWN": .cluster
+    case "MISCONF", "NOREPLICAS": .notWritable
+    case "MASTERDOWN", "TRYAGAIN", "UNBLOCKED": .unavailable
+    case "WRONGTYPE": .wrongType
+    default:
+      if message.hasPrefix("invalid password") || message.hasPrefix("AUTH <password> called without any password") {
+        .wrongPassword
+      } else if message.hasPrefix("DB index is out of range") || message.hasPrefix("invalid DB index") {
+        .wrongDatabase
+      } else if message.hasPrefix("max number of clients") {
+        .tooManyClients
+      } else {
+        .other
+      }
+    }
+  }
+}
+
+extension RedisRefusal: CustomStringConvertible {
+  /// The refusal as the server words it.
+  public var description: String { message.isEmpty ? code : "\(code) \(message)" }
+}

@@ -1,0 +1,67 @@
+public import FeedStream
+
+/// What a Redis server replies: the types of its protocol, versions 2 and 3.
+public enum RedisValue: Hashable, Sendable {
+  /// Nothing: a key or a field that is not there.
+  case null
+  /// A word of the protocol, such as `OK`.
+  case status(String)
+  /// Bytes, which the server does not interpret. They may be a part of larger memory: see ``FeedStream/Chunk/compacted()``.
+  case string(Chunk)
+  case integer(Int64)
+  case double(Double)
+  case boolean(Bool)
+  /// An integer that needs more than 64 bits, in decimal digits.
+  case bigNumber(String)
+  case array([RedisValue])
+  /// Keys and values by turns.
+  case map([RedisValue])
+  case set([RedisValue])
+  /// What the server sends without being asked.
+  case push([RedisValue])
+  /// A refusal. As the reply to a command it is thrown; within an array it is a value.
+  case error(RedisRefusal)
+}
+
+extension RedisValue {
+  /// The text of a string or a status; what is not UTF-8 is replaced by U+FFFD.
+  public var text: String? {
+    switch self {
+    case .string(let bytes): bytes.text
+    case .status(let text), .bigNumber(let text): text
+    case .integer(let number): "\(number)"
+    default: nil
+    }
+  }
+
+  /// The bytes of a string.
+  public var bytes: Chunk? { if case .string(let bytes) = self { bytes } else { nil } }
+
+  /// An integer, also one that is written in a string.
+  public var integer: Int64? {
+    switch self {
+    case .integer(let number): number
+    case .double(let number): Int64(exactly: number.rounded())
+    default: text.flatMap { Int64($0) ?? Double($0).flatMap { Int64(exactly: $0.rounded()) } }
+    }
+  }
+
+  /// The elements of an array, a set or a push; the keys and values of a map by turns.
+  public var elements: [RedisValue]? {
+    switch self {
+    case .array(let values), .map(let values), .set(let values), .push(let values): values
+    default: nil
+    }
+  }
+
+  /// The value of a key in a map, or in an array of keys and values by turns, as version 2 of the protocol has it.
+  public subscript(key: String) -> RedisValue? {
+    guard let elements else { return nil }
+    for index in stride(from: 0, to: elements.count - 1, by: 2) where elements[index].text == key {
+      return elements[index + 1]
+    }
+    return nil
+  }
+
+  public var isNull: Bool { self == .null }
+}

@@ -1,0 +1,126 @@
+import FeedRedis
+import FeedStream
+import TestSupport
+import Testing
+
+@Suite(.settled) struct RESPDecoderTests {
+  /// The values of bytes that come in these pieces.
+  private func decode(
+    _ pieces: [Chunk], limits: RESPDecoder.Limits = RESPDecoder.Limits(), ends: Bool = true
+  ) throws -> [RedisValue] {
+    var decoder = RESPDecoder(limits: limits)
+    var values: [RedisValue] = []
+    for piece in pieces {
+      decoder.feed(piece)
+      while let value = try decoder.next() { values.append(value) }
+    }
+    if ends { _ = try decoder.finish() }
+    return values
+  }
+
+  private static let everything = """
+    +OK\r\n-WRONGTYPE Operation against a key\r\n:-42\r\n:9223372036854775807\r\n:-9223372036854775808\r
+    $5\r\nhe\r\nl\r\n$0\r\n\r\n$-1\r\n*-1\r\n*0\r\n*3\r\n:1\r\n*2\r\n+a\r\n$1\r\nb\r\n_\r\n#t\r\n#f\r\n,1.5\r\n,inf\r
+    (3492890328409238509324850943850943825024385\r\n!21\r\nSYNTAX invalid syntax\r\n=8\r\ntxt:some\r
+    %2\r\n+k\r\n:1\r\n+l\r\n~1\r\n:2\r\n>2\r\n+message\r\n$1\r\nx\r\n|1\r\n+ttl\r\n:3\r\n*2\r\n:1\r\n|1\r\n+a\r\n:0\r\n:2\r\n
+    """.replacingOccurrences(of: "\r\n\n", with: "\r\n").replacingOccurrences(of: "\r\n    ", with: "\r\n")
+
+  private static let values: [RedisValue] = [
+    .status("OK"), .error(RedisRefusal("WRONGTYPE Operation against a key")), .integer(-42), .integer(.max),
+    .integer(.min), .string("he\r\nl"), .string(""), .null, .null, .array([]),
+    .array([.integer(1), .array([.status("a"), .string("b")]), .null]), .boolean(true), .boolean(false), .double(1.5),
+    .double(.infinity), .bigNumber("3492890328409238509324850943850943825024385"),
+    .error(RedisRefusal("SYNTAX invalid syntax")), .string("some"),
+    .map([.status("k"), .integer(1), .status("l"), .set([.integer(2)])]),
+    .push([.status("message"), .string("x")]), .array([.integer(1), .integer(2)]),
+  ]
+
+  @Test func `every type of both versions is read`() throws {
+    #expect(try decode([Chunk(Self.everything)]) == Self.values)
+  }
+
+  @Test func `however the bytes are cut, the values are the same`() throws {
+    let bytes = Chunk(Self.everything)
+    for cut in 0...bytes.count {
+      #expect(try decode([bytes[0..<cut], bytes[cut..<bytes.count]]) == Self.values, "cut at \(cut)")
+    }
+    #expect(try decode(bytes.map { Chunk([$0]) }) == Self.values)
+  }
+
+  @Test(arguments: [
+    "\r\n", "HTTP/1.1 200 OK\r\n", ":\r\n", ":1a\r\n", ":9223372036854775808\r\n", "$-2\r\n", "$x\r\n", "$1\r\nab\r\n",
+    "*-2\r\n", "#x\r\n", ",x\r\n", "(1x\r\n", "(\r\n", "_x\r\n", "=2\r\nab\r\n", "$?\r\n", "*?\r\n", "+OK\n", "?\r\n",
+    "%-1\r\n", "~-1\r\n", ":--1\r\n", ":99999999999999999999999\r\n",
+  ])
+  func `what is not in the protocol is refused`(_ text: String) {
+    #expect(throws: RESPError.malformed) { try decode([Chunk(text)]) }
+  }
+
+  @Test func `bytes that end within a reply are reported`() throws {
+    for text in ["+O", "$5\r\nhel", "*2\r\n:1\r\n", "$5\r\n"] {
+      #expect(throws: RESPError.cutOff) { try decode([Chunk(text)]) }
+    }
+  }
+
+  @Test func `lengths, numbers of values and depth are bounded before memory is taken`() throws {
+    var limits = RESPDecoder.Limits()
+    (limits.stringBytes, limits.lineBytes, limits.depth, limits.values) = (10, 64, 3, 5)
+    #expect(throws: RESPError.tooLong(limit: 10)) { try decode(["$11\r\n"], limits: limits) }
+    #expect(throws: RESPError.tooLong(limit: 64)) {
+      try decode([Chunk(String(repeating: "+", count: 65))], limits: limits)
+    }
+    #expect(throws: RESPError.tooDeep(limit: 3)) {
+      try decode([Chunk(String(repeating: "*1\r\n", count: 4))], limits: limits)
+    }
+    #expect(throws: RESPError.tooMany(limit: 5)) { try decode(["*6\r\n"], limits: limits) }
+    #expect(throws: RESPError.tooMany(limit: 5)) { try decode(["%3\r\n"], limits: limits) }
+    // Many small ones that are nested instead.
+    #expect(throws: RESPError.tooMany(limit: 5)) {
+      try decode(["*2\r\n*3\r\n:1\r\n:1\r\n:1\r\n*3\r\n:1\r\n"], limits: limits)
+    }
+    // A billion that is announced and does not come takes nothing.
+    #expect(try decode(["$67108864\r\nx", "*1000000\r\n"], ends: false) == [])
+  }
+
+  @Test func `random bytes and damaged replies never crash it`() throws {
+    var random = SystemRandomNumberGenerator()
+    let good = Array(Self.everything.utf8)
+    for round in 0..<2000 {
+      var bytes = good
+      if round % 2 == 0 {
+        for _ in 0..<3 { bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...127) }
+      } else {
+        bytes = (0..<64).map { _ in Array("+-:$*_,#!=(%~>|\r\n0123456789?a".utf8).randomElement()! }
+      }
+      let cut = Int.random(in: 0...bytes.count)
+      _ = try? decode([Chunk(bytes[..<cut]), Chunk(bytes[cut...])])
+    }
+  }
+
+  @Test func `a command is an array of strings`() {
+    let command = RedisCommand("SET", "k\u{e9}", 12, RedisArgument(Chunk([0, 13, 10])), "12345678901")
+    let expected = "*5\r\n$3\r\nSET\r\n$3\r\nk\u{e9}\r\n$2\r\n12\r\n$3\r\n\0\r\n\r\n$11\r\n12345678901\r\n"
+    #expect(command.encoded == Array(expected.utf8))
+  }
+
+  @Test func `a refusal is known by its first word`() {
+    #expect(RedisRefusal("READONLY You can't write against a read only replica.").kind == .readOnly)
+    #expect(RedisRefusal("OOM command not allowed when used memory > 'maxmemory'.").kind == .outOfMemory)
+    #expect(RedisRefusal("NOAUTH Authentication required.").kind == .passwordWanted)
+    #expect(RedisRefusal("WRONGPASS invalid username-password pair").kind == .wrongPassword)
+    #expect(RedisRefusal("ERR invalid password").kind == .wrongPassword)
+    #expect(RedisRefusal("ERR DB index is out of range").kind == .wrongDatabase)
+    #expect(RedisRefusal("MOVED 3999 127.0.0.1:6381").kind == .cluster)
+    #expect(RedisRefusal("ERR unknown command").kind == .other)
+    #expect(RedisRefusal("something odd") == RedisRefusal("ERR something odd"))
+  }
+
+  @Test func `keys with the same tag are in the same slot of a cluster`() {
+    // The check value of CRC-16/XMODEM, and an example of the specification.
+    #expect(RedisSlot(of: "123456789").number == 0x31C3 % 16_384)
+    #expect(RedisSlot(of: "{user1000}.following") == RedisSlot(of: "{user1000}.followers"))
+    #expect(RedisSlot(of: "foo{}{bar}") != RedisSlot(of: "bar"))
+    #expect(RedisSlot(of: "foo{{bar}}zap") == RedisSlot(of: "{bar"))
+    #expect(RedisSlot(of: "foo{bar}{zap}") == RedisSlot(of: "bar"))
+  }
+}

@@ -1,0 +1,112 @@
+import FeedRedis
+import FeedStream
+import RedisTestSupport
+import TestSupport
+import Testing
+
+@Suite(.settled, .timeLimit(.minutes(2))) struct RealRedisTests {
+  private let loop = EventLoop()
+
+  private func reply(
+    to publisher: AnyPublisher<RedisValue, RedisError>, closing client: RedisClient
+  ) -> Result<RedisValue, RedisError>? {
+    var result: Result<RedisValue, RedisError>?
+    let subscription = publisher.sink {
+      if case .failure(let error) = $0 { result = .failure(error) }
+      client.close()
+    } receiveValue: {
+      result = .success($0)
+    }
+    loop.run()
+    subscription.cancel()
+    return result
+  }
+
+  @Test(arguments: [false, true]) func `a real server answers in both versions`(_ usesVersion2: Bool) throws {
+    let server = try RedisServer()
+    var options = RedisClient.Options()
+    options.usesVersion2 = usesVersion2
+    let client = RedisClient(server.address, on: loop, options: options)
+    let bytes = RedisArgument(Chunk((0...255).map { UInt8($0) }))
+    let result = reply(
+      to: client.send([
+        RedisCommand("SET", "k", bytes), RedisCommand("GET", "k"), RedisCommand("INCR", "k"),
+        RedisCommand("HSET", "h", "a", "1"), RedisCommand("HGETALL", "h"), RedisCommand("GET", "none"),
+      ])
+      .map { .array($0) }.eraseToAnyPublisher(), closing: client)
+    let values = try #require(try result?.get().elements)
+    #expect(values[0] == .status("OK"))
+    #expect(values[1].bytes.map { Array($0) } == (0...255).map { UInt8($0) })
+    #expect(values[2] == .error(RedisRefusal("ERR value is not an integer or out of range")))
+    #expect(values[4]["a"]?.text == "1" && values[5] == .null)
+  }
+
+  @Test func `ten thousand commands are on their way at a time`() throws {
+    let server = try RedisServer()
+    let client = RedisClient(server.address, on: loop)
+    let commands = (0..<10_000).map { RedisCommand("SET", RedisArgument("k\($0)"), RedisArgument($0)) }
+    let last = client.send(commands).flatMap { _ in client.send(RedisCommand("DBSIZE")) }.eraseToAnyPublisher()
+    #expect(try reply(to: last, closing: client)?.get() == .integer(10_000))
+  }
+
+  @Test func `a wrong password, a wrong user and a missing one are told apart`() throws {
+    let server = try RedisServer(["--requirepass", "secret"])
+    for (password, kind) in [("wrong", RedisRefusal.Kind.wrongPassword), (nil, .passwordWanted)] {
+      var address = server.address
+      address.password = password
+      let client = RedisClient(address, on: loop)
+      let result = reply(to: client.send(RedisCommand("GET", "k")), closing: client)
+      guard case .failure(.refused(_, let refusal)) = result else { return #expect(Bool(false), "\(result!)") }
+      #expect(refusal.kind == kind)
+    }
+    var address = server.address
+    (address.password, address.database) = ("secret", 99)
+    var client = RedisClient(address, on: loop)
+    guard case .failure(.refused(_, let refusal)) = reply(to: client.send(RedisCommand("GET", "k")), closing: client)
+    else { return #expect(Bool(false)) }
+    #expect(refusal.kind == .wrongDatabase)
+    address.database = 1
+    client = RedisClient(address, on: loop)
+    #expect(try reply(to: client.send(RedisCommand("GET", "k")), closing: client)?.get() == .null)
+  }
+
+  @Test func `a server that is killed and comes back is used again`() throws {
+    let server = try RedisServer()
+    let client = RedisClient(server.address, on: loop)
+    var texts: [String] = []
+    func ping(then next: @escaping () -> Void) {
+      client.perform(RedisCommand("ECHO", "alive")) { result in
+        switch result {
+        case .success(let value): texts.append(value.text ?? "?")
+        case .failure(let error): texts.append(error.isTemporary ? "away" : "\(error)")
+        }
+        next()
+      }
+    }
+    ping {
+      server.kill()
+      ping {
+        do { try server.start() } catch { Issue.record(error) }
+        ping { client.close() }
+      }
+    }
+    loop.run()
+    #expect(texts == ["alive", "away", "alive"])
+  }
+
+  @Test func `entries of a stream come while they are written`() throws {
+    let server = try RedisServer()
+    let client = RedisClient(server.address, on: loop)
+    var texts: [String] = []
+    let reader = client.entries(of: "log", after: "0-0").prefix(3).sink { _ in
+      client.close()
+    } receiveValue: {
+      texts.append($0["n"]?.text ?? "?")
+      client.perform(RedisCommand("XADD", "log", "*", "n", RedisArgument(texts.count + 1))) { _ in }
+    }
+    client.perform(RedisCommand("XADD", "log", "*", "n", 1)) { _ in }
+    loop.run()
+    #expect(texts == ["1", "2", "3"])
+    reader.cancel()
+  }
+}

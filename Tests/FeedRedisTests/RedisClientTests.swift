@@ -1,0 +1,255 @@
+import FeedRedis
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct RedisClientTests {
+  private let place = SocketAddress.unix("/run/redis")
+  private let address = RedisAddress(.unix(path: "/run/redis"))
+
+  /// What a command came to, as text.
+  private final class Outcomes {
+    var texts: [String] = []
+    private var subscriptions: Set<AnyCancellable> = []
+    func note(_ publisher: AnyPublisher<RedisValue, RedisError>) {
+      publisher.sink { [unowned self] in
+        if case .failure(let error) = $0 { texts.append("\(error)") }
+      } receiveValue: { [unowned self] in
+        texts.append($0.text ?? "\($0)")
+      }
+      .store(in: &subscriptions)
+    }
+  }
+
+  private func withServer(
+    _ address: RedisAddress? = nil, _ options: RedisClient.Options = RedisClient.Options(),
+    answer: @escaping ([String]) -> String? = { _ in nil },
+    _ body: (VirtualTimeScheduler, ScriptedRedis, RedisClient, Outcomes) throws -> Void
+  ) throws {
+    try withVirtualTime { time in
+      let server = try ScriptedRedis(at: place, on: time, answer: answer)
+      let client = RedisClient(address ?? self.address, on: time, options: options)
+      try body(time, server, client, Outcomes())
+      client.close()
+      time.run()
+      server.close()
+    }
+  }
+
+  @Test func `commands of one turn go out together, and replies come in their order`() throws {
+    try withServer { words in
+      words[0] == "ECHO" ? "$\(words[1].utf8.count)\r\n\(words[1])\r\n" : nil
+    } _: {
+      time, server, client, outcomes in
+      for word in ["a", "b", "c"] { outcomes.note(client.send(RedisCommand("ECHO", RedisArgument(word)))) }
+      #expect(server.heard.isEmpty)
+      time.advance(by: .seconds(1))
+      #expect(outcomes.texts == ["a", "b", "c"])
+      #expect(server.heard == [["HELLO 3 SETNAME feedstream", "PING", "ECHO a", "ECHO b", "ECHO c"]])
+    }
+  }
+
+  @Test func `it logs in with user and password and selects the database`() throws {
+    var address = address
+    (address.user, address.password, address.database) = ("ann", "secret", 2)
+    try withServer(address) { words in
+      words[0] == "GET" ? "_\r\n" : nil
+    } _: { time, server, client, outcomes in
+      outcomes.note(client.send(RedisCommand("GET", "k")))
+      time.advance(by: .seconds(1))
+      #expect(server.heard == [["HELLO 3 AUTH ann secret SETNAME feedstream", "SELECT 2", "PING", "GET k"]])
+    }
+  }
+
+  @Test func `a server that does not know HELLO is spoken to in version 2`() throws {
+    var address = address
+    address.password = "secret"
+    try withServer(address) { words in
+      words[0] == "HELLO" ? "-ERR unknown command `HELLO`\r\n" : words[0] == "GET" ? "$-1\r\n" : nil
+    } _: { time, server, client, outcomes in
+      outcomes.note(client.send(RedisCommand("GET", "k")))
+      time.advance(by: .seconds(1))
+      #expect(server.heard[0].dropFirst() == ["AUTH secret", "PING", "GET k"])
+    }
+  }
+
+  @Test(arguments: [
+    ("WRONGPASS invalid username-password pair or user is disabled.", "does not accept the password"),
+    ("NOAUTH HELLO must be called with the client already authenticated", "wants a password"),
+    ("LOADING Redis is loading the dataset in memory", "reads its file"),
+    ("ERR max number of clients reached", "too many clients"),
+  ])
+  func `a refused log-in is a sentence`(_ refusal: String, _ sentence: String) throws {
+    try withServer { words in
+      words[0] == "HELLO" ? "-\(refusal)\r\n" : nil
+    } _: { time, server, client, outcomes in
+      outcomes.note(client.send(RedisCommand("GET", "k")))
+      time.advance(by: .seconds(1))
+      #expect(outcomes.texts.count == 1 && outcomes.texts[0].contains(sentence))
+    }
+  }
+
+  @Test func `another service is not taken for a server`() throws {
+    try withServer { _ in
+      "HTTP/1.1 400 Bad Request\r\n"
+    } _: { time, server, client, outcomes in
+      outcomes.note(client.send(RedisCommand("GET", "k")))
+      time.advance(by: .seconds(1))
+      #expect(outcomes.texts.first?.contains("Is it a Redis server?") == true)
+    }
+  }
+
+  @Test func `a connection that ends fails what waits, and the next command makes a new one`() throws {
+    try withServer { words in
+      words == ["GET", "1"] ? "" : words[0] == "GET" ? "$1\r\nx\r\n" : nil
+    } _: {
+      time, server, client, outcomes in
+      outcomes.note(client.send(RedisCommand("GET", "1")))
+      time.advance(by: .seconds(1))
+      server.hangUp()
+      time.advance(by: .seconds(1))
+      #expect(outcomes.texts == ["unix:///run/redis closed the connection before it replied."])
+      outcomes.note(client.send(RedisCommand("GET", "2")))
+      time.advance(by: .seconds(1))
+      #expect(outcomes.texts.last == "x")
+      // What had no reply was not sent again.
+      #expect(server.heard.joined().filter { $0 == "GET 1" }.count == 1)
+      #expect(client.connectionCount == 2)
+    }
+  }
+
+  @Test func `a server that is silent is given up after a while`() throws {
+    var options = RedisClient.Options()
+    options.patience = .seconds(3)
+    try withServer(nil, options) { words in
+      words[0] == "GET" ? "" : nil
+    } _: { time, server, client, outcomes in
+      outcomes.note(client.send(RedisCommand("GET", "1")))
+      time.advance(by: .milliseconds(2990))
+      #expect(outcomes.texts.isEmpty)
+      time.advance(by: .milliseconds(20))
+      #expect(outcomes.texts.count == 1 && outcomes.texts[0].contains("has not replied for 3.0 seconds"))
+    }
+  }
+
+  @Test func `without a server attempts are pauses apart, however many commands come`() throws {
+    try withVirtualTime { time in
+      let client = RedisClient(address, on: time)
+      let outcomes = Outcomes()
+      var attempts = 0
+      for _ in 0..<1000 {
+        outcomes.note(client.send(RedisCommand("GET", "k")))
+        let before = outcomes.texts.count
+        time.advance(by: .milliseconds(10))
+        if outcomes.texts.count > before { attempts += 1 }
+      }
+      // Ten seconds: 50, 100, 200 … 2000 ms, at least half of each.
+      #expect(5...20 ~= attempts)
+      #expect(outcomes.texts.allSatisfy { $0.contains("cannot be reached") })
+      let server = try ScriptedRedis(at: place, on: time) { $0[0] == "GET" ? "+found\r\n" : nil }
+      time.advance(by: .seconds(3))
+      outcomes.note(client.send(RedisCommand("GET", "k")))
+      time.advance(by: .seconds(1))
+      #expect(outcomes.texts.last == "found")
+      client.close()
+      time.run()
+      server.close()
+    }
+  }
+
+  @Test func `no more commands wait than may`() throws {
+    var options = RedisClient.Options()
+    options.maxWaiting = 2
+    try withServer(nil, options) { _ in
+      nil
+    } _: { time, _, client, outcomes in
+      for _ in 0..<3 { outcomes.note(client.send(RedisCommand("PING"))) }
+      #expect(outcomes.texts == ["2 commands wait for unix:///run/redis already."])
+      time.advance(by: .seconds(1))
+      #expect(outcomes.texts.suffix(2) == ["PONG", "PONG"])
+    }
+  }
+
+  @Test func `a script is sent once, and again when the server has forgotten it`() throws {
+    var hasForgotten = false
+    try withServer { words in
+      if words.prefix(2) == ["SCRIPT", "LOAD"] { return "$3\r\nsha\r\n" }
+      guard words[0] == "EVALSHA" else { return nil }
+      guard hasForgotten else { return ":1\r\n" }
+      hasForgotten = false
+      return "-NOSCRIPT No matching script.\r\n"
+    } _: { time, server, client, outcomes in
+      let script = RedisScript("test", "return 1")
+      for round in 0..<3 {
+        hasForgotten = round == 2
+        outcomes.note(client.run(script, keys: ["k"], ["v"]))
+        time.advance(by: .seconds(1))
+      }
+      #expect(outcomes.texts == ["1", "1", "1"])
+      #expect(
+        server.heard[0].dropFirst(2) == [
+          "SCRIPT LOAD return 1", "EVALSHA sha 1 k v", "EVALSHA sha 1 k v", "EVALSHA sha 1 k v", "SCRIPT LOAD return 1",
+          "EVALSHA sha 1 k v",
+        ])
+    }
+  }
+
+  @Test func `a stream is read as it is asked for, on a connection of its own`() throws {
+    var next = 1
+    try withServer { words in
+      guard words[0] == "XREAD" else { return nil }
+      defer { next += 2 }
+      let entries = [next, next + 1].map { "*2\r\n$3\r\n\($0)-0\r\n*2\r\n$1\r\na\r\n$1\r\n\($0)\r\n" }
+      return next > 8 ? "" : "%1\r\n$1\r\ns\r\n*2\r\n\(entries.joined())"
+    } _: { time, server, client, _ in
+      var (subscription, ids): ((any Subscription)?, [String]) = (nil, [])
+      client.entries(of: "s", after: "0-0", count: 2).subscribe(
+        AnySubscriber(
+          receiveSubscription: { subscription = $0 },
+          receiveValue: {
+            ids.append($0.id + ($0["a"]?.text ?? ""))
+            return .none
+          }))
+      time.advance(by: .seconds(1))
+      #expect(ids == [])
+      subscription?.request(.max(1))
+      time.advance(by: .seconds(1))
+      #expect(ids == ["1-01"])
+      let asked = server.heard.joined().filter { $0.hasPrefix("XREAD") }.count
+      #expect(asked == 1)
+      subscription?.request(.max(4))
+      time.advance(by: .seconds(1))
+      #expect(ids == ["1-01", "2-02", "3-03", "4-04", "5-05"])
+      #expect(!client.isConnected)
+      subscription?.cancel()
+      time.advance(by: .seconds(1))
+    }
+  }
+
+  @Test func `cancelling drops a reply, and the next one is not mistaken for it`() throws {
+    try withServer { words in
+      words[0] == "ECHO" ? "+\(words[1])\r\n" : nil
+    } _: { time, _, client, outcomes in
+      let first = client.send(RedisCommand("ECHO", "a")).sink { _ in
+      } receiveValue: { _ in
+        Issue.record("delivered after cancelling")
+      }
+      outcomes.note(client.send(RedisCommand("ECHO", "b")))
+      first.cancel()
+      time.advance(by: .seconds(1))
+      #expect(outcomes.texts == ["b"])
+    }
+  }
+
+  @Test func `TLS is refused in a sentence`() throws {
+    try withVirtualTime { time in
+      let client = RedisClient(try RedisAddress(parsing: "rediss://localhost"), on: time)
+      let outcomes = Outcomes()
+      outcomes.note(client.send(RedisCommand("PING")))
+      time.advance(by: .seconds(1))
+      #expect(outcomes.texts.first?.contains("no TLS") == true)
+      client.close()
+    }
+  }
+}

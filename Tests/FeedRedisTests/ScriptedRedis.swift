@@ -1,0 +1,60 @@
+import FeedRedis
+import FeedStream
+
+/// A server in virtual time that answers what a test says, and notes what it is asked.
+final class ScriptedRedis {
+  private let listener: Listener
+  private var subscriptions: Set<AnyCancellable> = []
+  private var connections: [Connection] = []
+  /// The commands of each connection, words joined by blanks.
+  private(set) var heard: [[String]] = []
+  /// What it answers; `nil` for nothing. Logs in whoever comes, unless changed.
+  var answer: ([String]) -> String?
+
+  init(at place: SocketAddress, on time: any LoopScheduler, answer: @escaping ([String]) -> String? = { _ in nil })
+    throws
+  {
+    self.answer = answer
+    listener = try Listener(at: place, on: time)
+    listener.connections.sink { [unowned self] in accept($0) }.store(in: &subscriptions)
+  }
+
+  private func accept(_ connection: Connection) {
+    let number = heard.count
+    heard.append([])
+    connections.append(connection)
+    let replies = PassthroughSubject<Chunk, Never>()
+    replies.buffer(size: 1000, prefetch: .keepFull, whenFull: .dropNewest)
+      .write(to: connection).sink { _ in
+      } receiveValue: { _ in
+      }.store(in: &subscriptions)
+    connection.bytes.framed(by: RESPDecoder()).sink { _ in
+    } receiveValue: { [unowned self] command in
+      let words = (command.elements ?? []).map { $0.text ?? "" }
+      heard[number].append(words.joined(separator: " "))
+      if let reply = answer(words) ?? Self.logIn(words) { replies.send(Chunk(reply)) }
+    }
+    .store(in: &subscriptions)
+  }
+
+  private static func logIn(_ words: [String]) -> String? {
+    switch words[0] {
+    case "HELLO": "%1\r\n+server\r\n+scripted\r\n"
+    case "PING": "+PONG\r\n"
+    case "SELECT", "AUTH": "+OK\r\n"
+    default: nil
+    }
+  }
+
+  /// Closes every connection.
+  func hangUp() {
+    for connection in connections { connection.close() }
+    connections = []
+  }
+
+  func close() {
+    hangUp()
+    subscriptions = []
+    listener.close()
+  }
+}
