@@ -1,12 +1,14 @@
 import FeedStream
 
-/// Shows the keys that are pressed, until `q`; the terminal is as it was afterwards.
+/// Shows the keys that are pressed, without a cursor, until `q`; the terminal is as it was afterwards.
 func keys(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
   let terminal = try Terminal(on: loop)
+  // The cursor is back also when a signal ends the program.
+  terminal.farewell = "\u{1B}[?25h"
   return terminal.keys
     .prefix { $0 != .character("q") }
     .map { Chunk("\($0)\r\n") }
-    .prepend(Chunk("ready\r\n"))
+    .prepend(Chunk("\u{1B}[?25lready\r\n"))
     .write(to: .output, on: loop)
     .run()
 }

@@ -183,6 +183,14 @@ import Testing
 
     func type(_ text: String) { _ = write(keyboard, text, text.utf8.count) }
 
+    /// What the terminal was sent.
+    var shown: String {
+      _ = fcntl(keyboard, F_SETFL, O_NONBLOCK)
+      var bytes = [UInt8](repeating: 0, count: 1000)
+      let count = read(keyboard, &bytes, bytes.count)
+      return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+    }
+
     /// True when the terminal waits for whole lines.
     var isCooked: Bool {
       var mode = termios()
@@ -216,11 +224,12 @@ import Testing
     #expect(!typist.isCooked)
     typist.type("\u{1B}[Aü")
     loop.run { output.text.contains("ü") }
-    #expect(output.text == "ready\r\nup\r\ncharacter(\"ü\")\r\n")
+    #expect(output.text == "\u{1B}[?25lready\r\nup\r\ncharacter(\"ü\")\r\n")
     if let signal { child.send(signal) } else { typist.type("q") }
     loop.run { !exit.values.isEmpty }
     #expect(exit.values == [signal.map { .signaled($0) } ?? .exited(0)])
     #expect(typist.isCooked)
+    #expect(typist.shown == "\u{1B}[?25h")
     loop.run()
   }
 

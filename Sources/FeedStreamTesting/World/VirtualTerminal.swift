@@ -13,6 +13,9 @@ public final class VirtualTerminal: TerminalPort {
   /// True while keys are read as they are pressed.
   public private(set) var isRaw = false
 
+  /// What it would be sent if the process ended now.
+  public private(set) var farewell: Chunk?
+
   /// Its size: 80 by 24 unless changed.
   public var size = TerminalSize(columns: 80, rows: 24) {
     didSet { for announce in watches.values { time.schedule { announce() } } }
@@ -41,6 +44,7 @@ public final class VirtualTerminal: TerminalPort {
 
   package var keys: any ByteChannel { BorrowedChannel(far) }
   package func setRaw(_ isRaw: Bool) throws(SystemError) { self.isRaw = isRaw }
+  package func setFarewell(_ bytes: Chunk?) { farewell = bytes }
   package func currentSize() throws(SystemError) -> TerminalSize { size }
 
   package func watchSize(_ announce: @escaping () -> Void) throws(SystemError) -> any Cancellable {

@@ -35,4 +35,27 @@ import Testing
     #expect(keys([[0xFF, 0x61]]) == [.other([0xFF]), .character("a")])
     #expect(keys([[0xC3]]) == [.other([0xC3])])
   }
+
+  @Test func `what a terminal answers is one value, and no key`() {
+    let answers: [Chunk] = [
+      "\u{1B}[?62;4c", "\u{1B}[?1;0;256S", "\u{1B}[6;16;8t", "\u{1B}_Gi=31;OK\u{1B}\\", "\u{1B}]11;rgb:0/0/0\u{7}",
+      "\u{1B}P1$r0m\u{1B}\\",
+    ]
+    #expect(keys([Chunk(joining: answers)]) == answers.map(TerminalKey.other))
+    // Cut anywhere but after an escape that begins one.
+    for answer in answers {
+      for cut in 3..<answer.count {
+        #expect(keys([answer.prefix(cut), answer.dropFirst(cut), "x"]) == [.other(answer), .character("x")])
+      }
+    }
+  }
+
+  @Test func `a string that does not end is given up, and Alt with a letter is none`() {
+    #expect(keys(["\u{1B}P", "a"]) == [.escape, .character("P"), .character("a")])
+    #expect(keys(["\u{1B}]x"]) == [.escape, .character("]"), .character("x")])
+    #expect(keys(["\u{1B}_Gi=1", "\u{1B}[A"]) == [.other("\u{1B}_Gi=1"), .up])
+    #expect(keys(["\u{1B}_Gi=1"]) == [.other("\u{1B}_Gi=1")])
+    let endless = Chunk(Array(repeating: UInt8(ascii: "a"), count: 5000))
+    #expect(keys(["\u{1B}]11;", endless, "x"]) == [.other(Chunk(joining: ["\u{1B}]11;", endless])), .character("x")])
+  }
 }

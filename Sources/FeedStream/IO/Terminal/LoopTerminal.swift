@@ -1,4 +1,5 @@
 internal import CLibUV
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -47,6 +48,17 @@ private final class LoopTerminal: TerminalPort {
     guard code == 0 else { throw SystemError("set the mode of", "the terminal", code: code) }
   }
 
+  func setFarewell(_ bytes: Chunk?) {
+    var descriptor: Int32 = -1
+    let handle: UnsafeMutablePointer<uv_handle_t> = channel.raw()
+    guard let bytes, !channel.isClosed, uv_fileno(handle, &descriptor) == 0, let name = ttyname(descriptor) else {
+      return TerminalRescue.setFarewell(Chunk(), to: -1)
+    }
+    TerminalRescue.install
+    // One of its own: that of the keys may be for reading only. A terminal that takes nothing does not keep the process.
+    TerminalRescue.setFarewell(bytes, to: System.open(String(cString: name), O_WRONLY | O_NOCTTY | O_NONBLOCK))
+  }
+
   func currentSize() throws(SystemError) -> TerminalSize {
     var (columns, rows): (Int32, Int32) = (0, 0)
     let code = channel.isClosed ? UV_EBADF.rawValue : uv_tty_get_winsize(raw, &columns, &rows)
@@ -68,8 +80,31 @@ private enum TerminalRescue {
     return former
   }()
 
+  /// What is written at the end, to which descriptor, and how many bytes of it; none while it is being changed.
+  nonisolated(unsafe) private static let farewell = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
+  private static let descriptor = Atomic<Int32>(-1)
+  private static let count = Atomic<Int>(0)
+
+  static func setFarewell(_ bytes: Chunk, to descriptor: Int32) {
+    count.store(0, ordering: .releasing)
+    let former = self.descriptor.load(ordering: .relaxed)
+    if former >= 0 { System.close(former) }
+    for (index, byte) in bytes.enumerated() { farewell[index] = byte }
+    self.descriptor.store(descriptor, ordering: .relaxed)
+    count.store(descriptor < 0 ? 0 : bytes.count, ordering: .releasing)
+  }
+
+  /// Safe in a handler: nothing but calls of the system.
+  private static func restore() {
+    let length = count.exchange(0, ordering: .acquiring)
+    if length > 0 { _ = write(descriptor.load(ordering: .relaxed), farewell, length) }
+    uv_tty_reset_mode()
+  }
+
   static let install: Void = {
-    atexit { uv_tty_reset_mode() }
+    // Begun before a handler needs it.
+    setFarewell(Chunk(), to: -1)
+    atexit { TerminalRescue.restore() }
     let crashes = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS]
     for number in crashes + [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
       guard sigaction(number, nil, former + Int(number)) == 0 else { continue }
@@ -78,8 +113,7 @@ private enum TerminalRescue {
       var action = sigaction()
       action.sa_flags = Int32(SA_ONSTACK)
       setHandler(&action) { number in
-        // Safe in a handler: these call nothing but the system.
-        uv_tty_reset_mode()
+        TerminalRescue.restore()
         sigaction(number, TerminalRescue.former + Int(number), nil)
         raise(number)
       }

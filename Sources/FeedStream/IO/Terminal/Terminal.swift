@@ -39,6 +39,18 @@ public final class Terminal {
     .eraseToAnyPublisher()
   }
 
+  /// What the terminal is sent when the process ends while this is set: by `exit`, by a signal, also by one of a crash.
+  ///
+  /// Whoever changes the screen, hides the cursor or takes the other page says here how to undo that, and sets it back to
+  /// `nil` when it is undone. `nil` at first. One a process. At most 4,096 bytes.
+  public var farewell: Chunk? {
+    didSet {
+      precondition(
+        (farewell?.count ?? 0) <= 4096, "Terminal.farewell: more than 4,096 bytes; undo less, such as the other page")
+      port.setFarewell(farewell)
+    }
+  }
+
   /// Its size now and after each change.
   ///
   /// **Demand:** from the first request on. **Failure:** the system's reason. **Cancellation:** ends the watch. Policy:
@@ -71,6 +83,8 @@ public struct TerminalSize: Hashable, Sendable {
 package protocol TerminalPort: AnyObject {
   var keys: any ByteChannel { get }
   func setRaw(_ isRaw: Bool) throws(SystemError)
+  /// Says what is written to the terminal when the process ends.
+  func setFarewell(_ bytes: Chunk?)
   func currentSize() throws(SystemError) -> TerminalSize
   /// Announces that the size changed.
   func watchSize(_ announce: @escaping () -> Void) throws(SystemError) -> any Cancellable

@@ -8,14 +8,14 @@ public enum TerminalKey: Hashable, Sendable {
   case home, end, pageUp, pageDown, insert, delete
   /// F1 and so on.
   case function(Int)
-  /// What a terminal sends for a key that has no name here.
+  /// What a terminal sends for a key that has no name here, and its answers to questions.
   case other(Chunk)
 }
 
 /// The keys in what a terminal sends: see ``Terminal/keys``.
 ///
-/// The sequences are those of xterm and VT220. A terminal sends a sequence in one piece, so that an escape at the end of one
-/// is the key.
+/// The sequences are those of xterm and VT220. A terminal sends the beginning of a sequence in one piece, so that an escape at
+/// the end of one is the key. What a terminal answers is one value too: a sequence with `?`, or a string up to its end.
 public struct KeyDecoder: ChunkDecoder, Sendable {
   private var rest = Chunk()
 
@@ -28,7 +28,7 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
 
   private mutating func take(isLast: Bool) -> TerminalKey? {
     guard let first = rest.first else { return nil }
-    if first == 0x1B { return takeSequence() }
+    if first == 0x1B { return takeSequence(isLast: isLast) }
     if let key = Self.plain(first) { return taking(1, key) }
     // A character of several bytes may be cut.
     let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1
@@ -57,17 +57,50 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
     }
   }
 
-  private mutating func takeSequence() -> TerminalKey {
+  private mutating func takeSequence(isLast: Bool) -> TerminalKey? {
+    if let beginning = stringBeginning { return takeString(after: beginning, isLast: isLast) }
     guard rest.count > 1, rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O") else {
       return taking(1, .escape)
     }
     // Digits and semicolons, then one byte that ends it (ECMA-48, 5.4).
     guard let end = rest.indices.dropFirst(2).first(where: { rest[$0] >= 0x40 && rest[$0] <= 0x7E }) else {
+      // Cut within its digits.
+      if !isLast, rest.count > 2, rest.count < 64, rest[1] == UInt8(ascii: "["),
+        rest.dropFirst(2).allSatisfy({ $0 >= 0x20 && $0 < 0x40 })
+      {
+        return nil
+      }
       return taking(rest.count, .other(rest))
     }
     let sequence = rest.prefix(end + 1)
+    // Keys have no mark before their digits; answers do.
+    let isAnswer = (0x3C...0x3F).contains(rest[2])
     let number = Int(rest[2..<end].text.prefix { $0 != ";" })
-    return taking(end + 1, Self.key(sequence[end], number) ?? .other(sequence))
+    return taking(end + 1, (isAnswer ? nil : Self.key(sequence[end], number)) ?? .other(sequence))
+  }
+
+  /// How many bytes a string begins with, of those that terminals answer in: device control, operating system and application
+  /// program strings (ECMA-48, 8.3.27, 8.3.89, 8.3.2). A letter that follows an escape alone is Alt and that letter.
+  private var stringBeginning: Int? {
+    guard rest.count > 2 else { return nil }
+    switch (rest[1], rest[2]) {
+    case (UInt8(ascii: "P"), UInt8(ascii: "0")...UInt8(ascii: "9")), (UInt8(ascii: "P"), UInt8(ascii: ">")),
+      (UInt8(ascii: "]"), UInt8(ascii: "0")...UInt8(ascii: "9")), (UInt8(ascii: "_"), UInt8(ascii: "G")):
+      return 2
+    default: return nil
+    }
+  }
+
+  /// A string ends with `ESC \`, or BEL.
+  private mutating func takeString(after beginning: Int, isLast: Bool) -> TerminalKey? {
+    for index in rest.indices.dropFirst(beginning) {
+      if rest[index] == 0x07 { return taking(index + 1, .other(rest.prefix(index + 1))) }
+      guard rest[index] == 0x1B, index + 1 < rest.count else { continue }
+      // Another escape than its end: it was none.
+      guard rest[index + 1] == UInt8(ascii: "\\") else { return taking(index, .other(rest.prefix(index))) }
+      return taking(index + 2, .other(rest.prefix(index + 2)))
+    }
+    return isLast || rest.count > 4096 ? taking(rest.count, .other(rest)) : nil
   }
 
   private static func key(_ end: UInt8, _ number: Int?) -> TerminalKey? {
