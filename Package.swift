@@ -51,6 +51,8 @@ let package = Package(
         .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay", condition: everything),
       ]),
     .target(name: "PlainText"),
+    // Pictures in a terminal's characters, and in the protocols of those that show more.
+    .target(name: "TerminalPictures", dependencies: ["FeedStream", "PlainText"]),
     // HTTP without a database, for who needs no feed.
     .target(name: "FeedHTTP", dependencies: ["FeedStream", "PlainText", "CCurl"]),
     .target(name: "FeedHTTPServer", dependencies: ["FeedStream", "CZlib"]),
@@ -80,6 +82,7 @@ let package = Package(
       name: "feed",
       dependencies: [
         "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedStream", "ImageFeed", "PlainText", "Samples",
+        "TerminalPictures",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "Logging", package: "swift-log", condition: everything),
         .product(name: "FlyingFox", package: "FlyingFox", condition: everything),
@@ -158,6 +161,9 @@ let package = Package(
     // Real servers, for the folders of tests that talk to one.
     .target(name: "RedisTestSupport", dependencies: ["FeedRedis"], path: "Tests/RedisSupport"),
     .testTarget(name: "FeedFormatsTests", dependencies: ["TestSupport", "FeedFormats"]),
+    .testTarget(
+      name: "TerminalPicturesTests",
+      dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "PlainText", "TerminalPictures"]),
     // What Scripts/test-feedparser compares with.
     .executableTarget(name: "InspectFeeds", dependencies: ["FeedFormats"], path: "Tests/InspectFeeds"),
     .testTarget(

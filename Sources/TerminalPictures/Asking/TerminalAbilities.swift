@@ -1,0 +1,47 @@
+/// What a terminal can show.
+package struct TerminalAbilities: Hashable, Sendable {
+  /// True when it has answered.
+  package var hasAnswered = false
+  package var kitty = false
+  package var sixel = false
+  /// `nil` when it does not say.
+  package var sixelColours: Int?
+  package var cell: CellSize?
+  package var background: RGB?
+  package var depth: ColourDepth
+
+  /// What is known before the terminal is asked, from the environment.
+  package init(environment: [String: String]) {
+    depth = Self.depth(environment["TERM"] ?? "", environment["COLORTERM"] ?? "")
+    if environment["NO_COLOR", default: ""] != "" { depth = .none }
+  }
+
+  private static func depth(_ name: String, _ colours: String) -> ColourDepth {
+    if name == "dumb" || name.isEmpty { return .none }
+    if colours == "truecolor" || colours == "24bit" || name.hasSuffix("-direct") { return .full }
+    return ["linux", "vt100", "ansi"].contains(name) && colours.isEmpty ? .sixteen : .palette
+  }
+
+  package mutating func take(_ answer: TerminalAnswer) {
+    switch answer {
+    case .attributes(let numbers):
+      hasAnswered = true
+      sixel = numbers.contains(4)
+    case .kitty(let isKnown): kitty = isKnown
+    case .cell(let size): cell = size
+    case .sixelColours(let count): sixelColours = count
+    case .background(let colour): background = colour
+    case .fullColour(let isFull): if isFull, depth > .none { depth = .full }
+    }
+  }
+
+  /// The best way to show pictures; without colours, dots. A graphic mode is no colour of text, and is used with
+  /// `NO_COLOR` too.
+  package var mode: PictureMode {
+    if kitty { return .kitty }
+    if sixel { return .sixel(colours: min(sixelColours ?? 256, 256)) }
+    return depth == .none ? .dots(onLight: isLight) : .blocks(depth)
+  }
+
+  package var isLight: Bool { (background?.brightness ?? 0) >= 128 }
+}

@@ -1,0 +1,81 @@
+package import FeedStream
+
+/// What a terminal says of itself when it is asked.
+package enum TerminalAnswer: Hashable, Sendable {
+  /// What it can, by the numbers of its primary device attributes: 4 is sixel (DEC STD 070, 4.17). Every terminal answers
+  /// this, so that it is asked last.
+  case attributes(Set<Int>)
+  /// It knows kitty's graphics, or does not.
+  case kitty(Bool)
+  /// How many pixels a character has.
+  case cell(CellSize)
+  /// How many colours sixels may have (XTSMGRAPHICS).
+  case sixelColours(Int)
+  case background(RGB)
+  /// It shows 24 bits of colour, or does not.
+  case fullColour(Bool)
+}
+
+extension TerminalAnswer {
+  /// - Parameter sequence: what arrived where a key might have.
+  /// - Returns: `nil` for anything that is no answer.
+  package init?(_ sequence: Chunk) {
+    guard let text = String(validating: sequence, as: UTF8.self), text.hasPrefix("\u{1B}") else { return nil }
+    let body = text.dropFirst()
+    let found: TerminalAnswer? =
+      switch body.first {
+      case "[": Self.control(body.dropFirst())
+      case "_": body.hasPrefix("_Gi=\(Kitty.questionNumber)") ? .kitty(body.contains(";OK")) : nil
+      case "]": body.hasPrefix("]11;rgb:") ? Self.colour(body.dropFirst(8)).map(TerminalAnswer.background) : nil
+      case "P": body.hasPrefix("P1$r") ? .fullColour(body.contains("48:2:") || body.contains("48;2;")) : nil
+      default: nil
+      }
+    guard let found else { return nil }
+    self = found
+  }
+
+  private static func control(_ body: Substring) -> TerminalAnswer? {
+    let numbers = body.dropLast().drop { $0 == "?" }.split(separator: ";").map { Int($0) ?? -1 }
+    switch body.last {
+    case "c" where body.hasPrefix("?"): return .attributes(Set(numbers))
+    case "t" where numbers.count == 3 && numbers[0] == 6:
+      // A terminal without pixels says 0.
+      guard (1...512).contains(numbers[1]), (1...512).contains(numbers[2]) else { return nil }
+      return .cell(CellSize(width: numbers[2], height: numbers[1]))
+    case "S" where body.hasPrefix("?") && numbers.count == 3 && numbers[0] == 1 && numbers[1] == 0:
+      return numbers[2] > 1 ? .sixelColours(numbers[2]) : nil
+    default: return nil
+    }
+  }
+
+  /// `ffff/0000/8080`, of one to four digits each (XParseColor).
+  private static func colour(_ body: Substring) -> RGB? {
+    let parts = body.prefix { $0.isHexDigit || $0 == "/" }.split(separator: "/").map { part -> UInt8? in
+      guard part.count <= 4, let value = Int(part, radix: 16) else { return nil }
+      return UInt8(value * 255 / ((1 << (4 * part.count)) - 1))
+    }
+    guard parts.count == 3, let red = parts[0], let green = parts[1], let blue = parts[2] else { return nil }
+    return RGB(red, green, blue)
+  }
+}
+
+/// What a terminal is asked; see ``TerminalAnswer``.
+package struct TerminalQuestion: Hashable, Sendable {
+  package let bytes: [UInt8]
+
+  /// - Parameter environment: says which terminal it is.
+  /// - Returns: `nil` for a terminal that cannot be asked.
+  package init?(environment: [String: String]) {
+    let name = environment["TERM"] ?? ""
+    // The last two would show the question.
+    guard !["", "dumb", "linux"].contains(name), environment["TERM_PROGRAM"] != "Apple_Terminal" else { return nil }
+    var bytes: [UInt8] = []
+    // Within tmux and screen, the question for kitty's graphics would become the window's title.
+    let isWithin = environment["TMUX"] != nil || name.hasPrefix("screen") || name.hasPrefix("tmux")
+    if !isWithin { bytes += Kitty.question }
+    bytes += "\u{1B}[16t\u{1B}[?1;1;0S\u{1B}]11;?\u{1B}\\".utf8
+    // Has it repeat a colour that it was given.
+    if !isWithin { bytes += "\u{1B}[48;2;1;2;3m\u{1B}P$qm\u{1B}\\\u{1B}[0m".utf8 }
+    self.bytes = bytes + "\u{1B}[c".utf8
+  }
+}

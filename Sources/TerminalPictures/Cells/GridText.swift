@@ -1,0 +1,42 @@
+extension Grid {
+  /// The grid as lines of a terminal that scrolls, each ended by a line break. Pictures are drawn over them afterwards, so
+  /// that the lines have made room for them; the cursor is then below the last line.
+  package func lines(_ depth: ColourDepth) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for row in 0..<rows {
+      append(row, depth, to: &bytes)
+      bytes.append(UInt8(ascii: "\n"))
+    }
+    for picture in pictures {
+      bytes += "\u{1B}7\u{1B}[\(rows - picture.row)A\r".utf8
+      if picture.column > 0 { bytes += "\u{1B}[\(picture.column)C".utf8 }
+      switch picture.drawing.content {
+      case .cells: break
+      case .sixel(let sixels): bytes += sixels
+      case .kitty(let kitty): bytes += kitty.shown(columns: picture.drawing.columns, rows: picture.drawing.rows)
+      }
+      bytes += "\u{1B}8".utf8
+    }
+    return bytes
+  }
+
+  private func append(_ row: Int, _ depth: ColourDepth, to bytes: inout [UInt8]) {
+    let line = cells[row * columns..<(row + 1) * columns]
+    guard let last = line.lastIndex(where: { $0.text != " " || $0.ink.isSeen }) else { return }
+    var ink = Ink.plain
+    for cell in line[...last] {
+      // The look of a space's letters does not matter.
+      if cell.ink != ink, cell.text != " " || cell.ink.isSeen || ink.isSeen {
+        ink = cell.ink
+        bytes += (ink == .plain ? "\u{1B}[0m" : ink.sequence(depth)).utf8
+      }
+      bytes += cell.text.utf8
+    }
+    if ink != .plain { bytes += "\u{1B}[0m".utf8 }
+  }
+}
+
+extension Ink {
+  /// True when even a space shows it.
+  var isSeen: Bool { background != .standard || isReversed }
+}

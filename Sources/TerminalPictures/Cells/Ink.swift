@@ -1,0 +1,93 @@
+/// How many colours a terminal shows.
+package enum ColourDepth: Int, Hashable, Sendable, Comparable {
+  /// None, or none are wanted (no-color.org).
+  case none = 0
+  /// Those of the terminal's own choice.
+  case sixteen
+  /// xterm's 256.
+  case palette
+  /// 24 bits.
+  case full
+
+  package static func < (one: ColourDepth, other: ColourDepth) -> Bool { one.rawValue < other.rawValue }
+}
+
+/// A colour of text.
+package enum Colour: Hashable, Sendable {
+  /// The terminal's own.
+  case standard
+  /// One of the eight that terminals name.
+  case named(Int)
+  case rgb(RGB)
+
+  package static let red = Colour.named(1)
+  package static let green = Colour.named(2)
+  package static let yellow = Colour.named(3)
+  package static let cyan = Colour.named(6)
+}
+
+/// How a character looks.
+package struct Ink: Hashable, Sendable {
+  package var foreground = Colour.standard
+  package var background = Colour.standard
+  package var isBold = false
+  package var isDim = false
+  package var isReversed = false
+
+  package init(
+    _ foreground: Colour = .standard, on background: Colour = .standard, bold: Bool = false, dim: Bool = false,
+    reversed: Bool = false
+  ) {
+    self.foreground = foreground
+    self.background = background
+    (isBold, isDim, isReversed) = (bold, dim, reversed)
+  }
+
+  package static let plain = Ink()
+  package static let bold = Ink(bold: true)
+  package static let dim = Ink(dim: true)
+
+  /// The sequence that makes characters look like this, whatever they looked like before (ECMA-48, 8.3.117). Without
+  /// colours there is still bold, dim and reversed.
+  package func sequence(_ depth: ColourDepth) -> String {
+    var codes = "0"
+    if isBold { codes += ";1" }
+    if isDim { codes += ";2" }
+    if isReversed { codes += ";7" }
+    codes += Self.code(foreground, depth, 30) + Self.code(background, depth, 40)
+    return "\u{1B}[\(codes)m"
+  }
+
+  private static func code(_ colour: Colour, _ depth: ColourDepth, _ base: Int) -> String {
+    guard depth > .none else { return "" }
+    switch colour {
+    case .standard: return ""
+    case .named(let number): return ";\(base + number)"
+    case .rgb(let rgb):
+      switch depth {
+      case .none: return ""
+      case .sixteen: return ";\(base + rgb.named)"
+      case .palette: return ";\(base + 8);5;\(rgb.paletteIndex)"
+      case .full: return ";\(base + 8);2;\(rgb.red);\(rgb.green);\(rgb.blue)"
+      }
+    }
+  }
+}
+
+extension RGB {
+  /// The nearest of xterm's 256 colours, of which the first 16 are anybody's choice and left out: a cube of 6 × 6 × 6, and
+  /// 24 greys.
+  package var paletteIndex: Int {
+    func step(_ part: UInt8) -> Int { part < 48 ? 0 : part < 115 ? 1 : (Int(part) - 35) / 40 }
+    func value(_ step: Int) -> UInt8 { step == 0 ? 0 : UInt8(55 + step * 40) }
+    let (r, g, b) = (step(red), step(green), step(blue))
+    let inCube = RGB(value(r), value(g), value(b))
+    let mean = (Int(red) + Int(green) + Int(blue)) / 3
+    let grey = min(max((mean - 3) / 10, 0), 23)
+    let shade = UInt8(8 + grey * 10)
+    return distance(to: RGB(shade, shade, shade)) < distance(to: inCube) ? 232 + grey : 16 + 36 * r + 6 * g + b
+  }
+
+  /// The nearest of the eight.
+  var named: Int { (red >= 128 ? 1 : 0) + (green >= 128 ? 2 : 0) + (blue >= 128 ? 4 : 0) }
+}

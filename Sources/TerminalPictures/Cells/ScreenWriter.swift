@@ -1,0 +1,128 @@
+/// What a terminal is sent so that its screen, which shows one grid, shows another: the cells that differ, and the pictures.
+package struct ScreenWriter {
+  private let depth: ColourDepth
+  private let memory: Int
+  private var shown: Grid?
+  /// The pictures that the terminal keeps (kitty), those used last at the end; their numbers, and about how many bytes they take.
+  private var kept: [(drawing: Drawing, number: Int)] = []
+  private var keptBytes = 0
+  private var count = 0
+
+  /// - Parameter memory: how many bytes of pictures the terminal is given to keep, of those that are not shown. 32 MiB.
+  package init(depth: ColourDepth, memory: Int = 32 << 20) {
+    self.depth = depth
+    self.memory = memory
+  }
+
+  /// Takes over the whole screen: the other page, no cursor, and lines that end at the edge.
+  package static let entering = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J"
+
+  /// Gives the screen back. Right also when it was not taken over as a whole.
+  ///
+  /// - Parameter mode: how pictures were shown.
+  package static func leaving(_ mode: PictureMode?) -> String {
+    let pictures = mode == .kitty ? String(decoding: Kitty.allForgotten, as: UTF8.self) : ""
+    // What is being drawn ends first, be it within a picture.
+    return "\u{1B}\\" + pictures + "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+  }
+
+  /// Forgets what the screen shows: somebody else has written on it.
+  package mutating func reset() { shown = nil }
+
+  /// The bytes that make the screen show `next`; none when it does.
+  package mutating func bytes(showing next: Grid) -> [UInt8] {
+    guard next != shown else { return [] }
+    // A terminal that can shows all of it together.
+    var bytes = Array("\u{1B}[?2026h".utf8)
+    var former = shown
+    if former?.columns != next.columns || former?.rows != next.rows {
+      for picture in former?.pictures ?? [] { remove(picture, &bytes) }
+      bytes += "\u{1B}[0m\u{1B}[2J".utf8
+      former = nil
+    }
+    let staying = Set(former?.pictures ?? []).intersection(next.pictures)
+    for picture in former?.pictures ?? [] where !staying.contains(picture) { remove(picture, &bytes) }
+    writeCells(of: next, over: former, staying, &bytes)
+    for picture in next.pictures where !staying.contains(picture) { show(picture, in: next, &bytes) }
+    forgetOld(showing: next, &bytes)
+    shown = next
+    return bytes + "\u{1B}[0m\u{1B}[?2026l".utf8
+  }
+
+  private func writeCells(
+    of next: Grid, over former: Grid?, _ staying: Set<Grid.Placed>, _ bytes: inout [UInt8]
+  ) {
+    let empty = Cell()
+    let gone = (former?.pictures ?? []).map { !staying.contains($0) }
+    var ink: Ink?
+    for row in 0..<next.rows {
+      var isThere = false
+      for column in 0..<next.columns {
+        let cell = next[row, column]
+        let old = former?[row, column] ?? empty
+        let isUncovered = old.picture > 0 && gone[old.picture - 1]
+        guard isUncovered || cell.text != old.text || cell.ink != old.ink else {
+          isThere = false
+          continue
+        }
+        if !isThere { bytes += "\u{1B}[\(row + 1);\(column + 1)H".utf8 }
+        if cell.ink != ink {
+          bytes += cell.ink.sequence(depth).utf8
+          ink = cell.ink
+        }
+        bytes += cell.text.utf8
+        // Terminals do not agree on how wide emoji are.
+        isThere = !cell.text.isEmpty && !(column + 1 < next.columns && next[row, column + 1].text.isEmpty)
+      }
+    }
+  }
+
+  // MARK: - Pictures
+
+  private func place(_ picture: Grid.Placed, in columns: Int) -> Int { picture.row * columns + picture.column + 1 }
+
+  private mutating func show(_ picture: Grid.Placed, in grid: Grid, _ bytes: inout [UInt8]) {
+    let drawing = picture.drawing
+    bytes += "\u{1B}[0m\u{1B}[\(picture.row + 1);\(picture.column + 1)H".utf8
+    switch drawing.content {
+    case .cells: break
+    case .sixel(let sixels): bytes += sixels
+    case .kitty(let kitty):
+      let number: Int
+      if let index = kept.firstIndex(where: { $0.drawing == drawing }) {
+        let one = kept.remove(at: index)
+        kept.append(one)
+        number = one.number
+      } else {
+        count += 1
+        number = count + Kitty.questionNumber
+        kept.append((drawing, number))
+        keptBytes += kitty.size
+        bytes += kitty.kept(as: number)
+      }
+      bytes += Kitty.placed(
+        number, at: place(picture, in: grid.columns), columns: drawing.columns, rows: drawing.rows)
+    }
+  }
+
+  private func remove(_ picture: Grid.Placed, _ bytes: inout [UInt8]) {
+    guard case .kitty = picture.drawing.content, let columns = shown?.columns,
+      let one = kept.first(where: { $0.drawing == picture.drawing })
+    else { return }
+    bytes += Kitty.removed(one.number, at: place(picture, in: columns))
+  }
+
+  private mutating func forgetOld(showing next: Grid, _ bytes: inout [UInt8]) {
+    var index = 0
+    while keptBytes > memory, index < kept.count {
+      let one = kept[index]
+      if next.pictures.contains(where: { $0.drawing == one.drawing }) {
+        index += 1
+        continue
+      }
+      if case .kitty(let kitty) = one.drawing.content { keptBytes -= kitty.size }
+      kept.remove(at: index)
+      bytes += Kitty.forgotten(one.number)
+    }
+  }
+}

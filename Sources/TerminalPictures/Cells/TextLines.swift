@@ -1,0 +1,84 @@
+import PlainText
+
+extension String {
+  /// The text, made safe, in lines of at most so many columns, broken at spaces, and in words that are longer than a line.
+  ///
+  /// - Parameters:
+  ///   - columns: how wide a line may be; at least 2, so that wide characters have room.
+  ///   - most: how many lines; the last one ends with "…" when there would be more.
+  package func lines(of columns: Int, most: Int = .max) -> [String] {
+    let columns = max(columns, 2)
+    var lines: [String] = []
+    var line = ""
+    var used = 0
+    func end() {
+      lines.append(line)
+      (line, used) = ("", 0)
+    }
+    // So many characters cannot be shown, whatever their width.
+    let text = most == .max ? printable : printable(limit: columns * most * 4)
+    for word in text.split(whereSeparator: \.isWhitespace) {
+      guard lines.count < most else { break }
+      let width = word.columns
+      if used > 0, used + 1 + width <= columns {
+        line += " " + word
+        used += 1 + width
+        continue
+      }
+      if used > 0 { end() }
+      for character in word {
+        if used + character.columns > columns { end() }
+        line.append(character)
+        used += character.columns
+      }
+    }
+    if used > 0 { end() }
+    guard lines.count > most, most > 0 else { return lines }
+    lines = Array(lines.prefix(most))
+    var last = lines[most - 1]
+    while last.columns > columns - 1 { last.removeLast() }
+    lines[most - 1] = last + "…"
+    return lines
+  }
+}
+
+extension Grid {
+  /// Writes lines below one another, and leaves out those that have no room.
+  ///
+  /// - Returns: how many rows they took.
+  @discardableResult
+  package mutating func write(
+    _ lines: [String], _ ink: Ink = .plain, row: Int, column: Int, room: Int = .max
+  ) -> Int {
+    for (index, line) in lines.enumerated() { write(line, ink, row: row + index, column: column, room: room) }
+    return lines.count
+  }
+
+  /// Draws a frame with a text in its middle: where a picture would be.
+  package mutating func placeholder(
+    _ text: String, _ ink: Ink, row: Int, column: Int, columns: Int, rows: Int
+  ) {
+    guard columns >= 4, rows >= 1 else { return }
+    if rows >= 3 {
+      let bar = String(repeating: "─", count: columns - 2)
+      write("┌\(bar)┐", ink, row: row, column: column)
+      write("└\(bar)┘", ink, row: row + rows - 1, column: column)
+      for y in row + 1..<row + rows - 1 {
+        write("│", ink, row: y, column: column)
+        write("│", ink, row: y, column: column + columns - 1)
+      }
+    }
+    let room = rows >= 3 ? rows - 2 : rows
+    let lines = text.lines(of: columns - 2, most: room)
+    let top = row + (rows - lines.count) / 2
+    for (index, line) in lines.enumerated() {
+      write(line, ink, row: top + index, column: column + 1 + (columns - 2 - line.columns) / 2, room: columns - 2)
+    }
+  }
+
+  /// Puts a picture into the middle of a box.
+  package mutating func place(_ drawing: Drawing, inBoxAt row: Int, _ column: Int, columns: Int, rows: Int) {
+    place(
+      drawing, row: row + max(0, (rows - drawing.rows) / 2), column: column + max(0, (columns - drawing.columns) / 2))
+  }
+}

@@ -1,0 +1,75 @@
+/// How a terminal shows pictures.
+package enum PictureMode: Hashable, Sendable {
+  /// kitty's graphics protocol.
+  case kitty
+  /// With so many colours.
+  case sixel(colours: Int)
+  /// Blocks in so many colours.
+  case blocks(ColourDepth)
+  /// Dots without colour.
+  case dots(onLight: Bool)
+
+  /// True when pictures lie over the characters and are not made of them.
+  package var isGraphic: Bool {
+    switch self {
+    case .kitty, .sixel: true
+    case .blocks, .dots: false
+    }
+  }
+}
+
+/// A picture, ready to be shown within a box of characters.
+///
+/// Made off the loop: a large one takes tens of milliseconds.
+package struct Drawing: Sendable {
+  package enum Content: Sendable {
+    /// Row by row.
+    case cells([Cell])
+    case sixel([UInt8])
+    case kitty(Kitty)
+  }
+
+  package let columns: Int
+  package let rows: Int
+  package let content: Content
+  /// Stands for its pixels: comparing them would take too long for the loop.
+  let digest: Int
+
+  /// - Parameters:
+  ///   - columns: how wide the box is, in characters.
+  ///   - rows: how high it is.
+  ///   - cell: how large a character is.
+  package init(_ picture: Bitmap, columns: Int, rows: Int, mode: PictureMode, cell: CellSize) {
+    let fit = PictureFit(
+      width: picture.width, height: picture.height, columns: columns, rows: rows, cell: cell)
+    self.columns = fit.columns
+    self.rows = fit.rows
+    let size =
+      switch mode {
+      case .kitty, .sixel: (width: fit.width, height: fit.height)
+      case .blocks: fit.parts(across: 2, down: 2, cell: cell)
+      case .dots: fit.parts(across: 2, down: 4, cell: cell)
+      }
+    let scaled = picture.scaled(toWidth: size.width, height: size.height)
+    var hasher = Hasher()
+    hasher.combine(mode)
+    hasher.combine(scaled)
+    digest = hasher.finalize()
+    content =
+      switch mode {
+      case .kitty: .kitty(Kitty(scaled))
+      case .sixel(let colours): .sixel(Sixel.encode(scaled, colours: colours))
+      case .blocks: .cells(BlockDrawing.cells(of: scaled, columns: fit.columns, rows: fit.rows))
+      case .dots(let isLight):
+        .cells(DotDrawing.cells(of: scaled, columns: fit.columns, rows: fit.rows, onLight: isLight))
+      }
+  }
+}
+
+extension Drawing: Hashable {
+  package static func == (one: Drawing, other: Drawing) -> Bool {
+    one.digest == other.digest && one.columns == other.columns && one.rows == other.rows
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}

@@ -1,0 +1,85 @@
+/// A picture in the graphics protocol of kitty (sw.kovidgoyal.net/kitty/graphics-protocol).
+package struct Kitty: Hashable, Sendable {
+  /// What is sent of the picture, in parts of at most 4,096 characters, as the protocol has it.
+  let parts: [[UInt8]]
+  /// Its format, and its size in pixels.
+  let keys: String
+
+  package init(_ picture: Bitmap) {
+    let isOpaque = picture.isOpaque
+    keys = "f=\(isOpaque ? 24 : 32),s=\(picture.width),v=\(picture.height)"
+    var pixels = picture.rgba
+    if isOpaque {
+      pixels = []
+      pixels.reserveCapacity(picture.width * picture.height * 3)
+      for place in stride(from: 0, to: picture.rgba.count, by: 4) { pixels += picture.rgba[place..<place + 3] }
+    }
+    let text = Base64.encode(pixels)
+    parts = stride(from: 0, to: text.count, by: 4096).map { Array(text[$0..<min($0 + 4096, text.count)]) }
+  }
+
+  /// How many bytes ``sending(_:)`` has, about.
+  package var size: Int { parts.reduce(0) { $0 + $1.count + 16 } }
+
+  /// Shows the picture at the cursor, in so many characters; the cursor stays.
+  package func shown(columns: Int, rows: Int) -> [UInt8] { sending("a=T,\(keys),c=\(columns),r=\(rows),C=1,q=2") }
+
+  /// Gives the terminal the picture to keep, under a number.
+  package func kept(as number: Int) -> [UInt8] { sending("a=t,i=\(number),\(keys),q=2") }
+
+  /// Shows a picture that the terminal keeps at the cursor; the cursor stays. A picture may be shown at several places.
+  package static func placed(_ number: Int, at place: Int, columns: Int, rows: Int) -> [UInt8] {
+    command("a=p,i=\(number),p=\(place),c=\(columns),r=\(rows),C=1,q=2")
+  }
+
+  /// Takes a picture off one place of the screen; the terminal keeps it.
+  package static func removed(_ number: Int, at place: Int) -> [UInt8] {
+    command("a=d,d=i,i=\(number),p=\(place),q=2")
+  }
+
+  /// Takes a picture off the screen and out of the terminal's memory.
+  package static func forgotten(_ number: Int) -> [UInt8] { command("a=d,d=I,i=\(number),q=2") }
+
+  /// Takes all pictures off the screen and out of the terminal's memory.
+  package static var allForgotten: [UInt8] { command("a=d,d=A,q=2") }
+
+  /// Asks whether the terminal knows the protocol, with a picture of one pixel that it need not show.
+  package static var question: [UInt8] { command("i=\(questionNumber),s=1,v=1,a=q,t=d,f=24;AAAA") }
+  package static let questionNumber = 31
+
+  private func sending(_ first: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(size + first.utf8.count)
+    for (index, part) in parts.enumerated() {
+      let more = index < parts.count - 1 ? 1 : 0
+      bytes += "\u{1B}_G\(index == 0 ? first + "," : "q=2,")m=\(more);".utf8
+      bytes += part
+      bytes += "\u{1B}\\".utf8
+    }
+    return bytes
+  }
+
+  private static func command(_ keys: String) -> [UInt8] { Array("\u{1B}_G\(keys)\u{1B}\\".utf8) }
+}
+
+/// RFC 4648, section 4.
+package enum Base64 {
+  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  package static func encode(_ bytes: [UInt8]) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    var place = 0
+    while place < bytes.count {
+      let there = min(3, bytes.count - place)
+      let three =
+        Int(bytes[place]) << 16 | (there > 1 ? Int(bytes[place + 1]) << 8 : 0) | (there > 2 ? Int(bytes[place + 2]) : 0)
+      text.append(digits[three >> 18])
+      text.append(digits[three >> 12 & 63])
+      text.append(there > 1 ? digits[three >> 6 & 63] : UInt8(ascii: "="))
+      text.append(there > 2 ? digits[three & 63] : UInt8(ascii: "="))
+      place += 3
+    }
+    return text
+  }
+}

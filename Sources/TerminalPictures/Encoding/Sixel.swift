@@ -1,0 +1,57 @@
+/// A picture in sixels: six rows of pixels at a time, one colour after another (DEC STD 070, chapter 9.8.2).
+package enum Sixel {
+  /// The sequence that draws the picture at the cursor. Where it is not seen, what is there stays.
+  ///
+  /// - Parameter colours: how many colours the terminal has for it: 2 to 256.
+  package static func encode(_ picture: Bitmap, colours: Int) -> [UInt8] {
+    var palette = Palette(of: picture, count: colours)
+    let pixels = palette.dithered(picture)
+    let (width, height) = (picture.width, picture.height)
+    var bytes = Array("\u{1B}P0;1;0q\"1;1;\(width);\(height)".utf8)
+    for (index, colour) in palette.colours.enumerated() {
+      func share(_ part: UInt8) -> Int { (Int(part) * 100 + 127) / 255 }
+      bytes += "#\(index);2;\(share(colour.red));\(share(colour.green));\(share(colour.blue))".utf8
+    }
+    var bits = [UInt8](repeating: 0, count: palette.colours.count * width)
+    for top in stride(from: 0, to: height, by: 6) {
+      if top > 0 { bytes.append(UInt8(ascii: "-")) }
+      var used = [Bool](repeating: false, count: palette.colours.count)
+      for y in top..<min(top + 6, height) {
+        for x in 0..<width {
+          let colour = Int(pixels[y * width + x])
+          guard colour >= 0 else { continue }
+          used[colour] = true
+          bits[colour * width + x] |= 1 << UInt8(y - top)
+        }
+      }
+      var isFirst = true
+      for colour in palette.colours.indices where used[colour] {
+        if !isFirst { bytes.append(UInt8(ascii: "$")) }
+        isFirst = false
+        bytes += "#\(colour)".utf8
+        let row = colour * width..<(colour + 1) * width
+        append(bits[row], to: &bytes)
+        for place in row { bits[place] = 0 }
+      }
+    }
+    return bytes + "\u{1B}\\".utf8
+  }
+
+  /// Appends sixels, those that repeat as a count; the empty ones at the end are left out.
+  private static func append(_ row: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
+    guard let last = row.lastIndex(where: { $0 != 0 }) else { return }
+    var place = row.startIndex
+    while place <= last {
+      var end = place + 1
+      while end <= last, row[end] == row[place] { end += 1 }
+      let sixel = row[place] + 63
+      if end - place > 3 {
+        bytes += "!\(end - place)".utf8
+        bytes.append(sixel)
+      } else {
+        for _ in place..<end { bytes.append(sixel) }
+      }
+      place = end
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/// Pixels of a picture, row by row: four bytes each, red, green, blue and opacity, not multiplied.
+package struct Bitmap: Hashable, Sendable {
+  package let width: Int
+  package let height: Int
+  package let rgba: [UInt8]
+
+  /// - Precondition: there are as many bytes as the size says, and at least one pixel.
+  package init(width: Int, height: Int, rgba: [UInt8]) {
+    precondition(width > 0 && height > 0, "Bitmap: \(width) × \(height) is no picture; give it at least one pixel")
+    precondition(rgba.count == width * height * 4, "Bitmap: \(rgba.count) bytes; give it four for each pixel")
+    self.width = width
+    self.height = height
+    self.rgba = rgba
+  }
+
+  /// True when nothing shines through.
+  package var isOpaque: Bool { stride(from: 3, to: rgba.count, by: 4).allSatisfy { rgba[$0] == 255 } }
+
+  /// The colour at a place, without its opacity.
+  package func colour(_ x: Int, _ y: Int) -> RGB {
+    let place = (y * width + x) * 4
+    return RGB(rgba[place], rgba[place + 1], rgba[place + 2])
+  }
+
+  /// True where more is seen of the picture than of what is behind it.
+  package func isSolid(_ x: Int, _ y: Int) -> Bool { rgba[(y * width + x) * 4 + 3] >= 128 }
+}
+
+/// A colour of 24 bits.
+package struct RGB: Hashable, Sendable {
+  package var red: UInt8
+  package var green: UInt8
+  package var blue: UInt8
+
+  package init(_ red: UInt8, _ green: UInt8, _ blue: UInt8) {
+    (self.red, self.green, self.blue) = (red, green, blue)
+  }
+
+  /// How bright it looks, 0 to 255 (the weights of ITU-R BT.601).
+  package var brightness: Int { (299 * Int(red) + 587 * Int(green) + 114 * Int(blue)) / 1000 }
+
+  func distance(to other: RGB) -> Int {
+    let (r, g, b) = (
+      Int(red) - Int(other.red), Int(green) - Int(other.green), Int(blue) - Int(other.blue)
+    )
+    return r * r + g * g + b * b
+  }
+}
+
+extension Bitmap {
+  /// The picture with another number of pixels, each the mean of the area that it stands for.
+  package func scaled(toWidth newWidth: Int, height newHeight: Int) -> Bitmap {
+    if newWidth == width, newHeight == height { return self }
+    let across = Self.shares(of: width, among: newWidth)
+    let down = Self.shares(of: height, among: newHeight)
+    // Multiplied by opacity, so that what is not seen colours nothing.
+    var rows = [Float](repeating: 0, count: newWidth * height * 4)
+    for y in 0..<height {
+      for x in 0..<newWidth {
+        var sum = SIMD4<Float>.zero
+        for (offset, weight) in across[x].weights.enumerated() {
+          let place = (y * width + across[x].start + offset) * 4
+          let opacity = Float(rgba[place + 3])
+          sum +=
+            SIMD4(Float(rgba[place]), Float(rgba[place + 1]), Float(rgba[place + 2]), 255) * (opacity * weight / 255)
+        }
+        let target = (y * newWidth + x) * 4
+        for part in 0..<4 { rows[target + part] = sum[part] }
+      }
+    }
+    var result = [UInt8](repeating: 0, count: newWidth * newHeight * 4)
+    for y in 0..<newHeight {
+      for x in 0..<newWidth {
+        var sum = SIMD4<Float>.zero
+        for (offset, weight) in down[y].weights.enumerated() {
+          let place = ((down[y].start + offset) * newWidth + x) * 4
+          sum += SIMD4(rows[place], rows[place + 1], rows[place + 2], rows[place + 3]) * weight
+        }
+        let target = (y * newWidth + x) * 4
+        let opacity = sum[3]
+        guard opacity >= 0.5 else { continue }
+        for part in 0..<3 { result[target + part] = UInt8(min(max(sum[part] * 255 / opacity, 0), 255).rounded()) }
+        result[target + 3] = UInt8(min(opacity, 255).rounded())
+      }
+    }
+    return Bitmap(width: newWidth, height: newHeight, rgba: result)
+  }
+
+  /// Which of `old` places each of `new` places stands for, and how much of each; the shares of one place add up to one.
+  private static func shares(of old: Int, among new: Int) -> [(start: Int, weights: [Float])] {
+    let step = Float(old) / Float(new)
+    return (0..<new).map { place in
+      let (from, to) = (Float(place) * step, min(Float(place + 1) * step, Float(old)))
+      let start = min(Int(from), old - 1)
+      let end = max(min(Int(to.rounded(.up)), old), start + 1)
+      let weights = (start..<end).map { max(0, min(to, Float($0 + 1)) - max(from, Float($0))) }
+      let sum = weights.reduce(0, +)
+      return (start, sum > 0 ? weights.map { $0 / sum } : [1] + Array(repeating: 0, count: weights.count - 1))
+    }
+  }
+}

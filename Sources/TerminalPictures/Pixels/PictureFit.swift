@@ -1,0 +1,43 @@
+/// How many pixels a character of the terminal has.
+package struct CellSize: Hashable, Sendable {
+  package var width: Int
+  package var height: Int
+
+  package init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+  }
+
+  /// For a terminal that does not say: twice as high as wide, as most are.
+  package static let usual = CellSize(width: 8, height: 16)
+}
+
+/// How large a picture is drawn within a box of characters.
+package struct PictureFit: Hashable, Sendable {
+  /// How many characters it takes.
+  package var columns: Int
+  package var rows: Int
+  /// How many of the terminal's pixels.
+  package var width: Int
+  package var height: Int
+
+  /// The largest size in which the picture keeps its proportions, fits the box, and is not enlarged.
+  ///
+  /// - Precondition: the box has a row and a column.
+  package init(width: Int, height: Int, columns: Int, rows: Int, cell: CellSize) {
+    precondition(columns > 0 && rows > 0, "PictureFit: a box of \(columns) × \(rows) holds nothing; use 1 or more")
+    let room = (width: columns * cell.width, height: rows * cell.height)
+    let scale = min(1, min(Double(room.width) / Double(width), Double(room.height) / Double(height)))
+    self.width = min(max(1, Int((Double(width) * scale).rounded())), room.width)
+    self.height = min(max(1, Int((Double(height) * scale).rounded())), room.height)
+    self.columns = (self.width + cell.width - 1) / cell.width
+    self.rows = (self.height + cell.height - 1) / cell.height
+  }
+
+  /// How many parts of characters it takes where each has so many; at least one, and no more than its characters have.
+  func parts(across: Int, down: Int, cell: CellSize) -> (width: Int, height: Int) {
+    let wide = (Double(width * across) / Double(cell.width)).rounded()
+    let high = (Double(height * down) / Double(cell.height)).rounded()
+    return (min(max(1, Int(wide)), columns * across), min(max(1, Int(high)), rows * down))
+  }
+}
