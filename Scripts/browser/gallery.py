@@ -1,146 +1,323 @@
 """Visits the page of `feed serve` as people do."""
 
+import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
+import traceback
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
-from origin import Origin
+from origin import Origin, Wire
+from people import Gallery, People, cards, expect, status, until
 
 program, pictures = sys.argv[1:3]
-descriptions = [
+PLACES = [
     ("A harbour in the morning", "Stralsund, Germany"),
     ("Two cats on a wall", "Kyōto"),
     ("Snow on the pass, and nobody about for a very long way in any direction", "Passo Giau, Italy"),
     (None, None),
     ("Low tide", "Mont-Saint-Michel"),
-    ("<img src=x onerror=alert(1)> & \"quotes\"\u202e evil", "<script>alert(1)</script>"),
     ("Market on a Saturday", "Oaxaca"),
 ]
+DIARY = [
+    (2, "First light over the ridge"), (17, "The hut, from above"), (50, "Fog in the valley"), (65, "Where the path ends"),
+    (190, "A long way down, and the weather that came after it"), (300, "Evening"), (1500, "The other side"),
+    (2900, "Before the storm"), (4400, "Larches in October"), (6000, "Dry lake"), (9000, "Pass road, closed"),
+    (20000, "Moonrise"),
+]
+HOSTILE = [
+    "<img src=x onerror=alert(1)> & \"quotes\"\u202e evil", "</title></bdi><script>alert(1)</script>", "'\" onfocus=alert(1) x='",
+    "long" * 30_000, "\u0000\u0007\u001b[2J", "عربى ‏ على", "{{1+1}} ${alert(1)} &lt;b&gt;",
+]
+# None of them may be asked for, or stand in the page as an address.
+ADDRESSES = ["javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "file:///etc/passwd", "ftp://127.0.0.1/x.png"]
 
 
-def expect(what, value, wanted=True):
-    if value != wanted:
-        sys.exit(f"{what}: {value!r}, and {wanted!r} was expected")
-    print(f"ok: {what}", flush=True)
-
-
-class Gallery:
-    """A `feed serve`, which can be ended and begun again on its port."""
-
-    def __init__(self, origin, folder):
-        self.arguments = ["--every", "200ms", "--cache", f"{folder}/feeds.db", f"http://127.0.0.1:{origin.port}/feed.json"]
-        self.port = 0
-        self.start()
-
-    def start(self):
-        command = [program, "serve", "--port", str(self.port)] + self.arguments
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.address = self.process.stdout.readline().strip()
-        self.port = int(self.address.rstrip("/").rsplit(":", 1)[1])
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
-
-
-def visit(browser, gallery, said, **options):
-    page = browser.new_context(**options).new_page()
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("console", lambda message: said.append(message.text) if "Content Security" in message.text else None)
-    page.on("dialog", lambda dialog: said.append(f"dialog: {dialog.message}"))
-    page.on("request", lambda request: said.append(request.url) if not request.url.startswith(gallery.address) else None)
-    page.goto(gallery.address)
-    page.wait_for_selector("#gallery > li")
+def first_visit(people, gallery, origin):
+    page = people.visit(gallery.address)
+    expect("a first visit shows sixty pictures", cards(page), 60)
+    people.keep(page, "light")
+    people.accessible(page, "light")
     return page
 
 
-def cards(page):
-    return page.locator("#gallery > li").count()
-
-
-def accessible(page, name):
-    found = Axe().run(page).response["violations"]
-    expect(f"axe-core finds nothing: {name}", [(one["id"], one["nodes"][0]["html"]) for one in found], [])
-
-
-with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-    origin = Origin()
-    for number in range(1000):
-        origin.add(*descriptions[number % len(descriptions)])
-    origin.add("Not a picture", address=f"http://127.0.0.1:{origin.port}/page")
-    gallery = Gallery(origin, folder)
-    browser = playwright.chromium.launch(
-        executable_path=shutil.which("chromium-headless-shell"), args=["--no-sandbox"])
-    said = []
-    wide = {"width": 1280, "height": 900}
-
-    page = visit(browser, gallery, said, viewport=wide)
-    expect("a first visit shows sixty pictures", cards(page), 60)
-    page.wait_for_selector(".missing")
-    expect("a picture that is none says so", page.locator(".missing").count(), 1)
-    page.wait_for_load_state("load")
-    page.screenshot(path=f"{pictures}/light.png")
-    accessible(page, "light")
-
+def arrivals(people, gallery, origin, page):
     origin.add("Just arrived", "Lisbon")
+    first = page.locator("#gallery > li").first
     page.wait_for_selector("text=Just arrived")
-    expect("a new picture comes first", page.locator("#gallery > li").first.inner_text().startswith("Just arrived"))
+    expect("a new picture comes first, without a reload", first.locator(".description").inner_text(), "Just arrived")
+    expect("a screen reader says so", page.locator("#said").inner_text(), "1 new picture")
+    # Further down what is looked at stays where it is.
+    page.mouse.wheel(0, 2000)
+    until(page, "scrollY > 1000 && document.getAnimations().length === 0")
+    where = "[...document.querySelectorAll('#gallery > li')].map(one => [one.id, one.getBoundingClientRect().top])"
+    before = page.evaluate(where)
+    origin.add("Arrived above", "Faro")
+    page.wait_for_selector("#news:visible")
+    expect("what is looked at stays in its place", page.evaluate(where)[: len(before)], before)
+    people.accessible(page, "news")
+    page.click("#news")
+    page.wait_for_selector("text=Arrived above")
+    until(page, "document.activeElement.closest('li')?.innerText.startsWith('Arrived above')")
+    expect("a button leads to what is new", page.evaluate("scrollY"), 0)
+    # More at a time than a page has.
+    for number in range(70):
+        origin.items.insert(0, origin.item(len(origin.items), f"Flood {number}", None, None))
+    page.wait_for_selector("text=Flood 69")
+    order = page.evaluate("[...document.querySelectorAll('.description')].map(one => one.innerText)")
+    expect("many at a time leave no gap", order[:60], [f"Flood {number}" for number in range(69, 9, -1)])
 
+
+def losses(people, gallery, origin, page):
     origin.stop()
-    page.wait_for_selector("#bar:has-text('is away')")
-    expect("a server that is away is named", page.locator("#bar").is_visible())
-    page.screenshot(path=f"{pictures}/away.png")
+    page.wait_for_selector("#bar:has-text('are away')")
+    expect("servers that are away are counted", page.locator("#bar a").get_attribute("href"), "/health")
+    page.wait_for_selector("#gallery .origin.away")
+    expect("each picture says that it was saved, and why", "could not connect" in page.locator(".origin").first.inner_text())
+    people.keep(page, "away")
+    people.accessible(page, "away")
     origin.start()
     page.wait_for_selector("#bar", state="hidden")
-    expect("a server that is back is not", page.locator("#bar").is_visible(), False)
+    expect("servers that are back are not named", page.locator("#gallery .origin.away").count(), 0)
 
     gallery.stop()
     page.wait_for_selector("#bar:has-text('has lost its server')")
     origin.add("Arrived meanwhile", "Porto")
     gallery.start()
     page.wait_for_selector("text=Arrived meanwhile", timeout=20_000)
-    expect("a page that was alone catches up", page.locator("#bar").is_visible(), False)
+    expect("a page that was alone catches up with a new server", page.locator("#bar").is_visible(), False)
 
-    for _ in range(40):
-        page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
-        page.wait_for_timeout(150)
-    expect("a thousand pictures are scrolled through", cards(page), 1003)
-    expect("each is there once", page.evaluate("new Set([...document.querySelectorAll('#gallery > li')].map(c => c.id)).size"), 1003)
 
+def reconnection(people, gallery, origin):
+    wire = Wire(gallery.port)
+    page = people.visit(f"http://127.0.0.1:{wire.port}/")
+    until(page, "events.readyState === EventSource.OPEN")
+    origin.add("While the wire was whole", "Évora")
+    page.wait_for_selector("text=While the wire was whole")
+    wire.cut()
+    page.wait_for_selector("#bar:has-text('has lost its server')")
+    expect("nobody has asked for what was missed", wire.said.count(b"Last-Event-ID"), 0)
+    origin.add("While the wire was cut", "Évora")
+    while "While the wire was cut" not in gallery.text(""):
+        page.wait_for_timeout(50)
+    wire.mend()
+    page.wait_for_selector("text=While the wire was cut", timeout=20_000)
+    expect("a browser that comes back says what it saw last", len(re.findall(rb"Last-Event-ID: \w+-\d+\r\n", wire.said)) >= 1)
+    expect("and has a page that is up to date", page.locator("#bar").is_visible(), False)
+    people.leave(page)
+    wire.cut()
+
+
+def many_tabs(people, gallery):
+    context = people.browser.new_context()
+    for _ in range(8):
+        page = people.page(gallery.address, context)
+        page.goto(gallery.address)
+        page.wait_for_selector("#gallery > li")
+        # A tab behind another; this browser has no windows, in which all but one are.
+        page.evaluate(
+            "Object.defineProperty(document, 'hidden', { value: true, configurable: true });"
+            "document.dispatchEvent(new Event('visibilitychange'))")
+    expect("a browser may have more pages open than connections", len(context.pages), 8)
+    page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
+    until(page, "events && events.readyState === EventSource.OPEN")
+    expect("a page that is seen again listens again", gallery.text("metrics").count("feed_serve_event_clients 0"), 0)
+    people.leave(page)
+    people.pages = [one for one in people.pages if not one.is_closed()]
+
+
+def scrolling(people, gallery, page):
     page.goto(gallery.address)
+    total = gallery.count()
+    expect("there are more than a thousand pictures", total > 1000)
+    while cards(page) < total:
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        page.wait_for_timeout(60)
+    ids = "[...document.querySelectorAll('#gallery > li')].map(one => one.id)"
+    expect("all are scrolled through, each once", page.evaluate(f"new Set({ids}).size"), total)
+    expect("and then there is no more", page.locator("#more").count(), 0)
+
+
+def keyboard(people, gallery):
+    page = people.visit(gallery.address)
+    focused = "document.activeElement"
+    place = f"[...document.querySelectorAll('#gallery > li')].indexOf({focused}.closest('li'))"
     page.keyboard.press("Tab")
-    expect("the keyboard begins with a way past the header", page.evaluate("document.activeElement.className"), "skip")
-    page.locator("#gallery a").first.focus()
+    expect("the keyboard begins with a way past the header", page.evaluate(f"{focused}.className"), "skip")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect("behind which is the first picture", page.evaluate(place), 0)
     columns = page.evaluate("getComputedStyle(document.getElementById('gallery')).gridTemplateColumns.split(' ').length")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    place = "[...document.querySelectorAll('#gallery > li')].indexOf(document.activeElement.closest('li'))"
     expect("arrow keys lead from picture to picture", page.evaluate(place), columns + 1)
-    expect("as many columns as fit", columns >= 4)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#large[open]")
+    until(page, "document.querySelector('#large img').naturalWidth > 0")
+    people.keep(page, "large")
+    people.accessible(page, "one picture")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Escape")
+    expect("a picture is enlarged, and so is the next", page.evaluate(place), columns + 2)
+    expect("and the page is as it was", (page.url, page.locator("#large").is_visible()), (gallery.address + "#main", False))
+    page.keyboard.press("End")
+    until(page, "document.querySelectorAll('#gallery > li').length > 60")
+    expect("the end of the list brings more", cards(page) > 60)
+    page.evaluate("scrollTo(0, 0); document.activeElement.blur()")
+    page.reload()
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("table")
+    expect("the keyboard leads to the feeds' health", page.url, gallery.address + "health")
+    people.leave(page)
 
-    dark = visit(browser, gallery, said, viewport=wide, color_scheme="dark")
-    dark.wait_for_timeout(1000)
-    dark.screenshot(path=f"{pictures}/dark.png")
-    accessible(dark, "dark")
-    narrow = visit(browser, gallery, said, viewport={"width": 360, "height": 740})
-    narrow.wait_for_timeout(1000)
-    narrow.screenshot(path=f"{pictures}/narrow.png")
-    expect("nothing is wider than a telephone", narrow.evaluate("document.documentElement.scrollWidth <= innerWidth"))
-    accessible(narrow, "narrow")
-    health = visit(browser, gallery, said, viewport=wide)
+
+def looks(people, gallery, origin):
+    dark = people.visit(gallery.address, color_scheme="dark")
+    people.keep(dark, "dark")
+    people.accessible(dark, "dark")
+    people.leave(dark)
+    for name, width, columns in [("narrow", 360, 1), ("narrowest", 320, 1), ("wide", 2560, 6)]:
+        page = people.visit(gallery.address, viewport={"width": width, "height": 800})
+        people.keep(page, name)
+        expect(f"{name}: nothing is cut off", page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+        there = page.evaluate("getComputedStyle(document.getElementById('gallery')).gridTemplateColumns.split(' ').length")
+        expect(f"{name}: as many columns as fit", there, columns)
+        people.accessible(page, name)
+        people.leave(page)
+    health = people.visit(gallery.address)
     health.goto(gallery.address + "health")
     health.screenshot(path=f"{pictures}/health.png")
-    accessible(health, "health")
+    people.accessible(health, "health")
+    before = health.locator("tbody tr").first.inner_text()
+    origin.stop()
+    health.wait_for_selector("td.away")
+    expect("the feeds' health is live", health.locator("tbody tr").first.inner_text() != before)
+    health.screenshot(path=f"{pictures}/health-away.png")
+    origin.start()
+    health.wait_for_selector("td.away", state="detached")
+    people.leave(health)
 
-    plain = visit(browser, gallery, said, viewport=wide, java_script_enabled=False)
+
+def without_script(people, gallery):
+    plain = people.visit(gallery.address, java_script_enabled=False)
     plain.click("#more")
     expect("without a script there are further pages", (cards(plain), "from=60" in plain.url), (60, True))
-    expect("nothing was run, and nobody else was asked", said, [])
-    browser.close()
+    plain.click("text=The latest")
+    expect("and a way back", plain.url, gallery.address)
+    plain.locator(".picture").first.click()
+    expect("and each picture", "/image/" in plain.url)
+    people.leave(plain)
+
+
+def hostile(people, gallery, origin):
+    page = people.visit(gallery.address)
+    page.locator("text=Not a picture").scroll_into_view_if_needed()
+    page.wait_for_selector(".missing", state="attached")
+    expect("a picture that is none says so", page.locator(".missing").count(), 1)
+    texts = page.evaluate("[...document.querySelectorAll('.description')].map(one => one.innerText)")
+    for text in ["<img src=x", "</title></bdi><script>", "'\" onfocus=", "{{1+1}} ${alert(1)} &lt;b&gt;"]:
+        expect(f"a description is text: {text}", any(one.startswith(text) for one in texts))
+    expect("a long one is cut", max(map(len, texts)) < 600)
+    expect("a name is text", page.locator(".source", has_text="<b>Evil</b>").count() > 0)
+    sources = page.evaluate("[...document.querySelectorAll('img, a')].map(one => one.src || one.href).filter(Boolean)")
+    expect("no address leads elsewhere", [one for one in sources if not one.startswith(gallery.address)], [])
+    people.leave(page)
+    for place in ["image/..%2f..%2fetc%2fpasswd", "image/http:%2f%2f127.0.0.1%2f", "image/?url=http://127.0.0.1/", "image/x"]:
+        expect(f"nothing else is fetched: {place}", status(gallery.address + place), 404)
+
+
+def elsewhere(people, gallery, origin):
+    page = people.browser.new_context().new_page()
+    answer = page.goto(f"http://rebind.example:{gallery.port}/")
+    expect("a name of somebody else does not lead here", (answer.status, cards(page)), (421, 0))
+    page.goto(f"http://127.0.0.1:{origin.port}/elsewhere")
+    ask = "address => fetch(address).then(answer => answer.text(), () => 'refused')"
+    for path in ["", "feed.json", "metrics"]:
+        expect(f"a page elsewhere cannot read /{path}", page.evaluate(ask, gallery.address + path), "refused")
+    image = re.search(r"/(image/[^\"?]+)", gallery.text("feed.json"))[1]
+    show = ("address => new Promise(done => { const image = new Image(); image.onload = () => done('shown');"
+            "image.onerror = () => done('refused'); image.src = address; })")
+    expect("nor show its pictures", page.evaluate(show, gallery.address + image), "refused")
+    frame = "address => { const frame = document.createElement('iframe'); frame.src = address; document.body.append(frame); }"
+    page.evaluate(frame, gallery.address)
+    page.wait_for_timeout(300)
+    expect("nor be a frame around it", [one.url for one in page.frames if one.url.startswith(gallery.address)], [])
+    page.context.close()
+
+
+def tokens(people, folder, origin):
+    gallery = Gallery(
+        program, "--host", "0.0.0.0", "--cache", f"{folder}/token.db", f"http://127.0.0.1:{origin.port}/diary.json")
+    page = people.page(gallery.address)
+    page.goto(gallery.printed)
+    page.wait_for_selector("#gallery > li")
+    expect("a token does not stay in the address", page.url, gallery.address)
+    until(page, "events.readyState === EventSource.OPEN && document.querySelector('#gallery img').naturalWidth > 0")
+    origin.write(0, "With a token")
+    page.wait_for_selector("text=With a token")
+    expect("and all else comes with it", page.locator(".missing").count(), 0)
+    people.leave(page)
+    for path in ["", "feed.json", "events", "metrics", "script.js", "image/x"]:
+        expect(f"without it there is nothing: /{path}", status(gallery.address + path), 401)
+    token = gallery.printed.split("token=")[1]
+    expect("a reader of feeds sends it", status(gallery.address + "feed.atom", Authorization=f"Bearer {token}"), 200)
     gallery.stop()
-    origin.stop()
+
+
+def everything(browser, folder):
+    origin = Origin()
+    for number in range(1000):
+        origin.add(*PLACES[number % len(PLACES)])
+    for minutes, text in DIARY:
+        origin.write(minutes, text)
+    for number, text in enumerate(HOSTILE):
+        origin.hate(30_000 + number, text)
+    for address in ADDRESSES:
+        origin.hate(40_000, f"An address: {address}", address)
+    origin.hate(50_000, "Not a picture", f"http://127.0.0.1:{origin.port}/page")
+    feeds = "".join(
+        f'<outline type="rss" text="{title}" xmlUrl="http://127.0.0.1:{origin.port}/{path}"/>'
+        for title, path in [("Harbour walks", "feed.json"), ("Mountain diary", "diary.json"), ("", "evil.json")])
+    with open(f"{folder}/feeds.opml", "w") as file:
+        file.write(f'<opml version="2.0"><body>{feeds}</body></opml>')
+    gallery = Gallery(program, "--cache", f"{folder}/feeds.db", "--opml", f"{folder}/feeds.opml")
+    gallery.ready()
+    people = People(browser, pictures)
+    try:
+        page = first_visit(people, gallery, origin)
+        looks(people, gallery, origin)
+        hostile(people, gallery, origin)
+        arrivals(people, gallery, origin, page)
+        losses(people, gallery, origin, page)
+        scrolling(people, gallery, page)
+        reconnection(people, gallery, origin)
+        many_tabs(people, gallery)
+        keyboard(people, gallery)
+        without_script(people, gallery)
+        elsewhere(people, gallery, origin)
+        tokens(people, folder, origin)
+        expect("nothing was run, and nobody else was asked", people.complaints, [])
+        for address in ADDRESSES:
+            expect(f"nor is it asked by the server: {address}", address in origin.asked, False)
+    except Exception:
+        people.failed()
+        raise
+    finally:
+        gallery.stop()
+        origin.stop()
+
+
+with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    browser = playwright.chromium.launch(
+        executable_path=shutil.which("chromium-headless-shell"),
+        args=["--no-sandbox", "--host-resolver-rules=MAP rebind.example 127.0.0.1"])
+    try:
+        everything(browser, folder)
+    except Exception:
+        traceback.print_exc()
+        browser.close()
+        sys.exit(1)
+    browser.close()

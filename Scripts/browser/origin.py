@@ -1,51 +1,50 @@
-"""A server of a feed and of pictures that it draws, which can be stopped and started again."""
+"""A server of feeds and of pictures that it draws, which can be stopped and started again; and a wire that can be cut."""
 
-import colorsys
+import datetime
 import http.server
 import json
-import struct
+import socket
 import threading
 import uuid
-import zlib
 
-
-def picture(number):
-    """A landscape under a sky, as PNG."""
-    width, height = 320, 240
-    hue = number * 0.381966 % 1
-    horizon = height // 3 + number * 37 % 90
-
-    def row(y):
-        if y < horizon:
-            color = colorsys.hls_to_rgb(hue, 0.45 + 0.4 * y / horizon, 0.55)
-        else:
-            depth = (y - horizon) / (height - horizon)
-            color = colorsys.hls_to_rgb((hue + 0.33) % 1, 0.38 - 0.22 * depth, 0.4)
-        return b"\0" + bytes(int(part * 255) for part in color) * width
-
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    data = zlib.compress(b"".join(row(y) for y in range(height)))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+from landscapes import KINDS, landscape
 
 
 class Origin:
     def __init__(self):
         self.items = []
+        self.diary = []
+        self.evil = []
+        self.asked = []
         self.port = 0
         self.start()
 
-    def add(self, description, place=None, address=None):
-        """The latest comes first."""
-        number = len(self.items)
+    def item(self, number, description, place, address):
         item = {"id": str(uuid.UUID(int=number + 1)), "image": address or f"http://127.0.0.1:{self.port}/{number}.png"}
         if description is not None:
             item["description"] = description
         if place:
             item["location"] = place
-        self.items.insert(0, item)
+        return item
+
+    def add(self, description, place=None, address=None):
+        """The latest comes first."""
+        self.items.insert(0, self.item(len(self.items), description, place, address))
+
+    def write(self, minutes, description):
+        """Into the diary, as of some minutes ago."""
+        self.diary.append(self.dated(10_000 + len(self.diary), minutes, description))
+
+    def hate(self, minutes, description, address=None):
+        """Into a feed that is up to no good."""
+        self.evil.append(self.dated(20_000 + len(self.evil), minutes, description, address))
+
+    def dated(self, number, minutes, description, address=None):
+        date = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=minutes)
+        return {
+            "id": str(number), "title": description, "date_published": date.isoformat(timespec="seconds"),
+            "image": address or f"http://127.0.0.1:{self.port}/{number}.png",
+        }
 
     def start(self):
         origin = self
@@ -55,23 +54,90 @@ class Origin:
                 pass
 
             def do_GET(self):
+                origin.asked.append(self.path)
+                kind = "image/png"
                 if self.path.endswith(".png"):
-                    body, kind = picture(int(self.path[1:-4])), "image/png"
+                    body = landscape(int(self.path[1:-4]) % KINDS)
                 elif self.path == "/feed.json":
                     body, kind = json.dumps({"items": origin.items}).encode(), "application/json"
+                elif self.path in ("/diary.json", "/evil.json"):
+                    title, items = ("Diary", origin.diary) if self.path == "/diary.json" else ("<b>Evil</b>", origin.evil)
+                    feed = {"version": "https://jsonfeed.org/version/1.1", "title": title, "items": items}
+                    body, kind = json.dumps(feed).encode(), "application/feed+json"
+                elif self.path == "/elsewhere":
+                    body, kind = b"<!doctype html><title>Elsewhere</title>", "text/html"
                 else:
-                    body, kind = b"<script>alert(1)</script>", "image/png"
+                    body = b"<script>alert(1)</script>"
                 self.send_response(200)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
 
-        http.server.ThreadingHTTPServer.allow_reuse_address = True
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        class Server(http.server.ThreadingHTTPServer):
+            allow_reuse_address = True
+            request_queue_size = 64
+
+            def handle_error(self, request, address):
+                pass  # Clients may leave.
+
+        self.server = Server(("127.0.0.1", self.port), Handler)
         self.port = self.server.server_port
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def stop(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+class Wire:
+    """Between a browser and a server: it can be cut, and knows what the browser said."""
+
+    def __init__(self, target):
+        self.target = target
+        self.said = b""
+        self.pairs = []
+        self.port = 0
+        self.mend()
+
+    def mend(self):
+        self.listener = socket.create_server(("127.0.0.1", self.port))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, args=[self.listener], daemon=True).start()
+
+    def accept(self, listener):
+        while True:
+            try:
+                near, _ = listener.accept()
+                far = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                return
+            self.pairs += [near, far]
+            threading.Thread(target=self.carry, args=[near, far, True], daemon=True).start()
+            threading.Thread(target=self.carry, args=[far, near, False], daemon=True).start()
+
+    def carry(self, source, sink, is_heard):
+        try:
+            while data := source.recv(65536):
+                if is_heard:
+                    self.said += data
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def cut(self):
+        # Closing alone does not wake who waits in accept().
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for end in self.pairs:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            end.close()
+        self.pairs = []

@@ -43,7 +43,7 @@ struct Door {
     return Self.isAddress(name)
   }
 
-  private static func isAddress(_ name: String) -> Bool {
+  static func isAddress(_ name: String) -> Bool {
     var (four, six) = (in_addr(), in6_addr())
     return inet_pton(AF_INET, name, &four) == 1 || inet_pton(AF_INET6, name, &six) == 1
   }

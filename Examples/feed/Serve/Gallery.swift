@@ -25,6 +25,8 @@ final class Gallery {
     /// The name that a list gave it, or else its own, or that of its host.
     fileprivate(set) var name: String
     fileprivate let isNamed: Bool
+    /// True when it has been there once: what comes from then on is new.
+    fileprivate var isKnown = false
     fileprivate(set) var origin = Origin.loading
     fileprivate(set) var entries: [Entry] = []
     fileprivate(set) var images: FeedImages = []
@@ -50,8 +52,9 @@ final class Gallery {
     let description: String?
     let location: String?
     let picture: URL
-    /// When it was published, or else when it was first seen here.
-    let date: Date
+    /// When it was published, or else when it arrived here; `nil` for one that was there from the beginning, of which nobody
+    /// says how old it is.
+    let date: Date?
     /// What it is sorted by: a picture that was there from the beginning and has no date comes last.
     fileprivate let rank: Date
     /// Where it is in its feed.
@@ -114,7 +117,7 @@ final class Gallery {
         sources[index].origin = .saved(savedAt, reason: "\(reason)".printable(limit: 300))
         sources[index].failures += 1
       }
-      if feed.images != before.images || before.checks == 0 { show(feed.images, of: index, at: date) }
+      if feed.images != before.images || !before.isKnown { show(feed.images, of: index, at: date) }
     case .failure(let error):
       sources[index].origin = .nowhere(reason: "\(error)".printable(limit: 300))
       sources[index].failures += 1
@@ -127,18 +130,22 @@ final class Gallery {
   }
 
   private func show(_ images: FeedImages, of index: Int, at date: Date) {
-    let isFirst = sources[index].checks <= 1
+    let isFirst = !sources[index].isKnown
+    sources[index].isKnown = true
     sources[index].images = images
     if !sources[index].isNamed, let title = images.title { sources[index].name = title.printable(limit: 100) }
-    let known = Dictionary(sources[index].entries.map { ($0.id + $0.picture.absoluteString, $0) }) { first, _ in first }
-    for entry in sources[index].entries { pictures[entry.key] = nil }
+    let entries = sources[index].entries
+    let olds = Dictionary(entries.map { ($0.id + $0.picture.absoluteString, $0) }) { first, _ in first }
+    for entry in entries { pictures[entry.key] = nil }
     sources[index].entries = images.prefix(Self.mostImages).enumerated().map { position, image in
       let url = image.url
-      let old = known["\(image.id)" + url.absoluteString]
+      let old = olds["\(image.id)" + url.absoluteString]
+      let known = image.published ?? old?.date
+      let isNew = old == nil && !isFirst
       return Entry(
         key: old?.key ?? key(url), id: "\(image.id)", source: index, description: image.description,
-        location: image.location, picture: url, date: image.published ?? old?.date ?? date,
-        rank: image.published ?? old?.rank ?? (isFirst ? .distantPast : date), position: position)
+        location: image.location, picture: url, date: known ?? (isNew ? date : nil),
+        rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
     // Another feed may show the same picture.
     for source in sources { for entry in source.entries { pictures[entry.key] = entry.picture } }
@@ -160,6 +167,7 @@ final class Gallery {
         let reason: String
         let saved: Bool
       }
+      let run: String
       let version: Int
       let pictures: Int
       let away: [Trouble]
@@ -170,7 +178,7 @@ final class Gallery {
       }
     }
     let count = sources.reduce(0) { $0 + $1.entries.count }
-    return encoded(Status(version: version, pictures: count, away: away))
+    return encoded(Status(run: run, version: version, pictures: count, away: away))
   }
 }
 

@@ -17,7 +17,7 @@ enum GalleryFeeds {
       let title: String?
       let contentText: String
       let image: String
-      let datePublished: String
+      let datePublished: String?
       let authors: [Author]
       let tags: [String]?
     }
@@ -33,7 +33,7 @@ enum GalleryFeeds {
       return Item(
         id: entry.id, url: picture, externalURL: entry.picture.absoluteString, title: entry.description,
         contentText: [entry.description, entry.location].compactMap { $0 }.joined(separator: "\n"), image: picture,
-        datePublished: entry.date.stamp, authors: [.init(name: gallery.sources[entry.source].name)],
+        datePublished: entry.date?.stamp, authors: [.init(name: gallery.sources[entry.source].name)],
         tags: entry.location.map { [$0] })
     }
     return encoded(Document(homePageURL: "\(base)/", feedURL: "\(base)/feed.json", items: Array(items))) + "\n"
@@ -53,14 +53,14 @@ enum GalleryFeeds {
       """
     for entry in gallery.entries.prefix(most) {
       let picture = "\(base)/image/\(entry.key)\(suffix)".markup
-      let name = gallery.sources[entry.source].name
+      let author = gallery.sources[entry.source].name
       let summary = [entry.description, entry.location].compactMap { $0 }.joined(separator: "\n")
       text += """
         <entry>
         <title>\((entry.description ?? "A picture").markup)</title>
-        <id>urn:feed:\(entry.id.markup)</id>
-        <updated>\(entry.date.stamp)</updated>
-        <author><name>\(name.markup)</name></author>
+        <id>\(name(entry))</id>
+        <updated>\((entry.date ?? gallery.started).stamp)</updated>
+        <author><name>\(author.markup)</name></author>
         <link href="\(picture)"/>
         <link rel="enclosure" href="\(picture)"/>
         <link rel="via" href="\(entry.picture.absoluteString.markup)"/>
@@ -70,6 +70,11 @@ enum GalleryFeeds {
         """
     }
     return text + "</feed>\n"
+  }
+
+  /// RFC 9562 has a namespace for what nearly all ids are.
+  private static func name(_ entry: Gallery.Entry) -> String {
+    UUID(uuidString: entry.id).map { "urn:uuid:\($0.uuidString.lowercased())" } ?? "urn:feed:\(entry.id.markup)"
   }
 }
 

@@ -6,63 +6,85 @@ import PlainText
 enum GalleryPage {
   /// How many pictures are on one page.
   static let step = 60
+  /// How many feeds that are away are named; of more, their number is given.
+  private static let mostNamed = 2
 
-  static func text(_ gallery: Gallery, from start: Int) -> String {
+  /// - Parameters:
+  ///   - start: the number of the first picture, from 0.
+  ///   - last: the picture that the page before this ended with. Where it is still there, the page begins behind it, however
+  ///     many came or went meanwhile.
+  static func text(_ gallery: Gallery, from start: Int, after last: String? = nil) -> String {
     let entries = gallery.entries
-    let start = min(max(start, 0), entries.count)
+    let place = last.flatMap { last in entries.firstIndex { $0.key == last } }
+    let start = place.map { $0 + 1 } ?? min(max(start, 0), entries.count)
     let shown = entries[start..<min(start + step, entries.count)]
     let now = Date()
     var list = ""
     for (index, entry) in shown.enumerated() {
       list += card(entry, gallery.sources[entry.source], now, isFirst: index < 4)
     }
-    let isLoading = gallery.sources.contains { $0.checks == 0 }
-    let empty = list.isEmpty ? "<p id=\"empty\">\(isLoading ? "Loading…" : "There are no pictures.")</p>" : ""
-    let next = start + step
-    let more = next < entries.count ? "<a id=\"more\" rel=\"next\" href=\"/?from=\(next)\">Load more</a>" : ""
+    var empty = ""
+    if list.isEmpty {
+      let isLoading = gallery.sources.contains { $0.checks == 0 }
+      empty = "<p id=\"empty\">\(isLoading ? "Loading…" : "There are no pictures.")</p>"
+    }
+    var links = start > 0 ? "<a rel=\"first\" href=\"/\">The latest</a>" : ""
+    if shown.endIndex < entries.count, let key = shown.last?.key {
+      links += "<a id=\"more\" rel=\"next\" href=\"/?from=\(shown.endIndex)&amp;after=\(key)\">Load more</a>"
+    }
     return frame(
       gallery, title: "Pictures", current: "/",
       """
       <ul id="gallery" aria-label="Pictures">
       \(list)</ul>
-      \(empty)\(more)
+      \(empty)
+      <div class="pages">\(links)</div>
+      <button id="news" type="button" hidden></button>
+      <p id="said" class="unseen" role="status"></p>
+      <dialog id="large" aria-label="A picture"><img alt=""><p></p>
+      <div class="keys"><button type="button" value="previous">Previous</button>\
+      <button type="button" value="next">Next</button><button type="button" value="close">Close</button></div></dialog>
       """)
   }
 
   private static func card(_ entry: Gallery.Entry, _ source: Gallery.Source, _ now: Date, isFirst: Bool) -> String {
     let description = entry.description.map { $0.printable(limit: 500).markup }
+    let text = description ?? "A picture without a description"
     let place = entry.location.map { "<p class=\"place\"><bdi>\($0.printable(limit: 200).markup)</bdi></p>" } ?? ""
     let origin =
       switch source.origin {
-      case .saved(let date, _): "saved \(age(date, now))"
-      case .nowhere: "server away"
-      default: "from its server"
+      case .loading, .server: "<span class=\"origin\">from its server</span>"
+      case .saved(let date, let reason):
+        "<span class=\"origin away\" title=\"\(reason.markup)\">saved \(age(date, now)): \(reason.markup)</span>"
+      case .nowhere(let reason):
+        "<span class=\"origin away\" title=\"\(reason.markup)\">server away: \(reason.markup)</span>"
       }
+    let date = entry.date.map { age($0, now) } ?? ""
+    let image = "/image/\(entry.key)?w="
     return """
-      <li id="p\(entry.key)" data-key="\(entry.key)"><article>
-      <a class="picture" href="/image/\(entry.key)?w=1600"><img src="/image/\(entry.key)?w=400" \
-      loading="\(isFirst ? "eager" : "lazy")" decoding="async" alt="\(description ?? "A picture without a description")"></a>
-      <div class="text"><p class="description"><bdi>\(description ?? "A picture without a description")</bdi></p>\(place)
-      <p class="about"><bdi>\(source.name.markup)</bdi> · <time datetime="\(entry.date.stamp)">\(age(entry.date, now))</time> · \
-      \(origin)</p></div>
+      <li id="p\(entry.key)"><article\(description == nil ? " class=\"untitled\"" : "")>
+      <a class="picture" href="\(image)1600"><img src="\(image)400" srcset="\(image)400 400w, \(image)800 800w" \
+      sizes="(min-width: 40rem) 20rem, 100vw" loading="\(isFirst ? "eager" : "lazy")" decoding="async" alt="\(text)"></a>
+      <div class="text"><p class="description"><bdi>\(text)</bdi></p>\(place)
+      <p class="about"><bdi class="source">\(source.name.markup)</bdi>\(date)\(origin)</p></div>
       </article></li>
 
       """
   }
 
+  /// An age, which the script lets grow.
   static func age(_ date: Date, _ now: Date) -> String {
-    Duration.seconds(max(0, Int(now.timeIntervalSince(date)))).ago
+    "<time datetime=\"\(date.stamp)\">\(Duration.seconds(max(0, Int(now.timeIntervalSince(date)))).ago)</time>"
   }
 
   /// What stands around every page.
   static func frame(_ gallery: Gallery, title: String, current: String, _ body: String) -> String {
-    let away = gallery.sources.filter { $0.trouble != nil }
-    let bar = away.map { source in
-      "<bdi>\(source.name.markup)</bdi> is away\(source.entries.isEmpty ? "" : "; its saved pictures are shown")"
-    }
     func link(_ path: String, _ text: String) -> String {
       "<a href=\"\(path)\"\(path == current ? " aria-current=\"page\"" : "")>\(text)</a>"
     }
+    let bar = bar(gallery)
+    let pictures = gallery.entries.count
+    let feeds = gallery.sources.count
     return """
       <!doctype html>
       <html lang="en">
@@ -79,49 +101,38 @@ enum GalleryPage {
       </head>
       <body data-version="\(gallery.version)" data-run="\(gallery.run)">
       <a class="skip" href="#main">To the content</a>
-      <header><h1>\(title)</h1><nav aria-label="Pages">\(link("/", "Pictures")) \(link("/health", "Health"))</nav></header>
-      <div id="bar" role="status"\(bar.isEmpty ? " hidden" : "")>\(bar.joined(separator: ". "))</div>
+      <header><span class="brand"><img src="/icon.svg" alt="" width="28" height="28">feed</span>
+      <nav aria-label="Pages">\(link("/", "Pictures")) \(link("/health", "Health"))</nav>
+      <p id="count">\(count(pictures, "picture")) of \(count(feeds, "feed"))</p></header>
+      <div id="bar" role="status"\(bar.isEmpty ? " hidden" : "")>\(bar)</div>
       <main id="main" tabindex="-1">
+      <h1 class="unseen">\(title)</h1>
       \(body)
       </main>
-      <footer><p>\(gallery.sources.count) \(gallery.sources.count == 1 ? "feed" : "feeds"), looked at every \(gallery.every.text). \
+      <footer><p>Checked every \(gallery.every.text). \
       <a href="/feed.json">JSON Feed</a> · <a href="/feed.atom">Atom</a></p></footer>
       </body>
       </html>
 
       """
   }
-}
 
-/// How the feeds are.
-enum HealthPage {
-  static func text(_ gallery: Gallery) -> String {
-    let now = Date()
-    var rows = ""
-    for source in gallery.sources {
-      let state =
-        switch source.origin {
-        case .loading: "loading"
-        case .server: "well"
-        case .saved(let date, let reason): "away; saved \(GalleryPage.age(date, now)), because: \(reason.markup)"
-        case .nowhere(let reason): "nothing to show: \(reason.markup)"
-        }
-      rows += """
-        <tr><th scope="row"><bdi>\(source.name.markup)</bdi><br><small><bdi>\(source.address.shown.markup)</bdi></small></th>\
-        <td class="\(source.trouble == nil ? "well" : "away")">\(state)</td>\
-        <td>\(source.checked.map { GalleryPage.age($0, now) } ?? "never")</td><td>\(source.entries.count)</td>\
-        <td>\(source.checks)</td><td>\(source.failures)</td></tr>
-
-        """
+  /// Which servers are away.
+  private static func bar(_ gallery: Gallery) -> String {
+    let away = gallery.sources.filter { $0.trouble != nil }
+    guard !away.isEmpty else { return "" }
+    let named = away.map { source in
+      "<bdi>\(source.name.markup)</bdi> is away\(source.entries.isEmpty ? "" : "; its saved pictures are shown")."
     }
-    return GalleryPage.frame(
-      gallery, title: "Health", current: "/health",
-      """
-      <div class="scrolling" tabindex="0" role="region" aria-label="Feeds"><table>
-      <thead><tr><th scope="col">Feed</th><th scope="col">State</th><th scope="col">Checked</th>\
-      <th scope="col">Pictures</th><th scope="col">Checks</th><th scope="col">Failures</th></tr></thead>
-      <tbody>
-      \(rows)</tbody></table></div>
-      """)
+    let text =
+      away.count > mostNamed
+      ? "\(away.count) of \(gallery.sources.count) feeds are away." : named.joined(separator: " ")
+    return "\(text) <a href=\"/health\">Why</a>"
   }
+
+  private static func count(_ count: Int, _ word: String) -> String {
+    "\(number(count)) \(word)\(count == 1 ? "" : "s")"
+  }
+
+  static func number(_ number: Int) -> String { number.formatted(.number.locale(Locale(identifier: "en_US"))) }
 }

@@ -57,6 +57,10 @@ struct ServeCommand: ParsableCommand {
 
   func validate() throws {
     guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
+    guard host == "localhost" || Door.isAddress(host) else {
+      throw ValidationError(
+        "--host needs an address of this machine in numbers: 0.0.0.0 for all, or one of those that ip address shows.")
+    }
     if let token, token.isEmpty || !token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !";,\"&+%#".utf8.contains($0) }) {
       throw ValidationError("--token needs letters and digits.")
     }
@@ -82,9 +86,18 @@ struct ServeCommand: ParsableCommand {
       }
       session.print(Array("\(site.place(port: server.address?.port ?? port))\n".utf8))
     } catch {
-      session.fail("\(error)".printable)
+      session.fail("\(error)\(Self.advice(error.code))".printable)
     }
     try session.finish(closing: store)
+  }
+
+  private static func advice(_ code: Int32) -> String {
+    switch code {
+    case EADDRINUSE: "; another program listens there: choose another --port, or 0 for any that is free"
+    case EACCES: "; ports below 1024 are for the administrator: choose another --port"
+    case EADDRNOTAVAIL: "; this machine does not have that address: choose another --host"
+    default: ""
+    }
   }
 
   /// The pictures, kept beside the feeds.

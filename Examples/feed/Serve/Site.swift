@@ -31,7 +31,9 @@ struct Site {
     func show(_ path: String, _ type: String, _ text: @escaping (HTTPServer.Request) -> String) {
       routes.get(path) { request in Self.answer(request, type, text(request), door) }
     }
-    show("/", "text/html; charset=utf-8") { GalleryPage.text(gallery, from: Int($0.query("from") ?? "") ?? 0) }
+    show("/", "text/html; charset=utf-8") {
+      GalleryPage.text(gallery, from: Int($0.query("from") ?? "") ?? 0, after: $0.query("after"))
+    }
     show("/health", "text/html; charset=utf-8") { _ in HealthPage.text(gallery) }
     show("/feed.json", "application/feed+json; charset=utf-8") { GalleryFeeds.json(gallery, at: base($0), suffix) }
     show("/feed.atom", "application/atom+xml; charset=utf-8") { GalleryFeeds.atom(gallery, at: base($0), suffix) }
@@ -58,7 +60,7 @@ struct Site {
           headers: [
             "Content-Type": picture.type, "ETag": "\"\(picture.tag)\"", "Cache-Control": "private, max-age=3600",
           ], body: picture.bytes)
-        Self.protect(&response)
+        Self.protect(&response, as: Self.picturePolicy)
         return response
       }
       .eraseToAnyPublisher()
@@ -66,8 +68,11 @@ struct Site {
     return routes
   }
 
-  /// Under which address the client reached this.
-  private func base(_ request: HTTPServer.Request) -> String { "http://\(request.host ?? "localhost")" }
+  /// Under which address the client reached this. A proxy says so when that is by TLS.
+  private func base(_ request: HTTPServer.Request) -> String {
+    let isSecure = request.headers["X-Forwarded-Proto"]?.lowercased() == "https"
+    return "\(isSecure ? "https" : "http")://\(request.host ?? "localhost")"
+  }
   /// What makes an address of a picture complete for a reader that has no cookies.
   private var suffix: String { door.token.map { "?token=\($0)" } ?? "" }
 
@@ -90,15 +95,18 @@ struct Site {
   }
 
   /// A page may show what is from here, and be shown nowhere else.
-  static func protect(_ response: inout HTTPServer.Response) {
+  private static let pagePolicy =
+    "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
+    + "form-action 'none'; frame-ancestors 'none'"
+  /// A picture that is opened by itself stands in a page of the browser's own, which has a style.
+  private static let picturePolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+
+  static func protect(_ response: inout HTTPServer.Response, as policy: String = pagePolicy) {
     for (name, value) in [
-      (
-        "Content-Security-Policy",
-        "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; "
-          + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-      ),
-      ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
-      ("Cross-Origin-Resource-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
+      ("Content-Security-Policy", policy), ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+      ("X-Frame-Options", "DENY"), ("Cross-Origin-Resource-Policy", "same-origin"),
+      ("Cross-Origin-Opener-Policy", "same-origin"),
     ] {
       response.headers[name] = value
     }

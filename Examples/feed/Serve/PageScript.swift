@@ -1,0 +1,240 @@
+extension PageAssets {
+  static let script = #"""
+    "use strict";
+    const list = document.getElementById("gallery");
+    const bar = document.getElementById("bar");
+    const body = document.body;
+    let version = Number(body.dataset.version);
+    let isBusy = false, isNeededAgain = false;
+
+    // A picture that does not come says so.
+    const missing = (image) => image.closest(".picture")?.classList.add("missing");
+    document.addEventListener("error", (event) => { if (event.target.tagName === "IMG") missing(event.target); }, true);
+    for (const image of document.images)
+      if (image.complete && image.naturalWidth === 0 && image.currentSrc) missing(image);
+
+    async function page(address) {
+      const answer = await fetch(address, { headers: { Accept: "text/html" } });
+      if (!answer.ok) throw new Error(String(answer.status));
+      return new DOMParser().parseFromString(await answer.text(), "text/html");
+    }
+
+    // Takes over what is new; what is here already stays where it is.
+    async function refresh() {
+      if (isBusy) { isNeededAgain = true; return; }
+      isBusy = true;
+      try {
+        const fresh = await page(location.pathname + location.search);
+        version = Number(fresh.body.dataset.version);
+        for (const id of ["bar", "count"]) take(id, fresh);
+        if (!list) take("main", fresh);
+        else if (fresh.body.dataset.run !== body.dataset.run) replace(fresh);
+        else merge(fresh);
+        body.dataset.run = fresh.body.dataset.run;
+      } catch { /* The stream says when the server is back. */ }
+      isBusy = false;
+      if (isNeededAgain) { isNeededAgain = false; refresh(); }
+    }
+    function take(id, fresh) {
+      const here = document.getElementById(id), there = fresh.getElementById(id);
+      // A reader would say again what has not changed.
+      if (here.innerHTML !== there.innerHTML) here.replaceChildren(...there.childNodes);
+      here.hidden = there.hidden;
+    }
+
+    // Another run of the server has other addresses for its pictures.
+    function replace(fresh) {
+      list.replaceChildren(...fresh.querySelectorAll("#gallery > li"));
+      for (const id of ["more", "empty"]) document.getElementById(id)?.remove();
+      const empty = fresh.getElementById("empty");
+      if (empty) list.after(document.importNode(empty, true));
+      addMore(fresh);
+    }
+
+    function merge(fresh) {
+      const items = [...fresh.querySelectorAll("#gallery > li")];
+      for (const item of items) {
+        const about = document.getElementById(item.id)?.querySelector(".about"), now = item.querySelector(".about");
+        if (about && about.innerHTML !== now.innerHTML) about.replaceChildren(...document.importNode(now, true).childNodes);
+      }
+      const added = items.filter((item) => !document.getElementById(item.id)).length;
+      // In a grid, one more at the beginning moves all: who looks at others is asked first.
+      isHeld = added > 0 && list.childElementCount > 0 && scrollY >= 300;
+      if (added) announce(`${added}${added === items.length ? " or more" : ""} new picture${added === 1 ? "" : "s"}`);
+      if (isHeld) return;
+      const last = items.findLast((item) => document.getElementById(item.id));
+      // With nothing in common there would be a gap.
+      if (list.childElementCount && !last) return replace(fresh);
+      const there = new Set(items.map((item) => item.id));
+      if (last) for (const card of [...list.children]) {
+        if (card.id === last.id) break;
+        if (!there.has(card.id)) card.remove();
+      }
+      let before = list.firstElementChild;
+      for (const item of items) {
+        const here = document.getElementById(item.id);
+        if (here) {
+          before = here.nextElementSibling;
+        } else {
+          item.classList.add("new");
+          list.insertBefore(document.importNode(item, true), before);
+        }
+      }
+      if (list.childElementCount) document.getElementById("empty")?.remove();
+      // Where the list ends as the page does, what follows that follows this.
+      if (!document.getElementById("more") && list.lastElementChild?.id === items.at(-1)?.id) addMore(fresh);
+    }
+
+    // Says what has arrived, also with a screen reader; further down, a button leads to it.
+    const news = document.getElementById("news"), said = document.getElementById("said");
+    let isHeld = false;
+    function announce(text) {
+      said.textContent = text;
+      news.textContent = `↑ ${text}`;
+      news.hidden = !isHeld;
+    }
+    function showNews() {
+      if (!isHeld) return;
+      isHeld = false;
+      news.hidden = true;
+      return refresh();
+    }
+    news?.addEventListener("click", async () => {
+      scrollTo({ top: 0 });
+      await showNews();
+      list.querySelector("a")?.focus({ preventScroll: true });
+    });
+    addEventListener("scroll", () => { if (scrollY < 300) showNews(); }, { passive: true });
+
+    // More is loaded when its link is reached or chosen.
+    const watcher = new IntersectionObserver(
+      (seen) => { if (seen.some((one) => one.isIntersecting)) more(); }, { rootMargin: "600px" });
+    let isLoading = false;
+    async function more() {
+      const link = document.getElementById("more");
+      if (!link || isLoading) return;
+      isLoading = true;
+      try {
+        const fresh = await page(link.href);
+        const hadFocus = document.activeElement === link;
+        link.remove();
+        let first = null;
+        for (const item of fresh.querySelectorAll("#gallery > li")) {
+          if (document.getElementById(item.id)) continue;
+          const added = document.importNode(item, true);
+          list.append(added);
+          first ??= added;
+        }
+        if (hadFocus) first?.querySelector("a").focus();
+        addMore(fresh);
+      } catch { /* The link stays. */ }
+      isLoading = false;
+    }
+    function addMore(fresh) {
+      const link = fresh.getElementById("more");
+      if (!link) return;
+      document.querySelector(".pages").append(document.importNode(link, true));
+      watcher.observe(document.getElementById("more"));
+    }
+    const isPlain = (event) => !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+    if (list) {
+      document.addEventListener("click", (event) => {
+        if (!isPlain(event)) return;
+        const picture = event.target.closest("#gallery .picture");
+        if (event.target.id === "more") { event.preventDefault(); more(); }
+        else if (picture) { event.preventDefault(); enlarge(picture.closest("li")); }
+      });
+      const link = document.getElementById("more");
+      if (link) watcher.observe(link);
+    }
+
+    // Arrow keys lead from picture to picture.
+    list?.addEventListener("keydown", (event) => {
+      const here = event.target.closest("li");
+      if (!here || event.altKey || event.ctrlKey || event.metaKey) return;
+      const all = [...list.children], index = all.indexOf(here);
+      const columns = all.filter((one) => one.offsetTop === all[0].offsetTop).length;
+      const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns, j: 1, k: -1,
+        Home: -index, End: all.length - 1 - index }[event.key];
+      if (step === undefined || !all[index + step]) return;
+      event.preventDefault();
+      all[index + step].querySelector("a").focus();
+    });
+
+    // One picture, as large as the window, and from there to its neighbours. The page stays as it is behind it.
+    const large = document.getElementById("large");
+    let shown = null;
+    function enlarge(card) {
+      if (!card) return;
+      shown = card;
+      const link = card.querySelector(".picture"), old = large.querySelector("img"), image = new Image();
+      image.alt = link.querySelector("img").alt;
+      image.src = link.href;
+      old.replaceWith(image);
+      large.querySelector("p").textContent =
+        [...card.querySelectorAll(".description, .place")].map((one) => one.textContent).join(" · ");
+      large.querySelector("[value=previous]").disabled = !card.previousElementSibling;
+      large.querySelector("[value=next]").disabled = !card.nextElementSibling;
+      if (!large.open) large.showModal();
+    }
+    function step(name) {
+      if (name === "close") return large.close();
+      enlarge(name === "next" ? shown?.nextElementSibling : shown?.previousElementSibling);
+      if (!shown?.nextElementSibling) more();
+    }
+    large?.addEventListener("click", (event) => { if (event.target.value) step(event.target.value); });
+    large?.addEventListener("keydown", (event) => {
+      const name = { ArrowRight: "next", j: "next", ArrowLeft: "previous", k: "previous" }[event.key];
+      if (name && isPlain(event)) { event.preventDefault(); step(name); }
+    });
+    large?.addEventListener("close", () => {
+      large.querySelector("img").removeAttribute("src");
+      shown?.querySelector("a").focus();
+    });
+
+    // Ages grow while the page is open.
+    function age(seconds) {
+      for (const [name, length] of [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]]) {
+        const count = Math.floor(seconds / length);
+        if (count > 0) return `${count} ${name}${count === 1 ? "" : "s"} ago`;
+      }
+      return "just now";
+    }
+    function grow() {
+      for (const time of document.querySelectorAll("time[datetime]")) {
+        const text = age((Date.now() - Date.parse(time.dateTime)) / 1000);
+        if (time.textContent !== text) time.textContent = text;
+      }
+    }
+    // A check that brings nothing new is no event, and stands on the page of health.
+    setInterval(() => { if (!document.hidden) list ? grow() : refresh(); }, 10_000);
+
+    // Live while it is seen: a browser has six connections for all pages of one server.
+    let events = null, isLost = false, retry = 0;
+    function listen() {
+      events?.close();
+      clearTimeout(retry);
+      events = new EventSource("/events");
+      const changed = (event) => {
+        const now = JSON.parse(event.data);
+        if (now.run !== body.dataset.run || now.version > version) refresh();
+      };
+      for (const name of ["hello", "items", "health", "reset"]) events.addEventListener(name, changed);
+      events.addEventListener("open", () => { if (isLost) { isLost = false; refresh(); } });
+      events.addEventListener("error", () => {
+        isLost = true;
+        bar.textContent = "This page has lost its server, and tries again. It may not be up to date.";
+        bar.hidden = false;
+        // A browser tries again by itself, unless it has got another answer.
+        if (events.readyState === EventSource.CLOSED) retry = setTimeout(listen, 5_000);
+      });
+    }
+    function look() {
+      if (document.hidden) { events?.close(); events = null; clearTimeout(retry); }
+      else if (!events) { grow(); listen(); }
+    }
+    document.addEventListener("visibilitychange", look);
+    look();
+
+    """#
+}

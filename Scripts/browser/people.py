@@ -1,0 +1,122 @@
+"""What visits of `feed serve` have in common."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+from axe_playwright_python.sync_playwright import Axe
+
+WIDE = {"width": 1280, "height": 900}
+began = time.monotonic()
+
+
+def expect(what, value, wanted=True):
+    if value != wanted:
+        raise AssertionError(f"{what}: {value!r}, and {wanted!r} was expected")
+    print(f"ok {time.monotonic() - began:5.1f} s: {what}", flush=True)
+
+
+def until(page, expression):
+    """Waits until it is true. Playwright's own wait is refused by the page's policy."""
+    deadline = time.monotonic() + 30
+    while not page.evaluate(expression):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within 30 s: {expression}")
+        page.wait_for_timeout(30)
+
+
+class Gallery:
+    """A `feed serve`, which can be ended and begun again on its port."""
+
+    def __init__(self, program, *arguments):
+        self.command = [program, "serve", "--every", "200ms", *arguments]
+        self.port = 0
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([*self.command, "--port", str(self.port)], stdout=subprocess.PIPE, text=True)
+        self.printed = self.process.stdout.readline().strip()
+        if not self.printed:
+            raise AssertionError(f"no page's address from {' '.join(self.process.args)}")
+        self.address = self.printed.split("?")[0]
+        self.port = int(self.address.rstrip("/").rsplit(":", 1)[1])
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+        self.process.stdout.close()
+
+    def text(self, path):
+        return urllib.request.urlopen(f"{self.address}{path}").read().decode()
+
+    def count(self):
+        """How many pictures it has."""
+        return sum(int(value) for value in re.findall(r"^feed_images{.*} (\d+)$", self.text("metrics"), re.MULTILINE))
+
+    def ready(self):
+        while re.search(r"^feed_checks_total{.*} 0$", self.text("metrics"), re.MULTILINE):
+            time.sleep(0.05)
+
+
+class People:
+    """Visitors, and what their browsers complained of."""
+
+    def __init__(self, browser, pictures):
+        self.browser = browser
+        self.pictures = pictures
+        self.complaints = []
+        self.pages = []
+
+    def page(self, home, context=None, **options):
+        """A page that may ask `home` alone, and run what is its own."""
+        complaints = self.complaints
+        page = (context or self.browser.new_context(**{"viewport": WIDE, **options})).new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
+        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda asked: None if asked.url.startswith(home) else complaints.append(asked.url))
+        self.pages.append(page)
+        return page
+
+    def visit(self, address, home=None, **options):
+        page = self.page(home or address.split("?")[0], **options)
+        page.goto(address)
+        page.wait_for_selector("#gallery > li")
+        return page
+
+    def leave(self, page):
+        self.pages.remove(page)
+        page.context.close()
+
+    def keep(self, page, name):
+        """A picture of what is seen, when pictures are there and nothing moves."""
+        seen = "one => { const place = one.getBoundingClientRect(); return place.top < innerHeight && place.bottom > 0; }"
+        until(
+            page, f"[...document.querySelectorAll('#gallery img')].filter({seen})"
+            ".every(one => one.complete && document.getAnimations().length === 0)")
+        page.screenshot(path=f"{self.pictures}/{name}.png")
+
+    def accessible(self, page, name):
+        found = Axe().run(page).response["violations"]
+        expect(f"axe-core finds nothing: {name}", [(one["id"], one["nodes"][0]["html"]) for one in found], [])
+
+    def failed(self):
+        """The last page that was looked at."""
+        if self.pages:
+            self.pages[-1].screenshot(path=f"{self.pictures}/failure.png")
+            print(f"see {self.pictures}/failure.png", file=sys.stderr)
+
+
+def cards(page):
+    return page.locator("#gallery > li").count()
+
+
+def status(address, **headers):
+    try:
+        return urllib.request.urlopen(urllib.request.Request(address, headers=headers)).status
+    except urllib.error.HTTPError as error:
+        return error.code
