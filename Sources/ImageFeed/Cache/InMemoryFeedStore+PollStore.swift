@@ -14,7 +14,13 @@ extension InMemoryFeedStore: PollStore {
     return polls.withLock { $0.claim(claim, validators) }
   }
 
-  public func record(_ record: PollRecord) throws(FeedStoreError) { polls.withLock { $0.record(record) } }
+  @discardableResult public func record(_ record: PollRecord, now: Date) throws(FeedStoreError) -> Bool {
+    if let renewal = record.renewal {
+      guard try renew(for: record.feed.address, with: renewal, now: now) != nil else { return false }
+    }
+    polls.withLock { $0.record(record) }
+    return true
+  }
 
   public func release(_ host: HostHealth) throws(FeedStoreError) {
     polls.withLock { $0.release(host) }

@@ -75,7 +75,7 @@ extension FeedValidators {
 
 extension String {
   fileprivate var asValidator: String? {
-    let isSendable = utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && !contains("\u{FFFD}")
+    let isSendable = utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && !unicodeScalars.contains("\u{FFFD}")
     return isSendable && !isEmpty && utf8.count <= 4096 ? self : nil
   }
 }

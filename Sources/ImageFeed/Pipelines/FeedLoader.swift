@@ -125,6 +125,12 @@ public struct FeedLoader {
       .mapFeed(options.formats, within: options.limits, on: scheduler)
   }
 
+  /// The request that names validators; `nil` when another address gave them.
+  func conditionalRequest(since known: FeedValidators) -> HTTPRequest? {
+    let request = request(at: url, since: known)
+    return request.headers.isEmpty ? nil : request
+  }
+
   private func request(at url: URL, since known: FeedValidators = FeedValidators()) -> HTTPRequest {
     HTTPRequest(
       url, timeout: options.timeout, maxBodyBytes: options.maxBodyBytes,

@@ -2,49 +2,67 @@ import FeedStream
 import Foundation
 
 /// One poll of one feed: claim, ask, judge, record.
-struct FeedPoll {
-  enum Ending {
+///
+/// Ten thousand of these may be under way in an hour, most of which find nothing new: so it takes its steps one by one
+/// and builds the chain of a load only for what has to be read.
+final class FeedPoll: Cancellable {
+  indirect enum Ending {
     /// Its host is closed until then.
     case postponed(FeedHealth, until: Date)
     /// Another process was quicker.
     case polledByAnother(FeedHealth)
-    case ended(FeedHealth, HostHealth, FeedResult)
-  }
-
-  private enum ClaimAnswer {
-    case verdict(PollVerdict)
-    case storeFailed(FeedHealth)
+    /// Without a result, nothing has changed of what was shown. What is saved and shown has these validators.
+    case ended(FeedHealth, HostHealth, FeedResult?, shown: FeedValidators?)
   }
 
   private let feed: PolledAddress
-  private let health: FeedHealth
   private let host: String
+  /// The validators of what was shown last, if that is still to be seen.
+  private let shown: FeedValidators?
   private let poller: FeedPoller
+  private let desk: PollDesk
+  private var random: PollRandom
+  private let witness: PollWitness
+  /// As it was before, and as it is noted now that the request is sent.
+  private let before: FeedHealth
+  private var health: FeedHealth
+  private var ended: ((Ending) -> Void)?
+  private var steps: [any Cancellable] = []
 
-  init(of feed: PolledAddress, _ health: FeedHealth, host: String, in poller: FeedPoller) {
+  /// - Parameters:
+  ///   - seed: determines how due times are spread.
+  ///   - ended: is given the ending, unless this is cancelled before.
+  init(
+    of feed: PolledAddress, _ health: FeedHealth, host: String, shown: FeedValidators?, in poller: FeedPoller,
+    _ desk: PollDesk, seed: UInt64, ended: @escaping (Ending) -> Void
+  ) {
     self.feed = feed
+    self.before = health
     self.health = health
     self.host = host
+    self.shown = shown
     self.poller = poller
+    self.desk = desk
+    self.ended = ended
+    random = PollRandom(seed: seed)
+    witness = PollWitness(client: feed.client ?? poller.client)
   }
 
-  /// Begins, and reports the ending unless the result is cancelled before.
-  ///
-  /// - Parameter seed: determines how due times are spread.
-  func begin(using seed: UInt64, _ ended: @escaping (Ending) -> Void) -> any Cancellable {
-    claimed(using: seed)
-      .flatMap { answer -> AnyPublisher<Ending, Never> in
-        switch answer {
-        case .verdict(.hostIsClosed(let host)): Just(.postponed(health, until: host.opens)).eraseToAnyPublisher()
-        case .verdict(.notDue(let health)): Just(.polledByAnother(health)).eraseToAnyPublisher()
-        case .verdict(.granted(let health, let known)): asked(health, since: known, seed)
-        case .storeFailed(let health): asked(health, since: nil, seed)
-        }
-      }
-      .sink(receiveValue: ended)
+  func cancel() {
+    ended = nil
+    for step in steps { step.cancel() }
+    steps = []
   }
 
-  private func claimed(using seed: UInt64) -> AnyPublisher<ClaimAnswer, Never> {
+  private func end(_ ending: Ending) {
+    let ended = self.ended.take()
+    steps = []
+    ended?(ending)
+  }
+
+  // MARK: Claim
+
+  func begin() {
     let now = poller.cache.now()
     let wait = feed.interval ?? .seconds(health.adaptiveInterval(at: now))
     var wish = health
@@ -52,37 +70,95 @@ struct FeedPoll {
     let claim = PollClaim(
       feed: wish, host: host, now: now, lease: feed.options.timeout + .seconds(5), gap: poller.gap(for: feed),
       dueIfLost: now + wait.seconds)
-    let (store, report) = (poller.store, poller.options.report)
-    return poller.cache.worker.publisher { () throws(FeedStoreError) in try store.claim(claim) }
-      .map(ClaimAnswer.verdict)
-      .catch { error -> Just<ClaimAnswer> in
-        // Without a store, this process' own memory has to do.
-        report(error)
-        var health = claim.feed
-        health.asked = now
-        return Just(.storeFailed(health))
-      }
-      .eraseToAnyPublisher()
+    steps.append(desk.claim(claim) { [self] in claimed(claim, $0) })
   }
 
-  private func asked(_ health: FeedHealth, since known: FeedValidators?, _ seed: UInt64) -> AnyPublisher<Ending, Never>
-  {
-    let witness = PollWitness(client: feed.client ?? poller.client)
-    return FeedLoader(
+  private func claimed(_ claim: PollClaim, _ verdict: Result<PollVerdict, FeedStoreError>) {
+    switch verdict {
+    case .success(.hostIsClosed(let host)): end(.postponed(before, until: host.opens))
+    case .success(.notDue(let health)): end(.polledByAnother(health))
+    case .success(.granted(let health, let known)):
+      self.health = health
+      ask(since: known)
+    case .failure(let error):
+      // Without a store, this process' own memory has to do.
+      poller.options.report(error)
+      health = claim.feed
+      health.asked = claim.now
+      load(since: nil)
+    }
+  }
+
+  // MARK: Ask
+
+  private func ask(since known: FeedValidators) {
+    // Only what this process has shown need not be read once more when nothing has changed.
+    guard known == shown, let request = loader(since: known).conditionalRequest(since: known) else {
+      return load(since: known)
+    }
+    steps.append(
+      witness.ask(request).sink { [self] isUnchanged in isUnchanged ? renew(since: known) : load(since: known) })
+  }
+
+  private func load(since known: FeedValidators?) {
+    var result: FeedResult?
+    let subscription = loader(since: known).load().asResult().sink { [self] _ in
+      // By now what has come is saved, and known to be new or not.
+      if let result { judge(result, since: known) }
+    } receiveValue: {
+      result = $0
+    }
+    steps.append(subscription)
+  }
+
+  private func loader(since known: FeedValidators?) -> FeedLoader {
+    FeedLoader(
       feed.address, asking: health.requestAddress, since: known, client: witness, cache: poller.cache,
-      on: poller.scheduler, options: feed.options, onSaved: { witness.replacement = $0 }
-    )
-    .load().asResult()
-    .flatMap { result in recorded(result, witness, health, seed) }
-    .eraseToAnyPublisher()
+      on: poller.scheduler, options: feed.options, onSaved: { [witness] in witness.replacement = $0 })
   }
 
-  private func recorded(
-    _ result: FeedResult, _ witness: PollWitness, _ health: FeedHealth, _ seed: UInt64
-  ) -> AnyPublisher<Ending, Never> {
+  // MARK: Judge and record
+
+  /// Notes that nothing has changed, and renews the saved feed with the same transaction, without reading it.
+  private func renew(since known: FeedValidators) {
+    var record = record(of: nil)
+    let validators = known.updated(by: witness.validators)
+    record.renewal = FeedRenewal(timestamp: health.asked ?? record.decision.time, since: known, validators: validators)
+    note(record, nil, shown: validators, orElse: { [self] in load(since: known) })
+  }
+
+  private func judge(_ result: FeedResult, since known: FeedValidators?) {
+    let isCurrent = witness.isUnchanged && (try? result.get().source.isRemote) == true
+    note(record(of: result), result, shown: isCurrent ? known?.updated(by: witness.validators) : nil)
+  }
+
+  /// - Parameter otherwise: what to do when something else is saved by now than what was to be renewed.
+  private func note(
+    _ record: PollRecord, _ result: FeedResult?, shown: FeedValidators?, orElse otherwise: @escaping () -> Void = {}
+  ) {
+    let noted = desk.record(record, now: poller.cache.now()) { [self] answer in
+      switch answer {
+      case .success(false): return otherwise()
+      case .success(true): break
+      case .failure(let error): poller.options.report(error)
+      }
+      poller.options.onDecision(feed.address, record.decision)
+      end(.ended(record.feed, record.host, result, shown: shown))
+    }
+    steps.append(noted)
+  }
+
+  /// What follows from a result; from none when nothing has changed.
+  private func record(of result: FeedResult?) -> PollRecord {
     let now = poller.cache.now()
     let (facts, text) = witness.facts(of: result, now: now)
-    var (health, host, random) = (health, HostHealth(name: self.host), PollRandom(seed: seed))
+    var (health, host) = (health, HostHealth(name: host))
+    if facts.outcome == .noAnswer(wasAsked: false) {
+      // A request that did not reach the server was none.
+      health.askedForAll = before.askedForAll
+    } else if !witness.wasConditional {
+      health.askedForAll = health.asked
+    }
     health.note(facts, text, now: now)
     let due = Schedule(every: feed.interval).due(after: facts, health, now: now, using: &random)
     health.interval = feed.interval?.seconds
@@ -94,25 +170,7 @@ struct FeedPoll {
     }
     let decision = PollDecision(
       time: health.asked ?? now, request: witness.wasConditional ? "changes" : "all of it", outcome: text,
-      due: due.date,
-      rule: due.rule, reason: due.reason)
-    let (store, record) = (poller.store, PollRecord(feed: health, host: host, decision: decision))
-    return poller.cache.worker.publisher { () throws(FeedStoreError) in try store.record(record) }
-      .explained(decision, of: feed.address, to: poller.options)
-      .map { Ending.ended(record.feed, record.host, result) }
-      .eraseToAnyPublisher()
-  }
-}
-
-extension Publisher where Output == Void, Failure == FeedStoreError {
-  /// Reports a decision when it is saved, or when it turns out that it cannot be.
-  fileprivate func explained(
-    _ decision: PollDecision, of address: URL, to options: FeedPoller.Options
-  ) -> some Publisher<Void, Never> {
-    self.catch { error in
-      options.report(error)
-      return Just(())
-    }
-    .handleEvents(receiveOutput: { options.onDecision(address, decision) })
+      due: due.date, rule: due.rule, reason: due.reason)
+    return PollRecord(feed: health, host: host, decision: decision)
   }
 }

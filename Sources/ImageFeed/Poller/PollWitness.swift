@@ -9,6 +9,8 @@ final class PollWitness: HTTPClient {
   private(set) var wasConditional = false
   /// The address of the first request; others are those of the feed that a web page names.
   private var first: URL?
+  /// An answer that has come already, for the chain of a load.
+  private var held: Result<StreamingResponse, HTTPError>?
   /// How the feed was saved, once it is.
   var replacement: FeedReplacement?
 
@@ -24,7 +26,18 @@ final class PollWitness: HTTPClient {
       .eraseToAnyPublisher()
   }
 
+  /// Sends a request and keeps its answer for the next that asks.
+  ///
+  /// - Returns: true when nothing has changed.
+  func ask(_ request: HTTPRequest) -> some Publisher<Bool, Never> {
+    open(request).asResult().map { [self] answer in
+      held = answer
+      return isUnchanged && (try? answer.get()) != nil
+    }
+  }
+
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    if let held = held.take() { return held.publisher.eraseToAnyPublisher() }
     note(request)
     return client.open(request)
       .handleEvents(receiveOutput: { [self] response in
@@ -40,23 +53,31 @@ final class PollWitness: HTTPClient {
     first = first ?? request.url
   }
 
-  /// What a load ended with, as far as it matters for the next one, and in words.
-  func facts(of result: FeedResult, now: Date) -> (AnswerFacts, String) {
+  /// True when the server said that nothing has changed.
+  var isUnchanged: Bool { head?.status == 304 }
+
+  /// Those of the last answer.
+  var validators: FeedValidators { head.map { FeedValidators($0.headers) } ?? FeedValidators() }
+
+  /// What a load ended with, as far as it matters for the next one, and in words; without a result, nothing has changed.
+  func facts(of result: FeedResult?, now: Date) -> (AnswerFacts, String) {
     var facts = head.map { AnswerFacts($0, now: now) } ?? AnswerFacts(.noAnswer(wasAsked: false))
     if head?.redirects.first?.from != first { facts.movedTo = nil }
     switch result {
+    case nil: return (facts, "status 304, not changed")
     case .success(let feed):
       if case .cache(_, _, let reason) = feed.source {
         facts.outcome = reason.outcome
         return (facts, "\(reason)")
       }
-      let isSame = replacement.map { $0 != .replaced } ?? (head?.status == 304)
+      let isSame = replacement.map { $0 != .replaced } ?? isUnchanged
       facts.outcome = isSame ? .unchanged : .changed
       facts.hints = feed.images.polling
       let status = head.map { "status \($0.status), " } ?? ""
       return (facts, status + (isSame ? "not changed" : "changed, \(feed.images.count) images"))
     case .failure(let error):
       facts.outcome = error.remote.outcome
+      facts.isSaved = !error.cache.isLoss
       return (facts, "\(error.remote)")
     }
   }
@@ -74,6 +95,16 @@ extension RemoteFeedError {
   }
 
   var isNotDue: Bool { if case .notDue = self { true } else { false } }
+}
+
+extension CacheMiss {
+  /// True when nothing is saved any more.
+  fileprivate var isLoss: Bool {
+    switch self {
+    case .empty, .expired(_, .deleted): true
+    case .notAsked, .expired, .failed: false
+    }
+  }
 }
 
 extension HTTPError.Kind {

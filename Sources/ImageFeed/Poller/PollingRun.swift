@@ -10,6 +10,8 @@ final class PollingRun: Subscription {
     var health: FeedHealth
     /// What was delivered last.
     var shown: ShownMark?
+    /// The validators of the saved feed, while that is what was delivered last as the server's.
+    var validators: FeedValidators?
     /// The poll that is running.
     var poll: (any Cancellable)?
   }
@@ -23,6 +25,7 @@ final class PollingRun: Subscription {
   let poller: FeedPoller
   var members: [Member] = []
   var queue: PollQueue
+  private let desk: PollDesk
   private var random: PollRandom
   private var receive: ((PolledFeed) -> Subscribers.Demand)?
   private var finish: (() -> Void)?
@@ -44,6 +47,7 @@ final class PollingRun: Subscription {
     self.poller = poller
     self.receive = receive
     self.finish = finish
+    desk = PollDesk(poller.store, poller.cache.worker)
     queue = PollQueue(limit: poller.options.maxRunning)
     random = PollRandom(seed: poller.options.seed)
   }
@@ -169,10 +173,14 @@ final class PollingRun: Subscription {
   // MARK: One poll
 
   private func poll(_ index: Int) {
-    let poll = FeedPoll(of: members[index].polled, members[index].health, host: members[index].host, in: poller)
-    members[index].poll = poll.begin(using: random.next()) { [weak self] ending in
+    let poll = FeedPoll(
+      of: members[index].polled, members[index].health, host: members[index].host, shown: members[index].validators,
+      in: poller, desk, seed: random.next()
+    ) { [weak self] ending in
       self?.ended(index, ending)
     }
+    members[index].poll = poll
+    poll.begin()
   }
 
   private func ended(_ index: Int, _ ending: FeedPoll.Ending) {
@@ -187,11 +195,12 @@ final class PollingRun: Subscription {
       members[index].health = health
       queue.ended(index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: -.infinity)
       toShow.append(index)
-    case .ended(let health, let host, let result):
+    case .ended(let health, let host, let result, let validators):
       members[index].health = health
+      members[index].validators = validators
       queue.ended(
         index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: host.opens.timeIntervalSince1970)
-      show(result, of: index)
+      if let result { show(result, of: index) }
     }
     pump()
   }
@@ -218,6 +227,7 @@ final class PollingRun: Subscription {
       .asResult()
       .sink { [weak self] result in
         self?.isShowing = false
+        self?.members[index].validators = nil
         self?.show(result, of: index)
         self?.pump()
       }

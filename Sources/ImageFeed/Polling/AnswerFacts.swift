@@ -33,6 +33,8 @@ public struct AnswerFacts: Hashable, Sendable {
   public var hints: PollingHints?
   /// Where a chain of permanent redirects alone led to.
   public var movedTo: URL?
+  /// False when nothing is saved of the feed any more: it can be asked for only as a whole.
+  public var isSaved = true
 
   public init(
     _ outcome: Outcome, freshness: Freshness? = nil, retryAfter: Duration? = nil, hints: PollingHints? = nil,
@@ -65,8 +67,8 @@ extension AnswerFacts.Freshness {
   /// - Parameter now: by which `Expires` is measured where the answer has no `Date`.
   public init?(_ headers: HTTPHeaders, now: Date) {
     let age = headers["Age"].flatMap { Int($0) }.map { max(0, $0) } ?? 0
-    let ages = headers.lazy.filter { $0.name.lowercased() == "cache-control" }
-      .flatMap { $0.value.split(separator: ",") }
+    let ages = headers.values(of: "Cache-Control")
+      .flatMap { $0.split(separator: ",") }
       .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
       .filter { $0.hasPrefix("max-age") }
       .map { Self.seconds(in: String($0.drop { $0 != "=" }.dropFirst()).trimmingCharacters(in: ["\"", " "])) ?? 0 }
@@ -97,7 +99,8 @@ extension AnswerFacts {
     if let seconds = Freshness.seconds(in: text) { return .seconds(seconds) }
     guard let date = HTTPDate.parse(text, now: now) else { return nil }
     let reference = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
-    return .seconds(max(0, Int(min(date.timeIntervalSince(reference), 1e9))))
+    // To the fraction: a pause that ends a second before the date is no pause.
+    return .seconds(max(0, min(date.timeIntervalSince(reference), 1e9)))
   }
 
   /// Reads everything that the head of an answer says. The outcome is that of its status; what its body is, others decide.

@@ -18,8 +18,10 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var reason = ""
   /// When the server was asked last.
   public var asked: Date?
-  /// When it was asked last for all of the feed although there were validators.
+  /// When it was asked last for all of the feed, without conditions.
   public var askedForAll: Date?
+  /// True when the feed came with validators the last time, whether or not it is still saved.
+  public var hadValidators: Bool?
   /// When a feed arrived last, or the news that it has not changed.
   public var succeeded: Date?
   /// When the feed was last seen to have changed.
@@ -76,6 +78,13 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   /// The address that is asked.
   public var requestAddress: URL {
     if let move, move.isBelieved, failures < Move.patience { move.to } else { address }
+  }
+
+  /// The earliest moment at which it may be asked for all of the feed: a day after the last time, where the server gives
+  /// validators. One that gives none has to send all of it each time. A request is sent up to a minute after it is noted.
+  var opensForAll: Date? {
+    guard hadValidators == true, let askedForAll else { return nil }
+    return askedForAll + Schedule.longest.seconds + 60
   }
 
   /// The interval that suits how often the feed changes: a third of that, between an hour and a day. The longer it has not

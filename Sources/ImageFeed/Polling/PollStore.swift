@@ -16,13 +16,47 @@ public protocol PollStore: Sendable {
   func claim(_ claim: PollClaim) throws(FeedStoreError) -> PollVerdict
 
   /// Notes what came of a request, and gives its host free.
-  func record(_ record: PollRecord) throws(FeedStoreError)
+  ///
+  /// - Returns: false when it was to renew a saved feed that has other validators by now: then nothing is noted.
+  @discardableResult func record(_ record: PollRecord, now: Date) throws(FeedStoreError) -> Bool
+
+  /// Does several of these, as one where the store can: each has its own answer.
+  func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>]
 
   /// Gives a host free whose request was closed before its end.
   func release(_ host: HostHealth) throws(FeedStoreError)
 
   /// The latest decisions about a feed, the oldest first; at most ``PollDecision/kept``.
   func decisions(for address: URL) throws(FeedStoreError) -> [PollDecision]
+}
+
+extension PollStore {
+  /// One after the other: a store that can do with fewer transactions has its own.
+  public func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>] {
+    works.map { work in
+      Result { () throws(FeedStoreError) -> PollAnswer in
+        switch work {
+        case .claim(let claim): .verdict(try self.claim(claim))
+        case .record(let record, let now): .recorded(try self.record(record, now: now))
+        }
+      }
+    }
+  }
+}
+
+/// What a ``PollStore`` does in one of several steps.
+///
+/// Indirect, as its answers are: what is known of a feed is large, and passes through many hands.
+public indirect enum PollWork: Hashable, Sendable {
+  case claim(PollClaim)
+  case record(PollRecord, now: Date)
+}
+
+/// The answer to a ``PollWork``.
+public indirect enum PollAnswer: Hashable, Sendable {
+  case verdict(PollVerdict)
+  /// False when nothing was noted: see ``PollStore/record(_:now:)``.
+  case recorded(Bool)
 }
 
 /// A wish to send a request.
@@ -51,12 +85,13 @@ public struct PollClaim: Hashable, Sendable {
 }
 
 /// The answer to a ``PollClaim``.
-public enum PollVerdict: Hashable, Sendable {
+public indirect enum PollVerdict: Hashable, Sendable {
   /// Send it, with these validators; without any, for all of the feed.
   case granted(FeedHealth, since: FeedValidators)
   /// The host is paused, or another process is asking it.
   case hostIsClosed(HostHealth)
-  /// Another process has asked for the feed since.
+  /// Another process has asked for the feed since; or nothing is saved any more, and the server was asked for all of it
+  /// within a day.
   case notDue(FeedHealth)
 }
 
@@ -66,11 +101,14 @@ public struct PollRecord: Hashable, Sendable {
   /// The name of the host and the earliest moment of its next request; with the end of a pause if it asked for one.
   public var host: HostHealth
   public var decision: PollDecision
+  /// Renews the saved feed, which has not changed, with the same transaction.
+  public var renewal: FeedRenewal?
 
-  public init(feed: FeedHealth, host: HostHealth, decision: PollDecision) {
+  public init(feed: FeedHealth, host: HostHealth, decision: PollDecision, renewal: FeedRenewal? = nil) {
     self.feed = feed
     self.host = host
     self.decision = decision
+    self.renewal = renewal
   }
 }
 
@@ -122,21 +160,25 @@ extension PollClaim {
       return (.notDue(feed), feed, host)
     }
     guard host.opens <= now else { return (.hostIsClosed(host), feed, host) }
+    // What is saved always has a digest: without one, the copy is lost and its validators with it.
+    if !validators.isEmpty || validators.digest != nil { feed.hadValidators = !validators.isEmpty }
+    var since = validators.trusted(at: now)
+    if since.isEmpty {
+      // All of it at most once a day, whatever comes of that.
+      let opens = feed.opensForAll.flatMap { $0 > now && feed.askedForAll! <= now ? $0 : nil }
+      if let opens, validators.isEmpty {
+        (feed.due, feed.notBefore, feed.interval) = (opens, opens, self.feed.interval)
+        (feed.rule, feed.reason) = (.wholeDaily, Schedule.wholeReason)
+        return (.notDue(feed), feed, host)
+      }
+      if opens != nil { since = validators } else { feed.askedForAll = now }
+    }
     feed.asked = now
     feed.due = dueIfLost
     feed.interval = self.feed.interval
     feed.reason = "a request was begun and not ended"
     host.next = now + lease.seconds
     (host.holder, host.opensIfLost) = (ProcessMark.own, now + gap.seconds)
-    var since = validators.trusted(at: now)
-    if since == FeedValidators(), !validators.isEmpty {
-      // All of it at most once a day, whatever comes of that.
-      if let last = feed.askedForAll, now.timeIntervalSince(last) < 86_400, last <= now {
-        since = validators
-      } else {
-        feed.askedForAll = now
-      }
-    }
     return (.granted(feed, since: since), feed, host)
   }
 }

@@ -38,6 +38,8 @@ public struct Schedule: Hashable, Sendable {
     case retryAfter
     /// Failures in a row.
     case backOff
+    /// Nothing is saved any more, and the server was asked for all of it within a day.
+    case wholeDaily
     /// Status 410: never by itself.
     case gone
   }
@@ -67,6 +69,18 @@ public struct Schedule: Hashable, Sendable {
   ///   - random: spreads the time; the same numbers give the same time.
   public func due(
     after facts: AnswerFacts, _ health: FeedHealth, now: Date, using random: inout some RandomNumberGenerator
+  ) -> Due {
+    var due = dueByOutcome(facts, health, now: now, &random)
+    if !facts.isSaved, let opens = health.opensForAll, let date = due.date, date < opens {
+      due = Due(opens, notBefore: opens, .wholeDaily, Self.wholeReason)
+    }
+    return due
+  }
+
+  static let wholeReason = "nothing is saved any more, and the server is asked for all of it once a day"
+
+  private func dueByOutcome(
+    _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
   ) -> Due {
     if facts.pauses { return afterPause(facts, health, now: now, &random) }
     switch facts.outcome {

@@ -56,6 +56,18 @@ struct Platter {
     working?[address]?.isDamaged = true
   }
 
+  /// Renews a feed that has these validators.
+  ///
+  /// - Returns: false when there is none.
+  mutating func renew(_ address: URL, with renewal: FeedRenewal, now: Date) -> Bool {
+    guard let saved = durable[address]?.feed, saved.validators == renewal.since else { return false }
+    if !FeedCachePolicy.isSuperseded(renewal.timestamp, by: saved.timestamp, now: now) {
+      durable[address]?.feed = CachedFeed(
+        saved.images, timestamp: renewal.timestamp, validators: renewal.validators)
+    }
+    return true
+  }
+
   mutating func crash() {
     isDown = true
     working = nil

@@ -17,8 +17,14 @@ extension VirtualDisk: PollStore {
     }
   }
 
-  public func record(_ record: PollRecord) throws(FeedStoreError) {
-    try changing(.record(record), of: record.feed.address) { $0.polls.record(record) }
+  @discardableResult public func record(_ record: PollRecord, now: Date) throws(FeedStoreError) -> Bool {
+    try changing(.record(record), of: record.feed.address) { platter in
+      if let renewal = record.renewal {
+        guard platter.renew(record.feed.address.absoluteURL, with: renewal, now: now) else { return false }
+      }
+      platter.polls.record(record)
+      return true
+    }
   }
 
   public func release(_ host: HostHealth) throws(FeedStoreError) {
@@ -45,14 +51,8 @@ extension VirtualDisk: PollStore {
     return try serve(call, .insertion, outcome) { platter in
       try platter.pass(.read, .insertion, at: nil)
       try platter.pass(.write, .insertion, at: nil)
-      let before = platter.polls
+      try platter.pass(.beforeCommit, .insertion, at: nil)
       let result = change(&platter)
-      do {
-        try platter.pass(.beforeCommit, .insertion, at: nil)
-      } catch {
-        platter.polls = before
-        throw error
-      }
       try platter.pass(.afterCommit, .insertion, at: nil)
       return result
     }

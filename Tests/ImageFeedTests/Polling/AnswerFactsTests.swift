@@ -42,6 +42,12 @@ import Testing
     #expect(AnswerFacts.retryAfter(headers, now: noon) == .seconds(10))
   }
 
+  @Test(arguments: [0, 0.001, 0.5, 0.999]) func `a pause does not end before its date`(fraction: Double) throws {
+    let pause = try #require(
+      AnswerFacts.retryAfter([("Retry-After", "Sun, 15 Jun 2025 15:08:40 GMT")], now: noon + fraction))
+    #expect(abs((noon + fraction + pause / .seconds(1)).timeIntervalSince(noon) - 120) < 1e-5)
+  }
+
   @Test(arguments: [([301, 308], true), ([301], true), ([302], false), ([301, 302], false), ([], false)])
   func `a move is a chain of permanent redirects alone`(statuses: [Int], isMove: Bool) {
     let response = HTTPResponse(

@@ -83,6 +83,43 @@ import Testing
     place.stop()
   }
 
+  @Test func `the same bytes again are no change`() {
+    let place = Place()
+    place.network.serve("example.com") { _, _ in Self.feed([]) }
+    place.start()
+    place.time.advance(by: .seconds(3 * 3600))
+    #expect(
+      place.decisions.prefix(2).map(\.outcome) == ["status 200, changed, 3 images", "status 200, not changed"])
+    #expect(place.results.count == 1)
+    place.stop()
+  }
+
+  @Test func `what has not changed is renewed without being read, unless something else was saved meanwhile`() throws {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in Self.polite(request) }
+    place.start()
+    place.time.advance(by: .seconds(2 * 3600))
+    func reads() -> Int {
+      place.disk.log.count { if case .retrieve = $0.call { true } else { false } }
+    }
+    let before = reads()
+    place.time.advance(by: .seconds(10 * 3600))
+    #expect(place.decisions.count > 9 && reads() == before)
+    let url = URL(string: "https://example.com/feed")!
+    let saved = try #require(try place.disk.retrieve(for: url))
+    #expect(place.wall.timeIntervalSince(saved.timestamp) < 4000)
+    // Another process saves something newer while this one waits for its answer.
+    let newer = CachedFeed(
+      images: makeFeed(5).images, timestamp: saved.timestamp + 10, validators: FeedValidators(etag: "\"1\""))
+    place.network.serve("example.com") { request, _ in
+      _ = try? place.disk.replace(for: url, with: newer, now: newer.timestamp)
+      return Self.polite(request)
+    }
+    place.time.advance(by: .seconds(3961))
+    #expect(try place.results.last?.result.get().images == newer.images)
+    place.stop()
+  }
+
   @Test func `a restart shows what is saved and does not ask again before it is due`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in Self.polite(request) }
@@ -191,6 +228,42 @@ import Testing
     place.network.serve("example.com") { _, _ in Self.feed() }
     place.time.advance(by: .seconds(2 * 86_400))
     #expect(place.results.count == 2)
+    place.stop()
+  }
+
+  @Test func `a feed whose saved copy has expired is asked for as a whole once a day at most`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      request.number < 2 ? Self.polite(request) : .answer(status: 404, Data())
+    }
+    place.start()
+    place.time.advance(by: .seconds(40 * 86_400))
+    let whole = place.network.log.filter(\.request.headers.isEmpty).map { Double($0.sent.nanoseconds) / 1e9 }
+    #expect(whole.count > 15)
+    for (one, next) in zip(whole, whole.dropFirst()) { #expect(next - one >= 86_400) }
+    #expect(place.decisions.contains { $0.rule == .wholeDaily })
+    // The killed process may not have noted when it is due.
+    place.kill()
+    place.network.clearLog()
+    place.start()
+    place.network.serve("example.com") { request, _ in Self.polite(request) }
+    place.time.advance(by: .seconds(86_400))
+    #expect(place.network.log.filter(\.request.headers.isEmpty).count == 1)
+    place.stop()
+  }
+
+  @Test func `a network that comes back after weeks is used soon, whatever has expired meanwhile`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in Self.polite(request) }
+    place.start()
+    place.time.advance(by: .seconds(60))
+    place.network.disconnect()
+    place.time.advance(by: .seconds(20 * 86_400))
+    #expect(place.disk.committed(for: URL(string: "https://example.com/feed")!) == nil)
+    place.network.reconnect()
+    place.network.clearLog()
+    place.time.advance(by: .seconds(5 * 3600))
+    #expect(place.network.log.first?.request.headers.isEmpty == true)
     place.stop()
   }
 

@@ -152,6 +152,16 @@ struct FeedTables {
       .execute(arguments: [new.images.title, feed.id])
   }
 
+  /// Renews a saved feed, unless it has other validators by now or there is none.
+  func renewed(_ address: URL, with renewal: FeedRenewal, now: Date) throws -> FeedReplacement? {
+    guard let row = try feedRow(for: address), row.validators == renewal.since else { return nil }
+    if FeedCachePolicy.isSuperseded(renewal.timestamp, by: row.timestamp, now: now) {
+      return .superseded(by: row.timestamp)
+    }
+    try renew(row, timestamp: renewal.timestamp, validators: renewal.validators)
+    return .renewed
+  }
+
   /// Writes one page: the one that the feed's row is on.
   func renew(_ feed: FeedRow, timestamp: Date, validators: FeedValidators) throws {
     let columns = "timestamp = ?, etag = ?, last_modified = ?, source = ?, digest = ?, whole_asked = ?"

@@ -43,6 +43,24 @@ extension FeedTables {
         ])
   }
 
+  func verdict(on claim: PollClaim) throws -> PollVerdict {
+    let (verdict, feed, host) = claim.decide(
+      try feedHealth(of: claim.feed.address), try hostHealth(of: claim.host),
+      try feedRow(for: claim.feed.address)?.validators ?? FeedValidators())
+    if case .granted = verdict { try save(feed, host) }
+    return verdict
+  }
+
+  /// - Returns: false when what is to be renewed is not what is saved: then nothing is noted.
+  func note(_ record: PollRecord, now: Date) throws -> Bool {
+    if let renewal = record.renewal {
+      guard try renewed(record.feed.address, with: renewal, now: now) != nil else { return false }
+    }
+    try save(record.feed, record.host.merged(into: try hostHealth(of: record.host.name)))
+    try save(record.decision, record.feed)
+    return true
+  }
+
   /// Forgets how polling one feed went, not the pause of its host.
   func deletePoll(of address: URL) throws {
     guard hasPolls else { return }
@@ -74,20 +92,26 @@ extension SQLiteFeedStore: PollStore {
   }
 
   public func claim(_ claim: PollClaim) throws(FeedStoreError) -> PollVerdict {
-    try write(.insertion, creating: true) { tables, _ in
-      let (verdict, feed, host) = claim.decide(
-        try tables.feedHealth(of: claim.feed.address), try tables.hostHealth(of: claim.host),
-        try tables.feedRow(for: claim.feed.address)?.validators ?? FeedValidators())
-      if case .granted = verdict { try tables.save(feed, host) }
-      return verdict
-    } ?? .granted(claim.feed, since: FeedValidators())
+    try write(.insertion, creating: true) { tables, _ in try tables.verdict(on: claim) }
+      ?? .granted(claim.feed, since: FeedValidators())
   }
 
-  public func record(_ record: PollRecord) throws(FeedStoreError) {
-    _ = try write(.insertion, creating: true) { tables, _ in
-      let host = record.host.merged(into: try tables.hostHealth(of: record.host.name))
-      try tables.save(record.feed, host)
-      try tables.save(record.decision, record.feed)
+  @discardableResult public func record(_ record: PollRecord, now: Date) throws(FeedStoreError) -> Bool {
+    try write(.insertion, creating: true) { tables, _ in try tables.note(record, now: now) } ?? true
+  }
+
+  public func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>] {
+    do throws(FeedStoreError) {
+      return try write(.insertion, creating: true) { tables, _ in
+        try works.map { work -> Result<PollAnswer, FeedStoreError> in
+          switch work {
+          case .claim(let claim): .success(.verdict(try tables.verdict(on: claim)))
+          case .record(let record, let now): .success(.recorded(try tables.note(record, now: now)))
+          }
+        }
+      } ?? []
+    } catch {
+      return works.map { _ in .failure(error) }
     }
   }
 

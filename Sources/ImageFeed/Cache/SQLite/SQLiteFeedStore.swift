@@ -63,14 +63,7 @@ public final class SQLiteFeedStore: FeedStore {
   public func renew(
     for address: URL, with renewal: FeedRenewal, now: Date
   ) throws(FeedStoreError) -> FeedReplacement? {
-    try write(.insertion, creating: false) { tables, _ in
-      guard let row = try tables.feedRow(for: address), row.validators == renewal.since else { return nil }
-      if FeedCachePolicy.isSuperseded(renewal.timestamp, by: row.timestamp, now: now) {
-        return .superseded(by: row.timestamp)
-      }
-      try tables.renew(row, timestamp: renewal.timestamp, validators: renewal.validators)
-      return .renewed
-    } ?? nil
+    try write(.insertion, creating: false) { tables, _ in try tables.renewed(address, with: renewal, now: now) } ?? nil
   }
 
   public func replace(

@@ -1,0 +1,58 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+/// What a store answers to who wants to send a request.
+@Suite(.settled) struct PollClaimTests {
+  private static let given = FeedValidators(etag: "1", digest: BodyDigest(value: 1), wholeAsked: noon)
+
+  /// Claims at a time after noon what was claimed before, without a record in between.
+  private func claim(
+    _ seconds: Double, _ saved: FeedHealth?, _ validators: FeedValidators
+  ) -> (verdict: PollVerdict, feed: FeedHealth) {
+    let now = noon + seconds
+    let claim = PollClaim(
+      feed: saved ?? FeedHealth(address: address), host: "example.com", now: now, lease: .seconds(30),
+      dueIfLost: now + 3600)
+    let (verdict, feed, _) = claim.decide(saved, nil, validators)
+    return (verdict, feed)
+  }
+
+  private func since(_ verdict: PollVerdict) -> FeedValidators? {
+    if case .granted(_, let since) = verdict { since } else { nil }
+  }
+
+  @Test func `what is saved is asked for conditionally, and as a whole after eight days, once a day`() {
+    var (verdict, feed) = claim(0, nil, FeedValidators())
+    #expect(since(verdict) == FeedValidators())
+    (verdict, feed) = claim(3600, feed, Self.given)
+    #expect(since(verdict) == Self.given)
+    (verdict, feed) = claim(8 * 86_400, feed, Self.given)
+    #expect(since(verdict) == FeedValidators())
+    (verdict, feed) = claim(8 * 86_400 + 3600, feed, Self.given)
+    #expect(since(verdict) == Self.given)
+  }
+
+  @Test func `a copy that is lost is asked for again a day after the last time`() {
+    var (verdict, feed) = claim(8 * 86_400, claim(0, nil, FeedValidators()).feed, Self.given)
+    #expect(since(verdict) == FeedValidators())
+    let asked = feed.askedForAll
+    (verdict, feed) = claim(9 * 86_400, feed, FeedValidators())
+    #expect(verdict == .notDue(feed))
+    #expect(feed.due == noon + 9 * 86_400 + 60 && feed.rule == .wholeDaily && feed.askedForAll == asked)
+    (verdict, feed) = claim(9 * 86_400 + 60, feed, FeedValidators())
+    #expect(since(verdict) == FeedValidators())
+  }
+
+  @Test func `a server that gives no validators has to send all of it each time`() {
+    let plain = FeedValidators(digest: BodyDigest(value: 1), wholeAsked: noon)
+    var health: FeedHealth?
+    for hour in 0..<30 {
+      let (verdict, feed) = claim(Double(hour) * 3600, health, plain)
+      #expect(since(verdict)?.isEmpty == true)
+      health = feed
+    }
+  }
+}
