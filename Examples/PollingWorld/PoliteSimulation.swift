@@ -115,10 +115,10 @@ public final class PoliteSimulation {
 
   private func observe(_ exchange: VirtualExchange) {
     let url = exchange.request.url
-    let fields = Dictionary(exchange.request.headers.map { ($0.name, $0.value) }) { $1 }
+    func field(_ name: String) -> String? { exchange.request.headers.last { $0.name == name }?.value }
     let request = PolitenessScorer.Request(
-      url: url.absoluteString, host: url.host() ?? "", etag: fields["If-None-Match"],
-      lastModified: fields["If-Modified-Since"])
+      url: url.absoluteString, host: url.host() ?? "", etag: field("If-None-Match"),
+      lastModified: field("If-Modified-Since"))
     countEvent()
     guard let ending = exchange.ending else {
       report.servers[request.host, default: [0, 0]][0] += 1
@@ -127,11 +127,11 @@ public final class PoliteSimulation {
     if case .failed(let error) = ending, error.kind == .connect { return scorer.neverArrived(request) }
     var answer: PolitenessScorer.Answer?
     if case .answered(let response) = ending {
-      let facts = AnswerFacts(response, now: clock.now)
       let isPause = response.status == 429 || response.status == 503
+      let pause = isPause ? AnswerFacts.retryAfter(response.headers, now: clock.now) ?? .seconds(600) : nil
       answer = PolitenessScorer.Answer(
         status: response.status, etag: response.headers["ETag"], lastModified: response.headers["Last-Modified"],
-        pause: isPause ? (facts.retryAfter ?? .seconds(600)) / .seconds(1) : nil, bytes: response.body.count)
+        pause: pause.map { $0 / .seconds(1) }, bytes: response.body.count)
       report.servers[request.host, default: [0, 0]][1] += response.body.count
       unsaved[request.url] = request.host
     }

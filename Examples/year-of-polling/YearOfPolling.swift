@@ -17,6 +17,8 @@ struct YearOfPolling: ParsableCommand {
 
   @Flag(help: "Poll the feeds of servers of every temper instead, and judge each request.") var polite = false
   @Flag(help: "With --polite, poll as before there were validators, to compare with.") var unconditional = false
+  @Flag(help: "With --polite, print what each server is asked and sends, beside a poller that always asks for everything.")
+  var table = false
 
   func validate() throws {
     guard maxAge > 0, (1...1000).contains(haste) else {
@@ -43,6 +45,13 @@ struct YearOfPolling: ParsableCommand {
 
 extension YearOfPolling {
   private func runPolitely() throws {
+    if table {
+      let table = PolitenessTable(seed: firstSeed, days: days)
+      print(table.text)
+      guard let failure = table.failure else { return }
+      print("FAILED: \(failure)")
+      throw ExitCode.failure
+    }
     var failures = 0
     for seed in firstSeed..<(firstSeed + seeds) {
       let start = ContinuousClock.now

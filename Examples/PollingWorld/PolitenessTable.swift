@@ -1,0 +1,62 @@
+/// The requests and bytes of a year against each server: the poller's, and those of one that asks for everything every hour.
+public struct PolitenessTable {
+  private let polite: PoliteReport
+  private let unconditional: PoliteReport
+
+  /// Runs both.
+  public init(seed: UInt64, days: Int) {
+    polite = PoliteSimulation(seed: seed, days: days).run()
+    unconditional = PoliteSimulation(seed: seed, days: days, client: .unconditional).run()
+  }
+
+  /// As ``PoliteReport/failure``, of the poller.
+  public var failure: String? { polite.failure }
+
+  /// The table in Markdown.
+  public var text: String {
+    let rows = TemperedServer.Temper.allCases.map { temper in
+      let host = TemperedServer(temper).host
+      return row(temper.summary, polite.servers[host] ?? [0, 0], unconditional.servers[host] ?? [0, 0])
+    }
+    let total = row("all", [polite.requests, polite.bytes], [unconditional.requests, unconditional.bytes])
+    return """
+      | A server that | Requests | of | Bytes | of |
+      | --- | ---: | ---: | ---: | ---: |
+      \((rows + [total]).joined(separator: "\n"))
+      """
+  }
+
+  private func row(_ name: String, _ polite: [Int], _ unconditional: [Int]) -> String {
+    let numbers = [polite[0], unconditional[0], polite[1], unconditional[1]].map(grouped)
+    return "| \(([name] + numbers).joined(separator: " | ")) |"
+  }
+
+  /// `1,234,567`.
+  private func grouped(_ number: Int) -> String {
+    let digits = String(number)
+    return digits.enumerated().map { index, digit in
+      let left = digits.count - index
+      return left % 3 == 0 && index > 0 ? ",\(digit)" : "\(digit)"
+    }.joined()
+  }
+}
+
+extension TemperedServer.Temper {
+  /// What it does, to follow "a server that".
+  fileprivate var summary: String {
+    switch self {
+    case .tagged: "gives an `ETag`"
+    case .dated: "gives `Last-Modified` in a form of its own"
+    case .restless: "changes its `ETag` with each 304"
+    case .fresh: "says `max-age=14400`"
+    case .expiring: "says `Expires`, in two hours"
+    case .scheduled: "has `ttl`, `skipHours` and `skipDays` in its feed"
+    case .strict: "wants pauses (429)"
+    case .overloaded: "is overloaded now and then (503)"
+    case .flaky: "fails, drops connections, challenges robots"
+    case .plain: "gives no validators"
+    case .stubborn: "says 304 forever unless asked for all"
+    case .leaving: "goes: 404 from day 150, 410 from day 200"
+    }
+  }
+}
