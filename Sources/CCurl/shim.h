@@ -21,6 +21,9 @@ static inline CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback val
 static inline CURLcode ccurl_set_opensocket(CURL *easy, curl_opensocket_callback value) {
   return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
+static inline CURLcode ccurl_set_prereq(CURL *easy, curl_prereq_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
 static inline CURLcode ccurl_set_closesocket(CURL *easy, curl_closesocket_callback value) {
   return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, value);
 }

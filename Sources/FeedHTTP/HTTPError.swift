@@ -42,6 +42,8 @@ public struct HTTPError: Error, Hashable, Sendable {
     case tooManyRedirects(limit: Int)
     /// A redirect to something other than http or https.
     case redirectRefused
+    /// The address leads to a private network, and came from outside of it: see ``HTTPRequest/origin``.
+    case privateNetwork
     /// The answer is not HTTP, or breaks its rules.
     case notHTTP
     /// This process or machine has no descriptor, thread or memory left.
@@ -88,6 +90,8 @@ extension HTTPError: CustomStringConvertible {
     case .headersTooLarge: ("the answer from \(shownHost) has too many header fields", "")
     case .tooManyRedirects(let limit): ("\(shownHost) redirects more than \(limit) times", "check the address")
     case .redirectRefused: ("\(shownHost) redirects to where we do not go", "only http and https are followed")
+    case .privateNetwork:
+      ("will not ask \(shownHost), which the web leads to", "ask for it by its own address if you trust it")
     case .notHTTP: ("what answers at \(shownHost) does not speak HTTP as it should", "check the address and the port")
     case .resources:
       ("not enough resources to ask \(shownHost)", "close other programs or raise the limit (ulimit -n)")

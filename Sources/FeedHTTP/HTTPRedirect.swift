@@ -56,6 +56,7 @@ extension HTTPRequest {
   func following(_ redirect: HTTPRedirect) -> HTTPRequest {
     var next = self
     next.url = redirect.to
+    next.origin = origin ?? redirect.from
     if redirect.to.hasSameOrigin(as: redirect.from) {
       next.url = redirect.to.keepingUser(of: redirect.from)
     } else {

@@ -38,6 +38,10 @@ public struct HTTPRequest: Sendable, Equatable {
   /// True when compressed answers are asked for and decompressed. Otherwise the body arrives as the server sends it, and
   /// compressed only if ``headers`` ask for that. True by default.
   public var decodesContent = true
+  /// The user's own address that led to this one, when something else chose this one: a document, or a redirect. Then it
+  /// may lead to a private network only if that one does (``HTTPError/Kind/privateNetwork``). `nil` for an address of the
+  /// user's own, which may lead anywhere. A redirect sets it.
+  public var origin: URL?
 
   public init(
     _ url: URL, timeout: StreamInstant.Stride = .seconds(30), connectTimeout: StreamInstant.Stride = .seconds(10),

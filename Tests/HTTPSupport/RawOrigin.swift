@@ -7,6 +7,7 @@ import Foundation
 final class RawOrigin: Sendable {
   typealias Script = @Sendable (Connection) throws -> Void
 
+  let address: String
   let port: UInt16
   private let listener: Int32
   private let state = Guarded(State())
@@ -30,9 +31,12 @@ final class RawOrigin: Sendable {
     var isStopped = false
   }
 
-  /// - Parameter backlog: how many connections may wait to be accepted.
-  init(backlog: Int32 = 128, _ script: @escaping Script) {
-    (listener, port) = Self.listen(backlog)
+  /// - Parameters:
+  ///   - address: an address of loopback: all of 127.0.0.0/8 are.
+  ///   - backlog: how many connections may wait to be accepted.
+  init(at address: String = "127.0.0.1", backlog: Int32 = 128, _ script: @escaping Script) {
+    self.address = address
+    (listener, port) = Self.listen(address, backlog)
     let listener = listener
     threads.enter()
     Thread { [self] in
@@ -50,7 +54,7 @@ final class RawOrigin: Sendable {
   /// How many connections there were.
   var accepted: Int { state.withLock { $0.accepted } }
 
-  func url(_ path: String = "/feed") -> URL { URL(string: "http://127.0.0.1:\(port)\(path)")! }
+  func url(_ path: String = "/feed") -> URL { URL(string: "http://\(address):\(port)\(path)")! }
 
   /// Breaks what is still open, and returns when all threads are done.
   func stop() {
@@ -84,16 +88,16 @@ final class RawOrigin: Sendable {
     }.startSmall()
   }
 
-  private static func listen(_ backlog: Int32) -> (Int32, UInt16) {
+  private static func listen(_ host: String, _ backlog: Int32) -> (Int32, UInt16) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    address.sin_addr.s_addr = inet_addr(host)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     // `sockaddr_in` is a `sockaddr` to the calls that take one.
     withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        precondition(bind(descriptor, $0, length) == 0, "RawOrigin: no port to be had on 127.0.0.1")
+        precondition(bind(descriptor, $0, length) == 0, "RawOrigin: no port to be had on \(host)")
         precondition(Foundation.listen(descriptor, backlog) == 0, "RawOrigin: cannot listen")
         getsockname(descriptor, $0, &length)
       }
@@ -168,8 +172,10 @@ extension RawOrigin {
 
 extension RawOrigin {
   /// Answers every request on every connection, which stay open between requests.
-  static func answering(_ answer: @escaping @Sendable (Request) -> Data) -> RawOrigin {
-    RawOrigin { connection in
+  static func answering(
+    at address: String = "127.0.0.1", _ answer: @escaping @Sendable (Request) -> Data
+  ) -> RawOrigin {
+    RawOrigin(at: address) { connection in
       while true { try connection.send(answer(connection.readRequest())) }
     }
   }

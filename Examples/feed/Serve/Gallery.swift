@@ -76,7 +76,7 @@ final class Gallery {
   private var sorted: [Entry]?
   /// Tells this run from an earlier one.
   let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
-  private var pictures: [String: URL] = [:]
+  private var pictures: [String: (url: URL, feed: URL)] = [:]
 
   init(_ names: [Name], every: Duration, on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init) {
     sources = names.map { name in
@@ -100,8 +100,8 @@ final class Gallery {
     return all
   }
 
-  /// The address of a picture that stands in a feed now.
-  func picture(_ key: String) -> URL? { pictures[key] }
+  /// The address of a picture that stands in a feed now, and of that.
+  func picture(_ key: String) -> (url: URL, feed: URL)? { pictures[key] }
 
   /// What became of a load.
   func take(_ result: FeedResult, from index: Int) {
@@ -148,7 +148,9 @@ final class Gallery {
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
     // Another feed may show the same picture.
-    for source in sources { for entry in source.entries { pictures[entry.key] = entry.picture } }
+    for source in sources {
+      for entry in source.entries { pictures[entry.key] = (entry.picture, source.address) }
+    }
     sorted = nil
   }
 

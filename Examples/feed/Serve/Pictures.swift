@@ -20,8 +20,10 @@ final class Pictures {
   init(_ loader: ImageLoader) { self.loader = loader }
 
   /// The picture at `url`, if it is one that browsers show, by its first bytes, whatever its server says.
-  func picture(at url: URL) -> AnyPublisher<Picture, HTTPServer.Status> {
-    loader.data(for: url)
+  ///
+  /// - Parameter feed: the feed that names it.
+  func picture(at url: URL, of feed: URL) -> AnyPublisher<Picture, HTTPServer.Status> {
+    loader.data(for: url, of: feed)
       .handleEvents(
         receiveOutput: { [unowned self] image in
           if image.source == .remote { fromServers += 1 } else { fromCache += 1 }

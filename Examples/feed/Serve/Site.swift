@@ -52,10 +52,10 @@ struct Site {
       if let width = request.query("w"), !(1...4096).contains(Int(width) ?? 0) {
         return Fail(error: .badRequest).eraseToAnyPublisher()
       }
-      guard let key = request.parameters["key"], let url = gallery.picture(key) else {
+      guard let key = request.parameters["key"], let picture = gallery.picture(key) else {
         return Fail(error: .notFound).eraseToAnyPublisher()
       }
-      return pictures.picture(at: url).map { picture in
+      return pictures.picture(at: picture.url, of: picture.feed).map { picture in
         var response = HTTPServer.Response(
           headers: [
             "Content-Type": picture.type, "ETag": "\"\(picture.tag)\"", "Cache-Control": "private, max-age=3600",

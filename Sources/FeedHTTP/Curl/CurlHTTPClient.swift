@@ -9,6 +9,9 @@ import Foundation
 /// - gzip, deflate, brotli and zstd are decoded; the limit on a body counts decoded bytes.
 /// - Redirects are followed to http and https only, and never from https to http; what may hold a secret does not go along
 ///   to another origin (``HTTPRedirect``).
+/// - An address that a redirect or a document chose is refused when it leads to a private network, unless the user's own
+///   does, too (``HTTPRequest/origin``). That is checked after the look-up, when connecting; with a proxy, which connects by
+///   itself, it is not.
 /// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as libcurl has it.
 ///
 /// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, and
@@ -34,6 +37,9 @@ public final class CurlHTTPClient: HTTPClient {
     public var certificateAuthorities: String?
     /// True, the default, to use the proxies that the environment names.
     public var usesProxies = true
+    /// Addresses of private networks that count as the web's, as they are written: `127.0.0.1`. For tests on one machine;
+    /// none by default.
+    public var publicAddresses: Set<String> = []
     /// The value of `User-Agent`.
     public var userAgent = "FeedStream/0.1"
 
@@ -41,6 +47,7 @@ public final class CurlHTTPClient: HTTPClient {
   }
 
   private let multi: CurlMulti
+  private let networkGuard: NetworkGuard
   private let configuration: Configuration
   let loop: EventLoop
   @exclusivity(unchecked)  // As below: used on one thread, and no access lasts across a call that may re-enter.
@@ -59,6 +66,7 @@ public final class CurlHTTPClient: HTTPClient {
       "CurlHTTPClient: at least one connection is needed; allow one in all and one per host")
     self.loop = loop
     self.configuration = configuration
+    networkGuard = NetworkGuard(configuration)
     let most = min(configuration.maxConnections, Self.descriptorsToUse)
     multi = CurlMulti(
       on: loop, maxConnections: most, maxConnectionsPerHost: configuration.maxConnectionsPerHost)
@@ -138,7 +146,7 @@ extension CurlHTTPClient {
   }
 
   private func run(_ exchange: HTTPExchange) {
-    guard let transfer = spare.popLast() ?? CurlTransfer(configuration, sockets: multi.sockets) else {
+    guard let transfer = spare.popLast() ?? CurlTransfer(configuration, sockets: multi.sockets, networkGuard) else {
       release(exchange.host)
       return exchange.fail(.resources, "out of memory")
     }
@@ -157,6 +165,7 @@ extension CurlHTTPClient {
 
   private func isDone(_ transfer: CurlTransfer, _ code: CURLcode) {
     guard let exchange = transfer.exchange else { return }
+    if code != CURLE_OK, let address = transfer.refused { return judge(exchange, transfer, refused: address) }
     if code != CURLE_OK, transfer.isExhausted(exchange, code) { return comeBack(exchange, transfer) }
     let result = transfer.result(of: exchange, code)
     exchange.headerSize = transfer.reader.headerSize
@@ -188,6 +197,20 @@ extension CurlHTTPClient {
   private func admitWaiting() {
     while !isClosed, retry == nil, let exchange = admission.next() {
       if case .waiting = exchange.state { run(exchange) } else { admission.release(exchange.host) }
+    }
+  }
+
+  /// Ends a request that leads to a private network; sends it again when it turns out that the user's own address does, too.
+  private func judge(_ exchange: HTTPExchange, _ transfer: CurlTransfer, refused address: NetworkAddress) {
+    recycle(transfer)
+    exchange.state = .waiting
+    release(exchange.host)
+    guard let origin = exchange.request.origin else { return }
+    networkGuard.lookUp(origin, on: loop) { [self] isPrivate in
+      guard case .waiting = exchange.state else { return }
+      if isPrivate { return start(exchange) }
+      exchange.fail(
+        .privateNetwork, "\(address) is in a private network, and \(origin.hostAndPort), which led there, is not")
     }
   }
 

@@ -12,6 +12,10 @@ final class CurlTransfer {
   var index = -1
   @exclusivity(unchecked) private(set) var reader: ResponseReader
   private let sockets: CurlSockets
+  private let networkGuard: NetworkGuard
+  /// The address in a private network that was not connected to.
+  private(set) var refused: NetworkAddress?
+  private var isGuarded = false
   /// True when there was no descriptor for a connection of this request; libcurl only reports that it could not
   /// connect.
   private var lackedDescriptor = false
@@ -24,11 +28,12 @@ final class CurlTransfer {
   private var headers: UnsafeMutablePointer<curl_slist>?
 
   /// - Returns: `nil` when there is no memory.
-  init?(_ configuration: CurlHTTPClient.Configuration, sockets: CurlSockets) {
+  init?(_ configuration: CurlHTTPClient.Configuration, sockets: CurlSockets, _ networkGuard: NetworkGuard) {
     CurlLibrary.start()
     guard let easy = curl_easy_init() else { return nil }
     self.easy = easy
     self.sockets = sockets
+    self.networkGuard = networkGuard
     reader = ResponseReader(
       maxHeaderBytes: configuration.maxHeaderBytes, maxHeaderLines: configuration.maxHeaderLines)
     sentence.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -66,6 +71,7 @@ final class CurlTransfer {
     ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, this)
     ccurl_set_opensocket(easy) { this, _, address in
       let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
+      guard transfer.mayConnect(to: address!) else { return -1 }
       let descriptor = transfer.sockets.open(address!.pointee)
       if descriptor < 0, errno == EMFILE || errno == ENFILE { transfer.lackedDescriptor = true }
       if descriptor >= 0 { transfer.hasOpenedSocket = true }
@@ -87,6 +93,34 @@ final class CurlTransfer {
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
     if let file = configuration.certificateAuthorities { ccurl_set_pointer(easy, CURLOPT_CAINFO, file) }
     if configuration.usesProxies { boundProxies() } else { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
+  }
+
+  /// Judges an address that was looked up, before it is connected to.
+  private func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
+    guard let request = exchange?.request else { return true }
+    // It is larger than its type: libcurl has room for the longest behind it.
+    let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
+    let place = UnsafeRawPointer(address) + offset
+    guard let peer = NetworkAddress(place, count: Int(address.pointee.addrlen)) else { return true }
+    if networkGuard.allows(request, peer) { return true }
+    refused = peer
+    return false
+  }
+
+  /// Judges the connection before the request is sent: one that another request has opened is not opened again.
+  private func judgeConnections(_ isGuarded: Bool) {
+    self.isGuarded = isGuarded
+    ccurl_set_pointer(easy, CURLOPT_PREREQDATA, isGuarded ? Unmanaged.passUnretained(self).toOpaque() : nil)
+    ccurl_set_prereq(easy, nil)
+    guard isGuarded else { return }
+    ccurl_set_prereq(easy) { this, peer, _, _, _ in
+      let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
+      guard let request = transfer.exchange?.request, let peer = peer.flatMap({ NetworkAddress(String(cString: $0)) }),
+        !transfer.networkGuard.allows(request, peer)
+      else { return CURL_PREREQFUNC_OK }
+      transfer.refused = peer
+      return CURL_PREREQFUNC_ABORT
+    }
   }
 
   private func offerContentCodings(_ offered: Bool) {
@@ -138,6 +172,9 @@ extension CurlTransfer {
     sentence.pointee = 0
     lackedDescriptor = false
     hasOpenedSocket = false
+    refused = nil
+    let isGuarded = request.origin != nil && networkGuard.isOn
+    if isGuarded != self.isGuarded { judgeConnections(isGuarded) }
     ccurl_set_pointer(easy, CURLOPT_URL, exchange.address)
     // 0 would mean libcurl's own default of five minutes.
     let connect = max(1, min(request.connectTimeout.nanoseconds / 1_000_000, Int64(Int32.max)))

@@ -27,7 +27,12 @@ public final class ImageLoader {
   private let cache: ImageCache
   private let options: Options
   private let report: (FeedStoreError) -> Void
-  private var flights: [URL: AnyPublisher<LoadedImage, ImageError>] = [:]
+  private struct Wish: Hashable {
+    let url: URL
+    let feed: URL?
+  }
+
+  private var flights: [Wish: AnyPublisher<LoadedImage, ImageError>] = [:]
   private var refusals: [URL: (error: ImageError, until: Date)] = [:]
 
   /// - Parameter report: is given the error of a save that failed: the picture is shown all the same. Does nothing by default.
@@ -48,36 +53,42 @@ public final class ImageLoader {
   /// is not asked again for a while (``Options/errorLifetime``). **Demand:** the picture is held until asked for.
   /// **Failure:** ``ImageError`` when there is nothing to show; nothing is saved then. **Cancellation:** closes the request
   /// when nobody else waits for it; a save that was asked for is carried out.
-  public func data(for url: URL) -> AnyPublisher<LoadedImage, ImageError> {
+  ///
+  /// - Parameters:
+  ///   - url: where it is.
+  ///   - feed: the feed that names it. Only if that leads to a private network, the picture may
+  ///     (``HTTPRequest/origin``); without one, the address is the user's own choice.
+  public func data(for url: URL, of feed: URL? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     Deferred { [self] () -> AnyPublisher<LoadedImage, ImageError> in
+      let wish = Wish(url: url, feed: feed)
       if let refusal = refusal(of: url) { return Fail(error: refusal).eraseToAnyPublisher() }
-      if let flight = flights[url] { return flight }
-      let flight = load(url)
+      if let flight = flights[wish] { return flight }
+      let flight = load(url, of: feed)
         .handleEvents(
           receiveCompletion: { [self] completion in
-            flights[url] = nil
+            flights[wish] = nil
             if case .failure(let error) = completion { remember(error, for: url) }
-          }, receiveCancel: { [self] in flights[url] = nil }
+          }, receiveCancel: { [self] in flights[wish] = nil }
         )
         .share(replay: 1)
         .eraseToAnyPublisher()
-      flights[url] = flight
+      flights[wish] = flight
       return flight
     }
     .eraseToAnyPublisher()
   }
 
-  private func load(_ url: URL) -> AnyPublisher<LoadedImage, ImageError> {
+  private func load(_ url: URL, of feed: URL?) -> AnyPublisher<LoadedImage, ImageError> {
     let saved = cache.image(at: url)
     return saved.load()
-      .fallback(to: remote(url, saved: saved).caching(to: saved, reportingTo: report))
+      .fallback(to: remote(url, of: feed, saved: saved).caching(to: saved, reportingTo: report))
       .fallback(to: saved.load(ageless: true))
       .eraseToAnyPublisher()
   }
 
   /// The server's picture; asked for with the validators of the saved one, if there is one.
   private func remote(
-    _ url: URL, saved: LocalImage
+    _ url: URL, of feed: URL?, saved: LocalImage
   ) -> some Publisher<Fetched<FetchedImage>, RemoteImageError> {
     saved.retrieve()
       .map(\.validators)
@@ -85,11 +96,10 @@ public final class ImageLoader {
       .replaceEmpty(with: FeedValidators())
       .setFailureType(to: RemoteImageError.self)
       .flatMap(maxPublishers: .max(1)) { [client, options, now = cache.now] validators in
-        client.get(
-          HTTPRequest(
-            url, timeout: .init(options.timeout), maxBodyBytes: options.maxBytes, headers: validators.conditions)
-        )
-        .asImage(lifetime: options.lifetime, now: now)
+        var request = HTTPRequest(
+          url, timeout: .init(options.timeout), maxBodyBytes: options.maxBytes, headers: validators.conditions)
+        request.origin = feed
+        return client.get(request).asImage(lifetime: options.lifetime, now: now)
       }
   }
 

@@ -22,8 +22,8 @@ extension RemoteFeedError {
     guard case .connectivity(let error) = self else { return false }
     switch error.kind {
     case .nameResolution, .connect, .send, .receive, .truncated, .timedOut, .resources: return true
-    case .invalidRequest, .tls, .encoding, .tooLarge, .headersTooLarge, .tooManyRedirects, .redirectRefused, .notHTTP,
-      .closed:
+    case .invalidRequest, .tls, .encoding, .tooLarge, .headersTooLarge, .tooManyRedirects, .redirectRefused,
+      .privateNetwork, .notHTTP, .closed:
       return false
     }
   }

@@ -132,8 +132,11 @@ public struct FeedLoader {
   }
 
   private func request(at url: URL, since known: FeedValidators = FeedValidators()) -> HTTPRequest {
-    HTTPRequest(
+    var request = HTTPRequest(
       url, timeout: options.timeout, maxBodyBytes: options.maxBodyBytes,
       headers: url == known.source ?? self.url ? known.conditions : [])
+    // Pages, documents and redirects name others: those may not lead into private networks by themselves.
+    if url != saved.address { request.origin = saved.address }
+    return request
   }
 }

@@ -111,7 +111,7 @@ extension HTTPError.Kind {
   /// True when the server may have seen the request.
   fileprivate var reachesServer: Bool {
     switch self {
-    case .invalidRequest, .nameResolution, .connect, .tls, .resources, .closed: false
+    case .invalidRequest, .nameResolution, .connect, .tls, .resources, .closed, .privateNetwork: false
     case .timedOut(let phase): phase == .response || phase == .receive
     default: true
     }

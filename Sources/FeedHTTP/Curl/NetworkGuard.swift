@@ -1,0 +1,45 @@
+import FeedStream
+import Foundation
+
+/// Decides which connections a request may make: one whose address somebody else chose may lead to a private network only
+/// if the user's own address leads to one, too.
+final class NetworkGuard {
+  /// The hosts that a user's own address named and that turned out to be in a private network.
+  private var ownPrivateHosts: Set<String> = []
+  private let publicAddresses: Set<NetworkAddress>
+  /// False when a proxy connects: then nobody here sees where to.
+  let isOn: Bool
+
+  init(_ configuration: CurlHTTPClient.Configuration) {
+    publicAddresses = Set(configuration.publicAddresses.compactMap { NetworkAddress($0) })
+    isOn = !(configuration.usesProxies && CurlTransfer.hasProxy)
+  }
+
+  /// True when `request` may be sent to `address`. Remembers where the user's own addresses lead.
+  func allows(_ request: HTTPRequest, _ address: NetworkAddress) -> Bool {
+    guard isOn, address.isPrivate, !publicAddresses.contains(address) else { return true }
+    if let origin = request.origin { return ownPrivateHosts.contains(origin.lowercasedHost) }
+    ownPrivateHosts.insert(request.url.lowercasedHost)
+    return true
+  }
+
+  /// Looks up where the origin of a request leads, which may have been asked by another process: then only its name is known.
+  ///
+  /// - Parameter known: is given true when that is a private network.
+  func lookUp(_ origin: URL, on loop: EventLoop, _ known: @escaping (Bool) -> Void) {
+    let (host, publicAddresses) = (origin.lowercasedHost, publicAddresses)
+    loop.offload {
+      NetworkAddress.addresses(of: host).contains { $0.isPrivate && !publicAddresses.contains($0) }
+    } completion: { [self] isPrivate in
+      if isPrivate { ownPrivateHosts.insert(host) }
+      known(isPrivate)
+    }
+  }
+}
+
+extension URL {
+  /// Without the brackets of an address of version 6.
+  fileprivate var lowercasedHost: String {
+    (host(percentEncoded: false) ?? "").lowercased().trimmingCharacters(in: ["[", "]"])
+  }
+}

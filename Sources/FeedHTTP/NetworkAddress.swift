@@ -1,0 +1,107 @@
+import Foundation
+
+/// An address of the Internet protocol, judged by where it leads.
+struct NetworkAddress: Hashable, CustomStringConvertible {
+  /// Four, or sixteen.
+  private let bytes: [UInt8]
+
+  /// - Parameters:
+  ///   - address: a `sockaddr_in` or `sockaddr_in6`.
+  ///   - count: its size.
+  init?(_ address: UnsafeRawPointer, count: Int) {
+    let family = address.loadUnaligned(as: sockaddr.self).sa_family
+    if family == sa_family_t(AF_INET), count >= MemoryLayout<sockaddr_in>.size {
+      let address = address.loadUnaligned(as: sockaddr_in.self).sin_addr
+      bytes = withUnsafeBytes(of: address) { Array($0) }
+    } else if family == sa_family_t(AF_INET6), count >= MemoryLayout<sockaddr_in6>.size {
+      let address = address.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+      bytes = withUnsafeBytes(of: address) { Array($0) }
+    } else {
+      return nil
+    }
+  }
+
+  /// As it is written; a zone, as in `fe80::1%eth0`, is left out.
+  init?(_ text: String) {
+    let text = text.prefix { $0 != "%" }
+    var (four, six) = (in_addr(), in6_addr())
+    if inet_pton(AF_INET, String(text), &four) == 1 {
+      bytes = withUnsafeBytes(of: four) { Array($0) }
+    } else if inet_pton(AF_INET6, String(text), &six) == 1 {
+      bytes = withUnsafeBytes(of: six) { Array($0) }
+    } else {
+      return nil
+    }
+  }
+
+  /// Those of a name. **Blocks** while the name is looked up.
+  static func addresses(of host: String) -> [NetworkAddress] {
+    var first: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, nil, nil, &first) == 0 else { return [] }
+    defer { freeaddrinfo(first) }
+    return sequence(first: first) { $0?.pointee.ai_next }.compactMap { entry in
+      entry.flatMap { entry in
+        entry.pointee.ai_addr.flatMap { NetworkAddress($0, count: Int(entry.pointee.ai_addrlen)) }
+      }
+    }
+  }
+
+  var description: String {
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let family = bytes.count == 4 ? AF_INET : AF_INET6
+    guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return "\(bytes)" }
+    return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  /// True when no server of the web has it: this machine, its links and networks, and what is reserved (RFC 6890 and the
+  /// registries of special addresses that it founded). An address of version 6 that stands for one of version 4 counts as that.
+  var isPrivate: Bool {
+    if let embedded { return embedded.isPrivate }
+    return (bytes.count == 4 ? Self.privateRanges4 : Self.privateRanges6).contains { range in
+      zip(bytes, range.prefix).enumerated().allSatisfy { index, pair in
+        let bits = max(0, min(8, range.bits - 8 * index))
+        let mask = UInt8(truncatingIfNeeded: 0xFF00 >> bits)
+        return pair.0 & mask == pair.1 & mask
+      }
+    }
+  }
+
+  private typealias Range = (prefix: [UInt8], bits: Int)
+
+  private static let privateRanges4: [Range] = [
+    // "This network", and 0.0.0.0, which is this machine.
+    ([0], 8),
+    // Private use (RFC 1918).
+    ([10], 8), ([172, 16], 12), ([192, 168], 16),
+    // Shared by the customers of a carrier (RFC 6598).
+    ([100, 64], 10),
+    // This machine, and its link.
+    ([127], 8), ([169, 254], 16),
+    // Protocol assignments, and benchmarks.
+    ([192, 0, 0], 24), ([198, 18], 15),
+    // Groups, and what is reserved, 255.255.255.255 included.
+    ([224], 4), ([240], 4),
+  ]
+
+  private static let privateRanges6: [Range] = [
+    // None, and this machine.
+    ([UInt8](repeating: 0, count: 16), 128), ([UInt8](repeating: 0, count: 15) + [1], 128),
+    // Unique local (RFC 4193), link-local, the former site-local, and groups.
+    ([0xFC], 7), ([0xFE, 0x80], 10), ([0xFE, 0xC0], 10), ([0xFF], 8),
+  ]
+
+  /// The address of version 4 that one of version 6 stands for: mapped (`::ffff:0:0/96`), compatible (`::/96`), translated
+  /// (`64:ff9b::/96`, RFC 6052), or tunnelled (`2002::/16`, RFC 3056).
+  private var embedded: NetworkAddress? {
+    guard bytes.count == 16 else { return nil }
+    let zeros = [UInt8](repeating: 0, count: 10)
+    let isLast =
+      bytes.starts(with: zeros + [0xFF, 0xFF])
+      || bytes.starts(with: zeros + [0, 0]) && bytes[12...].reduce(0, { $0 << 8 | Int($1) }) > 1
+      || bytes.starts(with: [0, 0x64, 0xFF, 0x9B] + zeros.prefix(8))
+    if isLast { return NetworkAddress(bytes: Array(bytes[12...])) }
+    return bytes.starts(with: [0x20, 0x02]) ? NetworkAddress(bytes: Array(bytes[2..<6])) : nil
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FeedHTTP
+
+/// Which addresses lead out of the web.
+@Suite(.settled) struct NetworkAddressTests {
+  @Test(arguments: [
+    // This machine.
+    "0.0.0.0", "0.1.2.3", "127.0.0.1", "127.255.255.254", "::", "::1",
+    // Private networks.
+    "10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255", "fc00::1", "fdff::1",
+    // Those of carriers, links, protocols, benchmarks, groups, and what is reserved.
+    "100.64.0.1", "100.127.255.255", "169.254.169.254", "192.0.0.1", "198.18.0.1", "198.19.255.255", "224.0.0.1",
+    "239.1.2.3", "240.0.0.1", "255.255.255.255", "fe80::1", "fe80::1%eth0", "febf::1", "fec0::1", "ff02::1",
+    // The same in other clothes.
+    "::ffff:127.0.0.1", "::ffff:10.1.2.3", "::ffff:a9fe:a9fe", "::127.0.0.1", "64:ff9b::10.0.0.1", "2002:7f00:1::",
+    "2002:c0a8:101::1",
+  ])
+  func `an address of a private network is known`(text: String) throws {
+    #expect(try #require(NetworkAddress(text)).isPrivate)
+  }
+
+  @Test(arguments: [
+    "1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.1",
+    "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.1", "192.167.255.255", "192.169.0.0",
+    "198.17.255.255", "198.20.0.0", "223.255.255.255", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1",
+    "2002:101:101::", "fbff::1", "fe00::1", "2001:db8::1",
+  ])
+  func `an address of the web is none of them`(text: String) throws {
+    #expect(try !#require(NetworkAddress(text)).isPrivate)
+  }
+
+  @Test(arguments: ["", "localhost", "1.2.3", "1.2.3.4.5", "::g", "http://127.0.0.1"])
+  func `what is no address is none`(text: String) {
+    #expect(NetworkAddress(text) == nil)
+  }
+
+  @Test(arguments: ["127.0.0.1", "::1", "2606:4700::1111"])
+  func `an address is written as it was, and read from what a look-up gives`(text: String) {
+    #expect(NetworkAddress(text)?.description == text)
+    #expect(NetworkAddress.addresses(of: text).contains(NetworkAddress(text)!))
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FeedHTTP
+@testable import HTTPTestSupport
+
+/// Where addresses that somebody else chose may lead. `127.0.0.1` stands for the web here, and `127.0.0.2` for a private
+/// network.
+@Suite(.settled) struct PrivateNetworkTests {
+  private static func bench() -> HTTPBench { HTTPBench { $0.publicAddresses = ["127.0.0.1"] } }
+  private static func answering() -> RawOrigin { .answering(at: "127.0.0.2") { _ in RawOrigin.answer() } }
+
+  private func redirecting(to target: URL) -> RawOrigin {
+    .answering { _ in RawOrigin.answer("302 Found", ["Location: \(target.absoluteString)"]) }
+  }
+
+  @Test func `a redirect from the web into a private network is refused before a connection is made`() {
+    let inside = Self.answering()
+    let web = redirecting(to: inside.url())
+    defer {
+      inside.stop()
+      web.stop()
+    }
+    let error = Self.bench().run(web.url()).error
+    #expect(error?.kind == .privateNetwork && error?.host == "127.0.0.2:\(inside.port)")
+    #expect("\(error!)".contains("127.0.0.2 is in a private network, and 127.0.0.1:\(web.port), which led there, is not"))
+    #expect(inside.accepted == 0)
+  }
+
+  @Test func `an address that a document names is refused as well, and the user's own is not`() {
+    let inside = Self.answering()
+    let web = RawOrigin.answering { _ in RawOrigin.answer() }
+    defer {
+      inside.stop()
+      web.stop()
+    }
+    let bench = Self.bench()
+    var named = HTTPRequest(inside.url())
+    named.origin = web.url()
+    #expect(bench.run(named).error?.kind == .privateNetwork)
+    #expect(inside.accepted == 0)
+    #expect(bench.run(inside.url()).response?.status == 200)
+    // Its connection stands, and is not used for others.
+    #expect(bench.run(named).error?.kind == .privateNetwork)
+    #expect(inside.accepted == 1)
+    // What leads to the web may be named by anybody.
+    named.url = web.url()
+    #expect(bench.run(named).response?.status == 200)
+  }
+
+  @Test func `a server of a private network may redirect and link within it`() {
+    let inside = Self.answering()
+    let other = RawOrigin.answering(at: "127.0.0.3") { _ in
+      RawOrigin.answer("302 Found", ["Location: \(inside.url().absoluteString)"])
+    }
+    defer {
+      inside.stop()
+      other.stop()
+    }
+    #expect(Self.bench().run(other.url()).response?.url == inside.url())
+    // Another process has asked for the document that names it.
+    var named = HTTPRequest(inside.url())
+    named.origin = URL(string: "http://127.0.0.3/")
+    #expect(Self.bench().run(named).response?.status == 200)
+    // Names count as the addresses that they stand for.
+    named.origin = URL(string: "http://localhost/")
+    #expect(Self.bench().run(named).error?.kind == .privateNetwork)
+    #expect(HTTPBench().run(named).response?.status == 200)
+  }
+
+  @Test func `a request that is cancelled while its origin is looked up ends`() {
+    let inside = Self.answering()
+    defer { inside.stop() }
+    let bench = Self.bench()
+    var named = HTTPRequest(inside.url())
+    named.origin = URL(string: "http://127.0.0.1/")
+    let probe = bench.get(named)
+    bench.loop.schedule(after: bench.loop.now.advanced(by: .milliseconds(1))) { probe.cancel() }
+    bench.loop.run()
+    #expect(probe.responses.isEmpty)
+  }
+}
