@@ -56,7 +56,9 @@ final class PollDesk {
     guard !jobs.isEmpty else { return }
     isBusy = true
     let (store, works) = (store, jobs.map(\.work))
-    worker.perform({ () throws(Never) in store.carryOut(works) }) { [self] result in
+    worker.perform { () throws(Never) in
+      store.carryOut(works)
+    } completion: { [self] result in
       isBusy = false
       for (job, answer) in zip(jobs, result.get()) { job.done.take()?(answer) }
       next()
