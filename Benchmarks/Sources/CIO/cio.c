@@ -47,7 +47,7 @@ static void accepted(uv_stream_t *server, int status) {
   check(uv_read_start((uv_stream_t *)client, allocate, asked));
 }
 
-void c_echo_server(int descriptor) {
+static void serve(int descriptor, uv_connection_cb accepted) {
   signal(SIGPIPE, SIG_IGN);
   check(uv_loop_init(&loop));
   uv_tcp_t server;
@@ -62,6 +62,11 @@ void c_echo_server(int descriptor) {
   uv_run(&loop, UV_RUN_DEFAULT);
 }
 
+static void accepted_only(uv_stream_t *server, int status);
+
+void c_echo_server(int descriptor) { serve(descriptor, accepted); }
+void c_accepting_server(int descriptor) { serve(descriptor, accepted_only); }
+
 // The client, the same for every server
 
 typedef struct {
@@ -70,6 +75,7 @@ typedef struct {
   uv_write_t writing;
   long left;
   int missing;
+  int is_sending;
 } client_t;
 
 static char *message;
@@ -79,19 +85,31 @@ static int waiting;
 
 static void send_message(client_t *client);
 
-static void sent(uv_write_t *request, int status) { check(status); }
+// The request is libuv's until it has called back, which may be after the whole answer was read: libuv reads on while its
+// buffer gets full, and calls back on the next turn. Before both, nothing may be sent, nor the client be freed.
+static void go_on(client_t *client) {
+  if (client->is_sending || client->missing > 0) return;
+  if (--client->left > 0) return send_message(client);
+  uv_close((uv_handle_t *)&client->stream, release);
+}
+
+static void sent(uv_write_t *request, int status) {
+  check(status);
+  client_t *client = (client_t *)request->handle;
+  client->is_sending = 0;
+  go_on(client);
+}
 
 static void heard(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer) {
   client_t *client = (client_t *)stream;
   check((int)count);
   client->missing -= count;
-  if (client->missing > 0) return;
-  if (--client->left > 0) return send_message(client);
-  uv_close((uv_handle_t *)stream, release);
+  go_on(client);
 }
 
 static void send_message(client_t *client) {
   client->missing = message_size;
+  client->is_sending = 1;
   uv_buf_t out = uv_buf_init(message, message_size);
   check(uv_write(&client->writing, (uv_stream_t *)&client->stream, &out, 1, sent));
 }
@@ -131,47 +149,53 @@ double c_echo_client(int port, int connections, int size, long messages) {
   return seconds;
 }
 
-// Connecting
+// Accepting
 
-static long connects_left;
-static int connect_port;
-
-static void connect_next(void);
-
-static void gone(uv_handle_t *handle) {
-  free(handle);
-  connect_next();
+static void accepted_only(uv_stream_t *server, int status) {
+  uv_tcp_t *client = malloc(sizeof *client);
+  check(uv_tcp_init(&loop, client));
+  check(uv_accept(server, (uv_stream_t *)client));
+  uv_close((uv_handle_t *)client, release);
 }
 
-static void has_connected(uv_connect_t *request, int status) {
-  check(status);
-  struct linger linger = {1, 0};
-  uv_os_fd_t descriptor;
-  // Closed without waiting, so that no port is kept.
-  check(uv_fileno((uv_handle_t *)request->handle, &descriptor));
-  setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
-  uv_close((uv_handle_t *)request->handle, gone);
+static int is_stopped(int process) {
+  char path[64], text[512] = "";
+  snprintf(path, sizeof path, "/proc/%d/stat", process);
+  FILE *file = fopen(path, "r");
+  if (!file) abort();
+  size_t count = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[count] = 0;
+  char *state = strrchr(text, ')');
+  return state && state[1] && state[2] == 'T';
 }
 
-static void connect_next(void) {
-  if (connects_left == 0) return;
-  connects_left--;
-  client_t *client = malloc(sizeof *client);
+double c_accept(int port, int process, int batch, int batches) {
   struct sockaddr_in address;
-  check(uv_ip4_addr("127.0.0.1", connect_port, &address));
-  check(uv_tcp_init(&loop, &client->stream));
-  check(uv_tcp_connect(&client->connecting, &client->stream, (struct sockaddr *)&address, has_connected));
-}
-
-double c_connect(int port, long count) {
-  check(uv_loop_init(&loop));
-  connects_left = count;
-  connect_port = port;
-  uint64_t begun = uv_hrtime();
-  for (int i = 0; i < 16; i++) connect_next();
-  uv_run(&loop, UV_RUN_DEFAULT);
-  check(uv_loop_close(&loop));
-  return (uv_hrtime() - begun) / 1e9;
+  check(uv_ip4_addr("127.0.0.1", port, &address));
+  int *sockets = malloc(batch * sizeof *sockets);
+  uint64_t took = 0;
+  for (int round = 0; round < batches; round++) {
+    // The backlog is full when the server goes on: the client has done its part.
+    kill(process, SIGSTOP);
+    while (!is_stopped(process)) usleep(100);
+    for (int i = 0; i < batch; i++) {
+      sockets[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      if (sockets[i] < 0 || connect(sockets[i], (struct sockaddr *)&address, sizeof address)) {
+        perror("io: connect");
+        abort();
+      }
+    }
+    char byte;
+    uint64_t begun = uv_hrtime();
+    kill(process, SIGCONT);
+    for (int i = 0; i < batch; i++)
+      if (read(sockets[i], &byte, 1) != 0) abort();
+    took += uv_hrtime() - begun;
+    for (int i = 0; i < batch; i++) close(sockets[i]);
+  }
+  free(sockets);
+  return took / 1e9;
 }
 
 // A file

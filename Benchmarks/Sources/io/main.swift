@@ -16,6 +16,16 @@ func echoServer() throws {
   echo.cancel()
 }
 
+func acceptingServer() throws {
+  let loop = EventLoop()
+  let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
+  print(listener.address.port!)
+  fflush(nil)
+  let accepting = listener.connections.sink { $0.close() }
+  loop.run()
+  accepting.cancel()
+}
+
 func countLines(_ path: String) -> (lines: Int, bytes: Int) {
   let loop = EventLoop()
   var (lines, bytes) = (0, 0)
@@ -109,6 +119,8 @@ func row(
 switch CommandLine.arguments.dropFirst().first {
 case "server-swift": try echoServer()
 case "server-c": c_echo_server(1)
+case "accepting-swift": try acceptingServer()
+case "accepting-c": c_accepting_server(1)
 default:
   let isShort = CommandLine.arguments.contains("--short")
   let rounds = isShort ? 3 : 7
@@ -137,9 +149,11 @@ default:
     }
   }
   do {
-    let (ours, theirs) = (try Server("server-swift"), try Server("server-c"))
-    try row(
-      "connections accepted", 1.2, rounds: rounds, { c_connect(ours.port, 10_000) }, { c_connect(theirs.port, 10_000) })
+    let (ours, theirs) = (try Server("accepting-swift"), try Server("accepting-c"))
+    func accept(_ server: Server) -> Double {
+      c_accept(server.port, server.process.processIdentifier, 500, isShort ? 4 : 20)
+    }
+    try row("connections accepted and closed", 1.2, rounds: rounds, { accept(ours) }, { accept(theirs) })
     for server in [ours, theirs] { server.end() }
   }
   let path = FileManager.default.temporaryDirectory.appending(path: "feedstream-lines-\(getpid())").path

@@ -8,8 +8,12 @@ void c_echo_server(int descriptor);
 /// Returns the seconds that it took.
 double c_echo_client(int port, int connections, int size, long messages);
 
-/// Connects `count` times, 16 at a time, and closes each. Returns the seconds that it took.
-double c_connect(int port, long count);
+/// Closes every connection that it accepts, at a port that it writes to the descriptor, until it is killed.
+void c_accepting_server(int descriptor);
+
+/// Fills the backlog of a server that closes what it accepts, and lets it go on, `batches` times; the server stands still
+/// meanwhile. Returns the seconds that it took to accept and close the connections.
+double c_accept(int port, int process, int batch, int batches);
 
 /// Reads a file in pieces of 256 KiB on the thread pool and counts its lines and their bytes.
 long c_count_lines(const char *path, long *bytes);
