@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "FeedHTTP", targets: ["FeedHTTP"]),
     .library(name: "FeedHTTPServer", targets: ["FeedHTTPServer"]),
     .library(name: "FeedRedis", targets: ["FeedRedis"]),
+    .library(name: "FeedTLS", targets: ["FeedTLS"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .library(name: "PlainText", targets: ["PlainText"]),
@@ -34,6 +35,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     // simdjson behind a few functions of C: nothing else of the package is written in C++.
     .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
@@ -58,6 +60,7 @@ let package = Package(
     .target(name: "FeedHTTPServer", dependencies: ["FeedStream", "CZlib"]),
     // A client of Redis, without feeds.
     .target(name: "FeedRedis", dependencies: ["FeedStream"]),
+    .target(name: "FeedTLS", dependencies: ["FeedStream", "COpenSSL"]),
     .target(
       name: "ImageFeed",
       dependencies: [
@@ -160,6 +163,9 @@ let package = Package(
       dependencies: ["TestSupport", "RedisTestSupport", "FeedRedis", "FeedStream", "FeedStreamTesting"]),
     // Real servers, for the folders of tests that talk to one.
     .target(name: "RedisTestSupport", dependencies: ["FeedRedis"], path: "Tests/RedisSupport"),
+    .testTarget(
+      name: "FeedTLSTests",
+      dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "FeedHTTPServer", "FeedTLS"]),
     .testTarget(name: "FeedFormatsTests", dependencies: ["TestSupport", "FeedFormats"]),
     .testTarget(
       name: "TerminalPicturesTests",

@@ -49,6 +49,15 @@
     self.init(memory, from: UnsafePointer(memory.base), count: bytes.count)
   }
 
+  /// Memory of its own.
+  ///
+  /// - Parameter fill: writes into it from its beginning, and returns how many bytes.
+  package init(capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+    let memory = ChunkMemory(capacity: capacity)
+    let count = fill(UnsafeMutableRawBufferPointer(start: memory.base, count: capacity))
+    self.init(memory, from: UnsafePointer(memory.base), count: count)
+  }
+
   /// A copy of the memory that `bytes` shows.
   public init(copying bytes: RawSpan) { self = bytes.withUnsafeBytes { Chunk(copying: $0) } }
 }

@@ -35,6 +35,15 @@ public final class Connection {
   /// nothing.
   public var bytes: Publishers.ConnectionBytes { Publishers.ConnectionBytes(connection: self) }
 
+  /// Takes both directions for a layer above this: nobody else may read or write it any more.
+  package func claim() throws(SystemError) {
+    guard !isRead, !isWritten, !isClosed else {
+      throw SystemError("take over", "\(peer)", code: isClosed ? Errno.closed : Errno.busy)
+    }
+    isRead = true
+    isWritten = true
+  }
+
   /// Closes both directions; what is being written may not arrive, and streams that read it end with `ECANCELED`.
   public func close() {
     guard !isClosed else { return }

@@ -1,6 +1,6 @@
 extension LoopScheduler {
   /// Runs `action` once after `delay`, unless cancelled before.
-  func once(after delay: StreamInstant.Stride, _ action: @escaping () -> Void) -> any Cancellable {
+  package func once(after delay: StreamInstant.Stride, _ action: @escaping () -> Void) -> any Cancellable {
     if let work = OneShot(self).run(in: delay, action) { return work }
     // A scheduler that takes nothing back but repeating work.
     let alarm = Alarm(delay, self, nil)

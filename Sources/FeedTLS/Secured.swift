@@ -1,0 +1,167 @@
+public import FeedStream
+
+extension Connection {
+  /// Secures this connection as a client that wants to speak with `host`: delivers the secure one and finishes.
+  ///
+  ///     Connection.connect(to: "example.org:443", on: loop)
+  ///       .mapError { TLSError.system($0) }
+  ///       .flatMap { $0.secured(by: tls, host: "example.org", on: loop) }
+  ///
+  /// The secure connection keeps this one, which may not be used any more. Its `bytes` finish when the other side says that
+  /// nothing follows; when the connection ends without that, they fail with `ECONNABORTED`. Closing it says so to the other
+  /// side.
+  ///
+  /// **Demand:** begins at the subscription; the connection is held until it is asked for. **Failure:** ``TLSError``; this
+  /// connection is closed then. **Cancellation:** closes it. **Policy:** holds one.
+  ///
+  /// - Parameters:
+  ///   - client: whom to trust, and what to offer.
+  ///   - host: a name, also sent as the server's name (SNI), or a numeric address: the certificate has to be for it.
+  ///   - limit: how long the handshake may take: ten seconds unless changed.
+  ///   - scheduler: the one that the connection lives on.
+  public func secured(
+    by client: TLSClient, host: String, within limit: StreamInstant.Stride = .seconds(10),
+    on scheduler: any LoopScheduler
+  ) -> AnyPublisher<Connection, TLSError> {
+    secured(within: limit, host, on: scheduler) { () throws(TLSError) in try client.engine(for: host) }
+  }
+
+  /// Secures this connection, which was accepted, as a server: delivers the secure one and finishes.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``secured(by:host:within:on:)``.
+  ///
+  /// - Parameters:
+  ///   - server: who we are, and whom we let in.
+  ///   - limit: how long the handshake may take: ten seconds unless changed.
+  ///   - scheduler: the one that the connection lives on.
+  public func secured(
+    by server: TLSServer, within limit: StreamInstant.Stride = .seconds(10), on scheduler: any LoopScheduler
+  ) -> AnyPublisher<Connection, TLSError> {
+    secured(within: limit, nil, on: scheduler) { () throws(TLSError) in server.engine() }
+  }
+
+  private func secured(
+    within limit: StreamInstant.Stride, _ host: String?, on scheduler: any LoopScheduler,
+    _ make: @escaping () throws(TLSError) -> TLSEngine
+  ) -> AnyPublisher<Connection, TLSError> {
+    Deferred { () -> AnyPublisher<Connection, TLSError> in
+      let handshake: Handshake
+      do throws(TLSError) {
+        do throws(SystemError) { try self.claim() } catch { throw .system(error) }
+        handshake = Handshake(TLSChannel(self, try make(), on: scheduler), within: limit)
+      } catch {
+        return Fail(error: error).eraseToAnyPublisher()
+      }
+      return Future<Connection, TLSError> { promise in handshake.start(with: host) { promise($0) } }
+        .handleEvents(receiveCancel: { handshake.cancel() })
+        .eraseToAnyPublisher()
+    }
+    .eraseToAnyPublisher()
+  }
+
+  /// Looks up a host, connects to it and secures the connection: delivers it and finishes.
+  ///
+  ///     Connection.connect(to: "example.org:443", securedBy: try TLSClient(), on: loop)
+  ///       .sink { print($0) } receiveValue: { print($0.tls!.version) }
+  ///
+  /// **Demand:** begins at the subscription; the connection is held until it is asked for. **Failure:** ``TLSError``.
+  /// **Cancellation:** gives everything up. **Policy:** holds one.
+  ///
+  /// - Parameters:
+  ///   - host: `name:port`, with a name or a numeric address; one of IPv6 in brackets.
+  ///   - client: whom to trust, and what to offer.
+  ///   - lookUpLimit: how long the look-up may take: five seconds unless changed.
+  ///   - connectLimit: how long connecting may take: ten seconds unless changed.
+  ///   - handshakeLimit: how long the handshake may take: ten seconds unless changed.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  public static func connect(
+    to host: String, securedBy client: TLSClient, lookUpLimit: StreamInstant.Stride = .seconds(5),
+    connectLimit: StreamInstant.Stride = .seconds(10), handshakeLimit: StreamInstant.Stride = .seconds(10),
+    on scheduler: any LoopScheduler
+  ) -> AnyPublisher<Connection, TLSError> {
+    let name = host.lastIndex(of: ":").map { String(host[..<$0]) } ?? host
+    let bare = name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name
+    return connect(to: host, lookUpLimit: lookUpLimit, connectLimit: connectLimit, on: scheduler)
+      .mapError { TLSError.system($0) }
+      .flatMap { $0.secured(by: client, host: bare, within: handshakeLimit, on: scheduler) }
+      .eraseToAnyPublisher()
+  }
+}
+
+extension Publisher where Output == Connection, Failure == Never {
+  /// Secures the connections that a ``Listener`` accepts.
+  ///
+  ///     let listener = try Listener(at: .internet("0.0.0.0", port: 443), on: loop)
+  ///     let server = HTTPServer(listener.connections.secured(by: tls, on: loop), on: loop)
+  ///
+  /// One whose handshake fails is closed, reported, and not delivered.
+  ///
+  /// **Demand:** upstream is asked for `handshakes` connections, and for another one whenever one is delivered or given up:
+  /// so many may be accepted and wait. **Failure:** never. **Cancellation:** closes those that are not delivered. Policy:
+  /// holds `handshakes`.
+  ///
+  /// - Parameters:
+  ///   - server: who we are, and whom we let in.
+  ///   - handshakes: how many handshakes run at the same time: 64 unless changed. One that stands still keeps its place until
+  ///     `limit`.
+  ///   - limit: how long a handshake may take: ten seconds unless changed.
+  ///   - scheduler: the one that the connections live on.
+  ///   - report: called with each failure, and with whom it was.
+  public func secured(
+    by server: TLSServer, handshakes: Int = 64, within limit: StreamInstant.Stride = .seconds(10),
+    on scheduler: any LoopScheduler, report: @escaping (TLSError, SocketAddress) -> Void = { _, _ in }
+  ) -> AnyPublisher<Connection, Never> {
+    flatMap(maxPublishers: .max(handshakes)) { connection in
+      let peer = connection.peer
+      return connection.secured(by: server, within: limit, on: scheduler)
+        .catch { error in
+          report(error, peer)
+          return Empty<Connection, Never>()
+        }
+    }
+    .eraseToAnyPublisher()
+  }
+}
+
+/// A handshake that is under way, with its deadline.
+private final class Handshake {
+  private var channel: TLSChannel?
+  private let limit: StreamInstant.Stride
+  private var deadline: (any Cancellable)?
+  private var done: ((Result<Connection, TLSError>) -> Void)?
+
+  init(_ channel: TLSChannel, within limit: StreamInstant.Stride) {
+    self.channel = channel
+    self.limit = limit
+  }
+
+  func start(with host: String?, _ done: @escaping (Result<Connection, TLSError>) -> Void) {
+    guard let channel else { return }
+    self.done = done
+    deadline = channel.scheduler.once(after: limit) { [self] in settle(.timedOut(limit)) }
+    channel.shakeHands(with: host) { [self] in settle($0) }
+  }
+
+  private func settle(_ error: TLSError?) {
+    let (done, channel) = (self.done, self.channel)
+    cancelDeadline()
+    guard let channel else { return }
+    if let error {
+      channel.close()
+      done?(.failure(error))
+    } else {
+      done?(.success(Connection(channel, to: channel.peer)))
+    }
+  }
+
+  private func cancelDeadline() {
+    deadline?.cancel()
+    (deadline, done, channel) = (nil, nil, nil)
+  }
+
+  func cancel() {
+    let channel = self.channel
+    cancelDeadline()
+    channel?.close()
+  }
+}

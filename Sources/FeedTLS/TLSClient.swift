@@ -1,0 +1,130 @@
+internal import COpenSSL
+
+/// The client's side of TLS: whom it trusts, and what it offers. One serves any number of connections, on any thread.
+///
+/// The certificate of the server and its name are always verified; there is no way around that. TLS 1.2 and 1.3; nothing is
+/// resumed, so that each connection verifies anew.
+// @unchecked: OpenSSL counts and locks its context, which nobody changes after `init`.
+public final class TLSClient: @unchecked Sendable {
+  let context: TLSContext
+  let wallClock: @Sendable () -> Int64
+
+  /// - Parameters:
+  ///   - roots: who may vouch for a server: those whom the system trusts, unless changed.
+  ///   - identity: what is shown to a server that asks who the client is; nothing unless given.
+  ///   - protocols: the application protocols that are offered, the preferred one first (ALPN, RFC 7301).
+  ///   - wallClock: the time of day, in seconds since 1970, at which certificates have to be valid; the system's unless given.
+  /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` when the system's roots cannot be read.
+  public init(
+    trusting roots: TrustedRoots = .system, identity: TLSIdentity? = nil, protocols: [String] = [],
+    wallClock: @escaping @Sendable () -> Int64 = TLSClient.systemClock
+  ) throws(TLSError) {
+    context = TLSContext(TLS_client_method())
+    self.wallClock = wallClock
+    SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
+    try context.trust(roots)
+    if let identity { context.use(identity) }
+    let list = try TLSContext.list(of: protocols)
+    if !list.isEmpty { SSL_CTX_set_alpn_protos(context.pointer, list, UInt32(list.count)) }
+    copenssl_cache_no_sessions(context.pointer)
+  }
+
+  /// A conversation with `host`.
+  func engine(for host: String) throws(TLSError) -> TLSEngine {
+    let engine = TLSEngine(context, isServer: false, at: wallClock())
+    let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+    guard !name.isEmpty, name.utf8.count <= 253, name.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+      throw .badHost(host)
+    }
+    let parameters = SSL_get0_param(engine.ssl)
+    if X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return engine }
+    ERR_clear_error()
+    // Names stand in the certificate's alternative names (RFC 9525), and `*` for a whole label.
+    X509_VERIFY_PARAM_set_hostflags(
+      parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    guard X509_VERIFY_PARAM_set1_host(parameters, name, 0) == 1, copenssl_server_name(engine.ssl, name) == 1 else {
+      ERR_clear_error()
+      throw .badHost(host)
+    }
+    return engine
+  }
+}
+
+/// The server's side of TLS: who it is, and whom it lets in. One serves any number of connections, on any thread.
+// @unchecked: OpenSSL counts and locks its context, which nobody changes after `init`.
+public final class TLSServer: @unchecked Sendable {
+  /// What clients have to show.
+  public enum ClientCertificates: Sendable {
+    /// Nothing; nothing is asked for.
+    case ignored
+    /// A certificate that one of these vouches for, or none.
+    case verified(TrustedRoots)
+    /// A certificate that one of these vouches for.
+    case required(TrustedRoots)
+  }
+
+  let context: TLSContext
+  let wallClock: @Sendable () -> Int64
+  private let choice: ProtocolChoice?
+
+  /// - Parameters:
+  ///   - identity: the server's certificate and key.
+  ///   - clientCertificates: what clients have to show: nothing, unless changed.
+  ///   - protocols: the application protocols that are spoken, the preferred one first (ALPN, RFC 7301). A client that offers
+  ///     some, but none of these, is refused; one that offers none is let in.
+  ///   - wallClock: the time of day, in seconds since 1970, at which certificates have to be valid; the system's unless given.
+  /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` for an identity that OpenSSL refuses.
+  public init(
+    identity: TLSIdentity, clientCertificates: ClientCertificates = .ignored, protocols: [String] = [],
+    wallClock: @escaping @Sendable () -> Int64 = TLSClient.systemClock
+  ) throws(TLSError) {
+    context = TLSContext(TLS_server_method())
+    self.wallClock = wallClock
+    let list = try TLSContext.list(of: protocols)
+    choice = list.isEmpty ? nil : ProtocolChoice(list)
+    guard context.use(identity) else {
+      throw .unreadable("the identity of the server", reason: OpenSSLErrors.takeText())
+    }
+    if let choice { choice.install(in: context) }
+    switch clientCertificates {
+    case .ignored: break
+    case .verified(let roots):
+      SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
+      try context.trust(roots)
+    case .required(let roots):
+      SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+      try context.trust(roots)
+    }
+    if case .ignored = clientCertificates { return }
+    // What was shown once is not kept: each connection verifies anew.
+    copenssl_cache_no_sessions(context.pointer)
+    copenssl_give_no_tickets(context.pointer)
+  }
+
+  func engine() -> TLSEngine { TLSEngine(context, isServer: true, at: wallClock()) }
+}
+
+/// Chooses the application protocol of a server. OpenSSL's context has a pointer to it, and its `TLSServer` keeps both.
+private final class ProtocolChoice {
+  private let list: [UInt8]
+
+  init(_ list: [UInt8]) { self.list = list }
+
+  func install(in context: TLSContext) {
+    context.keep(self)
+    SSL_CTX_set_alpn_select_cb(
+      context.pointer,
+      { _, chosen, count, offered, offeredCount, choice in
+        let choice = Unmanaged<ProtocolChoice>.fromOpaque(choice!).takeUnretainedValue()
+        return choice.list.withUnsafeBufferPointer { list in
+          var found: UnsafeMutablePointer<UInt8>?
+          // What it finds lies in one of the two lists, which live longer than the call needs.
+          let result = SSL_select_next_proto(
+            &found, count, list.baseAddress, UInt32(list.count), offered, offeredCount)
+          guard result == OPENSSL_NPN_NEGOTIATED, let found else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+          chosen!.pointee = UnsafePointer(found)
+          return SSL_TLSEXT_ERR_OK
+        }
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+}

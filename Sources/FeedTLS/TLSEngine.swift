@@ -1,0 +1,214 @@
+internal import COpenSSL
+internal import FeedStream
+
+/// One conversation in TLS, without a connection: ciphertext in and out, plaintext out and in. It decides nothing about time
+/// or demand.
+///
+/// It reads ciphertext from the chunk that it was given and writes into chunks, by a BIO of its own: nothing is copied on the
+/// way in, and an idle conversation holds no buffer.
+final class TLSEngine {
+  let ssl: OpaquePointer
+  private let context: TLSContext
+  /// Ciphertext that is not read yet.
+  private var input = Chunk()
+  /// Ciphertext that is to be sent.
+  private(set) var output: [Chunk] = []
+  private(set) var outputCount = 0
+  /// No call may follow one that failed.
+  private(set) var hasFailed = false
+  private(set) var hasSaidGoodbye = false
+  /// What the other side has shown, and the first certificate of its chain that is wrong.
+  private var refusal: (shown: Certificate, at: Certificate)?
+
+  init(_ context: TLSContext, isServer: Bool, at time: Int64) {
+    self.context = context
+    ssl = SSL_new(context.pointer)
+    let bio = BIO_new(Self.method)
+    BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+    BIO_set_init(bio, 1)
+    // Owned by `ssl` from now on, once for both directions.
+    SSL_set_bio(ssl, bio, bio)
+    SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+    // It decides nothing, and remembers which certificate was refused.
+    SSL_set_verify(ssl, SSL_CTX_get_verify_mode(context.pointer)) { isRight, verification in
+      if isRight == 0, let verification {
+        let ssl = OpaquePointer(
+          X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx()))
+        Unmanaged<TLSEngine>.fromOpaque(SSL_get_ex_data(ssl, 0)).takeUnretainedValue().refused(verification)
+      }
+      return isRight
+    }
+    X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), Int(time))
+    if isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
+  }
+
+  deinit { SSL_free(ssl) }
+
+  // MARK: Ciphertext
+
+  /// True when there is ciphertext that was not read, or plaintext that was not taken.
+  var holdsInput: Bool { !input.isEmpty || SSL_pending(ssl) > 0 }
+
+  func feed(_ chunk: Chunk) { input = input.isEmpty ? chunk : Chunk(joining: [input, chunk]) }
+
+  func takeOutput() -> [Chunk] {
+    defer { (output, outputCount) = ([], 0) }
+    return output
+  }
+
+  // Unsafe but right: made once, and only read.
+  nonisolated(unsafe) private static let method: OpaquePointer? = {
+    let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "chunks")
+    BIO_meth_set_read(method) { bio, room, count in
+      let engine = Unmanaged<TLSEngine>.fromOpaque(BIO_get_data(bio)).takeUnretainedValue()
+      guard let room, let taken = engine.take(room, Int(count)) else {
+        copenssl_bio_wants_read(bio)
+        return -1
+      }
+      copenssl_bio_succeeded(bio)
+      return Int32(taken)
+    }
+    BIO_meth_set_write(method) { bio, bytes, count in
+      let engine = Unmanaged<TLSEngine>.fromOpaque(BIO_get_data(bio)).takeUnretainedValue()
+      copenssl_bio_succeeded(bio)
+      engine.output.append(Chunk(copying: UnsafeRawBufferPointer(start: bytes, count: Int(count))))
+      engine.outputCount += Int(count)
+      return count
+    }
+    BIO_meth_set_ctrl(method) { _, command, _, _ in command == BIO_CTRL_FLUSH || command == BIO_CTRL_DUP ? 1 : 0 }
+    return method
+  }()
+
+  private func take(_ room: UnsafeMutablePointer<CChar>, _ count: Int) -> Int? {
+    guard !input.isEmpty else { return nil }
+    let taken = min(count, input.count)
+    input.withUnsafeBytes { UnsafeMutableRawPointer(room).copyMemory(from: $0.baseAddress!, byteCount: taken) }
+    input = taken == input.count ? Chunk() : input[taken..<input.count]
+    return taken
+  }
+
+  // MARK: Plaintext
+
+  enum Step<Value> {
+    case done(Value)
+    /// More ciphertext is needed.
+    case wantsInput
+    /// The other side has ended its half.
+    case ended
+    case failed(TLSError)
+  }
+
+  func handshake(with host: String?) -> Step<Void> {
+    ERR_clear_error()
+    let result = SSL_do_handshake(ssl)
+    return result == 1 ? .done(()) : step(result, host)
+  }
+
+  /// Plaintext of what has come, at most 64 KiB.
+  func read() -> Step<Chunk> {
+    guard !hasFailed else { return .failed(.protocolViolation(reason: "it was broken before")) }
+    // As much as what came can be, beside a record of which the beginning came before.
+    let capacity = min(input.count + Int(SSL_pending(ssl)) + 17 * 1024, 64 * 1024)
+    var stop: Step<Chunk>?
+    let chunk = Chunk(capacity: capacity) { room in
+      var used = 0
+      while used < room.count {
+        ERR_clear_error()
+        var count = 0
+        let result = SSL_read_ex(ssl, room.baseAddress! + used, room.count - used, &count)
+        guard result == 1 else {
+          stop = step(result, nil)
+          break
+        }
+        used += count
+      }
+      return used
+    }
+    guard chunk.isEmpty, let stop else { return .done(chunk.compacted()) }
+    return stop
+  }
+
+  /// Encrypts a piece of at most 16 KiB, which becomes one record.
+  func write(_ bytes: UnsafeRawBufferPointer) -> TLSError? {
+    guard bytes.count > 0 else { return nil }
+    guard !hasFailed, !hasSaidGoodbye else { return .protocolViolation(reason: "it is over") }
+    ERR_clear_error()
+    var count = 0
+    // All of it: the BIO takes whatever comes.
+    let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
+    guard result != 1 else { return nil }
+    if case .failed(let error) = step(result, nil) as Step<Void> { return error }
+    return .protocolViolation(reason: "it wants to negotiate again")
+  }
+
+  /// Says that nothing more is written.
+  func sayGoodbye() {
+    guard !hasFailed, !hasSaidGoodbye, SSL_is_init_finished(ssl) == 1 else { return }
+    hasSaidGoodbye = true
+    ERR_clear_error()
+    _ = SSL_shutdown(ssl)
+    ERR_clear_error()
+  }
+
+  private func step<Value>(_ result: Int32, _ host: String?) -> Step<Value> {
+    switch SSL_get_error(ssl, result) {
+    case SSL_ERROR_WANT_READ: return .wantsInput
+    case SSL_ERROR_ZERO_RETURN: return .ended
+    default:
+      hasFailed = true
+      return .failed(reason(host))
+    }
+  }
+
+  // MARK: Reasons
+
+  /// Why the last call failed.
+  private func reason(_ host: String?) -> TLSError {
+    let error = ERR_get_error()
+    ERR_clear_error()
+    guard copenssl_is_ssl(error) != 0 else { return .protocolViolation(reason: OpenSSLErrors.text(of: error)) }
+    switch copenssl_reason(error) {
+    case SSL_R_CERTIFICATE_VERIFY_FAILED: return certificateReason(host)
+    case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE: return .noCertificate
+    case SSL_R_NO_APPLICATION_PROTOCOL, Int32(SSL_AD_REASON_OFFSET) + SSL_AD_NO_APPLICATION_PROTOCOL:
+      return .noCommonProtocol
+    case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_PACKET_LENGTH_TOO_LONG:
+      // A record that is none, before there was any.
+      return SSL_is_init_finished(ssl) == 1
+        ? .protocolViolation(reason: OpenSSLErrors.text(of: error)) : .notTLS
+    case let code where code >= SSL_AD_REASON_OFFSET:
+      let text = OpenSSLErrors.text(of: error)
+      // "tlsv1 alert unknown ca": the name of the alert is what follows.
+      return .refused(reason: text.firstRange(of: "alert ").map { String(text[$0.upperBound...]) } ?? text)
+    default: return .protocolViolation(reason: OpenSSLErrors.text(of: error))
+    }
+  }
+
+  private func refused(_ verification: OpaquePointer) {
+    guard refusal == nil, let shown = X509_STORE_CTX_get0_cert(verification) else { return }
+    let at = X509_STORE_CTX_get_current_cert(verification) ?? shown
+    for certificate in [shown, at] { X509_up_ref(certificate) }
+    refusal = (Certificate(shown), Certificate(at))
+  }
+
+  private func certificateReason(_ host: String?) -> TLSError {
+    let code = Int32(SSL_get_verify_result(ssl))
+    let certificate = refusal?.at
+    let subject = certificate?.subject ?? "the other side"
+    switch code {
+    case X509_V_ERR_CERT_HAS_EXPIRED: return .expired(certificate: subject)
+    case X509_V_ERR_CERT_NOT_YET_VALID: return .notYetValid(certificate: subject)
+    case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return .wrongHost(host ?? "this host", names: certificate?.names ?? [])
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return .selfSigned(certificate: subject)
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
+      X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+      return .untrusted(certificate: refusal?.shown.subject ?? subject, issuer: certificate?.issuer ?? "somebody")
+    default:
+      return .badCertificate(subject, reason: String(cString: X509_verify_cert_error_string(Int(code))))
+    }
+  }
+
+  /// What the other side has shown.
+  var peerCertificate: Certificate? { SSL_get1_peer_certificate(ssl).map(Certificate.init) }
+}

@@ -1,0 +1,94 @@
+public import FeedStream
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Why a connection is not secure, or is not any more.
+public enum TLSError: Error, Hashable, Sendable {
+  // The certificate of the other side.
+  /// It was valid once.
+  case expired(certificate: String)
+  /// It will be valid later; or a clock is wrong.
+  case notYetValid(certificate: String)
+  /// It is for others: `names` are those that it is for.
+  case wrongHost(String, names: [String])
+  /// It is signed by itself and is none of the trusted roots.
+  case selfSigned(certificate: String)
+  /// Nobody who is trusted has signed it, or those who have are not known.
+  case untrusted(certificate: String, issuer: String)
+  /// Anything else that is wrong with it, in OpenSSL's words.
+  case badCertificate(String, reason: String)
+  /// The client was to show one, and has shown none.
+  case noCertificate
+
+  // The conversation.
+  /// The other side has refused, for this reason: often our certificate, or its lack.
+  case refused(reason: String)
+  /// None of the offered application protocols is the other side's too.
+  case noCommonProtocol
+  /// The other side does not speak TLS.
+  case notTLS
+  /// The other side breaks the protocol, in OpenSSL's words.
+  case protocolViolation(reason: String)
+  /// The connection ended without TLS's own ending: somebody may have cut it off.
+  case truncated
+  /// The handshake took longer than this.
+  case timedOut(StreamInstant.Stride)
+  /// The connection below failed, or could not be made.
+  case system(SystemError)
+
+  // What we were given.
+  /// Certificates or a key that cannot be read.
+  case unreadable(String, reason: String)
+  /// The key is not that of the certificate.
+  case keyIsAnother(certificate: String)
+  /// A name that no certificate can be for.
+  case badHost(String)
+  /// An application protocol that has no name, or one of more than 255 bytes.
+  case badProtocol(String)
+}
+
+extension TLSError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .expired(let certificate): "the certificate of \(certificate) has expired"
+    case .notYetValid(let certificate): "the certificate of \(certificate) is not valid yet"
+    case .wrongHost(let host, let names):
+      "the certificate is not for \(host), but for \(names.isEmpty ? "nobody" : names.joined(separator: ", "))"
+    case .selfSigned(let certificate):
+      "the certificate of \(certificate) is signed by itself; give it as a trusted root if that is right"
+    case .untrusted(let certificate, let issuer):
+      "the certificate of \(certificate) is signed by \(issuer), who is not trusted"
+    case .badCertificate(let certificate, let reason): "the certificate of \(certificate) is refused: \(reason)"
+    case .noCertificate: "the client has shown no certificate"
+    case .refused(let reason): "the other side has refused: \(reason)"
+    case .noCommonProtocol: "the other side speaks none of the application protocols"
+    case .notTLS: "the other side does not speak TLS"
+    case .protocolViolation(let reason): "the other side breaks TLS: \(reason)"
+    case .truncated: "the connection ended without the ending that TLS has: it may have been cut off"
+    case .timedOut(let limit): "the TLS handshake took longer than \(limit)"
+    case .system(let error): "\(error)"
+    case .unreadable(let what, let reason): "cannot read \(what): \(reason)"
+    case .keyIsAnother(let certificate): "the private key is not that of the certificate of \(certificate)"
+    case .badHost(let host): "\(host.debugDescription) is no name or address that a certificate can be for"
+    case .badProtocol(let name): "\(name.debugDescription) cannot be an application protocol: use 1 to 255 bytes"
+    }
+  }
+}
+
+extension TLSError {
+  /// The system's error number that comes nearest: what a stream of bytes fails with.
+  var code: Int32 {
+    switch self {
+    case .system(let error): error.code
+    case .truncated: ECONNABORTED
+    case .timedOut: ETIMEDOUT
+    default: EPROTO
+    }
+  }
+}

@@ -1,0 +1,67 @@
+internal import COpenSSL
+
+/// A certificate with those that vouch for it, and its private key: who a server is, or a client that has to show it.
+// @unchecked: OpenSSL counts both with atomics, and nobody changes them.
+public final class TLSIdentity: @unchecked Sendable {
+  /// The first is ours, the others are those that vouch for it.
+  let certificates: [Certificate]
+  let key: OpaquePointer
+
+  /// - Parameters:
+  ///   - certificates: PEM: the certificate, then those that vouch for it, without the root.
+  ///   - key: PEM, without a password.
+  /// - Throws: ``TLSError/unreadable(_:reason:)``, ``TLSError/keyIsAnother(certificate:)``.
+  public init(certificates: String, key: String) throws(TLSError) {
+    self.certificates = try Certificate.all(in: PEM(certificates), "the certificate")
+    self.key = try PEM(key).key()
+    try check()
+  }
+
+  /// Reads files; blocks while it does.
+  ///
+  /// - Parameters:
+  ///   - certificateFile: PEM: the certificate, then those that vouch for it, without the root.
+  ///   - keyFile: PEM, without a password.
+  /// - Throws: ``TLSError/unreadable(_:reason:)``, ``TLSError/keyIsAnother(certificate:)``.
+  public init(certificateFile: String, keyFile: String) throws(TLSError) {
+    certificates = try Certificate.all(in: PEM(file: certificateFile), certificateFile)
+    key = try PEM(file: keyFile).key()
+    try check()
+  }
+
+  private func check() throws(TLSError) {
+    guard X509_check_private_key(certificates[0].x509, key) == 1 else {
+      ERR_clear_error()
+      throw .keyIsAnother(certificate: certificates[0].subject)
+    }
+  }
+
+  deinit { EVP_PKEY_free(key) }
+}
+
+/// Who may vouch for the other side.
+public struct TrustedRoots: Sendable {
+  let includesSystem: Bool
+  let certificates: [Certificate]
+
+  /// Those that the system trusts.
+  public static let system = TrustedRoots(includesSystem: true, certificates: [])
+
+  /// These and no others.
+  ///
+  /// - Parameter pem: certificates; one that is none of a root is trusted all the same.
+  public static func only(_ pem: String) throws(TLSError) -> TrustedRoots {
+    TrustedRoots(includesSystem: false, certificates: try Certificate.all(in: PEM(pem), "the trusted roots"))
+  }
+
+  /// Those in a file and no others. Blocks while it reads.
+  public static func only(file: String) throws(TLSError) -> TrustedRoots {
+    TrustedRoots(includesSystem: false, certificates: try Certificate.all(in: PEM(file: file), file))
+  }
+
+  /// These, and those of `other`.
+  public func adding(_ other: TrustedRoots) -> TrustedRoots {
+    TrustedRoots(
+      includesSystem: includesSystem || other.includesSystem, certificates: certificates + other.certificates)
+  }
+}

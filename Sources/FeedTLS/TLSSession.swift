@@ -1,0 +1,44 @@
+internal import COpenSSL
+public import FeedStream
+
+/// What the two sides of a secure connection have agreed on.
+public struct TLSSession: Hashable, Sendable {
+  /// `TLSv1.3` or `TLSv1.2`.
+  public let version: String
+  /// Such as `TLS_AES_256_GCM_SHA384`.
+  public let cipher: String
+  /// The application protocol that was agreed on (ALPN).
+  public let applicationProtocol: String?
+  /// The name that the client has asked for (SNI).
+  public let serverName: String?
+  /// Whom the certificate of the other side is for; `nil` when it has shown none.
+  public let peerSubject: String?
+  /// The names and addresses that the certificate of the other side is for.
+  public let peerNames: [String]
+  /// The SHA-256 of the certificate of the other side.
+  public let peerFingerprint: [UInt8]?
+}
+
+extension Connection {
+  /// What was agreed on, for a connection that is secure.
+  public var tls: TLSSession? { (channel as? TLSChannel)?.engine.session }
+
+  /// Why it is not secure any more: ``TLSError/truncated``, ``TLSError/refused(reason:)`` and so on.
+  public var tlsFailure: TLSError? { (channel as? TLSChannel)?.failure }
+}
+
+extension TLSEngine {
+  fileprivate var session: TLSSession {
+    var bytes: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    SSL_get0_alpn_selected(ssl, &bytes, &count)
+    let agreed = bytes.map { String(decoding: UnsafeBufferPointer(start: $0, count: Int(count)), as: UTF8.self) }
+    let certificate = peerCertificate
+    return TLSSession(
+      version: String(cString: SSL_get_version(ssl)),
+      cipher: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
+      applicationProtocol: agreed,
+      serverName: SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) },
+      peerSubject: certificate?.subject, peerNames: certificate?.names ?? [], peerFingerprint: certificate?.sha256)
+  }
+}

@@ -1,0 +1,250 @@
+import FeedStream
+import FeedStreamTesting
+import FeedTLS
+import TestSupport
+import Testing
+
+/// TLS over connections in virtual time.
+@Suite(.settled, .timeLimit(.minutes(1))) struct SecuredTests {
+  private let papers: Papers
+
+  init() throws { papers = try Papers.all.get() }
+
+  private func send(_ chunks: [Chunk], to connection: Connection?, atEnd ending: WriteEnding = .leavesOpen) throws
+    -> Outcome<Never, WriteError>
+  {
+    Outcome(chunks.publisher.write(to: try #require(connection), atEnd: ending))
+  }
+
+  @Test func `two sides come to terms, and each reads what the other writes`() throws {
+    try withPair { pair in
+      try pair.connect(
+        papers.client(protocols: ["http/1.1", "echo"]), papers.server(protocols: ["echo"]))
+      let reading = Outcome(try #require(pair.server).bytes)
+      let answers = Outcome(try #require(pair.client).bytes)
+      let writing = try send(["hello ", "", "world"], to: pair.client, atEnd: .endsWriting)
+      pair.time.run()
+      #expect(reading.text == "hello world" && reading.isFinished && writing.isFinished)
+      // One direction has ended, the other has not.
+      let answer = try send(["bye"], to: pair.server, atEnd: .closes)
+      pair.time.run()
+      #expect(answers.text == "bye" && answers.isFinished && answer.isFinished)
+    }
+  }
+
+  @Test func `both sides know what they have agreed on`() throws {
+    try withPair { pair in
+      try pair.connect(papers.client(protocols: ["b", "a"]), papers.server(protocols: ["a", "b"]))
+      let (client, server) = (try #require(pair.client?.tls), try #require(pair.server?.tls))
+      #expect(client.version == "TLSv1.3" && client.cipher == server.cipher && client.cipher.hasPrefix("TLS_"))
+      #expect(client.applicationProtocol == "a" && server.applicationProtocol == "a")
+      #expect(server.serverName == "localhost" && server.peerSubject == nil && server.peerFingerprint == nil)
+      #expect(client.peerSubject == "CN=localhost" && client.peerNames == ["localhost", "127.0.0.1"])
+      #expect(client.peerFingerprint?.count == 32)
+      #expect(pair.client?.tlsFailure == nil && pair.below.client?.tls == nil)
+    }
+  }
+
+  @Test func `it does not matter how the bytes of a connection are cut`() throws {
+    for segment in [1, 7, 4096] {
+      try withPair { pair in
+        pair.time.network.link.segment = segment
+        pair.time.network.link.latency = .milliseconds(10)
+        try pair.connect(papers.client(), papers.server("deep"))
+        let reading = Outcome(try #require(pair.server).bytes)
+        let sent = (0..<40).map { Chunk(repeatElement(UInt8($0), count: $0 * 60)) }
+        let writing = try send(sent, to: pair.client, atEnd: .closes)
+        pair.time.run()
+        #expect(Chunk(joining: reading.values) == Chunk(joining: sent) && reading.isFinished && writing.isFinished)
+      }
+    }
+  }
+
+  @Test func `megabytes cross both ways at the same time`() throws {
+    try withPair { pair in
+      try pair.connect(papers.client(), papers.server())
+      let (client, server) = (try #require(pair.client), try #require(pair.server))
+      let block = Chunk((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
+      let echo = Outcome(server.bytes.write(to: server, atEnd: .closes))
+      var count = 0
+      let reading = client.bytes.sink { _ in
+      } receiveValue: {
+        count += $0.count
+      }
+      let writing = try send(Array(repeating: block, count: 30), to: client, atEnd: .endsWriting)
+      pair.time.run()
+      #expect(count == 3_000_000 && writing.isFinished && echo.isFinished)
+      reading.cancel()
+    }
+  }
+
+  @Test func `a writer waits for a reader that asks for nothing`() throws {
+    try withPair { pair in
+      try pair.connect(papers.client(), papers.server())
+      var written = 0
+      let block = Chunk(repeatElement(7, count: 16 * 1024))
+      let writing = repeatElement(block, count: 1000).publisher.handleEvents(receiveOutput: { written += $0.count })
+        .write(to: try #require(pair.client)).sink { _ in
+        } receiveValue: { _ in
+        }
+      pair.time.run()
+      // The link's buffer, what is encrypted at a time, and what `write` holds.
+      #expect(written > 64 * 1024 && written < 600 * 1024)
+      var read = 0
+      let reading = try #require(pair.server).bytes.sink { _ in
+      } receiveValue: {
+        read += $0.count
+      }
+      pair.time.run()
+      #expect(read == 16_384_000 && written == read)
+      for subscription in [writing, reading] { subscription.cancel() }
+    }
+  }
+
+  @Test func `a reader that stops and goes on loses nothing`() throws {
+    try withPair { pair in
+      try pair.connect(papers.client(), papers.server())
+      let writing = try send([Chunk(repeatElement(1, count: 200_000))], to: pair.client, atEnd: .endsWriting)
+      let server = try #require(pair.server)
+      var total = 0
+      for _ in 0..<1000 {
+        let one = Outcome(server.bytes.prefix(1))
+        pair.time.run()
+        guard !one.values.isEmpty else { break }
+        total += Chunk(joining: one.values).count
+      }
+      #expect(total == 200_000 && writing.isFinished)
+    }
+  }
+
+  @Test func `an end that nobody announced is no end`() throws {
+    try withPair { pair in
+      try pair.connect(papers.client(), papers.server())
+      let reading = Outcome(try #require(pair.client).bytes)
+      let writing = try send(["half"], to: pair.server)
+      pair.time.run()
+      pair.below.server?.close()
+      pair.time.run()
+      #expect(reading.text == "half" && writing.isFinished)
+      #expect(reading.error?.name == "ECONNABORTED" && pair.client?.tlsFailure == .truncated)
+      #expect("\(try #require(reading.error))".contains("without the ending that TLS has"))
+    }
+  }
+
+  @Test func `a connection that is lost fails with the system's reason`() throws {
+    try withPair { pair in
+      try pair.connect(papers.client(), papers.server())
+      let reading = Outcome(try #require(pair.client).bytes)
+      pair.time.network.loseConnections()
+      pair.time.run()
+      #expect(reading.error?.name == "ECONNRESET" && pair.client?.tlsFailure == nil)
+      let writing = try send(["lost"], to: pair.client)
+      pair.time.run()
+      #expect((writing.error?.cause as? SystemError)?.name == "ECONNRESET")
+    }
+  }
+
+  @Test func `who answers with something else does not speak TLS`() throws {
+    try withPair { pair in
+      var answering: Outcome<Never, WriteError>?
+      pair.time.schedule(after: pair.time.now.advanced(by: .seconds(1))) {
+        answering = try? send(["HTTP/1.1 400 Bad Request\r\n\r\n"], to: pair.below.server)
+      }
+      try pair.connect(papers.client(), nil)
+      #expect(pair.clientError == .notTLS && answering?.isFinished == true)
+    }
+  }
+
+  @Test func `a byte that was changed on its way breaks the connection`() throws {
+    try withVirtualTime { time in
+      // A server, and before it somebody who changes the last byte of a long chunk.
+      let front = SocketAddress.internet("10.0.0.2", port: 443)
+      let listener = try Listener(at: Pair.place, on: time)
+      let server = try papers.server()
+      var error: SystemError?
+      let serving = listener.connections.secured(by: server, on: time)
+        .flatMap { connection in
+          connection.bytes.catch {
+            error = $0
+            return Empty<Chunk, Never>()
+          }
+        }
+        .sink { _ in }
+      let middle = try Listener(at: front, on: time)
+      let relaying = middle.connections.flatMap { outside in
+        Connection.connect(to: Pair.place, on: time).mapError { $0 as any Error }.flatMap { inside in
+          outside.bytes
+            .map { $0.count < 9_000 ? $0 : Chunk(joining: [$0.dropLast(), [$0.last! ^ 1]]) }
+            .write(to: inside).merge(with: inside.bytes.write(to: outside)).mapError { $0 as any Error }
+        }
+        .catch { _ in Empty<Never, Never>() }
+      }
+      .sink { _ in }
+      let client = try papers.client()
+      let connecting = Outcome(
+        Connection.connect(to: front, on: time).mapError { TLSError.system($0) }
+          .flatMap { $0.secured(by: client, host: "localhost", on: time) })
+      time.advance(by: .seconds(1))
+      let connection = try #require(connecting.values.first)
+      let reading = Outcome(connection.bytes)
+      let writing = try send([Chunk(repeatElement(1, count: 10_000))], to: connection)
+      time.advance(by: .seconds(1))
+      #expect(writing.isFinished && error?.name == "EPROTO")
+      #expect(connection.tlsFailure == .refused(reason: "bad record mac") && reading.error?.name == "EPROTO")
+      for subscription in [serving, relaying] { subscription.cancel() }
+      for listener in [listener, middle] { listener.close() }
+    }
+  }
+
+  @Test func `a handshake that stands still ends at its deadline`() throws {
+    try withPair { pair in
+      let start = pair.time.now
+      try pair.connect(papers.client(), nil)
+      #expect(pair.clientError == .timedOut(.seconds(10)))
+      #expect(start.distance(to: pair.time.now) == .seconds(10))
+    }
+  }
+
+  @Test func `a connection that ends in its handshake was cut off`() throws {
+    try withPair { pair in
+      pair.time.schedule(after: pair.time.now.advanced(by: .seconds(1))) { pair.below.server?.close() }
+      try pair.connect(papers.client(), nil)
+      #expect(pair.clientError == .truncated)
+    }
+  }
+
+  @Test func `cancelling a handshake closes the connection`() throws {
+    try withVirtualTime { time in
+      let listener = try Listener(at: Pair.place, on: time)
+      var accepted: Connection?
+      let accepting = listener.connections.sink { accepted = $0 }
+      var raw: Connection?
+      let connecting = Connection.connect(to: Pair.place, on: time).sink { _ in
+      } receiveValue: {
+        raw = $0
+      }
+      time.run()
+      let securing = Outcome(
+        try #require(raw).secured(by: try papers.client(), host: "localhost", on: time))
+      time.advance(by: .seconds(1))
+      securing.cancel()
+      #expect(raw?.isClosed == true)
+      time.run()
+      #expect(securing.completion == nil)
+      for subscription in [accepting, connecting] { subscription.cancel() }
+      accepted?.close()
+      listener.close()
+    }
+  }
+
+  @Test func `what lies below a secure connection is nobody else's`() throws {
+    try withPair { pair in
+      try pair.connect(papers.client(), papers.server())
+      let below = try #require(pair.below.client)
+      #expect(Outcome(below.bytes).error?.name == "EBUSY")
+      #expect((try send(["x"], to: below).error?.cause as? SystemError)?.name == "EBUSY")
+      let again = Outcome(below.secured(by: try papers.client(), host: "localhost", on: pair.time))
+      #expect(again.error == .system(SystemError("take over", "10.0.0.1:443", code: 16)))
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import FeedStream
+import FeedStreamTesting
+import FeedTLS
+
+/// What a stream delivered, and how it ended.
+final class Outcome<Output, Failure: Error> {
+  var values: [Output] = []
+  var completion: Subscribers.Completion<Failure>?
+  private var subscription: AnyCancellable?
+
+  init(_ publisher: some Publisher<Output, Failure>, onValue: @escaping (Output) -> Void = { _ in }) {
+    subscription = publisher.sink { [unowned self] in
+      completion = $0
+    } receiveValue: { [unowned self] in
+      values.append($0)
+      onValue($0)
+    }
+  }
+
+  func cancel() { subscription?.cancel() }
+
+  var isFinished: Bool { if case .finished = completion { true } else { false } }
+  var error: Failure? { if case .failure(let error) = completion { error } else { nil } }
+}
+
+extension Outcome where Output == Chunk {
+  var text: String { Chunk(joining: values).text }
+}
+
+/// Both sides of a connection in virtual time, and what became of them.
+final class Pair {
+  let time: VirtualTimeScheduler
+  var client: Connection?
+  var server: Connection?
+  var clientError: TLSError?
+  var serverError: TLSError?
+  /// The connections below.
+  private(set) var below: (client: Connection?, server: Connection?)
+  private var work: [AnyCancellable] = []
+
+  init(_ time: VirtualTimeScheduler) { self.time = time }
+
+  static let place = SocketAddress.internet("10.0.0.1", port: 443)
+
+  /// Connects, comes to terms on both sides, and runs until that is over.
+  ///
+  /// - Parameter server: `nil` leaves the server's side as it is.
+  func connect(_ client: TLSClient, _ server: TLSServer?, host: String = "localhost") throws {
+    let listener = try Listener(at: Self.place, on: time)
+    let accepting = listener.connections.sink { [unowned self] connection in
+      below.server = connection
+      guard let server else { return }
+      connection.secured(by: server, on: time).sink { [unowned self] in
+        if case .failure(let error) = $0 { serverError = error }
+      } receiveValue: { [unowned self] in
+        self.server = $0
+      }
+      .store(in: &work)
+    }
+    Connection.connect(to: Self.place, on: time).mapError { TLSError.system($0) }
+      .handleEvents(receiveOutput: { [unowned self] in below.client = $0 })
+      .flatMap { [time] in $0.secured(by: client, host: host, on: time) }
+      .sink { [unowned self] in
+        if case .failure(let error) = $0 { clientError = error }
+      } receiveValue: { [unowned self] in
+        self.client = $0
+      }
+      .store(in: &work)
+    time.run()
+    accepting.cancel()
+    listener.close()
+  }
+
+  func close() {
+    for subscription in work { subscription.cancel() }
+    for connection in [client, server, below.client, below.server] { connection?.close() }
+    (client, server, below) = (nil, nil, (nil, nil))
+    time.run()
+  }
+}
+
+/// Runs `body` with a pair in virtual time.
+func withPair(_ body: (Pair) throws -> Void) throws {
+  try withVirtualTime { time in
+    let pair = Pair(time)
+    defer { pair.close() }
+    try body(pair)
+  }
+}

@@ -1,0 +1,74 @@
+import FeedHTTPServer
+import FeedStream
+import FeedStreamTesting
+import FeedTLS
+import TestSupport
+import Testing
+
+/// Listeners whose connections are secure, and what stands on them.
+@Suite(.settled, .timeLimit(.minutes(1))) struct TLSListenerTests {
+  private let papers: Papers
+
+  init() throws { papers = try Papers.all.get() }
+
+  @Test func `a handshake that fails or stands still is in nobody's way`() throws {
+    try withVirtualTime { time in
+      var reports: [TLSError] = []
+      let listener = try Listener(at: Pair.place, on: time)
+      let serving = listener.connections
+        .secured(by: try papers.server(), handshakes: 2, on: time) { error, _ in reports.append(error) }
+        .flatMap { $0.bytes.write(to: $0, atEnd: .closes).catch { _ in Empty<Never, Never>() } }
+        .sink { _ in }
+      // One says nothing, one speaks something else.
+      let silent = Outcome(Connection.connect(to: Pair.place, on: time))
+      let wrong = Outcome(Connection.connect(to: Pair.place, on: time))
+      time.advance(by: .seconds(1))
+      let writing = Outcome(
+        (["GET / HTTP/1.1\r\n\r\n"] as [Chunk]).publisher.write(to: try #require(wrong.values.first)))
+      let client = try papers.client()
+      let right = Outcome(
+        Connection.connect(to: "10.0.0.1:443", on: time).mapError { TLSError.system($0) }
+          .flatMap { $0.secured(by: client, host: "localhost", on: time) })
+      time.advance(by: .seconds(1))
+      let connection = try #require(right.values.first)
+      let answer = Outcome(connection.bytes)
+      let asking = Outcome((["hi"] as [Chunk]).publisher.write(to: connection, atEnd: .endsWriting))
+      time.run()
+      #expect(answer.text == "hi" && answer.isFinished)
+      #expect(asking.isFinished && writing.isFinished, "\(asking.error as Any) \(answer.error as Any)")
+      #expect(reports == [.notTLS, .timedOut(.seconds(10))])
+      silent.values = []
+      serving.cancel()
+      listener.close()
+    }
+  }
+
+  @Test func `the HTTP server serves secure connections as it serves others`() throws {
+    try withVirtualTime { time in
+      let listener = try Listener(at: Pair.place, on: time)
+      let server = HTTPServer(listener.connections.secured(by: try papers.server(), on: time), on: time)
+      let body = String(repeating: "x", count: 300_000)
+      let serving = server.serve { request in
+        request.body.whole().map { .text(request.path == "/long" ? body : "\(request.path) \($0.text)") }
+      }
+      let client = try papers.client()
+      let connecting = Outcome(
+        Connection.connect(to: "10.0.0.1:443", on: time).mapError { TLSError.system($0) }
+          .flatMap { $0.secured(by: client, host: "localhost", on: time) })
+      time.advance(by: .seconds(1))
+      let connection = try #require(connecting.values.first)
+      let answer = Outcome(connection.bytes)
+      let requests: [Chunk] = [
+        "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi",
+        "GET /long HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+      ]
+      let asking = Outcome(requests.publisher.write(to: connection))
+      time.advance(by: .seconds(5))
+      #expect(asking.isFinished && answer.isFinished)
+      #expect(answer.text.contains("/a hi") && answer.text.hasSuffix(body))
+      serving.cancel()
+      server.close()
+      listener.close()
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import FeedStream
+import FeedStreamTesting
+import FeedTLS
+import TestSupport
+import Testing
+
+/// Who is let in, and who is not, and why.
+@Suite(.settled, .timeLimit(.minutes(1))) struct VerificationTests {
+  private let papers: Papers
+
+  init() throws { papers = try Papers.all.get() }
+
+  /// What both sides say of a handshake.
+  private func meet(
+    _ client: TLSClient, _ server: TLSServer, host: String = "localhost"
+  ) throws -> (client: TLSError?, server: TLSError?, session: TLSSession?) {
+    var result: (TLSError?, TLSError?, TLSSession?) = (nil, nil, nil)
+    try withPair { pair in
+      try pair.connect(client, server, host: host)
+      result = (pair.clientError, pair.serverError, pair.server?.tls)
+    }
+    return result
+  }
+
+  @Test func `a certificate that is for another host is refused, and so is the other way around`() throws {
+    let (client, server, _) = try meet(papers.client(), papers.server("other"))
+    #expect(client == .wrongHost("localhost", names: ["other.example", "more.example"]))
+    #expect(server == .refused(reason: "bad certificate"))
+  }
+
+  @Test func `an address has to stand in the certificate too`() throws {
+    #expect(try meet(papers.client(), papers.server(), host: "127.0.0.1").client == nil)
+    let other = try meet(papers.client(), papers.server(), host: "127.0.0.2").client
+    #expect(other == .wrongHost("127.0.0.2", names: ["localhost", "127.0.0.1"]))
+  }
+
+  @Test func `a star stands for one whole label`() throws {
+    #expect(try meet(papers.client(), papers.server("wild"), host: "a.wild.example").client == nil)
+    #expect(try meet(papers.client(), papers.server("wild"), host: "A.WILD.EXAMPLE.").client == nil)
+    for host in ["wild.example", "a.b.wild.example", "a.wild.example.org"] {
+      guard case .wrongHost? = try meet(papers.client(), papers.server("wild"), host: host).client else {
+        Issue.record("\(host) was taken")
+        continue
+      }
+    }
+  }
+
+  @Test func `the common name is no name`() throws {
+    // It is for other.example, whatever its subject says.
+    let client = try meet(papers.client(), papers.server("client"), host: "client.example").client
+    #expect(client == .wrongHost("client.example", names: ["other.example", "more.example"]))
+  }
+
+  @Test func `a certificate that signs itself is refused, unless it is trusted`() throws {
+    let (client, server, _) = try meet(papers.client(), papers.server("alone"))
+    #expect(client == .selfSigned(certificate: "CN=localhost") && server == .refused(reason: "unknown ca"))
+    let trusting = try TLSClient(trusting: .only(file: papers("alone.pem")))
+    #expect(try meet(trusting, papers.server("alone")).client == nil)
+  }
+
+  @Test func `a certificate that a stranger has signed is refused`() throws {
+    let (client, server, _) = try meet(papers.client(), papers.server("strange"))
+    #expect(client == .untrusted(certificate: "CN=localhost", issuer: "CN=A stranger"))
+    #expect(server == .refused(reason: "unknown ca"))
+    let trusting = try TLSClient(trusting: papers.roots.adding(.only(papers.text("stranger.pem"))))
+    #expect(try meet(trusting, papers.server("strange")).client == nil)
+  }
+
+  @Test func `those whom the system trusts are not those of a test`() throws {
+    guard case .untrusted? = try meet(TLSClient(), papers.server()).client else {
+      Issue.record("it was taken, or refused for another reason")
+      return
+    }
+  }
+
+  @Test func `those between the root and the server have to be shown`() throws {
+    #expect(try meet(papers.client(), papers.server("deep")).client == nil)
+    let bare = try TLSIdentity(certificates: papers.text("deep.pem"), key: papers.text("deep.key"))
+    let client = try meet(papers.client(), TLSServer(identity: bare)).client
+    #expect(client == .untrusted(certificate: "CN=localhost", issuer: "CN=Between"))
+    // One between them may be trusted itself.
+    let trusting = try TLSClient(trusting: .only(papers.text("intermediate.pem")))
+    #expect(try meet(trusting, TLSServer(identity: bare)).client == nil)
+  }
+
+  @Test func `a certificate is valid from a second to a second`() throws {
+    let late = try TLSClient(trusting: papers.roots) { 4_000_000_000 }
+    #expect(try meet(late, papers.server()).client == .expired(certificate: "CN=Test root"))
+    let early = try TLSClient(trusting: papers.roots) { 1_000_000_000 }
+    #expect(try meet(early, papers.server()).client == .notYetValid(certificate: "CN=Test root"))
+    #expect(try meet(late, papers.server()).server == .refused(reason: "certificate expired"))
+  }
+
+  @Test func `two sides without a common protocol part`() throws {
+    let (client, server, _) = try meet(papers.client(protocols: ["a"]), papers.server(protocols: ["b"]))
+    #expect(client == .noCommonProtocol && server == .noCommonProtocol)
+    // Who offers none is let in.
+    #expect(try meet(papers.client(), papers.server(protocols: ["b"])).server == nil)
+    #expect(try meet(papers.client(protocols: ["a"]), papers.server()).client == nil)
+  }
+
+  // MARK: Clients
+
+  private func server(_ certificates: TLSServer.ClientCertificates, at time: Int64? = nil) throws -> TLSServer {
+    guard let time else {
+      return try TLSServer(identity: papers.identity("localhost"), clientCertificates: certificates)
+    }
+    return try TLSServer(
+      identity: papers.identity("localhost"), clientCertificates: certificates, wallClock: { time })
+  }
+
+  private func client(showing name: String?) throws -> TLSClient {
+    try TLSClient(trusting: papers.roots, identity: name.map { try papers.identity($0) })
+  }
+
+  @Test func `a client shows who it is to a server that asks`() throws {
+    let met = try meet(client(showing: "client"), server(.required(papers.roots)))
+    #expect(met.server == nil && met.session?.peerSubject == "CN=client.example" && met.session?.peerFingerprint != nil)
+    let unasked = try meet(client(showing: "client"), server(.ignored))
+    #expect(unasked.server == nil && unasked.session?.peerSubject == nil)
+  }
+
+  @Test func `a client that shows nothing is let in only where that is optional`() throws {
+    #expect(try meet(client(showing: nil), server(.verified(papers.roots))).server == nil)
+    #expect(try meet(client(showing: nil), server(.required(papers.roots))).server == .noCertificate)
+  }
+
+  @Test func `a client that shows what is wrong is refused, also where it is optional`() throws {
+    let optional = try meet(client(showing: "strange"), server(.verified(papers.roots))).server
+    #expect(optional == .untrusted(certificate: "CN=localhost", issuer: "CN=A stranger"))
+    let late = try meet(client(showing: "client"), server(.required(papers.roots), at: 4_000_000_000)).server
+    #expect(late == .expired(certificate: "CN=Test root"))
+  }
+
+  @Test func `a client that was refused reads why`() throws {
+    try withPair { pair in
+      try pair.connect(client(showing: nil), server(.required(papers.roots)))
+      // In TLS 1.3 the client is done before the server has judged it.
+      let reading = Outcome(try #require(pair.client).bytes)
+      pair.time.run()
+      #expect(reading.error?.name == "EPROTO" && pair.client?.tlsFailure == .refused(reason: "certificate required"))
+    }
+  }
+
+  // MARK: What we are given
+
+  @Test func `a name that no certificate can be for is refused before anything is sent`() throws {
+    for host in ["", ".", "a b", "a\0b", "bücher.example", String(repeating: "a", count: 254)] {
+      #expect(try meet(papers.client(), papers.server(), host: host).client == .badHost(host))
+    }
+  }
+
+  @Test func `papers that are not in order are refused where they are given`() throws {
+    let other = #expect(throws: TLSError.self) {
+      try TLSIdentity(certificates: papers.text("localhost.pem"), key: papers.text("other.key"))
+    }
+    #expect(other == .keyIsAnother(certificate: "CN=localhost"))
+    let none = #expect(throws: TLSError.self) {
+      try TLSIdentity(certificateFile: papers("none.pem"), keyFile: papers("other.key"))
+    }
+    #expect("\(try #require(none))".hasPrefix("cannot read \(papers("none.pem")): "))
+    for text in ["", "no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+      #expect(throws: TLSError.self) { try TrustedRoots.only(text) }
+      #expect(throws: TLSError.self) { try TLSIdentity(certificates: papers.text("localhost.pem"), key: text) }
+    }
+    #expect(throws: TLSError.badProtocol("")) { try TLSClient(trusting: papers.roots, protocols: [""]) }
+  }
+}
