@@ -61,7 +61,7 @@ struct LoadCommand: ParsableCommand {
       .handleEvents(receiveOutput: { _ in progress.feedDelivered() })
       .catch { [choice] error in source.explain(error, for: address, choice).flatMap { Fail(error: $0) } }
     session.run(feed) {
-      screen.text(of: $0, at: address)
+      screen.bytes(of: $0, at: address)
     } written: { feed, done in
       source.finder.note(feed.images, of: address)
       done()
@@ -84,7 +84,7 @@ struct LoadCommand: ParsableCommand {
         return reports.sorted { places[$0.address]! < places[$1.address]! }
       }
     session.run(reports) {
-      screen.text(of: $0)
+      Array(screen.text(of: $0).utf8)
     } written: { reports, done in
       let shown = reports.compactMap { report in report.feed.map { (report.address, $0.images) } }
       for (address, images) in shown { source.finder.note(images, of: address) }

@@ -81,10 +81,12 @@ struct WatchCommand: ParsableCommand {
       .filter { !isOnlyNew || !$0.positions.isEmpty }
       .prefix(count ?? .max)
     session.run(shown) { [new, isExec = command != nil] update in
-      guard let feed = update.report.feed else { return "" }
+      guard let feed = update.report.feed else { return [] }
       let address = update.report.address
-      if new { return screen.text(onlyNew: FeedTimeline(screen.member(feed, address), at: update.positions)) }
-      return isExec ? "" : screen.text(of: feed, at: address, new: update.isFirst ? [] : update.positions)
+      if new {
+        return Array(screen.text(onlyNew: FeedTimeline(screen.member(feed, address), at: update.positions)).utf8)
+      }
+      return isExec ? [] : screen.bytes(of: feed, at: address, new: update.isFirst ? [] : update.positions)
     } written: { update, done in
       guard let command, let feed = update.report.feed else {
         source.finder.markShown(update)

@@ -22,4 +22,59 @@ import Testing
     #expect(isWritten && turns >= 7, "\(turns) turns")
     loop.close()
   }
+
+  private static let long = [UInt8]((0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })
+
+  @Test func `a long text is written to a file off the loop, all of it`() throws {
+    let loop = EventLoop()
+    let path = NSTemporaryDirectory() + "output-\(UUID().uuidString)"
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+    defer {
+      close(descriptor)
+      unlink(path)
+    }
+    let output = Output(on: loop, descriptor: descriptor) { Issue.record("Writing ended: \($0)") }
+    var isWritten = false
+    output.write(Self.long) { isWritten = true }
+    #expect(!isWritten)
+    loop.run()
+    #expect(isWritten)
+    #expect(try [UInt8](Data(contentsOf: URL(filePath: path))) == Self.long)
+    loop.close()
+  }
+
+  @Test func `a pipe with a slow reader gets all of it, and stays as it is for other processes`() throws {
+    let loop = EventLoop()
+    let pipe = Pipe()
+    let descriptor = pipe.fileHandleForWriting.fileDescriptor
+    let output = Output(on: loop, descriptor: descriptor) { Issue.record("Writing ended: \($0)") }
+    var (isWritten, read) = (false, 0)
+    output.write(Self.long) { isWritten = true }
+    while !isWritten {
+      var part = [UInt8](repeating: 0, count: 10_000)
+      let count = Foundation.read(pipe.fileHandleForReading.fileDescriptor, &part, part.count)
+      #expect(part.prefix(count).elementsEqual(Self.long[read..<read + count]))
+      read += count
+      loop.run(.oneTurn)
+    }
+    #expect(read + 65_536 >= Self.long.count)
+    #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK == 0)
+    loop.close()
+  }
+
+  @Test func `a text that waits ends with the pipe's reader`() throws {
+    let loop = EventLoop()
+    let pipe = Pipe()
+    var ends: [Output.End] = []
+    let output = Output(on: loop, descriptor: pipe.fileHandleForWriting.fileDescriptor) { ends.append($0) }
+    let watch = output.watchReader()
+    output.write(Self.long) { Issue.record("It is written.") }
+    loop.run(.oneTurn)
+    #expect(ends.isEmpty)
+    try pipe.fileHandleForReading.close()
+    loop.run()
+    #expect(ends == [.closed])
+    watch?.cancel()
+    loop.close()
+  }
 }

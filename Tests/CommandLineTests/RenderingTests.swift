@@ -70,7 +70,7 @@ import Testing
 @Suite(.settled) struct FeedJSONTests {
   @Test func `a remote feed is one line with its keys in order`() {
     #expect(
-      FeedJSON.line(Feed(images: sampleImages, source: .remote)) == #"""
+      String(decoding: FeedJSON.line(Feed(images: sampleImages, source: .remote)), as: UTF8.self) == #"""
         {"origin":"remote","feed":[{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","description":"A \"view\"",\#
         "location":"Über\\all","url":"https://url-1.com/a"},{"id":"BA298A85-6275-48D3-8315-9C8F7C1CD109",\#
         "url":"https://url-2.com"}]}
@@ -80,11 +80,24 @@ import Testing
 
   @Test func `a saved feed says when it was saved and why it is shown`() {
     #expect(
-      FeedJSON.line(cached([])) == #"""
+      String(decoding: FeedJSON.line(cached([])), as: UTF8.self) == #"""
         {"origin":"cache","savedAt":"2026-03-01T12:00:00Z","reason":"could not connect to 127.0.0.1:8000: \#
         Connection refused; is the server running, and is the port right?","feed":[]}
 
         """#)
+  }
+
+  @Test(arguments: [1, 15, 16, 17, 31, 32, 33, 100])
+  func `an odd character is escaped wherever it is in a text`(length: Int) throws {
+    for place in 0..<length {
+      for odd in ["\"", "\\", "\u{7F}", "\u{1F}", "é", "\u{202E}", "\u{E0001}"] {
+        var text = Array(repeating: "a", count: length)
+        text[place] = odd
+        let quoted = FeedJSON.quoted(text.joined())
+        #expect(quoted.printable == quoted)
+        #expect(try JSONDecoder().decode(String.self, from: Data(quoted.utf8)) == text.joined())
+      }
+    }
   }
 
   @Test func `any text reads back as it was, on one harmless line`() throws {

@@ -23,15 +23,15 @@ struct FeedScreen: Sendable {
     width = options.width
   }
 
-  /// One feed, for standard output.
+  /// One feed, for standard output: UTF-8, since a line of JSON may be long.
   ///
   /// - Parameter new: where in it the images are that are marked as new.
-  func text(of feed: Feed, at address: URL, new: [Int] = []) -> String {
+  func bytes(of feed: Feed, at address: URL, new: [Int] = []) -> [UInt8] {
     switch format {
     case .text:
-      return entry(
-        FeedText(address: address, name: isSingle ? nil : member(feed, address).name, style: style)
-          .text(of: feed, new: new))
+      let text = FeedText(address: address, name: isSingle ? nil : member(feed, address).name, style: style)
+        .text(of: feed, new: new)
+      return Array(entry(text).utf8)
     case .json:
       let source = isSingle ? "" : TimelineJSON.of(address, member(feed, address).name)
       return FeedJSON.line(feed, of: source, new: new)

@@ -4,7 +4,7 @@ import Foundation
 /// Standard output, which may be slow or closed; it never blocks the loop.
 ///
 /// A reader that does not read (a pager, a stopped terminal) must not delay Ctrl-C and saves: unread text is kept here,
-/// and the writer is called back when all of it has been written.
+/// and the writer is called back when all of it has been written. A long text goes to a file off the loop.
 final class Output {
   /// The reason why nothing can be written any more.
   enum End: Equatable {
@@ -14,8 +14,12 @@ final class Output {
     case failed(Int32)
   }
 
-  /// How many pages are written before the loop's other work gets its turn: half a mebibyte.
-  private static let writesAtOnce = 128
+  /// The most that is written before the loop's other work gets its turn.
+  private static let bytesAtOnce = 512 << 10
+  /// A pipe with any room has room for a page (pipe(7)), and so has what else can be polled.
+  private static let page = 4096
+  /// What a pipe holds, unless it was made larger.
+  private static let pipeful = 64 << 10
 
   private let loop: EventLoop
   private let descriptor: Int32
@@ -23,12 +27,16 @@ final class Output {
   private var waiting: ArraySlice<UInt8> = []
   private var whenWritten: (() -> Void)?
   private var hasEnded = false
+  private let isFile: Bool
+  private lazy var worker = SerialWorker(on: loop)
+  private lazy var pipe = PipeWatch(on: loop, of: descriptor)
 
   /// - Parameter onEnd: called once, when writing becomes impossible.
   init(on loop: EventLoop, descriptor: Int32 = STDOUT_FILENO, onEnd: @escaping (End) -> Void) {
     self.loop = loop
     self.descriptor = descriptor
     self.onEnd = onEnd
+    isFile = Self.kind(of: descriptor) == S_IFREG
   }
 
   /// Writes `text`, and calls `then` when all of it has been written. Only one write at a time.
@@ -45,39 +53,88 @@ final class Output {
     hasEnded = true
     waiting = []
     whenWritten = nil
+    pipe?.stopWaiting()
   }
 
   private func drain() {
-    var writes = 0
+    if isFile, waiting.count > Self.page { return drainAside() }
+    var written = 0
     while !hasEnded, !waiting.isEmpty {
       // A fast reader does not block the loop either.
-      writes += 1
-      guard writes <= Self.writesAtOnce else {
+      guard written < Self.bytesAtOnce else {
         loop.schedule { [self] in drain() }
         return
       }
-      var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-      guard poll(&state, 1, 0) != 0 else {
-        loop.schedule(after: loop.now.advanced(by: .milliseconds(10))) { [self] in drain() }
-        return
-      }
-      // A pipe with any room has room for a page (pipe(7)): this does not block.
-      let count = waiting.prefix(4096).withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      if count >= 0 {
+      switch pipe.map({ Self.write(waiting.prefix(Self.pipeful), to: $0.descriptor) }) ?? writePage() {
+      case .success(let count):
         waiting = waiting.dropFirst(count)
-      } else if errno != EINTR && errno != EAGAIN {
-        return end(errno == EPIPE || errno == EBADF ? .closed : .failed(errno))
+        written += count
+      case .failure(.full): return drainLater()
+      case .failure(.error(let code)): return end(code)
       }
     }
+    finish()
+  }
+
+  private func writePage() -> Result<Int, Refusal> {
+    var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&state, 1, 0) == 0 ? .failure(.full) : Self.write(waiting.prefix(Self.page), to: descriptor)
+  }
+
+  /// Continues when there is room again.
+  private func drainLater() {
+    if let pipe {
+      pipe.wait { [self] in $0 ? end(.closed) : drain() }
+    } else {
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(10))) { [self] in drain() }
+    }
+  }
+
+  /// Writes to a file, which is ready at any time, on the thread pool: the disk may be slow.
+  private func drainAside() {
+    let piece = waiting.prefix(Self.bytesAtOnce)
+    worker.perform { [descriptor] in
+      Self.write(piece, to: descriptor)
+    } completion: { [self] (result: Result<Result<Int, Refusal>, Never>) in
+      guard !hasEnded else { return }
+      switch result.get() {
+      case .success(let count):
+        waiting = waiting.dropFirst(count)
+        waiting.isEmpty ? finish() : drainAside()
+      case .failure(.full): drainLater()
+      case .failure(.error(let code)): end(code)
+      }
+    }
+  }
+
+  private func finish() {
     let then = whenWritten
     whenWritten = nil
     then?()
   }
 
+  private func end(_ code: Int32) { end(code == EPIPE || code == EBADF ? .closed : .failed(code)) }
+
   private func end(_ end: End) {
     guard !hasEnded else { return }
     stop()
     onEnd(end)
+  }
+
+  private enum Refusal: Error {
+    case full
+    /// The system's error number.
+    case error(Int32)
+  }
+
+  /// - Returns: how many bytes were written.
+  private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Result<Int, Refusal> {
+    while true {
+      let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 { return .success(count) }
+      if errno == EAGAIN { return .failure(.full) }
+      if errno != EINTR { return .failure(.error(errno)) }
+    }
   }
 }
 
@@ -85,20 +142,15 @@ extension Output {
   /// Detects that a pipe's reader has gone even while nothing is written.
   ///
   /// - Returns: ends the watch when cancelled; `nil` when there is nothing to watch.
-  func watchReader() -> PollHandle? {
-    // Only a pipe: opening it again gives a separate description, so that the watch does not make the one we share with
-    // other processes non-blocking.
-    guard Self.isPipe(descriptor) else { return nil }
-    let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-    guard own >= 0, let watch = try? PollHandle(on: loop, fileDescriptor: own) else { return nil }
-    // The descriptor stays open until the process ends.
-    watch.keepsLoopAlive = false
-    try? watch.start(.disconnect) { [weak self] _, _ in self?.end(.closed) }
-    return watch
+  func watchReader() -> (any Cancellable)? {
+    pipe?.watchReader { [weak self] in self?.end(.closed) }
+    return pipe
   }
 
-  static func isPipe(_ descriptor: Int32) -> Bool {
+  static func isPipe(_ descriptor: Int32) -> Bool { kind(of: descriptor) == S_IFIFO }
+
+  private static func kind(of descriptor: Int32) -> mode_t {
     var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    return fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
   }
 }

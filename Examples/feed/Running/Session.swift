@@ -65,7 +65,7 @@ final class Session {
   func run<P: Publisher>(
     _ publisher: P, bytes: @escaping @Sendable (P.Output) -> [UInt8],
     written: @escaping (P.Output, @escaping () -> Void) -> Void = { $1() },
-    ended: @escaping (Subscribers.Completion<P.Failure>) -> Void
+    ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
   ) where P.Output: Sendable {
     let printer = Printer<(text: [UInt8], value: P.Output), P.Failure> { [self] next, done in
       print(next.text) { written(next.value, done) }
@@ -111,7 +111,7 @@ final class Session {
     close()
     // Not `exit`, which makes libuv wait for its threads.
     if isOver { _exit(status) }
-    reader?.close()
+    reader?.cancel()
     for watch in watches { watch.cancel() }
     loop.close()
     if status != 0 { throw ExitCode(status) }

@@ -36,6 +36,13 @@ public enum CaseStudyFeed {
     public var id: UUID { identity.uuid }
   }
 
+  /// The bytes of a document in memory that the parser need not copy: it reads a little behind their end.
+  public static func padded(_ body: some Collection<UInt8>) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: body.count + JSONTape.padding) { memory, count in
+      count = UnsafeMutableBufferPointer(rebasing: memory[..<body.count]).initialize(fromContentsOf: body)
+    }
+  }
+
   /// The images in `body`.
   ///
   /// - Parameters:

@@ -23,28 +23,37 @@ extension FeedImage {
 }
 
 extension FeedImage.ID: CustomStringConvertible {
-  public var description: String { number == 1 ? text : "\(text)-\(number)" }
+  public var description: String {
+    String(unsafeUninitializedCapacity: Self.longestText) { write(to: $0.baseAddress!) }
+  }
 
-  /// The same as `uuidString`, which formats digit by digit with `printf`.
-  private var text: String {
+  /// The length of a UUID, a hyphen, and a number of ten digits.
+  private static let longestText = 47
+
+  /// Writes the text, of at most 47 bytes: `uuidString` formats digit by digit with `printf`.
+  ///
+  /// - Returns: its length.
+  package func write(to start: UnsafeMutablePointer<UInt8>) -> Int {
+    var end = start
+    func append(_ byte: UInt8) {
+      end.initialize(to: byte)
+      end += 1
+    }
+    func append(hexadecimal digit: UInt8) {
+      append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
+    }
     withUnsafeBytes(of: uuid.uuid) { bytes in
-      String(unsafeUninitializedCapacity: 36) { text in
-        var end = 0
-        func append(_ byte: UInt8) {
-          text[end] = byte
-          end += 1
-        }
-        func append(hexadecimal digit: UInt8) {
-          append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
-        }
-        for (index, byte) in bytes.enumerated() {
-          if index == 4 || index == 6 || index == 8 || index == 10 { append(UInt8(ascii: "-")) }
-          append(hexadecimal: byte >> 4)
-          append(hexadecimal: byte & 0xF)
-        }
-        return end
+      for (index, byte) in bytes.enumerated() {
+        if index == 4 || index == 6 || index == 8 || index == 10 { append(UInt8(ascii: "-")) }
+        append(hexadecimal: byte >> 4)
+        append(hexadecimal: byte & 0xF)
       }
     }
+    if number != 1 {
+      append(UInt8(ascii: "-"))
+      for byte in String(number).utf8 { append(byte) }
+    }
+    return end - start
   }
 }
 

@@ -133,11 +133,11 @@ extension FeedImages: CustomStringConvertible {
 
 extension FeedImages {
   /// One image as it is stored; its pointers are valid only within the closure that receives it.
-  struct Texts {
-    let id: FeedImage.ID
-    let description: UnsafeBufferPointer<UInt8>?
-    let location: UnsafeBufferPointer<UInt8>?
-    let address: UnsafeBufferPointer<UInt8>
+  package struct Texts {
+    package let id: FeedImage.ID
+    package let description: UnsafeBufferPointer<UInt8>?
+    package let location: UnsafeBufferPointer<UInt8>?
+    package let address: UnsafeBufferPointer<UInt8>
     let isPlain: Bool
     /// Seconds since 1970.
     var published: Int64?
@@ -164,6 +164,16 @@ extension FeedImages {
           location: record.location < 0 ? nil : texts.part(location, record.location),
           address: texts.part(address, record.address), isPlain: record.isPlain, published: published(at: position)))
     }
+  }
+
+  /// Calls `body` with each image, without making strings.
+  package func forEachTexts(_ body: (Texts) -> Void) {
+    for position in indices { withTexts(at: position, body) }
+  }
+
+  /// Calls `body` with the texts of all images, one after another.
+  package func withAllTexts(_ body: (UnsafeBufferPointer<UInt8>) -> Int) -> Int {
+    storage.texts.withUnsafeBufferPointer(body)
   }
 
   /// Collects images.

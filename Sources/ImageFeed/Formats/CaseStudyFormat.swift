@@ -23,7 +23,7 @@ public struct CaseStudyFormat: FeedFormat {
   public func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
     let images: CaseStudyFeed.Images
     do throws(FeedFormatError) {
-      images = try CaseStudyFeed.images(in: [UInt8](document.body), maxValues: limits.values)
+      images = try CaseStudyFeed.images(in: CaseStudyFeed.padded(document.body), maxValues: limits.values)
     } catch {
       throw InvalidData(error)
     }

@@ -1,0 +1,65 @@
+import FeedStream
+import Foundation
+
+/// A second description of a pipe that we share with other processes: a write through it does not block, and writes of
+/// others through theirs still do.
+final class PipeWatch: Cancellable {
+  /// Stays open until the process ends.
+  let descriptor: Int32
+  private let handle: PollHandle
+  private var readerGone: (() -> Void)?
+  private var waiter: ((_ isClosed: Bool) -> Void)?
+
+  /// `nil` for what is no pipe, or cannot be opened again.
+  init?(on loop: EventLoop, of shared: Int32) {
+    guard Output.isPipe(shared) else { return nil }
+    let own = open("/proc/self/fd/\(shared)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+    guard own >= 0 else { return nil }
+    guard let handle = try? PollHandle(on: loop, fileDescriptor: own) else {
+      close(own)
+      return nil
+    }
+    descriptor = own
+    self.handle = handle
+    handle.keepsLoopAlive = false
+  }
+
+  /// Calls `gone` when nobody reads any more. It does not keep the loop alive.
+  func watchReader(_ gone: @escaping () -> Void) {
+    readerGone = gone
+    watch()
+  }
+
+  /// Calls `then` once, when there is room or nobody reads any more.
+  func wait(_ then: @escaping (_ isClosed: Bool) -> Void) {
+    waiter = then
+    watch()
+  }
+
+  func stopWaiting() {
+    guard waiter != nil else { return }
+    waiter = nil
+    watch()
+  }
+
+  func cancel() {
+    (readerGone, waiter) = (nil, nil)
+    handle.close()
+  }
+
+  private func watch() {
+    guard !handle.isClosed else { return }
+    handle.keepsLoopAlive = waiter != nil
+    guard waiter != nil || readerGone != nil else { return handle.stop() }
+    try? handle.start(waiter == nil ? .disconnect : [.disconnect, .writable]) { [weak self] events, error in
+      self?.happened(isClosed: error != nil || events.contains(.disconnect))
+    }
+  }
+
+  private func happened(isClosed: Bool) {
+    let waiter = waiter.take()
+    // An error has ended the watch.
+    if isClosed { readerGone?() } else { watch() }
+    waiter?(isClosed)
+  }
+}
