@@ -85,12 +85,12 @@ struct SQLiteUnderTest: StoreUnderTest {
       case .retrieval: "UPDATE feed SET images = images + 1"
       case .deletion:
         """
-        CREATE TRIGGER no_delete BEFORE DELETE ON image BEGIN SELECT RAISE(ABORT, 'as told'); END;
+        CREATE TRIGGER no_delete BEFORE DELETE ON pack BEGIN SELECT RAISE(ABORT, 'as told'); END;
         CREATE TRIGGER no_delete_feed BEFORE DELETE ON feed BEGIN SELECT RAISE(ABORT, 'as told'); END
         """
       case .insertion:
         """
-        CREATE TRIGGER no_insert AFTER INSERT ON image WHEN new.position = 1 BEGIN SELECT RAISE(ABORT, 'as told'); END
+        CREATE TRIGGER no_insert AFTER INSERT ON pack WHEN new.part = 0 BEGIN SELECT RAISE(ABORT, 'as told'); END
         """
       }
     try execute(sql)
@@ -99,7 +99,7 @@ struct SQLiteUnderTest: StoreUnderTest {
   func recover() throws {
     try execute(
       """
-      UPDATE feed SET images = (SELECT count(*) FROM image WHERE image.feed = feed.id);
+      UPDATE feed SET images = (SELECT coalesce(sum(count), 0) FROM pack WHERE pack.feed = feed.id);
       DROP TRIGGER IF EXISTS no_delete; DROP TRIGGER IF EXISTS no_delete_feed; DROP TRIGGER IF EXISTS no_insert
       """)
   }

@@ -16,6 +16,9 @@ enum FeedSchema {
   /// The first that knows of polling.
   static let versionWithPolls = 4
 
+  /// The first that keeps images in packs instead of a row each.
+  static let versionWithPacks = 6
+
   /// The statements that lead from each version to the next.
   static let steps = [
     """
@@ -62,6 +65,15 @@ enum FeedSchema {
       ids BLOB NOT NULL -- 20 bytes each, the latest last: see ShownImages
     ) STRICT, WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE pack (
+      feed INTEGER NOT NULL REFERENCES feed (id),
+      part INTEGER NOT NULL,
+      count INTEGER NOT NULL, -- of its images
+      images BLOB NOT NULL,   -- see ImagePack
+      PRIMARY KEY (feed, part)
+    ) STRICT, WITHOUT ROWID;
+    """,
   ]
 
   /// The version of a file's tables; 0 when nothing was ever saved in it.
@@ -83,7 +95,12 @@ enum FeedSchema {
   /// Runs the steps that a file of `version` lacks. Call it in a transaction that writes.
   static func migrate(_ db: Database, from version: Int) throws {
     guard version < Self.version else { return }
-    for step in steps[version...] { try db.execute(sql: step) }
+    for (number, step) in zip(1..., steps).dropFirst(version) {
+      try db.execute(sql: step)
+      guard number == versionWithPacks else { continue }
+      try FeedTables(db: db, version: number - 1).packRows()
+      try db.execute(sql: "DROP TABLE image")
+    }
     try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(Self.version)")
   }
 }

@@ -4,8 +4,7 @@ import GRDBSQLite
 
 /// The statements of the store. They run inside a transaction of ``FeedDatabase``.
 ///
-/// Rows of images are bound and read through SQLite's own functions: a feed may have 100,000 of them, and a GRDB row or
-/// argument list for each takes longer than the work itself.
+/// Images are bound and read through SQLite's own functions: a GRDB row or argument list takes longer than the work itself.
 struct FeedTables {
   let db: Database
   /// The version of the tables: the present one when they are written, possibly an older one when they are read.
@@ -58,24 +57,14 @@ struct FeedTables {
   func images(of feed: FeedRow) throws -> FeedImages {
     var images = FeedImages.Builder(count: max(0, min(feed.imageCount, 1 << 20)))
     images.title = feed.title
-    try forEachImageRow(of: feed.id) { row in
-      guard let id = row.imageID(0), let text = row.utf8(3) else {
-        throw FeedDatabaseFailure(.damaged("image \(images.count) has no valid id or address"))
+    if version < FeedSchema.versionWithPacks {
+      try appendRows(of: feed, to: &images)
+    } else {
+      try forEachPack(of: feed) { count, bytes in
+        guard images.append(pack: bytes, of: count) else {
+          throw FeedDatabaseFailure(.damaged("the images after \(images.count) cannot be read"))
+        }
       }
-      if WebAddress.isPlain(text) {
-        images.append(
-          .init(
-            id: id, description: row.utf8(1), location: row.utf8(2), address: text, isPlain: true,
-            published: row.integer(4).map(Int64.init)))
-      } else if let address = row.text(3).flatMap({ WebAddress($0) }) {
-        images.append(
-          FeedImage(
-            id: id, description: row.text(1), location: row.text(2), address: address,
-            published: row.integer(4).map(Int64.init)))
-      } else {
-        throw FeedDatabaseFailure(.damaged("image \(images.count) has no valid id or address"))
-      }
-      return true
     }
     guard images.count == feed.imageCount else {
       throw FeedDatabaseFailure(.damaged("\(images.count) of \(feed.imageCount) images are left"))
@@ -83,24 +72,18 @@ struct FeedTables {
     return images.finish()
   }
 
-  /// True when the rows of a feed are exactly these images, byte for byte. Damaged rows are not.
-  func rows(of feed: FeedRow, equal images: FeedImages) throws -> Bool {
+  /// True when the packs of a feed are exactly these images, byte for byte. Damaged ones are not.
+  func packs(of feed: FeedRow, equal images: FeedImages) throws -> Bool {
     guard feed.imageCount == images.count else { return false }
-    var position = 0
+    let pack = RawStatement(try db.cachedStatement(sql: Self.selectPacks).sqliteStatement)
+    pack.bind(feed.id, at: 1)
+    defer { pack.clear() }
     var isEqual = true
-    try forEachImageRow(of: feed.id) { row in
-      guard position < images.count else {
-        isEqual = false
-        return false
-      }
-      isEqual = images.withTexts(at: position) { image in
-        row.imageID(0) == image.id && row.holds(image.description, at: 1) && row.holds(image.location, at: 2)
-          && row.holds(image.address, at: 3) && row.integer(4).map(Int64.init) == image.published
-      }
-      position += 1
+    try images.forEachPack { count, bytes in
+      isEqual = try db.step(pack, expecting: SQLITE_ROW) && pack.integer(0) == count && pack.holds(bytes, at: 1)
       return isEqual
     }
-    return isEqual && position == images.count
+    return try isEqual && !db.step(pack, expecting: SQLITE_ROW)
   }
 
   /// True when the images of a feed can be read; throws when the feed is not the cause of a failure.
@@ -114,7 +97,7 @@ struct FeedTables {
   }
 
   func deleteImages(of feed: FeedRow) throws {
-    try db.cachedStatement(sql: "DELETE FROM image WHERE feed = ?").execute(arguments: [feed.id])
+    try db.cachedStatement(sql: "DELETE FROM pack WHERE feed = ?").execute(arguments: [feed.id])
   }
 
   func deleteFeed(_ feed: FeedRow) throws {
@@ -123,7 +106,7 @@ struct FeedTables {
   }
 
   func deleteAllFeeds() throws {
-    try db.execute(sql: "DELETE FROM image; DELETE FROM feed; DELETE FROM shown")
+    try db.execute(sql: "DELETE FROM pack; DELETE FROM feed; DELETE FROM shown")
     try deletePolls()
   }
 
@@ -178,34 +161,63 @@ struct FeedTables {
   }
 
   private func insert(_ images: FeedImages, feed: Int64) throws {
-    let sql =
-      "INSERT INTO image (feed, position, id, description, location, url, published) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    let sql = "INSERT INTO pack (feed, part, count, images) VALUES (?, ?, ?, ?)"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     defer { row.clear() }
     row.bind(feed, at: 1)
-    for position in images.indices {
-      try images.withTexts(at: position) { image in
-        row.bind(Int64(position), at: 2)
-        row.bind(image.id, at: 3)
-        row.bind(image.description, at: 4)
-        row.bind(image.location, at: 5)
-        row.bind(image.address, at: 6)
-        row.bind(image.published, at: 7)
-        try db.step(row, expecting: SQLITE_DONE)
-      }
+    var part: Int64 = 0
+    try images.forEachPack { count, bytes in
+      row.bind(part, at: 2)
+      row.bind(Int64(count), at: 3)
+      row.bind(bytes, at: 4)
+      try db.step(row, expecting: SQLITE_DONE)
       row.reset()
+      part += 1
+      return true
     }
   }
 
-  /// Runs `body` on each row of a feed's images in order, until it returns `false`.
-  private func forEachImageRow(of feed: Int64, _ body: (RawStatement) throws -> Bool) throws {
+  private static let selectPacks = "SELECT count, images FROM pack WHERE feed = ? ORDER BY part"
+
+  private func forEachPack(of feed: FeedRow, _ body: (Int, UnsafeRawBufferPointer) throws -> Void) throws {
+    let pack = RawStatement(try db.cachedStatement(sql: Self.selectPacks).sqliteStatement)
+    pack.bind(feed.id, at: 1)
+    defer { pack.clear() }
+    while try db.step(pack, expecting: SQLITE_ROW) { try body(pack.integer(0) ?? -1, pack.blob(1)) }
+  }
+}
+
+// MARK: Files of before, with a row for each image
+
+extension FeedTables {
+  /// Writes the images of all feeds as packs. A feed whose rows are damaged has none then, and stays damaged.
+  func packRows() throws {
+    let feeds = try Row.fetchAll(db, sql: "SELECT id, images FROM feed")
+    for row in feeds {
+      let feed = FeedRow(
+        id: row[0], timestamp: .distantPast, imageCount: try row.value(1), validators: FeedValidators(), title: nil)
+      do {
+        try insert(try images(of: feed), feed: feed.id)
+      } catch let failure as FeedDatabaseFailure where failure.isDamage {
+        continue
+      }
+    }
+  }
+
+  private func appendRows(of feed: FeedRow, to images: inout FeedImages.Builder) throws {
     let published = version < 5 ? "NULL" : "published"
     let sql = "SELECT id, description, location, url, \(published) FROM image WHERE feed = ? ORDER BY position"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
-    row.bind(feed, at: 1)
+    row.bind(feed.id, at: 1)
     defer { row.clear() }
     while try db.step(row, expecting: SQLITE_ROW) {
-      guard try body(row) else { return }
+      guard let id = row.imageID(0), let address = row.text(3).flatMap({ WebAddress($0) }) else {
+        throw FeedDatabaseFailure(.damaged("image \(images.count) has no valid id or address"))
+      }
+      images.append(
+        FeedImage(
+          id: id, description: row.text(1), location: row.text(2), address: address,
+          published: row.integer(4).map(Int64.init)))
     }
   }
 }

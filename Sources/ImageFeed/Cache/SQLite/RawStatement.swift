@@ -25,20 +25,9 @@ struct RawStatement {
 
   func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
 
-  func bind(_ value: Int64?, at index: Int32) {
-    guard let value else {
-      sqlite3_bind_null(handle, index)
-      return
-    }
-    sqlite3_bind_int64(handle, index, value)
-  }
-
-  /// 16 bytes of a UUID; with its number, if that is not 1, 20.
-  func bind(_ id: FeedImage.ID, at index: Int32) {
-    // The bytes are copied while the pointer is valid (SQLITE_TRANSIENT).
-    _ = withUnsafeBytes(of: (id.uuid.uuid, id.number.bigEndian)) {
-      sqlite3_bind_blob(handle, index, $0.baseAddress, id.number == 1 ? 16 : 20, Self.transient)
-    }
+  /// Binds bytes without copying them: they must stay valid until the next step has ended.
+  func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
+    sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil)
   }
 
   func bind(_ text: String?, at index: Int32) {
@@ -53,19 +42,6 @@ struct RawStatement {
         guard let start = bytes.baseAddress else { return sqlite3_bind_text(handle, index, "", 0, Self.transient) }
         return sqlite3_bind_text(handle, index, start, Int32(bytes.count), Self.transient)
       }
-    }
-  }
-
-  /// Binds UTF-8 as text, without copying it: it must stay valid until the next step has ended.
-  func bind(_ text: UnsafeBufferPointer<UInt8>?, at index: Int32) {
-    guard let text else {
-      sqlite3_bind_null(handle, index)
-      return
-    }
-    _ = text.withMemoryRebound(to: CChar.self) { bytes in
-      // An empty buffer may have a null pointer, which would bind NULL.
-      guard let start = bytes.baseAddress else { return sqlite3_bind_text(handle, index, "", 0, Self.transient) }
-      return sqlite3_bind_text(handle, index, start, Int32(bytes.count), nil)
     }
   }
 
@@ -98,12 +74,18 @@ struct RawStatement {
     utf8(column).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// True when the column is this text, byte for byte; `nil` is NULL.
-  func holds(_ text: UnsafeBufferPointer<UInt8>?, at column: Int32) -> Bool {
-    guard let bytes = utf8(column), let text else { return utf8(column) == nil && text == nil }
-    guard text.count == bytes.count else { return false }
-    guard let one = text.baseAddress, let other = bytes.baseAddress else { return text.isEmpty }
-    return memcmp(one, other, text.count) == 0
+  /// True when the column is these bytes.
+  func holds(_ bytes: UnsafeRawBufferPointer, at column: Int32) -> Bool {
+    let held = blob(column)
+    guard held.count == bytes.count else { return false }
+    guard let one = held.baseAddress, let other = bytes.baseAddress else { return bytes.isEmpty }
+    return memcmp(one, other, bytes.count) == 0
+  }
+
+  /// The column's bytes; none for NULL. Valid until the next step.
+  func blob(_ column: Int32) -> UnsafeRawBufferPointer {
+    let start = sqlite3_column_blob(handle, column)
+    return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
   }
 
   /// The column's text; `nil` is NULL. Valid until the next step.

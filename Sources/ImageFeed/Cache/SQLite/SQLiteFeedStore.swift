@@ -75,7 +75,7 @@ public final class SQLiteFeedStore: FeedStore {
         if FeedCachePolicy.isSuperseded(feed.timestamp, by: old.timestamp, now: now) {
           return .superseded(by: old.timestamp)
         }
-        if try tables.rows(of: old, equal: feed.images) {
+        if try tables.packs(of: old, equal: feed.images) {
           try tables.renew(old, with: feed)
           return .renewed
         }

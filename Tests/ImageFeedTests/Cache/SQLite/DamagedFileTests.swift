@@ -89,11 +89,11 @@ import Testing
     #expect(asides.all.count <= 1)
   }
 
-  @Test func `a feed with missing rows is reported and repaired without setting the file aside`() throws {
+  @Test func `a feed with a missing pack is reported and repaired without setting the file aside`() throws {
     try store.replace(for: address, with: makeFeed(5))
     try store.replace(for: otherAddress, with: makeFeed(2))
-    try execute("DELETE FROM image WHERE position = 1 AND feed = 1")
-    #expect(throws: FeedStoreError.retrieval(.damaged("4 of 5 images are left"), place: path)) {
+    try execute("DELETE FROM pack WHERE feed = 1")
+    #expect(throws: FeedStoreError.retrieval(.damaged("0 of 5 images are left"), place: path)) {
       try store.retrieve(for: address)
     }
     #expect(try store.retrieve(for: otherAddress) == makeFeed(2))
@@ -125,7 +125,7 @@ import Testing
 
   @Test func `a schema that was tampered with is set aside`() throws {
     try store.replace(for: address, with: makeFeed(5))
-    try execute("DROP TABLE image")
+    try execute("DROP TABLE pack")
     #expect(throws: FeedStoreError.self) { try store.retrieve(for: address) }
     #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
     #expect(asides.all.count == 1)

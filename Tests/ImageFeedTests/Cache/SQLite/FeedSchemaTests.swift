@@ -64,7 +64,7 @@ import Testing
 
   @Test func `a save that fails leaves an older file in its version`() throws {
     let store = try store()
-    try execute("CREATE TRIGGER no_insert BEFORE INSERT ON image BEGIN SELECT RAISE(ABORT, 'as told'); END")
+    try execute("CREATE TRIGGER no_insert BEFORE INSERT ON feed BEGIN SELECT RAISE(ABORT, 'as told'); END")
     #expect(throws: FeedStoreError.self) { try store.replace(for: address, with: makeFeed()) }
     try checkContents(store)
     store.close()

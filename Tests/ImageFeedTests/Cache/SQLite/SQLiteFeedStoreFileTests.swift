@@ -98,7 +98,7 @@ import Testing
     var configuration = Configuration()
     configuration.allowsUnsafeTransactions = true
     let other = try DatabaseQueue(path: path, configuration: configuration)
-    try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE; DELETE FROM image; DELETE FROM feed") }
+    try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE; DELETE FROM pack; DELETE FROM feed") }
     #expect(throws: FeedStoreError.insertion(.busy, place: path)) {
       try store.replace(for: address, with: makeFeed(at: noon + 1))
     }

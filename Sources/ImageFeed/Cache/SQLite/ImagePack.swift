@@ -1,0 +1,96 @@
+import Foundation
+
+/// How images stand in a cache file: some 64 KiB of them at a time are one value of the database.
+///
+/// SQLite takes five times as long to write a row for each. A pack has a head of 40 bytes for each image and then their
+/// texts, one after another; numbers are as Linux's and Apple's machines have them, the lowest byte first. Of the same images
+/// the packs are the same.
+enum ImagePack {
+  /// A pack with so many bytes is full.
+  static let size = 64 << 10
+
+  struct Head {
+    var uuid: uuid_t
+    var number: UInt32
+    /// The lengths of the texts; -1 where there is none.
+    var description: Int32
+    var location: Int32
+    var address: Int32
+    /// Seconds since 1970; `Int64.min` where there is no date.
+    var published: Int64
+
+    static let size = 40
+  }
+}
+
+extension FeedImages {
+  /// Calls `body` with each pack, and how many images it has, until it returns `false`.
+  func forEachPack(_ body: (_ count: Int, _ bytes: UnsafeRawBufferPointer) throws -> Bool) rethrows {
+    var (heads, pack): ([ImagePack.Head], [UInt8]) = ([], [])
+    var position = startIndex
+    while position < endIndex {
+      heads.removeAll(keepingCapacity: true)
+      let start = storage.records[position].start
+      var end = start
+      repeat {
+        let record = storage.records[position]
+        heads.append(ImagePack.Head(record))
+        end += record.length
+        position += 1
+      } while position < endIndex && heads.count * ImagePack.Head.size + end - start < ImagePack.size
+      pack.removeAll(keepingCapacity: true)
+      heads.withUnsafeBytes { pack.append(contentsOf: $0) }
+      pack.append(contentsOf: storage.texts[start..<end])
+      guard try pack.withUnsafeBytes({ try body(heads.count, $0) }) else { return }
+    }
+  }
+}
+
+extension FeedImages.Builder {
+  /// - Returns: false, after it may have appended some, when the pack is damaged.
+  mutating func append(pack: UnsafeRawBufferPointer, of count: Int) -> Bool {
+    guard count >= 0, count <= pack.count / ImagePack.Head.size else { return false }
+    var texts = UnsafeRawBufferPointer(rebasing: pack[(count * ImagePack.Head.size)...])
+    func take(_ length: Int32) -> UnsafeBufferPointer<UInt8>? {
+      guard length >= 0, Int(length) <= texts.count else { return nil }
+      defer { texts = UnsafeRawBufferPointer(rebasing: texts[Int(length)...]) }
+      return UnsafeRawBufferPointer(rebasing: texts[..<Int(length)]).assumingMemoryBound(to: UInt8.self)
+    }
+    for index in 0..<count {
+      let head = pack.loadUnaligned(fromByteOffset: index * ImagePack.Head.size, as: ImagePack.Head.self)
+      let (description, location) = (take(head.description), take(head.location))
+      guard head.description == -1 || description != nil, head.location == -1 || location != nil,
+        let address = take(head.address)
+      else { return false }
+      let published = head.published == FeedImages.Record.undated ? nil : head.published
+      let id = FeedImage.ID(UUID(uuid: head.uuid), number: head.number)
+      if WebAddress.isPlain(address) {
+        append(
+          .init(
+            id: id, description: description, location: location, address: address, isPlain: true,
+            published: published))
+      } else if let address = WebAddress(String(decoding: address, as: UTF8.self)) {
+        append(
+          FeedImage(
+            id: id, description: description.map { String(decoding: $0, as: UTF8.self) },
+            location: location.map { String(decoding: $0, as: UTF8.self) }, address: address, published: published))
+      } else {
+        return false
+      }
+    }
+    return texts.isEmpty
+  }
+}
+
+extension ImagePack.Head {
+  fileprivate init(_ record: FeedImages.Record) {
+    self.init(
+      uuid: record.id.uuid.uuid, number: record.id.number, description: record.description, location: record.location,
+      address: record.address, published: record.published)
+  }
+}
+
+extension FeedImages.Record {
+  /// Of its texts.
+  fileprivate var length: Int { Int(max(description, 0)) + Int(max(location, 0)) + Int(address) }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+@Suite(.settled) struct ImagePackTests {
+  private static let uuid = UUID(uuidString: "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6")!
+
+  private static let odd = FeedImages([
+    FeedImage(id: uuid, description: "", location: "Zürich 👩‍👧\u{0}", url: URL(string: "https://e.com/a%20b?c=d&e#f")!),
+    FeedImage(
+      id: .init(uuid, number: .max), location: "", url: URL(string: "http://[::1]:80/")!,
+      published: Date(timeIntervalSince1970: -1)),
+    FeedImage(id: UUID(), description: String(repeating: "long ", count: 40_000), url: URL(string: "https://e.com")!),
+    FeedImage(id: UUID(), url: URL(string: "https://e.com/last")!, published: Date(timeIntervalSince1970: 1e9)),
+  ])
+
+  private func packs(of images: FeedImages) -> [(count: Int, bytes: [UInt8])] {
+    var packs: [(Int, [UInt8])] = []
+    images.forEachPack { count, bytes in
+      packs.append((count, Array(bytes)))
+      return true
+    }
+    return packs
+  }
+
+  private func images(in packs: [(count: Int, bytes: [UInt8])]) -> FeedImages? {
+    var builder = FeedImages.Builder(count: 0)
+    for pack in packs {
+      guard pack.bytes.withUnsafeBytes({ builder.append(pack: $0, of: pack.count) }) else { return nil }
+    }
+    return builder.finish()
+  }
+
+  @Test func `images are read as they were packed`() {
+    #expect(images(in: packs(of: Self.odd)) == Self.odd)
+    #expect(packs(of: []).isEmpty)
+    let many = makeFeed(3000).images
+    let parts = packs(of: many)
+    #expect(parts.count > 2 && parts.dropLast().allSatisfy { $0.bytes.count >= ImagePack.size })
+    #expect(parts.allSatisfy { $0.bytes.count < 2 * ImagePack.size })
+    #expect(images(in: parts) == many)
+  }
+
+  @Test func `a head has the size that the file gives it`() {
+    #expect(MemoryLayout<ImagePack.Head>.size == ImagePack.Head.size)
+    #expect(MemoryLayout<ImagePack.Head>.stride == ImagePack.Head.size)
+  }
+
+  @Test func `the closure that wants no more gets no more`() {
+    var calls = 0
+    makeFeed(3000).images.forEachPack { _, _ in
+      calls += 1
+      return false
+    }
+    #expect(calls == 1)
+  }
+
+  @Test func `a damaged pack is refused, or read as other images, and nothing worse`() {
+    let pack = packs(of: makeFeed(20).images)[0]
+    #expect(images(in: [(pack.count, pack.bytes.dropLast())]) == nil)
+    #expect(images(in: [(pack.count, pack.bytes + [0])]) == nil)
+    for count in [-1, 19, 21, .max] { #expect(images(in: [(count, pack.bytes)]) == nil) }
+    for place in pack.bytes.indices {
+      for bit in [1, 0x80] as [UInt8] {
+        var bytes = pack.bytes
+        bytes[place] ^= bit
+        #expect(images(in: [(pack.count, bytes)])?.count ?? 20 == 20)
+      }
+    }
+  }
+}
