@@ -31,6 +31,8 @@ public struct FeedPoller {
     public var seed = UInt64.random(in: 0 ... .max)
     /// Is given each decision when it is made. Does nothing by default.
     public var onDecision: (URL, PollDecision) -> Void = { _, _ in }
+    /// Is told how many feeds are due, asked for and failing, when that changes. Does nothing by default.
+    public var onProgress: (PollingProgress) -> Void = { _ in }
     /// Is given the error of a store that failed; polling goes on without it. Does nothing by default.
     public var report: (FeedStoreError) -> Void = { _ in }
 
@@ -63,6 +65,20 @@ public struct FeedPoller {
     self.scheduler = scheduler
     self.options = options
   }
+}
+
+/// How a poller is doing.
+public struct PollingProgress: Hashable, Sendable {
+  /// All feeds.
+  public var feeds = 0
+  /// Those that are due and wait for their turn, or for their host.
+  public var due = 0
+  /// Those that are being asked for.
+  public var running = 0
+  /// Those whose last attempt failed.
+  public var failing = 0
+
+  public init() {}
 }
 
 /// A feed that is polled.

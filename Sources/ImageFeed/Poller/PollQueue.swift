@@ -31,7 +31,8 @@ struct PollQueue {
 
   init(limit: Int) { self.limit = limit }
 
-  var readyCount: Int { hosts.reduce(0) { $0 + $1.ready.count } }
+  /// How many are due and wait for their turn.
+  private(set) var readyCount = 0
 
   /// Adds a feed, whose number is how many there were before.
   mutating func add(host name: String, due: Double?) {
@@ -56,6 +57,7 @@ struct PollQueue {
       waiting.removeFirst()
       let host = hostOfFeed[feed]
       hosts[host].ready.append(feed)
+      readyCount += 1
       line(up: host)
     }
     guard running < limit else { return .wait(until: waiting.first?.key) }
@@ -67,6 +69,7 @@ struct PollQueue {
         continue
       }
       guard let feed = hosts[host].ready.popFirst() else { continue }
+      readyCount -= 1
       hosts[host].isRunning = true
       running += 1
       return .start(feed)

@@ -39,6 +39,9 @@ final class PollingRun: Subscription {
   private var isDelivering = false
   private var timer: (any Cancellable)?
   private var jobs: [any Cancellable] = []
+  /// How many have failed when they were asked for last.
+  private var failing = 0
+  private var progress = PollingProgress()
   private var lastLook: (wall: Date, instant: StreamInstant)?
 
   init(
@@ -102,6 +105,7 @@ final class PollingRun: Subscription {
       health.due = due
       let host = health.requestAddress.pollingHost
       members.append(Member(polled: feed, host: host, health: health))
+      if health.failures > 0 { failing += 1 }
       queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })
       // What is due is asked for; the rest has something to show meanwhile.
       if health.asked != nil, due.map({ $0 > now }) ?? true { toShow.append(index) }
@@ -116,6 +120,7 @@ final class PollingRun: Subscription {
   /// Does everything that can be done now, and sets the timer for the rest.
   func pump() {
     guard isLive, isReady else { return }
+    defer { reportProgress() }
     deliver()
     guard isLive else { return }
     noticeSleep()
@@ -128,6 +133,16 @@ final class PollingRun: Subscription {
         return
       }
     }
+  }
+
+  private func reportProgress() {
+    guard isLive else { return }
+    var present = PollingProgress()
+    (present.feeds, present.due) = (members.count, queue.readyCount)
+    (present.running, present.failing) = (queue.running, failing)
+    guard present != progress else { return }
+    progress = present
+    poller.options.onProgress(present)
   }
 
   private func sleep(until time: Double) {
@@ -191,11 +206,13 @@ final class PollingRun: Subscription {
       members[index].health = health
       queue.ended(index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: opens.timeIntervalSince1970)
     case .polledByAnother(var health):
+      failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
       health.due = Schedule(every: members[index].polled.interval).due(health, using: &random)
       members[index].health = health
       queue.ended(index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: -.infinity)
       toShow.append(index)
     case .ended(let health, let host, let result, let validators):
+      failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
       members[index].health = health
       members[index].validators = validators
       queue.ended(

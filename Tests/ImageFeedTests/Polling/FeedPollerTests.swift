@@ -15,6 +15,7 @@ import Testing
     var disk: VirtualDisk
     var results: [PolledFeed] = []
     var decisions: [PollDecision] = []
+    var progress: [PollingProgress] = []
     var isFinished = false
     private var process: AnyCancellable?
 
@@ -32,6 +33,7 @@ import Testing
       var options = FeedPoller.Options()
       options.seed = 7
       options.onDecision = { [unowned self] _, decision in decisions.append(decision) }
+      options.onProgress = { [unowned self] in progress.append($0) }
       let poller = FeedPoller(
         addresses.map { PolledAddress(URL(string: $0)!, every: interval) }, client: network, cache: cache, store: disk,
         on: time, options: options)
@@ -282,6 +284,22 @@ import Testing
     #expect((5..<40).contains(place.network.log.count))
     place.time.advance(by: .seconds(600))
     #expect(place.network.log.count == 1000)
+    place.stop()
+  }
+
+  @Test func `a poller says how many feeds are due, asked for and failing`() {
+    let place = Place()
+    for (host, status) in [("a.com", 200), ("b.com", 500)] {
+      place.network.serve(host) { _, _ in .answer(status: status, Self.body, after: 1) }
+    }
+    place.start(["https://a.com/1", "https://a.com/2", "https://b.com/"])
+    place.time.advance(by: .milliseconds(500))
+    #expect(place.progress.map { [$0.feeds, $0.due, $0.running, $0.failing] }.last == [3, 1, 2, 0])
+    place.time.advance(by: .seconds(10))
+    #expect(place.progress.map { [$0.feeds, $0.due, $0.running, $0.failing] }.last == [3, 0, 0, 1])
+    place.network.serve("b.com") { _, _ in .answer(Self.body) }
+    place.time.advance(by: .seconds(8000))
+    #expect(place.progress.map { [$0.feeds, $0.due, $0.running, $0.failing] }.last == [3, 0, 0, 0])
     place.stop()
   }
 
