@@ -12,7 +12,8 @@ struct WatchCommand: ParsableCommand {
       A feed is shown when its images change and when it begins or ceases to come from the cache; images that were not \
       shown before are marked. New is what neither load nor watch has shown, in any run; at first, everything is. Errors \
       are reported on standard error when they change, and do not end it; Ctrl-C does. A server that asks for more time \
-      between two loads gets it; feed explain says why a feed is due when it is.
+      between two loads gets it; feed explain says why a feed is due when it is. With --follow nothing is asked for: \
+      what other processes save in the same cache is shown as soon as they do.
       """)
 
   @OptionGroup var load: LoadOptions
@@ -22,7 +23,10 @@ struct WatchCommand: ParsableCommand {
       "How long to wait between two loads at least, such as 30s or 15m; \"auto\" goes by how often a feed changes.",
       valueName: "d"),
     transform: WatchInterval.init(parsing:))
-  var every: WatchInterval
+  var every: WatchInterval?
+
+  @Flag(help: "Make no request; show what other processes save in the cache.")
+  var follow = false
 
   @Option(help: ArgumentHelp("End after feeds were shown, or had something new, this many times.", valueName: "n"))
   var count: Int?
@@ -41,6 +45,10 @@ struct WatchCommand: ParsableCommand {
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
+    if follow == (every != nil) {
+      throw ValidationError(
+        follow ? "--follow asks for nothing, so --every has no use." : "Missing expected argument '--every <d>'")
+    }
     if shell, exec == nil { throw ValidationError("--shell needs --exec.") }
     if let exec, !shell { _ = try CommandWords.split(exec) }
   }
@@ -50,11 +58,13 @@ struct WatchCommand: ParsableCommand {
     try load.request.check(for: selection.addresses)
     let session = Session(verbose: load.common.verbose)
     let intervals = Dictionary(uniqueKeysWithValues: selection.subscriptions.map { ($0.address, $0.interval) })
-    let usual = every.duration
+    let usual = every?.duration
     let interval: (URL) -> Duration? = { (intervals[$0] ?? nil) ?? usual }
-    let pulse = Pulse(of: selection.addresses, every: { interval($0) ?? PolledAddress.defaultInterval }, on: session)
+    let pulse = Pulse(
+      of: selection.addresses, every: { interval($0) ?? PolledAddress.defaultInterval }, following: follow, on: session)
     let source = FeedSource(load, of: selection, on: session, observer: pulse.observer)
-    try show(source.reports(every: interval), of: source, selection, pulse, in: session)
+    let reports = follow ? source.following() : source.reports(every: interval) { [weak pulse] in pulse?.take($0) }
+    try show(reports, of: source, selection, pulse, in: session)
     try session.finish(closing: source.store)
   }
 

@@ -216,6 +216,11 @@ private func blog(_ name: String, _ items: [(String, day: Int?)]) -> Data {
     let away = Pulse.Away(name: "e.example", since: sampleDate, isSilent: true)
     let now = sampleDate + 60
     #expect(Pulse.text(of: [], among: 1) == "")
+    var progress = PollingProgress()
+    (progress.feeds, progress.due, progress.running, progress.failing) = (40, 12, 3, 2)
+    #expect(Pulse.text(of: progress) == "12 due, 3 running, 2 failing; ")
+    progress.feeds = 1
+    #expect(Pulse.text(of: progress) == "" && Pulse.text(of: nil) == "")
     #expect(Pulse.text(of: [away], among: 1, now: now) == "e.example away since \(sampleDate.timeOfDay); ")
     #expect(
       Pulse.text(of: [away, away], among: 5, now: now)

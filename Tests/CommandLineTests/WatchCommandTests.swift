@@ -73,6 +73,28 @@ import Testing
     }
   }
 
+  @Test func `a watch that follows shows what another process loads, and asks no server`() async throws {
+    try await withOrigin(serving: document("First")) { origin, url, cache in
+      let run = try RunningFeed(["watch", url, "--follow", "--cache", cache, "--format", "json", "--count", "3"])
+      for (number, title) in ["First", "Second", "Third"].enumerated() {
+        await origin.setAnswer(body: document(title))
+        let load = try await FeedBinary.run(["load", url, "--cache", cache])
+        #expect(load.status == 0)
+        let line = try #require(await run.output.line())
+        #expect(line.contains(title) && line.hasPrefix(#"{"origin":"cache""#))
+        #expect(await origin.requestCount == number + 1)
+      }
+      #expect(await run.status() == 0)
+    }
+  }
+
+  @Test(arguments: [["--follow", "--every", "1m"], []]) func `either an interval is given or a cache followed`(
+    options: [String]
+  ) async throws {
+    let run = try await FeedBinary.run(["watch", "https://example.com/"] + options)
+    #expect(run.status == 64 && run.errors.contains("--every"))
+  }
+
   @Test(arguments: [SIGINT, SIGTERM])
   func `a signal ends watch immediately`(signal: Int32) async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in

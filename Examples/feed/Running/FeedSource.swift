@@ -58,8 +58,12 @@ struct FeedSource {
 
   /// Polls the feeds.
   ///
-  /// - Parameter interval: how often each is asked for; `nil` adapts to how often it changes.
-  func reports(every interval: (URL) -> Duration?) -> AnyPublisher<FeedReport, Never> {
+  /// - Parameters:
+  ///   - interval: how often each is asked for; `nil` adapts to how often it changes.
+  ///   - onProgress: is told how the poller is doing.
+  func reports(
+    every interval: (URL) -> Duration?, onProgress: @escaping (PollingProgress) -> Void
+  ) -> AnyPublisher<FeedReport, Never> {
     let polled = feeds.loaders.map { loader in
       var feed = PolledAddress(loader.url, every: interval(loader.url), options: choices)
       feed.client = clients[loader.url]
@@ -67,6 +71,7 @@ struct FeedSource {
     }
     let console = session.console
     var polling = FeedPoller.Options()
+    polling.onProgress = onProgress
     polling.report = { console.warn("\($0)") }
     if options.common.verbose {
       polling.onDecision = { address, decision in
@@ -78,6 +83,28 @@ struct FeedSource {
     )
     .map { FeedReport(address: $0.address, result: $0.result) }
     .eraseToAnyPublisher()
+  }
+
+  /// What other processes save of the feeds, and what is saved already. Makes no request.
+  func following() -> AnyPublisher<FeedReport, Never> {
+    let (store, loop, maxAge) = (store, session.loop, choices.maxAge)
+    return feeds.loaders.map(\.url).publisher
+      .flatMap { address in
+        store.changes(of: address, on: loop)
+          .compactMap { change -> FeedReport? in
+            let now = Date()
+            guard let saved = change.feed, FeedCachePolicy(maxAge: maxAge).isValid(saved.timestamp, now: now) else {
+              return nil
+            }
+            let age = FeedCachePolicy.age(of: saved.timestamp, now: now)
+            let source = LoadSource.cache(savedAt: saved.timestamp, age: age, reason: .notAsked)
+            return FeedReport(address: address, result: .success(Feed(images: saved.images, source: source)))
+          }
+          .catch { error in
+            Just(FeedReport(address: address, result: .failure(FeedError(remote: .notAsked, cache: .failed(error)))))
+          }
+      }
+      .eraseToAnyPublisher()
   }
 
   func nothingToShow(_ error: FeedError, for address: URL, _ choice: ReadChoice? = nil) -> NothingToShow {

@@ -27,9 +27,16 @@ final class Pulse {
   private var checked: Date?
   private var away: [URL: Away] = [:]
   private let count: Int
+  private var progress: PollingProgress?
+  /// True when no server is asked: others do that.
+  private let isFollowing: Bool
 
-  init(of addresses: [URL], every interval: @escaping (URL) -> Duration, on session: Session) {
+  init(
+    of addresses: [URL], every interval: @escaping (URL) -> Duration, following isFollowing: Bool = false,
+    on session: Session
+  ) {
     self.interval = interval
+    self.isFollowing = isFollowing
     count = addresses.count
     loop = session.loop
     console = session.console
@@ -44,6 +51,12 @@ final class Pulse {
   /// Observes the requests for one feed.
   func observer(of address: URL) -> any RequestObserver { FeedObserver(pulse: self, address: address) }
 
+  /// Takes how the poller is doing.
+  func take(_ progress: PollingProgress) {
+    self.progress = progress
+    show()
+  }
+
   /// Takes what a load ended with.
   func take(_ report: FeedReport) {
     let reason: RemoteFeedError? =
@@ -51,7 +64,9 @@ final class Pulse {
       case .failure(let error): error.remote
       case .success(let feed): if case .cache(_, _, let reason) = feed.source { reason } else { nil }
       }
-    if case .notDue? = reason {
+    if case .notAsked? = reason {
+      checked = Date()
+    } else if case .notDue? = reason {
       // Its server is well, as far as anybody knows.
     } else if let reason {
       let isSilent = if case .connectivity = reason { true } else { false }
@@ -79,11 +94,21 @@ final class Pulse {
   }
 
   private func show() {
+    if isFollowing {
+      return console.setStatus("following" + (checked.map { "; last change seen \($0.timeOfDay)" } ?? ""))
+    }
     let next = checks.values.compactMap(\.next).min()
     let text = Self.text(
       isChecking: checks.values.contains { $0.began != nil }, checked: checked,
       wait: next.map { max(.zero, loop.now.duration(to: $0)) })
-    console.setStatus(Self.text(of: away.values.sorted { $0.since < $1.since }, among: count) + text)
+    console.setStatus(
+      Self.text(of: progress) + Self.text(of: away.values.sorted { $0.since < $1.since }, among: count) + text)
+  }
+
+  /// The beginning of the status line of a watch of several feeds: how many are due, asked for, and failing.
+  static func text(of progress: PollingProgress?) -> String {
+    guard let progress, progress.feeds > 1 else { return "" }
+    return "\(progress.due) due, \(progress.running) running, \(progress.failing) failing; "
   }
 
   /// The text of the status line.

@@ -5,6 +5,7 @@ import Synchronization
 public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
   private let feeds: Mutex<[URL: CachedFeed]>
   let polls = Mutex(PollMemory())
+  let bell = StoreBell()
   private let shown = Mutex<[URL: ShownImages]>([:])
   private let fault: @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause?
 
@@ -31,7 +32,8 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
   public func replace(
     for address: URL, with feed: CachedFeed, now: Date
   ) throws(FeedStoreError) -> FeedReplacement {
-    try feeds.withLock { feeds throws(FeedStoreError) in
+    defer { bell.ring() }
+    return try feeds.withLock { feeds throws(FeedStoreError) in
       let saved = feeds[address.absoluteURL]
       if let saved, FeedCachePolicy.isSuperseded(feed.timestamp, by: saved.timestamp, now: now) {
         return .superseded(by: saved.timestamp)
@@ -53,7 +55,8 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
   public func renew(
     for address: URL, with renewal: FeedRenewal, now: Date
   ) throws(FeedStoreError) -> FeedReplacement? {
-    try feeds.withLock { feeds throws(FeedStoreError) in
+    defer { bell.ring() }
+    return try feeds.withLock { feeds throws(FeedStoreError) in
       guard let saved = feeds[address.absoluteURL], saved.validators == renewal.since else { return nil }
       if FeedCachePolicy.isSuperseded(renewal.timestamp, by: saved.timestamp, now: now) {
         return .superseded(by: saved.timestamp)
@@ -68,7 +71,8 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
   @discardableResult public func delete(
     for address: URL, if condition: FeedDeletionCondition
   ) throws(FeedStoreError) -> Bool {
-    try feeds.withLock { feeds throws(FeedStoreError) in
+    defer { bell.ring() }
+    return try feeds.withLock { feeds throws(FeedStoreError) in
       guard let saved = feeds[address.absoluteURL] else { return false }
       switch condition {
       case .always: break
@@ -92,6 +96,7 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
   }
 
   public func deleteAll() throws(FeedStoreError) {
+    defer { bell.ring() }
     try feeds.withLock { feeds throws(FeedStoreError) in
       try attempt(.deletion)
       feeds = [:]

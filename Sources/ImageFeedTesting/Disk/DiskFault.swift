@@ -41,6 +41,14 @@ public enum DiskCall: Hashable, Sendable {
   case delete(URL, FeedDeletionCondition)
   case summaries
   case deleteAll
+
+  /// True when it may change something.
+  var writes: Bool {
+    switch self {
+    case .retrieve, .summary, .health, .hostHealth, .decisions, .summaries: false
+    case .replace, .renew, .claim, .record, .release, .delete, .deleteAll: true
+    }
+  }
 }
 
 /// A call and how it ended.

@@ -1,4 +1,4 @@
-import FeedStream
+public import FeedStream
 public import FeedStreamTesting
 public import Foundation
 public import ImageFeed
@@ -26,6 +26,8 @@ public final class VirtualDisk: FeedStore {
 
   private let time: VirtualTimeScheduler
   private let state: Mutex<State>
+  /// The next process' too: it is one disk.
+  private let bell: StoreBell
 
   // Unchecked because the disk's lock guards everything in it, also the calls of its closures.
   private struct State: @unchecked Sendable {
@@ -41,10 +43,12 @@ public final class VirtualDisk: FeedStore {
   public init(on time: VirtualTimeScheduler, seed: UInt64 = 0) {
     self.time = time
     state = Mutex(State(platter: Platter(seed: seed)))
+    bell = StoreBell()
   }
 
-  private init(_ time: VirtualTimeScheduler, _ state: State) {
+  private init(_ time: VirtualTimeScheduler, _ state: State, _ bell: StoreBell) {
     self.time = time
+    self.bell = bell
     self.state = Mutex(state)
   }
 
@@ -85,7 +89,7 @@ public final class VirtualDisk: FeedStore {
       return state
     }
     next.platter.isDown = false
-    return VirtualDisk(time, next)
+    return VirtualDisk(time, next, bell)
   }
 
   // MARK: Observation
@@ -124,7 +128,9 @@ public final class VirtualDisk: FeedStore {
     _ call: DiskCall, _ step: FeedStoreError.Step, _ outcome: (T) -> DiskEvent.Outcome,
     _ body: (inout Platter) throws -> T
   ) throws(FeedStoreError) -> T {
-    try state.withLock { state throws(FeedStoreError) in
+    // Whoever watches reads the disk, which is locked until then.
+    defer { if call.writes { bell.ring() } }
+    return try state.withLock { state throws(FeedStoreError) in
       let stopped = FeedStoreError(step, .inputOutput("the machine has stopped"), place: Self.place)
       guard !state.platter.isDown else { throw stopped }
       func tell(_ outcome: DiskEvent.Outcome) {
@@ -146,5 +152,13 @@ public final class VirtualDisk: FeedStore {
         preconditionFailure("VirtualDisk: \(error) is no error of a disk; throw a FeedStoreError or a Crash")
       }
     }
+  }
+}
+
+extension VirtualDisk: LiveFeedStore {
+  public func watch(
+    on scheduler: any LoopScheduler, _ changed: @escaping (Result<Void, FeedStoreError>) -> Void
+  ) -> any Cancellable {
+    bell.watch(on: scheduler, changed)
   }
 }

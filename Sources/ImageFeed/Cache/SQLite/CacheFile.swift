@@ -93,7 +93,7 @@ struct CacheFile: Sendable {
   }
 
   /// The path behind symbolic links: where SQLite puts the companions.
-  private var resolved: String {
+  var resolved: String {
     guard let real = realpath(path, nil) else { return path }
     defer { free(real) }
     return String(cString: real)

@@ -1,0 +1,77 @@
+public import FeedStream
+import Foundation
+
+extension SQLiteFeedStore: LiveFeedStore {
+  /// Watches the folder of the file: each save, by whichever process, writes to the file or its log (`-wal`). The folder is
+  /// made if it is missing. Network file systems announce nothing that other machines write.
+  public func watch(
+    on scheduler: any LoopScheduler, _ changed: @escaping (Result<Void, FeedStoreError>) -> Void
+  ) -> any Cancellable {
+    let watch = FileWatch(CacheFile(path: path), on: scheduler, changed)
+    watch.begin()
+    return watch
+  }
+}
+
+private final class FileWatch: Cancellable {
+  /// How often the folder is looked at for announcements that were lost.
+  private static let interval = StreamInstant.Stride.seconds(60)
+
+  private let file: CacheFile
+  private let scheduler: any LoopScheduler
+  private var changed: ((Result<Void, FeedStoreError>) -> Void)?
+  private var work: (any Cancellable)?
+
+  init(
+    _ file: CacheFile, on scheduler: any LoopScheduler, _ changed: @escaping (Result<Void, FeedStoreError>) -> Void
+  ) {
+    self.file = file
+    self.scheduler = scheduler
+    self.changed = changed
+  }
+
+  func begin() {
+    work = SerialWorker(on: scheduler).perform { [file] () throws(FeedStoreError) -> (folder: String, name: String) in
+      do {
+        try file.createFolder()
+      } catch {
+        throw .retrieval(FeedDatabaseFailure(error).cause, place: file.path)
+      }
+      let place = file.resolved as NSString
+      return (place.deletingLastPathComponent, place.lastPathComponent)
+    } completion: { [weak self] result in
+      switch result {
+      case .failure(let error): self?.fail(error)
+      case .success(let place): self?.watch(place.folder, for: place.name)
+      }
+    }
+  }
+
+  private func watch(_ folder: String, for name: String) {
+    let names = Set([name] + CacheFile.companions.map { name + $0 })
+    work = Folder(folder).changes(every: Self.interval, on: scheduler)
+      .filter { change in
+        switch change {
+        case .entry(let name), .content(let name): names.contains(name)
+        case .unknown: true
+        }
+      }
+      .sink { [weak self, path = file.path] completion in
+        if case .failure(let error) = completion { self?.fail(.retrieval(.inputOutput("\(error)"), place: path)) }
+      } receiveValue: { [weak self] _ in
+        self?.changed?(.success(()))
+      }
+    changed?(.success(()))
+  }
+
+  private func fail(_ error: FeedStoreError) {
+    let changed = self.changed
+    cancel()
+    changed?(.failure(error))
+  }
+
+  func cancel() {
+    changed = nil
+    work.take()?.cancel()
+  }
+}

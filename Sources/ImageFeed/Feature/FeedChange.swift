@@ -1,0 +1,65 @@
+import Foundation
+
+/// What has changed of a saved feed since somebody last looked.
+public struct FeedChange: Hashable, Sendable {
+  /// The feed as it is saved now; `nil` when it was deleted.
+  public var feed: CachedFeed?
+  /// Where in the feed images are that it did not have.
+  public var added: [Int]
+  /// The images that it has no more, in the order that they had.
+  public var removed: [FeedImage]
+  /// Images that have another place among the others that stay: as few as explain the new order.
+  public var moved: [Move]
+  /// Where in the feed images are that have another text or address under the same id.
+  public var edited: [Int]
+
+  /// An image that has another place.
+  public struct Move: Hashable, Sendable {
+    /// Where it was.
+    public var from: Int
+    /// Where it is.
+    public var to: Int
+
+    public init(from: Int, to: Int) {
+      self.from = from
+      self.to = to
+    }
+  }
+
+  /// The change from one list of images to the next. An id that a feed has several times counts at its first place.
+  public init(from old: FeedImages, to feed: CachedFeed?) {
+    self.feed = feed
+    let new = feed?.images ?? []
+    let (before, after) = (Self.places(in: old), Self.places(in: new))
+    removed = old.indices.filter { before[old.id(at: $0)] == $0 && after[old.id(at: $0)] == nil }.map { old[$0] }
+    added = new.indices.filter { after[new.id(at: $0)] == $0 && before[new.id(at: $0)] == nil }
+    let stayed = new.indices.compactMap { place -> Move? in
+      let id = new.id(at: place)
+      return after[id] == place ? before[id].map { Move(from: $0, to: place) } : nil
+    }
+    let unmoved = Self.longestRise(of: stayed.map(\.from))
+    moved = stayed.indices.filter { !unmoved.contains($0) }.map { stayed[$0] }
+    edited = stayed.filter { old[$0.from] != new[$0.to] }.map(\.to)
+  }
+
+  private static func places(in images: FeedImages) -> [FeedImage.ID: Int] {
+    Dictionary(images.indices.map { (images.id(at: $0), $0) }) { first, _ in first }
+  }
+
+  /// The positions of a longest part of `values` that rises: what did not move, when the rest did.
+  private static func longestRise(of values: [Int]) -> Set<Int> {
+    // The position of the least value with which a part of each length can end, and what is before each position.
+    var ends: [Int] = []
+    var previous: [Int?] = []
+    for (position, value) in values.enumerated() {
+      var (low, high) = (0, ends.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if values[ends[middle]] < value { low = middle + 1 } else { high = middle }
+      }
+      previous.append(low > 0 ? ends[low - 1] : nil)
+      if low == ends.count { ends.append(position) } else { ends[low] = position }
+    }
+    return Set(sequence(first: ends.last) { $0.flatMap { previous[$0] } }.prefix { $0 != nil }.compactMap { $0 })
+  }
+}

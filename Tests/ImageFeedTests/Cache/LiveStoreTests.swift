@@ -1,0 +1,159 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+/// What subscribers to a store's changes are told, whoever saves.
+@Suite(.settled) struct LiveStoreTests {
+  // MARK: In virtual time
+
+  private final class World {
+    let time = VirtualTimeScheduler()
+    let disk: VirtualDisk
+    var changes: [FeedChange] = []
+    private var subscriptions: [AnyCancellable] = []
+
+    init() {
+      disk = VirtualDisk(on: time)
+      time.offloadLatency = .milliseconds(1)
+    }
+
+    func follow(_ store: some LiveFeedStore) {
+      store.changes(of: address, on: time).sink { _ in
+      } receiveValue: { [unowned self] in
+        changes.append($0)
+      }
+      .store(in: &subscriptions)
+      time.run()
+    }
+
+    func save(_ images: FeedImages, seconds: Double = 0) throws {
+      let feed = CachedFeed(
+        images: images, timestamp: noon + seconds,
+        validators: FeedValidators(etag: "\(seconds)", digest: BodyDigest(value: UInt64(images.count))))
+      _ = try disk.replace(for: address, with: feed, now: noon + seconds)
+      time.run()
+    }
+
+    func stop() { subscriptions = [] }
+  }
+
+  private static let two = makeFeed(2).images
+  private static let three = makeFeed(3).images
+
+  @Test func `a subscriber gets what is saved, and then what others change`() throws {
+    let world = World()
+    try world.save(Self.two)
+    world.follow(world.disk)
+    #expect(world.changes.map(\.added) == [[0, 1]])
+    try world.save(Self.three, seconds: 1)
+    #expect(world.changes.last?.feed?.images == Self.three)
+    #expect(world.changes.last?.added == [2] && world.changes.last?.removed == [])
+    try world.disk.delete(for: address)
+    world.time.run()
+    #expect(world.changes.count == 3 && world.changes.last?.feed == nil && world.changes.last?.removed.count == 3)
+    world.stop()
+    try world.save(Self.two, seconds: 2)
+    #expect(world.changes.count == 3)
+  }
+
+  @Test func `nothing is told of a renewal, of another feed, or of the same again`() throws {
+    let world = World()
+    world.follow(world.disk)
+    #expect(world.changes.isEmpty)
+    try world.save(Self.two)
+    let saved = try #require(try world.disk.retrieve(for: address))
+    let renewal = FeedRenewal(timestamp: noon + 5, since: saved.validators, validators: FeedValidators(etag: "new"))
+    _ = try world.disk.renew(for: address, with: renewal, now: noon + 5)
+    _ = try world.disk.replace(for: otherAddress, with: saved, now: noon)
+    world.time.run()
+    try world.save(Self.two, seconds: 9)
+    #expect(world.changes.count == 1)
+    world.stop()
+  }
+
+  @Test func `what is saved while nothing is wanted is one change, and is read once`() throws {
+    let world = World()
+    let recorder = world.disk.changes(of: address, on: world.time).record(on: world.time, demand: .max(1))
+    world.time.run()
+    for count in 1...5 { try world.save(makeFeed(count).images, seconds: Double(count)) }
+    let reads = world.disk.log.count { if case .retrieve = $0.call { true } else { false } }
+    #expect(recorder.values.map(\.added.count) == [1] && reads == 1)
+    recorder.request(.max(1))
+    world.time.run()
+    #expect(recorder.values.map(\.added.count) == [1, 4])
+    recorder.cancel()
+  }
+
+  @Test func `a process sees what the poller of another one fetches, and asks nobody`() {
+    let world = World()
+    world.follow(world.disk)
+    let network = VirtualNetwork(on: world.time)
+    network.serve("example.com") { request, _ in .feed(makeFeed(request.number + 1).images) }
+    let cache = FeedCache(
+      store: world.disk, on: world.time, now: { [time = world.time] in noon + Double(time.now.nanoseconds) / 1e9 })
+    let poller = FeedPoller(
+      [PolledAddress(address, every: .seconds(60))], client: network, cache: cache, store: world.disk, on: world.time
+    ).sink { _ in }
+    world.time.advance(by: .seconds(200))
+    #expect(network.log.count == 3 || network.log.count == 4)
+    #expect(world.changes.map(\.added.count) == Array(repeating: 1, count: network.log.count))
+    poller.cancel()
+    world.stop()
+  }
+
+  @Test func `a store that cannot be read is the ending`() throws {
+    let world = World()
+    try world.save(Self.two)
+    world.disk.setFaults { step, _ in step == .read ? .fail(.notPermitted) : nil }
+    let recorder = world.disk.changes(of: address, on: world.time).record(on: world.time)
+    world.time.run()
+    #expect(recorder.failure?.cause == .notPermitted)
+  }
+
+  @Test func `the store in memory tells its subscribers, too`() throws {
+    let world = World()
+    let store = InMemoryFeedStore()
+    world.follow(store)
+    _ = try store.replace(for: address, with: CachedFeed(images: Self.two, timestamp: noon), now: noon)
+    world.time.run()
+    #expect(world.changes.map(\.added) == [[0, 1]])
+    world.stop()
+  }
+
+  // MARK: On a real file
+
+  @Test(.timeLimit(.minutes(1))) func `two stores on one file tell each other, from the first save on`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("new/cache.db")
+    let (reader, writer) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))
+    let loop = EventLoop()
+    defer { loop.close() }
+    var changes: [FeedChange] = []
+    let worker = SerialWorker(on: loop)
+    func save(_ images: FeedImages, _ seconds: Double) {
+      worker.perform {
+        try? writer.replace(
+          for: address, with: CachedFeed(images: images, timestamp: noon + seconds), now: noon + seconds)
+      } completion: { _ in
+      }
+    }
+    let subscription = reader.changes(of: address, on: loop).sink { _ in
+      loop.stop()
+    } receiveValue: { change in
+      changes.append(change)
+      if changes.count == 1 { save(Self.three, 1) } else { loop.stop() }
+    }
+    // When the watch stands: before, the folder is missing.
+    loop.schedule(after: loop.now.advanced(by: .milliseconds(200))) { save(Self.two, 0) }
+    loop.run()
+    #expect(changes.map(\.added) == [[0, 1], [2]])
+    subscription.cancel()
+    loop.run()
+    reader.close()
+    writer.close()
+  }
+}
