@@ -209,7 +209,7 @@ let package = Package(
         "feed", "picture-decoder", "LiveEvents", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads",
         "TypeAndSearch", "ShowFeed",
         "CountVisits", "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedHTTPServer", "FeedStream",
-        "ImageFeed",
+        "ImageFeed", "ImageFeedTesting",
         "PlainText", "Samples",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),

@@ -8,7 +8,7 @@ public final class PolitenessScorer {
   public enum Rule: String, Hashable, Sendable, CaseIterable {
     /// A validator that is sent was given, to the byte.
     case exactValidators
-    /// The same address is asked for at most once an hour.
+    /// The same address is asked for at most once an hour, or ``PolitenessScorer/interval``.
     case hourly
     /// All of what the client has validators for is asked for at most once a day.
     case wholeDaily
@@ -92,6 +92,8 @@ public final class PolitenessScorer {
   public private(set) var bytes = 0
   /// The rules that are judged: all by default.
   public var rules = Set(Rule.allCases)
+  /// How often an address may be asked for: every hour by default, in seconds.
+  public var interval = 3600.0
   /// What was known before the last request for an address.
   private var before: [String: (page: Page?, host: Host?)] = [:]
   private var pages: [String: Page] = [:]
@@ -128,7 +130,7 @@ public final class PolitenessScorer {
     judge(
       .exactValidators, request.lastModified.map(page.dates.contains) ?? true,
       "sends the date \(request.lastModified ?? "")")
-    if let asked = page.asked { judge(.hourly, now - asked >= 3599.9, "after \(now - asked) s") }
+    if let asked = page.asked { judge(.hourly, now - asked >= interval * 0.99997, "after \(now - asked) s") }
     if !request.isConditional, page.hasValidators {
       if let all = page.askedForAll { judge(.wholeDaily, now - all >= 86_399.9, "after \(now - all) s") }
     }
