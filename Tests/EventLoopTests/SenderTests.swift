@@ -83,31 +83,49 @@ import Testing
     }
   }
 
-  @Test func `a sender of a closed loop, or one that has ended its stream, refuses values and reports them`() {
-    let lost = Mutex<[Int]>([])
-    StreamDiagnostics.onDrop { drop in
-      if drop.source == "StreamSender", let value = drop.value as? Int { lost.withLock { $0.append(value) } }
+  /// In a process of its own: the hook is the process's.
+  @Test func `a sender of a closed loop, or one that has ended its stream, refuses values and reports them`() async {
+    await #expect(processExitsWith: .success) {
+      func check() {
+        let lost = Mutex<[Int]>([])
+        StreamDiagnostics.onDrop { drop in
+          if drop.source == "StreamSender", let value = drop.value as? Int { lost.withLock { $0.append(value) } }
+        }
+        defer { StreamDiagnostics.onDrop(nil) }
+        let loop = EventLoop()
+        let subject = PassthroughSubject<Int, Never>()
+        let log = Log<Int>()
+        let subscription = subject.sink { log.note($0) }
+        let ended = subject.sender(on: loop)
+        #expect(ended.send(1))
+        #expect(ended.send(completion: .finished))
+        #expect(!ended.send(2))
+        #expect(!ended.send(completion: .finished))
+        loop.run()
+        let closed = subject.sender(on: loop)
+        // On its way when the loop closes.
+        #expect(closed.send(3))
+        loop.close()
+        #expect(!closed.send(4))
+        #expect(!closed.send(completion: .finished))
+        #expect(log.entries == [1])
+        #expect(lost.withLock { $0 } == [2, 3, 4])
+        subscription.cancel()
+      }
+      check()
     }
-    defer { StreamDiagnostics.onDrop(nil) }
-    let loop = EventLoop()
+  }
+
+  @Test func `a closed loop refuses the first value too, though nobody is subscribed`() {
     let subject = PassthroughSubject<Int, Never>()
-    let log = Log<Int>()
-    let subscription = subject.sink { log.note($0) }
-    let ended = subject.sender(on: loop)
-    #expect(ended.send(1))
-    #expect(ended.send(completion: .finished))
-    #expect(!ended.send(2))
-    #expect(!ended.send(completion: .finished))
-    loop.run()
-    let closed = subject.sender(on: loop)
-    // On its way when the loop closes.
-    #expect(closed.send(3))
+    let loop = EventLoop()
+    let (values, ending) = (subject.sender(on: loop), subject.sender(on: loop, keepsLoopAlive: false))
     loop.close()
-    #expect(!closed.send(4))
-    #expect(!closed.send(completion: .finished))
-    #expect(log.entries == [1])
-    #expect(lost.withLock { $0 } == [2, 3, 4])
-    subscription.cancel()
+    let late = subject.sender(on: loop)
+    #expect(!values.send(1))
+    #expect(!values.send(2))
+    #expect(!ending.send(completion: .finished))
+    #expect(!late.send(3))
   }
 
   @Test func `a subject that has ended says so of what is sent to it`() async throws {

@@ -100,8 +100,7 @@ extension SenderInbox {
     let mustWake = !isScheduled
     isScheduled = true
     mutex.unlock()
-    if mustWake { wake() }
-    return true
+    return !mustWake || wake()
   }
 
   @inline(never) @usableFromInline func refuse(_ value: Output) {
@@ -120,14 +119,19 @@ extension SenderInbox {
     let mustWake = !isScheduled
     isScheduled = true
     mutex.unlock()
-    if mustWake { wake() }
-    return true
+    return !mustWake || wake()
   }
 
-  @usableFromInline func wake() {
-    let errand = Errand(self)
-    domain.execute { errand.run() }
+  /// Schedules the work that takes what has arrived.
+  ///
+  /// - Returns: false when the loop is closed: it has released the errand without running it, and everything is refused.
+  @discardableResult @usableFromInline func wake() -> Bool {
+    schedule(Errand(self))
+    return mutex.withLock { !isClosed }
   }
+
+  /// Not inlined: what a closed loop drops is released here, not later.
+  @inline(never) private func schedule(_ errand: consuming Errand) { domain.execute { [errand] in errand.run() } }
 
   @usableFromInline func sendWhenWanted(_ value: Output) async -> SendOutcome {
     let waiting = WaitingValue(value)
