@@ -11,7 +11,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   ///
   /// **Demand:** passed on: the next element, or the end, is awaited when the one before has been delivered and another
   /// is asked for. **Failure:** the error that the sequence throws. **Cancellation:** cancels the task that iterates.
-  /// **Policy:** an element that arrives after the cancellation is dropped, by design; nothing else is.
+  /// **Policy:** an element that arrives after the cancellation is dropped, by design. One that finds its loop closed is
+  /// dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and the sequence is not iterated further.
   public var publisher: Publishers.AsyncElements<Self> { Publishers.AsyncElements(elements: self) }
 }
 
@@ -87,11 +88,16 @@ where Elements.Element: Sendable {
     do throws(Elements.Failure) {
       while await gate.pass() {
         guard let element = try await iterator.next(isolation: nil) else { return await end(.finished) }
-        await home.perform { self.deliver(element) }
+        guard await home.perform({ self.deliver(element) }) else { return lose(element) }
       }
     } catch {
       await end(.failure(error))
     }
+  }
+
+  /// The loop is closed: nothing arrives any more.
+  private func lose(_ element: Elements.Element) {
+    if !Task.isCancelled { StreamDiagnostics.dropped(element, "AsyncElements", .terminated) }
   }
 
   private func deliver(_ element: Elements.Element) {
@@ -102,7 +108,7 @@ where Elements.Element: Sendable {
   }
 
   private func end(_ completion: Subscribers.Completion<Elements.Failure>) async {
-    await home.perform {
+    _ = await home.perform {
       let down = self.down.take()
       self.updateWaiting()
       down?.receive(completion: completion)

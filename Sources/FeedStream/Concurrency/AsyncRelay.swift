@@ -124,7 +124,9 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
     if let waiter {
       waiter.resume(returning: .success(input))
     } else {
-      // A publisher that delivers before it has handed over a subscription: the tasks would wait forever.
+      // The task was cancelled on another thread, or a publisher delivers before it has handed over a subscription: then
+      // the tasks would wait forever.
+      StreamDiagnostics.dropped(input, "values", .terminated)
       state.withLock { $0.takeWaiters() }.dismiss()
     }
     return .none

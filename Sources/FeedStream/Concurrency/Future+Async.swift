@@ -34,7 +34,8 @@ extension Future {
   /// ended, unless ``Publisher/keepsLoopAlive(_:)`` said otherwise where the future was made.
   ///
   /// **Cancellation:** a subscriber cancels its own subscription only; when nothing holds the future and nobody waits
-  /// for it, its task is cancelled.
+  /// for it, its task is cancelled. **Policy:** a result whose loop is closed is dropped, and reported to
+  /// ``StreamDiagnostics/onDrop(_:)``.
   public convenience init(_ work: @escaping @Sendable () async throws(Failure) -> sending Output) {
     let waits = OutsideWaits()
     self.init(waits)
@@ -49,10 +50,12 @@ extension Future {
       } catch {
         result = Carried(.failure(error))
       }
-      await home.perform {
+      let hasArrived = await home.perform {
         home.stopWaiting()
         future.future?.fulfill(result.value)
       }
+      // A task that is cancelled had nobody to tell.
+      if !hasArrived, !Task.isCancelled { StreamDiagnostics.dropped(result.value, "Future", .terminated) }
     }
   }
 }

@@ -19,7 +19,8 @@ extension Publisher where Output: Sendable {
   ///
   /// **Demand:** upstream is asked for `limit` values, and for one more with each result delivered. **Failure:** passes
   /// through after the results of the values before it. **Cancellation:** cancels the tasks. **Policy:** a result waits
-  /// until it is asked for and, with `order` `.preserved`, for those before it: at most `limit` results.
+  /// until it is asked for and, with `order` `.preserved`, for those before it: at most `limit` results. One whose loop
+  /// is closed is dropped, and reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:
   ///   - limit: how many values to work on at the same time; more than zero.
@@ -135,8 +136,14 @@ private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.Fail
       } catch {
         result = Carried(.failure(error))
       }
-      await home.perform { self.settle(place, result.value) }
+      let hasArrived = await home.perform { self.settle(place, result.value) }
+      if !hasArrived, !Task.isCancelled { self.lose(result.value) }
     }
+  }
+
+  /// Reports a result that finds its loop closed.
+  private func lose(_ result: Result<Output, Mode.RuleError>) {
+    if case .success(let output) = result { StreamDiagnostics.dropped(output, "MapAsync", .terminated) }
   }
 
   private func settle(_ place: Place, _ result: Result<Output, Mode.RuleError>) {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The place where a stream lives: the loop, or the virtual time, of the thread where it was made; without either,
 /// wherever its caller is.
 struct StreamHome: Sendable {
@@ -39,22 +41,25 @@ extension StreamHome {
     Task(executorPreference: domain?.taskExecutor) { await work() }
   }
 
-  /// Runs `work` where the stream lives, and returns when it has run, or when it never will because the loop is closed.
-  func perform(_ work: @escaping @Sendable () -> Void) async {
+  /// Runs `work` where the stream lives.
+  ///
+  /// - Returns: true when it has run; false when it never will because the loop is closed.
+  func perform(_ work: @escaping @Sendable () -> Void) async -> Bool {
     await withUnsafeContinuation { continuation in
-      let end = AtEnd { continuation.resume() }
+      let errand = Errand(continuation)
       run {
         work()
-        withExtendedLifetime(end) {}
+        errand.hasRun.store(true, ordering: .relaxed)
       }
     }
   }
 
-  /// Runs a closure when it is released.
-  private final class AtEnd: Sendable {
-    private let action: @Sendable () -> Void
-    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
-    deinit { action() }
+  /// Answers when it is released: after its work has run, or instead of that.
+  private final class Errand: Sendable {
+    private let answer: UnsafeContinuation<Bool, Never>
+    let hasRun = Atomic(false)
+    init(_ answer: UnsafeContinuation<Bool, Never>) { self.answer = answer }
+    deinit { answer.resume(returning: hasRun.load(ordering: .relaxed)) }
   }
 }
 

@@ -53,7 +53,6 @@ public final class Future<Output, Failure: Error>: Publisher {
   }
 }
 
-/// Notified when subscribers wait for a future whose result comes from outside the stream.
 /// The promise of an output that stays on its thread.
 // @unchecked: called on the stream's thread alone, which is checked in debug builds.
 @usableFromInline final class OwnPromise<Output, Failure: Error>: @unchecked Sendable {
@@ -68,6 +67,7 @@ public final class Future<Output, Failure: Error>: Publisher {
   }
 }
 
+/// Notified when subscribers wait for a future whose result comes from outside the stream.
 @usableFromInline class FutureWaits {
   @usableFromInline func awaited(_ isAwaited: Bool) {}
 }
