@@ -76,6 +76,23 @@ extension Publishers {
       self.options = options
     }
 
+    /// A timer that ticks every `Duration`.
+    @_documentation(visibility: internal) @_disfavoredOverload public convenience init(
+      every interval: Duration, tolerance: Duration? = nil, scheduler: Context,
+      options: Context.SchedulerOptions? = nil
+    ) {
+      typealias Stride = Context.SchedulerTimeType.Stride
+      self.init(
+        every: Stride(interval), tolerance: tolerance.map { Stride($0) }, scheduler: scheduler, options: options)
+    }
+
+    /// A timer on whichever scheduler this is.
+    @_documentation(visibility: internal) @_disfavoredOverload public convenience init(
+      every interval: Duration, tolerance: Duration? = nil, scheduler: some LoopScheduler, options: Never? = nil
+    ) where Context == AnyLoopScheduler {
+      self.init(every: interval, tolerance: tolerance, scheduler: AnyLoopScheduler(scheduler))
+    }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       ticks.receive(subscriber: subscriber)
     }

@@ -161,6 +161,13 @@ struct TimedForms: Sendable, CustomTestStringConvertible {
     } any: {
       $0.merge(with: ticks($1.timer(every: duration, tolerance: duration).autoconnect()))
     },
+    TimedForms("Timer") {
+      $0.merge(with: ticks(Publishers.Timer(every: stride, tolerance: stride, scheduler: $1).autoconnect()))
+    } durations: {
+      $0.merge(with: ticks(Publishers.Timer(every: duration, tolerance: duration, scheduler: $1).autoconnect()))
+    } any: {
+      $0.merge(with: ticks(Publishers.Timer(every: duration, tolerance: duration, scheduler: $1).autoconnect()))
+    },
     TimedForms("ReplaySubject") {
       replayed($0, by: ReplaySubject(maxAge: stride, scheduler: $1), $1)
     } durations: {
