@@ -31,6 +31,21 @@ import Testing
     #expect(try block(after: "`\(path)`:") == file)
   }
 
+  @Test func `whenever the reader runs something, every target has its file, and every file its target`() throws {
+    var (targets, files): (Set<Substring>, Set<Substring>) = ([], [])
+    var runs = 0
+    // A target may stand in several lines.
+    for line in try article().replacing(/Target\(\n */, with: "Target(").split(separator: "\n") {
+      if let target = line.firstMatch(of: /[tT]arget\(name: "(\w+)"/) { targets.insert(target.1) }
+      if let file = line.firstMatch(of: /`(?:Sources\/)?(\w+)\/\w+\.swift`:/) { files.insert(file.1) }
+      guard line.hasPrefix("$ swift ") else { continue }
+      runs += 1
+      #expect(targets == files, "\(line)")
+    }
+    #expect(runs == 5)
+    #expect(targets.count == 5)
+  }
+
   @Test func `the search prints what the article says`() async throws {
     let run = try await RunningFeed(program: FeedBinary.path(of: "TypeAndSearch"), []).ending()
     #expect(try block(after: "Run it:") == "$ swift run TypeAndSearch\n\(run.output)")

@@ -80,9 +80,11 @@ struct SnippetCompiler {
 
   /// Compiles what stands in a package's manifest.
   func checkManifest(_ code: String) async throws -> String {
+    let part = trimmed(code)
+    let arguments =
+      part.hasPrefix(".package(") ? "dependencies: [\(part)]" : part.hasPrefix(".") ? "targets: [\(part)]" : part
     let isWhole = code.contains("import PackageDescription")
-    let text =
-      isWhole ? code : "import PackageDescription\nlet package = Package(name: \"App\", " + trimmed(code) + ")\n"
+    let text = isWhole ? code : "import PackageDescription\nlet package = Package(name: \"App\", \(arguments))\n"
     let file = folder.appending(path: "Package.swift")
     try text.write(to: file, atomically: false, encoding: .utf8)
     return try await shell(

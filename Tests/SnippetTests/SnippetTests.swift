@@ -37,7 +37,8 @@ import Testing
   }
 
   private static func isManifest(_ snippet: Snippet) -> Bool {
-    snippet.code.contains("import PackageDescription") || snippet.code.hasPrefix("dependencies: [")
+    snippet.code.contains("import PackageDescription")
+      || ["dependencies: [", ".package(", ".executableTarget(", ".testTarget("].contains { snippet.code.hasPrefix($0) }
   }
 
   @Test func `there are snippets to compile`() throws {
