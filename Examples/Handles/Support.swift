@@ -1,4 +1,5 @@
 import FeedStream
+import Synchronization
 
 #if canImport(Glibc)
   @_exported import Glibc
@@ -6,8 +7,8 @@ import FeedStream
   @_exported import Darwin
 #endif
 
-/// What the program exits with. Written on the loop's thread, which is the main one.
-nonisolated(unsafe) var status: Int32 = 0
+/// What the program exits with.
+let status = Atomic<Int32>(0)
 
 /// Prints a line now, also into a pipe.
 func announce(_ line: String) {
@@ -27,7 +28,7 @@ extension Publisher {
     sink {
       guard case .failure(let error) = $0 else { return }
       complain("\(error)")
-      status = 1
+      status.store(1, ordering: .relaxed)
     } receiveValue: { _ in
     }
   }

@@ -1,4 +1,5 @@
 import FeedStream
+import Synchronization
 
 /// What there is to copy for each handle of the loop, one file each.
 let examples: [String: ([String], EventLoop) throws -> AnyCancellable] = [
@@ -16,4 +17,4 @@ let running = try example(Array(arguments.dropFirst()), loop)
 loop.run()
 running.cancel()
 loop.close()
-exit(status)
+exit(status.load(ordering: .relaxed))
