@@ -1,0 +1,89 @@
+import FeedStream
+import FeedStreamNIO
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+/// A `NIOAsyncChannel` as the articles say: its inbound side as a publisher.
+@Suite struct AsyncChannelTests {
+  typealias Channel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+  /// Runs `serve` on the first connection to a server on this machine, and `ask` on its other end.
+  private func connected(
+    serve: @escaping @Sendable (Channel) async throws -> Void, ask: @escaping @Sendable (Channel) async throws -> Void
+  ) async throws {
+    let group = MultiThreadedEventLoopGroup.singleton
+    let wrap: @Sendable (any NIOCore.Channel) -> EventLoopFuture<Channel> = { channel in
+      channel.eventLoop.makeCompletedFuture { try Channel(wrappingChannelSynchronously: channel) }
+    }
+    let server = try await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0, childChannelInitializer: wrap)
+    let port = try #require(server.channel.localAddress?.port)
+    try await server.executeThenClose { connections in
+      try await withThrowingTaskGroup(of: Void.self) { tasks in
+        tasks.addTask {
+          let client = ClientBootstrap(group: group)
+          try await ask(client.connect(host: "127.0.0.1", port: port, channelInitializer: wrap))
+        }
+        for try await connection in connections {
+          try await serve(connection)
+          break
+        }
+        try await tasks.waitForAll()
+      }
+    }
+  }
+
+  @Test func `what a channel receives is a stream, in the task that serves it`() async throws {
+    try await connected { channel in
+      try await channel.executeThenClose { inbound, outbound in
+        let shouts = inbound.publisher.map { String(buffer: $0).uppercased() }.values
+        for try await text in shouts { try await outbound.write(ByteBuffer(string: text)) }
+      }
+    } ask: { channel in
+      try await channel.executeThenClose { inbound, outbound in
+        try await outbound.write(ByteBuffer(string: "gulls"))
+        var answers = inbound.makeAsyncIterator()
+        #expect(try await answers.next().map { String(buffer: $0) } == "GULLS")
+      }
+    }
+  }
+
+  @Test func `on a loop of FeedStream it is delivered there, and read no faster than it is asked for`() async throws {
+    let piece = ByteBuffer(repeating: 7, count: 1 << 16)
+    // More than the sockets and the channels hold.
+    let pieces = 1024
+    let written = Atomic(0)
+    try await connected { channel in
+      try await channel.executeThenClose { inbound, outbound in
+        for _ in 0..<pieces {
+          try await outbound.write(piece)
+          written.add(1, ordering: .relaxed)
+        }
+        // Until the client has read it all and leaves: closing drops what is not sent yet.
+        for try await _ in inbound {}
+      }
+    } ask: { channel in
+      let thread = try EventLoopThread()
+      defer { thread.shutdown() }
+      let loop = thread.loop
+      try await channel.executeThenClose { inbound, _ in
+        let sizes = inbound.publisher.map { buffer in
+          #expect(loop.isCurrent)
+          return buffer.readableBytes
+        }
+        var reader = sizes.values(on: loop).makeAsyncIterator()
+        var sum = try await reader.next() ?? 0
+        // Until the server waits.
+        var seen = -1
+        while seen != written.load(ordering: .relaxed) {
+          seen = written.load(ordering: .relaxed)
+          try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(seen < pieces)
+        while sum < pieces * piece.readableBytes, let size = try await reader.next() { sum += size }
+        #expect(sum == pieces * piece.readableBytes)
+      }
+    }
+  }
+}
