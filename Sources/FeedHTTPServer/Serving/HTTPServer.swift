@@ -33,7 +33,7 @@ public final class HTTPServer {
   /// - Parameters:
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
   ///   - limits: what clients may use up.
-  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's unless given.
   /// - Throws: when the address is not one, is taken, or may not be used.
   public convenience init(
@@ -44,7 +44,7 @@ public final class HTTPServer {
     self.init(listener.connections, listener, limits, scheduler, wallClock)
   }
 
-  /// Serves the connections that `connections` delivers, when it is subscribed to: those of a ``Listener``, or others.
+  /// Serves the connections that `connections` delivers, when it is subscribed to: those of a `Listener`, or others.
   public convenience init<P: Publisher>(
     _ connections: P, limits: Limits = Limits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds

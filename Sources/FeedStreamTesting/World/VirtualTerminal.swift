@@ -65,7 +65,7 @@ public final class VirtualStandardStreams {
 
   init(_ time: VirtualTimeScheduler) { self.time = time }
 
-  /// What the process reads is written here; close it, or write with ``WriteEnding/closes``, for the end.
+  /// What the process reads is written here; close it, or write with `WriteEnding.closes`, for the end.
   public var input: Connection { end(0) }
   /// What the process writes to its standard output is read here.
   public var output: Connection { end(1) }

@@ -11,7 +11,7 @@ public struct ArrivingDocument {
   public var validators: FeedValidators
   /// The address of the feed of which this is a later page: see ``WebDocument/feed``.
   public var feed: URL?
-  /// The body, decompressed: see ``StreamingResponse/body``.
+  /// The body, decompressed: see `StreamingResponse.body`.
   public var body: AnyPublisher<Chunk, RemoteFeedError>
 
   public init(

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// A place for the latest of some values, which ``FeedStream/Publisher/caching(to:reportingTo:)`` writes to.
+/// A place for the latest of some values, which ``FeedStream/Publisher/caching(to:since:reportingTo:)`` writes to.
 public protocol LocalCopy<Value> {
   associatedtype Value
 

@@ -18,7 +18,7 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
 
   /// The absolute path of the file.
   public let path: String
-  /// The most bytes kept, as ``HTTPStoredResponse/byteCount`` counts them.
+  /// The most bytes kept, as `HTTPStoredResponse.byteCount` counts them.
   public let capacity: Int
   private let database: HTTPCacheDatabase
   private let worker: SerialWorker
