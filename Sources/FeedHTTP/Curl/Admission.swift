@@ -13,7 +13,26 @@ struct Admission<Item> {
     var waiting = FIFO<Item>()
     var isInTurn = false
 
-    var isIdle: Bool { running == 0 && waiting.isEmpty }
+    // In place: reading a value of the dictionary copies it.
+
+    mutating func admit(atMost limit: Int) -> Bool {
+      guard running < limit, waiting.isEmpty else { return false }
+      running += 1
+      return true
+    }
+
+    /// - Returns: true when it is idle then.
+    mutating func release() -> Bool {
+      running -= 1
+      return running == 0 && waiting.isEmpty
+    }
+
+    /// - Returns: true when its turn is to come.
+    mutating func enterTurn(atMost limit: Int) -> Bool {
+      guard !isInTurn, !waiting.isEmpty, running < limit else { return false }
+      isInTurn = true
+      return true
+    }
   }
 
   let limit: Int
@@ -37,8 +56,7 @@ struct Admission<Item> {
       running += 1
       return true
     }
-    guard hosts.values[index].running < limitPerHost, hosts.values[index].waiting.isEmpty else { return false }
-    hosts.values[index].running += 1
+    guard hosts.values[index].admit(atMost: limitPerHost) else { return false }
     running += 1
     return true
   }
@@ -57,8 +75,11 @@ struct Admission<Item> {
   mutating func release(_ key: Key) {
     running -= 1
     let index = hosts.index(forKey: key)!
-    hosts.values[index].running -= 1
-    if hosts.values[index].isIdle { hosts.remove(at: index) } else { enterTurn(key) }
+    if hosts.values[index].release() {
+      hosts.remove(at: index)
+    } else if hosts.values[index].enterTurn(atMost: limitPerHost) {
+      turn.append(key)
+    }
   }
 
   /// Returns the next item that may run; it then counts as running.
@@ -84,8 +105,7 @@ struct Admission<Item> {
   }
 
   private mutating func enterTurn(_ key: Key) {
-    guard let host = hosts[key], !host.isInTurn, !host.waiting.isEmpty, host.running < limitPerHost else { return }
-    hosts[key]!.isInTurn = true
+    guard let index = hosts.index(forKey: key), hosts.values[index].enterTurn(atMost: limitPerHost) else { return }
     turn.append(key)
   }
 }

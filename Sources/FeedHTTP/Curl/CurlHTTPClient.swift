@@ -50,6 +50,7 @@ public final class CurlHTTPClient: HTTPClient {
   private let networkGuard: NetworkGuard
   private let configuration: Configuration
   let loop: EventLoop
+  let deadlines: Deadlines
   @exclusivity(unchecked)  // As below: used on one thread, and no access lasts across a call that may re-enter.
   private var admission: Admission<HTTPExchange>
   @exclusivity(unchecked) private var running: [CurlTransfer] = []
@@ -65,6 +66,7 @@ public final class CurlHTTPClient: HTTPClient {
       configuration.maxConnections > 0 && configuration.maxConnectionsPerHost > 0,
       "CurlHTTPClient: at least one connection is needed; allow one in all and one per host")
     self.loop = loop
+    deadlines = Deadlines(on: loop)
     self.configuration = configuration
     networkGuard = NetworkGuard(configuration)
     let most = min(configuration.maxConnections, Self.descriptorsToUse)

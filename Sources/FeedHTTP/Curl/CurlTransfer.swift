@@ -64,9 +64,10 @@ final class CurlTransfer {
         ? bytes.count : 0
     }
     ccurl_set_write(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
-      let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
       let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
-      return transfer.reader.header(bytes) ? bytes.count : 0
+      // Called for each line, and not counted as a reference: the transfer lives as long as its handle.
+      let isAccepted = Unmanaged<CurlTransfer>.fromOpaque(this!)._withUnsafeGuaranteedRef { $0.reader.header(bytes) }
+      return isAccepted ? bytes.count : 0
     }
     ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, this)
     ccurl_set_opensocket(easy) { this, _, address in

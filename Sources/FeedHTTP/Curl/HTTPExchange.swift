@@ -10,21 +10,22 @@ class HTTPExchange {
   }
 
   /// The request, or the one that it was redirected to.
+  @exclusivity(unchecked)  // Here and below: changed a few times per request, on one thread.
   private(set) var request: HTTPRequest
   /// Its URL in the form that libcurl accepts.
-  private(set) var address: String
+  @exclusivity(unchecked) private(set) var address: String
   /// Represents the host in the client's `Admission`.
-  private(set) var host: UInt64
+  @exclusivity(unchecked) private(set) var host: UInt64
   /// The redirects that were followed.
-  private(set) var redirects: [HTTPRedirect] = []
+  @exclusivity(unchecked) private(set) var redirects: [HTTPRedirect] = []
   /// The size of their headers.
-  var headerSize = (lines: 0, bytes: 0)
-  @exclusivity(unchecked)  // As below: changed a few times per request, on one thread.
-  var state = State.idle
+  @exclusivity(unchecked) var headerSize = (lines: 0, bytes: 0)
+  @exclusivity(unchecked) var state = State.idle
   /// True when the process had no descriptor or thread left for it.
-  var isStarved = false
+  @exclusivity(unchecked) var isStarved = false
+  /// Its place among the client's ``Deadlines``; -1 without one.
+  @exclusivity(unchecked) var deadlinePlace = -1
   let client: CurlHTTPClient
-  @exclusivity(unchecked) private var deadline: LoopTimer?
 
   init(_ client: CurlHTTPClient, _ request: HTTPRequest) {
     self.client = client
@@ -33,6 +34,8 @@ class HTTPExchange {
     address.makeContiguousUTF8()
     host = address.hostKey
   }
+
+  deinit { client.deadlines.remove(self) }
 
   // MARK: For subclasses
 
@@ -47,9 +50,7 @@ class HTTPExchange {
 
   final func begin() {
     if let problem = request.problem(at: address) { return fail(.invalidRequest, problem) }
-    let deadline = LoopTimer(on: client.loop) { [unowned self] in timeIsOver() }
-    deadline.start(after: request.timeout)
-    self.deadline = deadline
+    client.deadlines.add(self, after: request.timeout)
     client.start(self)
   }
 
@@ -84,7 +85,8 @@ class HTTPExchange {
     deliver(.failure(HTTPError(kind, host: request.url.hostAndPort, cause: cause)))
   }
 
-  private func timeIsOver() {
+  /// Called at its deadline.
+  final func timeIsOver() {
     let starving = "too many open files or threads"
     switch state {
     case .waiting where isStarved: fail(.resources, starving)
@@ -107,8 +109,7 @@ class HTTPExchange {
 
   /// Releases its resources.
   final func end() {
-    deadline?.close()
-    deadline = nil
+    client.deadlines.remove(self)
     let state = self.state
     self.state = .ended
     if case .running(let transfer) = state { client.stop(self, transfer) }
