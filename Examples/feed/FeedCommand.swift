@@ -13,6 +13,7 @@ struct FeedCommand: ParsableCommand {
       feed https://example.com/blog                 one feed, or the feed of a page
       feed load https://a.example https://b.example several, as one list
       feed load https://example.com/blog --pages 5  more than its first page
+      feed browse https://example.com/blog          look at its pictures in the terminal
       feed subscriptions import my.opml             keep a list
       feed watch --every 15m --new                  what is new in it
       feed watch --every 15m --exec ./notify        run a command on each new image
@@ -24,8 +25,8 @@ struct FeedCommand: ParsableCommand {
       """,
     version: "feed 0.1.0",
     subcommands: [
-      LoadCommand.self, WatchCommand.self, ServeCommand.self, SubscriptionsCommand.self, InspectCommand.self,
-      ExplainCommand.self, GetCommand.self, CacheCommand.self, DemoCommand.self,
+      LoadCommand.self, BrowseCommand.self, WatchCommand.self, ServeCommand.self, SubscriptionsCommand.self,
+      InspectCommand.self, ExplainCommand.self, GetCommand.self, CacheCommand.self, DemoCommand.self,
     ])
 }
 

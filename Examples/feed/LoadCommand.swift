@@ -22,9 +22,12 @@ struct LoadCommand: ParsableCommand {
       "How many pages of one feed to load and save, where it names the next. (default: 1)", valueName: "n"))
   var pages: Int?
 
+  @OptionGroup var picture: PictureOptions
+
   private var mode: ReadMode { choice?.mode ?? .networkFirst }
 
   func validate() throws {
+    try picture.check(for: load.format)
     guard let pages else { return }
     guard pages > 0 else { throw ValidationError("--pages must be at least 1.") }
     guard load.addresses.count == 1, load.opml == nil else {
@@ -40,19 +43,21 @@ struct LoadCommand: ParsableCommand {
     try load.request.check(for: selection.addresses)
     let session = Session(verbose: load.common.verbose)
     let source = FeedSource(load, of: selection, on: session)
-    let progress = LoadProgress(of: source.client, on: session)
     let screen = FeedScreen(load, of: selection, on: session)
+    let pictures = PictureShow(
+      picture, for: load, client: source.client, isOffline: choice == .offline, on: session)
+    let progress = LoadProgress(of: source.client, hasPictures: pictures != nil, on: session)
     if selection.isSingle {
-      show(source.feeds.loaders[0], of: source, on: screen, with: progress, in: session)
+      show(source.feeds.loaders[0], of: source, on: screen, pictures, with: progress, in: session)
     } else {
-      showAll(source, of: selection, on: screen, in: session)
+      showAll(source, of: selection, on: screen, pictures, in: session)
     }
     try session.finish(closing: source.store)
   }
 
   private func show(
-    _ loader: FeedLoader, of source: FeedSource, on screen: FeedScreen, with progress: LoadProgress,
-    in session: Session
+    _ loader: FeedLoader, of source: FeedSource, on screen: FeedScreen, _ pictures: PictureShow?,
+    with progress: LoadProgress, in session: Session
   ) {
     let address = loader.url
     let loaded = pages.map { loader.pages(upTo: $0, on: session) } ?? loader.load(mode)
@@ -60,18 +65,20 @@ struct LoadCommand: ParsableCommand {
       loaded
       .handleEvents(receiveOutput: { _ in progress.feedDelivered() })
       .catch { [choice] error in source.explain(error, for: address, choice).flatMap { Fail(error: $0) } }
-    session.run(feed) {
+    run(feed, pictures, in: session) {
       screen.bytes(of: $0, at: address)
-    } written: { feed, done in
+    } list: {
+      screen.list(of: $0, at: address)
+    } shown: { feed in
       source.finder.note(feed.images, of: address)
-      done()
     } ended: { completion in
       if case .failure(let failure) = completion { session.fail(screen.text(of: failure)) }
     }
   }
 
   private func showAll(
-    _ source: FeedSource, of selection: FeedSelection, on screen: FeedScreen, in session: Session
+    _ source: FeedSource, of selection: FeedSelection, on screen: FeedScreen, _ pictures: PictureShow?,
+    in session: Session
   ) {
     let reports = source.feeds.load(mode)
       .handleEvents(receiveOutput: { report in
@@ -83,13 +90,40 @@ struct LoadCommand: ParsableCommand {
         let places = Dictionary(uniqueKeysWithValues: selection.addresses.enumerated().map { ($1, $0) })
         return reports.sorted { places[$0.address]! < places[$1.address]! }
       }
-    session.run(reports) {
+    run(reports, pictures, in: session) {
       Array(screen.text(of: $0).utf8)
-    } written: { reports, done in
+    } list: {
+      screen.list(of: $0)
+    } shown: { reports in
       let shown = reports.compactMap { report in report.feed.map { (report.address, $0.images) } }
       for (address, images) in shown { source.finder.note(images, of: address) }
       if shown.isEmpty { session.fail() }
-      done()
     }
+  }
+
+  /// Shows what is loaded, with its pictures if there are some.
+  private func run<P: Publisher>(
+    _ loaded: P, _ pictures: PictureShow?, in session: Session,
+    bytes: @escaping @Sendable (P.Output) -> [UInt8],
+    list: @escaping @Sendable (P.Output) -> PictureShow.List, shown: @escaping (P.Output) -> Void,
+    ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
+  ) where P.Output: Sendable {
+    guard let pictures else {
+      return session.run(
+        loaded, bytes: bytes,
+        written: { value, done in
+          shown(value)
+          done()
+        }, ended: ended)
+    }
+    let worker = SerialWorker(on: session.loop)
+    let parts =
+      loaded
+      .flatMap(maxPublishers: .max(1)) { value in
+        worker.publisher { list(value) }
+          .flatMap { pictures.output(of: $0) }
+          .handleEvents(receiveCompletion: { _ in shown(value) })
+      }
+    session.run(parts, bytes: { $0 }, ended: ended)
   }
 }

@@ -38,6 +38,31 @@ struct FeedScreen: Sendable {
     }
   }
 
+  /// One feed, for standard output, with its pictures or without.
+  func list(of feed: Feed, at address: URL) -> PictureShow.List {
+    let text = FeedText(address: address, name: isSingle ? nil : member(feed, address).name, style: style)
+    return PictureShow.List(
+      headline: { fitted(text.headline(of: feed)) },
+      entries: feed.images.prefix(PictureOptions.most).enumerated().map {
+        PictureBlocks.Entry(number: $0 + 1, image: $1)
+      },
+      count: feed.images.count, rest: { fitted(text.entries(of: feed.images, after: $0)) },
+      plain: { bytes(of: feed, at: address) })
+  }
+
+  /// Several feeds as one list, for standard output, with their pictures or without.
+  func list(of reports: [FeedReport]) -> PictureShow.List {
+    let timeline = FeedTimeline(reports.compactMap { report in report.feed.map { member($0, report.address) } })
+    let text = TimelineText(style: style)
+    return PictureShow.List(
+      headline: { fitted(text.headline(of: timeline)) },
+      entries: timeline.prefix(PictureOptions.most).enumerated().map {
+        PictureBlocks.Entry(number: $0 + 1, image: $1.image, origin: TimelineText.origin(of: $1))
+      },
+      count: timeline.count, rest: { fitted(text.entries(of: timeline, after: $0)) },
+      plain: { Array(self.text(of: reports).utf8) })
+  }
+
   /// The images of one feed that are new, for standard output.
   func text(onlyNew timeline: FeedTimeline) -> String {
     switch format {

@@ -35,10 +35,12 @@ struct FeedText: Sendable {
   }
 
   /// One entry for each image: its description, its place, and its address.
-  func entries(of images: some Collection<FeedImage>, new: Set<Int> = []) -> String {
+  ///
+  /// - Parameter skipped: how many images are left out at the beginning.
+  func entries(of images: some Collection<FeedImage>, new: Set<Int> = [], after skipped: Int = 0) -> String {
     let width = String(images.count).count
     var text = ""
-    for (index, image) in images.enumerated() {
+    for (index, image) in images.enumerated().dropFirst(skipped) {
       text += Self.entry(index + 1, width: width, of: image, isNew: new.contains(index), style)
     }
     return text

@@ -8,6 +8,11 @@ struct TimelineText: Sendable {
 
   /// A headline, what is not the latest, and the entries.
   func text(of timeline: FeedTimeline) -> String {
+    headline(of: timeline) + (timeline.isEmpty ? "" : "\n" + entries(of: timeline))
+  }
+
+  /// How many there are, and what is not the latest.
+  func headline(of timeline: FeedTimeline) -> String {
     let members = timeline.members
     var text = "\(style.bold(FeedText.count(timeline.count))) from \(Self.count(members.count))\n"
     for member in members {
@@ -19,14 +24,16 @@ struct TimelineText: Sendable {
         : "\(style.warning("Not the latest:")) \(saved): \("\(reason)".printable)\n"
     }
     let omitted = members.reduce(0) { $0 + $1.feed.images.omittedItems }
-    return text + FeedText.omitted(omitted) + (timeline.isEmpty ? "" : "\n" + entries(of: timeline))
+    return text + FeedText.omitted(omitted)
   }
 
   /// One entry for each image: as ``FeedText`` writes it, with the feed's name and the date.
-  func entries(of timeline: FeedTimeline) -> String {
+  ///
+  /// - Parameter skipped: how many are left out at the beginning.
+  func entries(of timeline: FeedTimeline, after skipped: Int = 0) -> String {
     let width = String(timeline.count).count
     var text = ""
-    for (index, entry) in timeline.enumerated() {
+    for (index, entry) in timeline.enumerated().dropFirst(skipped) {
       text += FeedText.entry(
         index + 1, width: width, of: entry.image, from: Self.origin(of: entry).printable(limit: 200), style)
     }
@@ -34,7 +41,7 @@ struct TimelineText: Sendable {
   }
 
   /// The feed's name and the date, if there is one.
-  private static func origin(of entry: FeedTimeline.Entry) -> String {
+  static func origin(of entry: FeedTimeline.Entry) -> String {
     guard let published = entry.image.published else { return entry.name }
     return "\(entry.name), \(published.dayAndTime)"
   }

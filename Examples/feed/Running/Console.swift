@@ -13,6 +13,8 @@ final class Console {
   /// How many columns the status line has that is on the screen.
   private var drawn = 0
   private var pauses = 0
+  /// Takes the messages while somebody else has the whole screen.
+  var onReport: ((String) -> Void)?
 
   /// - Parameters:
   ///   - columns: the present width of the screen; `nil` when it is unknown.
@@ -31,6 +33,7 @@ final class Console {
 
   /// Shows a message, whose text is already safe to show.
   func report(_ text: String) {
+    if let onReport { return onReport(text) }
     aboveStatus { write(text.hasSuffix("\n") ? text : text + "\n") }
   }
 

@@ -9,6 +9,7 @@ final class LoadProgress {
     case requesting(HTTPProgress)
     case decoding
     case saving
+    case drawing
 
     var text: String {
       switch self {
@@ -21,6 +22,7 @@ final class LoadProgress {
         "received \(Self.amount(bytes, of: all))…"
       case .requesting(.finished), .decoding: "decoding…"
       case .saving: "saving…"
+      case .drawing: "pictures…"
       }
     }
 
@@ -35,9 +37,12 @@ final class LoadProgress {
   private let console: Console
   private let client: CurlHTTPClient
   private var isDelivered = false
+  private let hasPictures: Bool
   private var timer: LoopTimer?
 
-  init(of client: CurlHTTPClient, on session: Session) {
+  /// - Parameter hasPictures: true when pictures are loaded after the feed.
+  init(of client: CurlHTTPClient, hasPictures: Bool = false, on session: Session) {
+    self.hasPictures = hasPictures
     console = session.console
     self.client = client
     guard console.showsStatus else { return }
@@ -51,7 +56,7 @@ final class LoadProgress {
 
   private func look() {
     let requests = client.progress
-    let step = requests.first.map(Step.requesting) ?? (isDelivered ? .saving : .decoding)
+    let step = requests.first.map(Step.requesting) ?? (isDelivered ? (hasPictures ? .drawing : .saving) : .decoding)
     console.setStatus(requests.count > 1 ? "\(requests.count) requests…" : step.text)
     timer?.start(after: .milliseconds(100))
   }

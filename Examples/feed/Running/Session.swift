@@ -82,15 +82,22 @@ final class Session {
 
   /// Writes to standard output.
   func print(_ text: [UInt8], then: @escaping () -> Void = {}) {
-    console.erase()
+    // A status line within a picture would damage it, and what is written may take several turns.
+    console.pause()
     output.write(text) { [console] in
-      console.draw()
+      console.resume()
       then()
     }
   }
 
   /// Keeps `helper` until the stream ends.
   func keep(_ helper: any Cancellable) { running.append(helper) }
+
+  /// Ends what runs, as if it had ended by itself.
+  func end() {
+    output.stop()
+    endHelpers()
+  }
 
   /// Reports why the command failed.
   func fail(_ text: String) {

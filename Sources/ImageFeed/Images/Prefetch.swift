@@ -24,38 +24,57 @@ extension Sequence<FeedImage> {
   ///   - loader: loads them.
   /// - Precondition: `width` is more than zero.
   public func prefetched(width: Int, with loader: ImageLoader) -> some Publisher<ShownImage, Never> {
-    precondition(width > 0, "prefetched(width: \(width)): nothing could be loaded ahead; use 1 or more")
-    let images = Array(self)
-    return Publishers.Create<ShownImage, Never> { emitter in
-      let screen = Prefetching(images, width: width, loader, emitter)
-      emitter.onRequest { _ in screen.move() }
-      emitter.onCancel { screen.cancel() }
+    ahead(width: width) { image in
+      loader.data(for: image.url).asResult().map { ShownImage(image, data: $0) }
+    }
+  }
+}
+
+extension Sequence {
+  /// What `load` delivers for each element, in this order, begun ahead of who asks for it.
+  ///
+  /// **Demand:** begins with the first request; from then on `width` loads run or wait to be asked for. **Failure:** none.
+  /// **Cancellation:** cancels those that run. **Policy:** holds up to `width` values.
+  ///
+  /// - Parameters:
+  ///   - width: how many to begin ahead.
+  ///   - load: delivers one value.
+  /// - Precondition: `width` is more than zero.
+  package func ahead<P: Publisher>(
+    width: Int, _ load: @escaping (Element) -> P
+  ) -> some Publisher<P.Output, Never> where P.Failure == Never {
+    precondition(width > 0, "ahead(width: \(width)): nothing could be loaded ahead; use 1 or more")
+    let elements = Array(self)
+    return Publishers.Create<P.Output, Never> { emitter in
+      let loading = LoadingAhead(elements, width: width, load, emitter)
+      emitter.onRequest { _ in loading.move() }
+      emitter.onCancel { loading.cancel() }
     }
   }
 }
 
 /// Loads ahead for one subscriber.
-private final class Prefetching {
+private final class LoadingAhead<Element, P: Publisher> where P.Failure == Never {
+  typealias Emitter = Publishers.Create<P.Output, Never>.Emitter
+
   /// A load that has begun and was not delivered.
   private final class Load {
-    var result: Result<LoadedImage, ImageError>?
+    var result: P.Output?
     var subscription: AnyCancellable?
   }
 
-  private let images: [FeedImage]
+  private let elements: [Element]
   private let width: Int
-  private let loader: ImageLoader
-  private let emitter: Publishers.Create<ShownImage, Never>.Emitter
+  private let load: (Element) -> P
+  private let emitter: Emitter
   private var loads: [Load] = []
   private var delivered = 0
   private var isMoving = false
 
-  init(
-    _ images: [FeedImage], width: Int, _ loader: ImageLoader, _ emitter: Publishers.Create<ShownImage, Never>.Emitter
-  ) {
-    self.images = images
+  init(_ elements: [Element], width: Int, _ load: @escaping (Element) -> P, _ emitter: Emitter) {
+    self.elements = elements
     self.width = width
-    self.loader = loader
+    self.load = load
     self.emitter = emitter
   }
 
@@ -69,22 +88,21 @@ private final class Prefetching {
       while emitter.demand > .none, let result = loads.first?.result {
         loads.removeFirst()
         delivered += 1
-        emitter.send(ShownImage(images[delivered - 1], data: result))
+        emitter.send(result)
       }
-      if delivered == images.count { emitter.send(completion: .finished) }
+      if delivered == elements.count { emitter.send(completion: .finished) }
     } while emitter.isActive && beginLoads()
   }
 
-  /// - Returns: true when the next picture to deliver is there.
+  /// - Returns: true when the next value to deliver is there.
   private func beginLoads() -> Bool {
-    while loads.count < width, delivered + loads.count < images.count {
+    while loads.count < width, delivered + loads.count < elements.count {
       let load = Load()
       loads.append(load)
-      load.subscription = loader.data(for: images[delivered + loads.count - 1].url).asResult()
-        .sink { [weak self, weak load] in
-          load?.result = $0
-          self?.move()
-        }
+      load.subscription = self.load(elements[delivered + loads.count - 1]).sink { [weak self, weak load] in
+        load?.result = $0
+        self?.move()
+      }
     }
     return emitter.demand > .none && loads.first?.result != nil
   }

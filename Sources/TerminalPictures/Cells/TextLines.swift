@@ -76,9 +76,11 @@ extension Grid {
     }
   }
 
-  /// Puts a picture into the middle of a box.
-  package mutating func place(_ drawing: Drawing, inBoxAt row: Int, _ column: Int, columns: Int, rows: Int) {
-    place(
-      drawing, row: row + max(0, (rows - drawing.rows) / 2), column: column + max(0, (columns - drawing.columns) / 2))
+  /// Puts a picture into a box: in the middle, or at its lower edge, where it says what it shows.
+  package mutating func place(
+    _ drawing: Drawing, inBoxAt row: Int, _ column: Int, columns: Int, rows: Int, isLow: Bool = false
+  ) {
+    let above = max(0, rows - drawing.rows)
+    place(drawing, row: row + (isLow ? above : above / 2), column: column + max(0, (columns - drawing.columns) / 2))
   }
 }

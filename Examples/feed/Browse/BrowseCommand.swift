@@ -1,0 +1,81 @@
+import ArgumentParser
+import FeedStream
+import Foundation
+import ImageFeed
+import TerminalPictures
+
+/// `feed browse`: the pictures of feeds on the whole screen.
+struct BrowseCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "browse",
+    abstract: "Look at the pictures of feeds on the whole terminal.",
+    discussion: """
+      Move with the arrows, enlarge with Enter, open in a browser with o, copy the address with c, load again with r; ? \
+      shows all keys, q quits. More is loaded when the end comes near. Pictures are drawn with kitty's graphics or sixels \
+      where the terminal says that it has them, and with blocks elsewhere. The terminal is as it was afterwards, also after \
+      a signal; only SIGKILL leaves it as it is.
+      """)
+
+  @OptionGroup var load: LoadOptions
+
+  @Flag(exclusivity: .exclusive) var choice: ReadChoice?
+
+  func validate() throws {
+    guard load.format == .text else { throw ValidationError("browse is for people: leave out --format json.") }
+  }
+
+  func run() throws {
+    let selection = try load.selection()
+    try load.request.check(for: selection.addresses)
+    guard Style.isScreen(STDOUT_FILENO) else {
+      throw ValidationError("browse needs a terminal; \"feed load --pictures always\" writes to anything.")
+    }
+    let session = Session(verbose: false)
+    let terminal = try Terminal(on: session.loop)
+    let source = FeedSource(load, of: selection, on: session)
+    let isOffline = choice == .offline
+    let loader = ImageLoader(
+      for: load.common, client: isOffline ? OfflineClient() : source.client, on: session)
+    let thumbnails = Thumbnails(loader, PictureDecoder(on: session.loop), isOffline: isOffline, on: session.loop)
+    var browser: Browser?
+    let world = Browser.World(
+      write: { bytes, done in session.output.write(bytes, then: done) },
+      stop: { raise(SIGTSTP) },
+      now: { Date() },
+      environment: ProcessInfo.processInfo.environment,
+      shown: { images, address in source.finder.note(images, of: address) },
+      ended: {
+        if let browser { Self.write(browser.leaving) }
+        session.end()
+      })
+    browser = Browser(
+      source.feeds.loaders, names: selection.names, mode: choice?.mode, thumbnails, terminal,
+      size: Self.size, world: world, on: session.loop)
+    session.console.onReport = { [weak browser] text in
+      browser?.post(.message(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+    session.keep(AnyCancellable { browser?.end() })
+    browser?.start()
+    try session.finish(closing: source.store)
+  }
+
+  private static var size: TerminalSize {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+      return TerminalSize(columns: 80, rows: 24)
+    }
+    return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
+  }
+
+  /// Not by way of `Output`, which drops what waits when the session ends.
+  private static func write(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      var state = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+      guard poll(&state, 1, 500) == 1 else { return }
+      let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      guard count > 0 || errno == EINTR else { return }
+      rest = rest.dropFirst(max(count, 0))
+    }
+  }
+}

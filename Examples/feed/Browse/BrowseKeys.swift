@@ -1,0 +1,76 @@
+import FeedStream
+import TerminalPictures
+
+extension BrowseState {
+  /// What there is to press, for help.
+  static let keys: [(keys: String, meaning: String)] = [
+    ("← ↑ ↓ →, h j k l", "move"),
+    ("Page Up, Page Down, Space", "move a screen"),
+    ("Home, End", "the first, the last"),
+    ("Enter", "enlarge; again, or Esc: back"),
+    ("o", "open the picture in a browser (xdg-open)"),
+    ("c", "copy its address (OSC 52)"),
+    ("r", "load the feeds again"),
+    ("i", "where each feed comes from, and how old it is"),
+    ("?", "this help"),
+    ("Ctrl-L, Ctrl-Z", "draw the screen anew, stop for a while"),
+    ("q", "quit"),
+  ]
+
+  mutating func take(_ key: TerminalKey) -> [BrowseAction] {
+    message = ""
+    if view == .help || view == .origins {
+      switch key {
+      case .control("c"), .control("z"), .control("l"): break
+      case .character("q") where view == .help: fallthrough
+      default:
+        view = viewBefore
+        return []
+      }
+    }
+    switch key {
+    case .left, .character("h"): move(by: -1)
+    case .right, .character("l"): move(by: 1)
+    case .up, .character("k"): move(by: view == .single ? -1 : -layout.across)
+    case .down, .character("j"): move(by: view == .single ? 1 : layout.across)
+    case .pageUp, .character("b"): move(by: view == .single ? -1 : -layout.perScreen)
+    case .pageDown, .character(" "): move(by: view == .single ? 1 : layout.perScreen)
+    case .home, .character("g"): move(by: -timeline.count)
+    case .end, .character("G"): move(by: timeline.count)
+    case .enter, .character("e"): if current != nil { view = view == .single ? .grid : .single }
+    case .escape, .backspace: view = .grid
+    case .character("?"), .function(1): open(.help)
+    case .character("i"): open(.origins)
+    case .character("o"): return current.map { [.open($0.image.url)] } ?? []
+    case .character("c"), .character("y"): return current.map { [.copy($0.image.url.absoluteString)] } ?? []
+    case .character("r"): return refresh()
+    case .control("l"): return [.redraw]
+    case .control("z"): return [.suspend]
+    case .character("q"), .control("c"): return [.quit]
+    default: break
+    }
+    return []
+  }
+
+  private mutating func open(_ overlay: View) {
+    viewBefore = view
+    view = overlay
+  }
+
+  /// Stays in the column where the last row is shorter.
+  private mutating func move(by count: Int) {
+    guard !timeline.isEmpty else { return }
+    let target = selected + count
+    if abs(count) > 1, abs(count) < timeline.count, target < 0 {
+      selected = abs(count) > layout.across ? 0 : selected
+      return
+    }
+    if count > 1, target >= timeline.count, selected / layout.across == (timeline.count - 1) / layout.across { return }
+    selected = min(max(target, 0), timeline.count - 1)
+  }
+
+  private mutating func refresh() -> [BrowseAction] {
+    for index in sources.indices { (sources[index].isLoading, sources[index].isRefreshing) = (true, true) }
+    return [.refresh]
+  }
+}

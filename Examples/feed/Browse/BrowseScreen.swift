@@ -1,0 +1,183 @@
+import Foundation
+import ImageFeed
+import PlainText
+import TerminalPictures
+
+/// The screen that a state is: a function without effects.
+enum BrowseScreen {
+  static func grid(of state: BrowseState) -> Grid {
+    var grid = Grid(columns: state.size.columns, rows: state.size.rows)
+    let layout = state.layout
+    guard layout.columns >= 16, layout.rows >= 5 else {
+      grid.write("Too small.", row: 0, column: 0)
+      return grid
+    }
+    title(of: state, in: &grid)
+    switch state.view {
+    case .help: help(in: &grid, layout)
+    case .origins: origins(of: state, in: &grid, layout)
+    case .grid where state.timeline.isEmpty, .single where state.timeline.isEmpty:
+      nothing(of: state, in: &grid, layout)
+    case .grid: tiles(of: state, in: &grid, layout)
+    case .single: single(of: state, in: &grid, layout)
+    }
+    footer(of: state, in: &grid, layout)
+    return grid
+  }
+
+  // MARK: - Above and below
+
+  private static func title(of state: BrowseState, in grid: inout Grid) {
+    let right =
+      state.timeline.isEmpty ? "" : " \(state.selected + 1)/\(state.timeline.count)\(hasMore(state) ? "+" : "") "
+    let room = grid.columns - right.columns - 1
+    for column in 0..<grid.columns { grid.write(" ", bar, row: 0, column: column) }
+    let name = state.sources.count == 1 ? state.sources[0].name : "\(state.sources.count) feeds"
+    var used = grid.write(
+      " \(name.isEmpty ? state.sources[0].address.shown : name)", Ink(bold: true, reversed: true), row: 0, column: 0,
+      room: room)
+    used += grid.write(" · \(origin(of: state))", bar, row: 0, column: used, room: max(room - used, 0))
+    grid.write(right, bar, row: 0, column: grid.columns - right.columns)
+  }
+
+  private static let bar = Ink(reversed: true)
+
+  private static func hasMore(_ state: BrowseState) -> Bool { state.sources.contains { $0.hasMore && $0.feed != nil } }
+
+  /// Where the feeds come from, in a few words.
+  private static func origin(of state: BrowseState) -> String {
+    if state.isLoading { return "loading…" }
+    let away = state.sources.filter { $0.feed?.source.isRemote != true }
+    if state.sources.count == 1 { return origin(of: state.sources[0], now: state.now) }
+    return away.isEmpty ? "from their servers" : "\(away.count) of them not from the server (i)"
+  }
+
+  static func origin(of source: BrowseState.Source, now: Date) -> String {
+    guard let feed = source.feed else { return source.failure == nil ? "loading…" : "nothing to show" }
+    switch feed.source {
+    case .remote:
+      let age = source.loadedAt.map { Duration.seconds(now.timeIntervalSince($0)) } ?? .zero
+      return age < .seconds(60) ? "server, just now" : "server, \(age.ago)"
+    case .cache(let savedAt, _, let reason):
+      let age = Duration.seconds(now.timeIntervalSince(savedAt))
+      return "saved \(age.ago)" + (reason == .notAsked ? "" : ", server away")
+    }
+  }
+
+  private static func footer(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
+    let row = layout.rows - 1
+    if layout.footer > 1, state.view == .grid, let entry = state.current {
+      let parts = [
+        entry.image.description.visible ?? "(no description)", entry.image.location.visible, source(of: entry, state),
+      ]
+      grid.write(parts.compactMap { $0 }.joined(separator: " · "), row: row - 1, column: 0)
+    }
+    if !state.message.isEmpty {
+      grid.write(state.message, Ink(.yellow), row: row, column: 0)
+    } else {
+      let hints = [
+        "←↑↓→ move  Enter enlarge  o open  c copy  r refresh  i origins  ? help  q quit",
+        "Enter enlarge  o open  c copy  r refresh  ? help  q quit", "Enter enlarge  ? help  q quit",
+      ]
+      let hint = hints.first { $0.columns <= layout.columns } ?? "? help"
+      grid.write(hint, .dim, row: row, column: 0)
+    }
+  }
+
+  /// Whose an image is, and when it was published.
+  private static func source(of entry: FeedTimeline.Entry, _ state: BrowseState) -> String? {
+    let name = state.sources.count > 1 ? entry.name : nil
+    let parts = [name, entry.image.published?.dayAndTime].compactMap { $0 }
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+
+  // MARK: - Pictures
+
+  private static func tiles(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
+    for place in 0..<layout.perScreen {
+      let index = state.top * layout.across + place
+      guard index < state.timeline.count else { break }
+      let row = 1 + place / layout.across * layout.step
+      let column = place % layout.across * (layout.tile.columns + 2)
+      let entry = state.timeline[index]
+      picture(of: entry, state, in: &grid, row, column, layout.tile)
+      let isSelected = index == state.selected
+      let caption = (entry.image.description.visible ?? "(no description)").lines(of: layout.tile.columns - 2, most: 1)
+      let ink = isSelected ? Ink(bold: true, reversed: true) : .plain
+      grid.write(
+        (isSelected ? "▸" : " ") + (caption.first ?? ""), ink, row: row + layout.tile.rows, column: column,
+        room: layout.tile.columns)
+    }
+  }
+
+  private static func picture(
+    of entry: FeedTimeline.Entry, _ state: BrowseState, in grid: inout Grid, _ row: Int, _ column: Int,
+    _ size: (columns: Int, rows: Int)
+  ) {
+    guard let box = state.pictureBox else { return }
+    switch state.pictures[PictureKey(url: entry.image.url, box: box)] {
+    case .success(let drawing):
+      grid.place(
+        drawing, inBoxAt: row, column, columns: size.columns, rows: size.rows, isLow: state.view == .grid)
+    case .failure(let error):
+      grid.placeholder(error.reason, .dim, row: row, column: column, columns: size.columns, rows: size.rows)
+    case nil: grid.placeholder("…", .dim, row: row, column: column, columns: size.columns, rows: size.rows)
+    }
+  }
+
+  private static func single(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
+    guard let entry = state.current else { return }
+    picture(of: entry, state, in: &grid, 1, 0, layout.single)
+    let row = layout.rows - 4
+    let lines = (entry.image.description.visible ?? "(no description)").lines(of: layout.columns, most: 1)
+    grid.write(lines, .bold, row: row, column: 0)
+    let about = [entry.image.location.visible, source(of: entry, state)].compactMap { $0 }.joined(separator: " · ")
+    grid.write(about, row: row + 1, column: 0)
+    grid.write(entry.image.addressText, .dim, row: row + 2, column: 0)
+  }
+
+  // MARK: - Text
+
+  private static func help(in grid: inout Grid, _ layout: BrowseLayout) {
+    let left = min(28, layout.columns / 2)
+    for (index, line) in BrowseState.keys.enumerated() where index < layout.rows - 3 {
+      grid.write(line.keys, .bold, row: 2 + index, column: 1, room: left - 2)
+      grid.write(line.meaning, row: 2 + index, column: left)
+    }
+  }
+
+  private static func origins(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
+    var row = 2
+    for source in state.sources {
+      guard row < layout.rows - 3 else {
+        grid.write("…", .dim, row: row, column: 1)
+        return
+      }
+      grid.write(source.name.isEmpty ? source.address.shown : source.name, .bold, row: row, column: 1)
+      row += 1
+      var lines = [
+        "\(source.feed.map { FeedText.count($0.images.count) + ", " } ?? "")\(origin(of: source, now: state.now))"
+      ]
+      if case .cache(let savedAt, _, let reason)? = source.feed?.source {
+        lines[0] += " (\(savedAt.stamp))"
+        lines.append("\(reason)")
+      }
+      lines += [source.failure, source.address.shown].compactMap { $0 }
+      for line in lines.flatMap({ $0.lines(of: layout.columns - 4, most: 3) }) where row < layout.rows - 2 {
+        grid.write(line, row: row, column: 3)
+        row += 1
+      }
+      row += 1
+    }
+  }
+
+  private static func nothing(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
+    let failures = state.sources.compactMap { source in source.failure.map { "\(source.address.shown): \($0)" } }
+    let text = state.isLoading ? ["Loading…"] : failures.isEmpty ? ["There are no pictures."] : failures
+    var row = 2
+    for line in text.flatMap({ $0.lines(of: layout.columns - 2, most: 6) }) where row < layout.rows - 1 {
+      grid.write(line, row: row, column: 1)
+      row += 1
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import TerminalPictures
+
+/// The feeds of `feed browse`, page by page: a page is requested when it is asked for.
+final class BrowsedFeeds {
+  var post: (BrowseEvent) -> Void = { _ in }
+  private let loaders: [FeedLoader]
+  private let mode: ReadMode?
+  private var readers: [URL: PageReader] = [:]
+
+  /// - Parameter mode: where the feeds come from, as one page; as usual when `nil`.
+  init(_ loaders: [FeedLoader], _ mode: ReadMode?) {
+    self.loaders = loaders
+    self.mode = mode
+  }
+
+  /// Loads the first page of each, from the beginning.
+  func load() {
+    cancel()
+    for loader in loaders {
+      let reader = PageReader { [unowned self] event in
+        switch event {
+        case .page(let feed): post(.page(loader.url, feed))
+        case .ended(.finished): post(.ended(loader.url))
+        case .ended(.failure(let error)): post(.failed(loader.url, "\(error)"))
+        }
+      }
+      readers[loader.url] = reader
+      (mode.map { loader.load($0) } ?? loader.pages()).subscribe(reader)
+      reader.more()
+    }
+  }
+
+  func more(of address: URL) { readers[address]?.more() }
+
+  func cancel() {
+    for reader in readers.values { reader.cancel() }
+    readers = [:]
+  }
+}
+
+/// Takes one page at a time.
+private final class PageReader: Subscriber {
+  enum Event {
+    case page(Feed)
+    case ended(Subscribers.Completion<FeedError>)
+  }
+
+  private var take: ((Event) -> Void)?
+  private var subscription: (any Subscription)?
+
+  init(_ take: @escaping (Event) -> Void) { self.take = take }
+
+  func receive(subscription: any Subscription) { self.subscription = subscription }
+
+  func receive(_ input: Feed) -> Subscribers.Demand {
+    take?(.page(input))
+    return .none
+  }
+
+  func receive(completion: Subscribers.Completion<FeedError>) {
+    subscription = nil
+    take.take()?(.ended(completion))
+  }
+
+  func more() { subscription?.request(.max(1)) }
+
+  func cancel() {
+    take = nil
+    let subscription = subscription
+    self.subscription = nil
+    subscription?.cancel()
+  }
+}
+
+/// The pictures that a screen wants, a few at a time, in its order; those that it does not want any more are cancelled.
+final class PictureDesk {
+  var post: (BrowseEvent) -> Void = { _ in }
+  private let thumbnails: Thumbnails
+  private var running: [PictureKey: AnyCancellable] = [:]
+
+  init(_ thumbnails: Thumbnails) { self.thumbnails = thumbnails }
+
+  func want(_ keys: [PictureKey], _ there: [PictureKey: Result<Drawing, NoPicture>]) {
+    let wanted = Set(keys)
+    running = running.filter { wanted.contains($0.key) && there[$0.key] == nil }
+    for key in keys where there[key] == nil && running[key] == nil && running.count < Thumbnails.width {
+      running[key] = thumbnails.drawing(of: key.url, in: key.box).sink { [weak self] in self?.post(.picture(key, $0)) }
+    }
+  }
+
+  func cancel() {
+    running = [:]
+    thumbnails.close()
+  }
+}
+
+extension Optional {
+  /// What is there, which is then not there any more.
+  fileprivate mutating func take() -> Wrapped? {
+    defer { self = nil }
+    return self
+  }
+}

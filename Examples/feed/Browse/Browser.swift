@@ -1,0 +1,205 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import TerminalPictures
+
+/// Runs `feed browse`: events become states, states become what the screen shows and which pictures are loaded.
+///
+/// Lives on its scheduler's thread.
+final class Browser {
+  /// What lies outside of it.
+  struct World {
+    /// Writes to the terminal and calls back when that is done; one write at a time.
+    var write: ([UInt8], @escaping () -> Void) -> Void
+    /// Stops the process until somebody continues it.
+    var stop: () -> Void
+    var now: () -> Date
+    var environment: [String: String]
+    /// Called with each page that is shown.
+    var shown: (FeedImages, URL) -> Void = { _, _ in }
+    /// Called once, when it is over.
+    var ended: () -> Void
+  }
+
+  private struct Step {
+    var state: BrowseState
+    var actions: [BrowseAction] = []
+  }
+
+  private let scheduler: any LoopScheduler
+  private let terminal: Terminal
+  private let world: World
+  private let feeds: BrowsedFeeds
+  private let desk: PictureDesk
+  private let events = PassthroughSubject<BrowseEvent, Never>()
+  private let isAwake = CurrentValueSubject<Bool, Never>(true)
+  private var running: AnyCancellable?
+  private var helpers: [String: AnyCancellable] = [:]
+  private(set) var state: BrowseState
+  private var depth: ColourDepth
+  private var writer: ScreenWriter
+  private var outbox: [UInt8] = []
+  private var isWriting = false
+  private var isOver = false
+
+  init(
+    _ loaders: [FeedLoader], names: [URL: String], mode: ReadMode?, _ thumbnails: Thumbnails, _ terminal: Terminal,
+    size: TerminalSize, world: World, on scheduler: any LoopScheduler
+  ) {
+    self.scheduler = scheduler
+    self.terminal = terminal
+    self.world = world
+    feeds = BrowsedFeeds(loaders, mode)
+    desk = PictureDesk(thumbnails)
+    state = BrowseState(loaders.map { ($0.url, names[$0.url] ?? "") }, size: size, now: world.now())
+    depth = TerminalAbilities(environment: world.environment).depth
+    writer = ScreenWriter(depth: depth)
+  }
+
+  /// Takes the screen over, and begins.
+  func start() {
+    feeds.post = { [weak self] event in
+      if case .page(let address, let feed) = event { self?.world.shown(feed.images, address) }
+      self?.post(event)
+    }
+    desk.post = { [weak self] in self?.post($0) }
+    terminal.farewell = Chunk(ScreenWriter.leaving(nil))
+    outbox += ScreenWriter.entering.utf8
+    let known = TerminalAbilities(environment: world.environment)
+    let question = TerminalQuestion(environment: world.environment)
+    let keys =
+      isAwake
+      .map { [unowned self] isAwake -> AnyPublisher<BrowseEvent, SystemError> in
+        guard isAwake else { return Empty(completeImmediately: false).eraseToAnyPublisher() }
+        return terminal.events(
+          asking: state.abilities == nil ? question : nil, knowing: state.abilities ?? known,
+          deadline: TerminalDesk.deadline, on: scheduler
+        ) { [unowned self] in
+          outbox += $0
+          flush()
+        }
+        .map { event in
+          switch event {
+          case .key(let key): .key(key)
+          case .abilities(let abilities): .abilities(abilities)
+          }
+        }
+        .eraseToAnyPublisher()
+      }
+      .setFailureType(to: SystemError.self)
+      .switchToLatest()
+    let sizes = terminal.sizes.map { BrowseEvent.size($0) }
+    let clock = Publishers.Interval(every: .seconds(10), scheduler: AnyLoopScheduler(scheduler))
+      .map { [world] _ in BrowseEvent.clock(world.now()) }
+      .setFailureType(to: SystemError.self)
+    running = events.setFailureType(to: SystemError.self)
+      .merge(with: keys, sizes, clock)
+      .scan(Step(state: state)) { step, event in
+        var next = step.state
+        let actions = next.take(event)
+        return Step(state: next, actions: actions)
+      }
+      .sink { [weak self] _ in
+        // The terminal is gone.
+        self?.end()
+      } receiveValue: { [weak self] step in
+        self?.show(step)
+      }
+    feeds.load()
+    flush()
+  }
+
+  /// Gives the screen back and releases everything. Idempotent.
+  func end() {
+    guard !isOver else { return }
+    isOver = true
+    running = nil
+    helpers = [:]
+    feeds.cancel()
+    desk.cancel()
+    terminal.farewell = nil
+    world.ended()
+  }
+
+  /// The bytes that give the screen back.
+  var leaving: [UInt8] { Array(ScreenWriter.leaving(state.abilities?.mode).utf8) }
+
+  /// What happens is taken when what happened before is done with.
+  func post(_ event: BrowseEvent) { scheduler.schedule { [weak self] in self?.events.send(event) } }
+
+  // MARK: - Showing
+
+  private func show(_ step: Step) {
+    guard !isOver else { return }
+    state = step.state
+    if let abilities = state.abilities, abilities.depth != depth {
+      depth = abilities.depth
+      writer = ScreenWriter(depth: depth)
+    }
+    if state.abilities?.mode == .kitty { terminal.farewell = Chunk(leaving) }
+    for action in step.actions { perform(action) }
+    guard !isOver else { return }
+    desk.want(state.wanted, state.pictures)
+    flush()
+  }
+
+  /// Writes what differs, unless a write is on its way: a slow terminal misses what is between.
+  private func flush() {
+    guard !isWriting, !isOver, isAwake.value else { return }
+    let bytes = outbox + writer.bytes(showing: BrowseScreen.grid(of: state))
+    outbox = []
+    guard !bytes.isEmpty else { return }
+    isWriting = true
+    world.write(bytes) { [weak self] in
+      self?.isWriting = false
+      self?.flush()
+    }
+  }
+
+  // MARK: - Doing
+
+  private func perform(_ action: BrowseAction) {
+    switch action {
+    case .quit: end()
+    case .redraw: writer.reset()
+    case .refresh: feeds.load()
+    case .more(let addresses): for address in addresses { feeds.more(of: address) }
+    case .copy(let text):
+      outbox += "\u{1B}]52;c;".utf8 + Base64.encode(Array(text.utf8)) + "\u{1B}\\".utf8
+      post(.message("The address is copied, where the terminal allows that."))
+    case .open(let url): open(url)
+    case .suspend: scheduler.schedule { [weak self] in self?.suspend() }
+    }
+  }
+
+  /// As in any other program, Ctrl-Z leads back to the shell.
+  private func suspend() {
+    guard !isOver, isAwake.value else { return }
+    isAwake.value = false
+    world.write(leaving) { [weak self] in
+      guard let self, !isOver else { return }
+      world.stop()
+      outbox += ScreenWriter.entering.utf8
+      writer = ScreenWriter(depth: depth)
+      isAwake.value = true
+      post(.redraw)
+    }
+  }
+
+  /// Opens an address, http or https, in what the desktop has for it. It stays when this ends.
+  private func open(_ url: URL) {
+    let script = "command -v xdg-open > /dev/null || exit 127; xdg-open \"$1\" < /dev/null > /dev/null 2>&1 &"
+    var shell = Subprocess("/bin/sh", ["-c", script, "sh", url.absoluteString])
+    (shell.standardOutput, shell.standardErrors) = (.null, .null)
+    do throws(SystemError) {
+      let child = try shell.start(on: scheduler)
+      helpers["open"] = child.exit.sink { [weak self] status in
+        let isThere = status == .exited(0)
+        self?.post(.message(isThere ? "Opened in a browser." : "There is no xdg-open to open it with."))
+      }
+      helpers["browser"] = AnyCancellable { _ = child }
+    } catch {
+      post(.message("\(error)"))
+    }
+  }
+}

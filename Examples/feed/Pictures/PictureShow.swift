@@ -1,0 +1,93 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import TerminalPictures
+
+/// The pictures of feeds on standard output, in their order.
+final class PictureShow {
+  /// A list of images, for a terminal with pictures and for one without.
+  struct List: Sendable {
+    /// What stands above them.
+    var headline: @Sendable () -> String
+    /// Those that have pictures.
+    var entries: [PictureBlocks.Entry]
+    var count: Int
+    /// The text of the images that come after so many.
+    var rest: @Sendable (Int) -> String
+    /// All of it without pictures.
+    var plain: @Sendable () -> [UInt8]
+  }
+
+  private let options: PictureOptions
+  private let session: Session
+  private let width: Int?
+  private let thumbnails: Thumbnails
+  private let abilities: AnyPublisher<TerminalAbilities, Never>
+  private let worker: SerialWorker
+
+  /// Asks the terminal immediately: it answers while the feed is loaded.
+  ///
+  /// - Returns: `nil` when no pictures are wanted, or none can be shown.
+  init?(
+    _ options: PictureOptions, for load: LoadOptions, client: any HTTPClient, isOffline: Bool, on session: Session,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) {
+    let isScreen = Style.isScreen(STDOUT_FILENO, environment: environment)
+    guard load.format == .text, options.choice == .always || options.choice == .auto && isScreen else { return nil }
+    let loader = ImageLoader(
+      for: load.common, client: isOffline ? OfflineClient() : client, on: session)
+    thumbnails = Thumbnails(loader, PictureDecoder(on: session.loop), isOffline: isOffline, on: session.loop)
+    guard options.choice == .always || thumbnails.isAvailable else { return nil }
+    self.options = options
+    self.session = session
+    width = load.width
+    worker = SerialWorker(on: session.loop)
+    let answered = TerminalDesk.abilities(on: session, environment).share(replay: 1)
+    abilities = answered.eraseToAnyPublisher()
+    session.keep(answered.sink { _ in })
+    session.keep(AnyCancellable { [thumbnails] in thumbnails.close() })
+  }
+
+  /// The list, piece by piece, as pictures arrive.
+  func output(of list: List) -> AnyPublisher<[UInt8], Never> {
+    abilities
+      .flatMap(maxPublishers: .max(1)) { [self] abilities in output(of: list, on: abilities) }
+      .eraseToAnyPublisher()
+  }
+
+  private func output(of list: List, on abilities: TerminalAbilities) -> AnyPublisher<[UInt8], Never> {
+    let blocks = PictureBlocks(
+      screen: screen, count: list.count, isGrid: options.grid, abilities: abilities,
+      hasColour: session.outputStyle.hasColour)
+    guard let blocks, options.choice == .always || abilities.mode.isGraphic, !list.entries.isEmpty else {
+      return worker.publisher { list.plain() }
+    }
+    let pictures = list.entries
+      .ahead(width: Thumbnails.width) { [thumbnails] entry in
+        thumbnails.drawing(of: entry.image.url, in: blocks.box).map { (entry, $0) }
+      }
+      .collect(blocks.across)
+      .flatMap(maxPublishers: .max(1)) { [worker] row in worker.publisher { blocks.bytes(of: row) } }
+    return worker.publisher { Array((list.headline() + "\n").utf8) }
+      .append(pictures)
+      .append(worker.publisher { Array(list.rest(list.entries.count).utf8) })
+      .eraseToAnyPublisher()
+  }
+
+  private var screen: (columns: Int, rows: Int) {
+    var size = winsize()
+    let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
+    return (max(width ?? (isKnown ? Int(size.ws_col) : 80), 20), isKnown ? Int(size.ws_row) : 24)
+  }
+}
+
+extension ImageLoader {
+  /// The pictures of a session, kept beside its feeds.
+  convenience init(for common: CommonOptions, client: any HTTPClient, on session: Session) {
+    let folder = URL(fileURLWithPath: common.cachePath).deletingLastPathComponent().appendingPathComponent("images")
+      .path
+    self.init(client: client, cache: ImageCache(store: DiskImageStore(folder: folder), on: session.loop)) {
+      [console = session.console] in console.warn("\($0)")
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import FeedStream
+import Foundation
+import TerminalPictures
+
+/// The terminal that standard output is.
+enum TerminalDesk {
+  /// How long a terminal is waited for. All answer, most within a millisecond; one far away takes its time.
+  static let deadline = Duration.seconds(1)
+
+  /// What the terminal can show. It is asked, unless it cannot be: then what the environment says.
+  ///
+  /// What is typed meanwhile is given back to the terminal, where its system allows that, and Ctrl-C works.
+  static func abilities(on session: Session, _ environment: [String: String]) -> AnyPublisher<TerminalAbilities, Never>
+  {
+    let known = TerminalAbilities(environment: environment)
+    guard isOurs, let question = TerminalQuestion(environment: environment),
+      let terminal = try? Terminal(on: session.loop)
+    else { return Just(known.sized).eraseToAnyPublisher() }
+    var typed: [TerminalKey] = []
+    return
+      terminal.events(asking: question, knowing: known, deadline: deadline, on: session.loop) {
+        write($0)
+      }
+      .compactMap { event -> TerminalAbilities? in
+        switch event {
+        case .abilities(let abilities): return abilities.sized
+        case .key(.control("c")): raise(SIGINT)
+        case .key(.control("\\")): raise(SIGQUIT)
+        case .key(let key): typed.append(key)
+        }
+        return nil
+      }
+      .first()
+      .replaceError(with: known)
+      .handleEvents(receiveCompletion: { _ in giveBack(typed) })
+      .eraseToAnyPublisher()
+  }
+
+  /// True when standard output is a terminal, and this process may read from it: one in the background would be stopped.
+  private static var isOurs: Bool { Style.isScreen(STDOUT_FILENO) && tcgetpgrp(STDOUT_FILENO) == getpgrp() }
+
+  /// A question is short: this does not block.
+  private static func write(_ bytes: [UInt8]) {
+    _ = bytes.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  /// Puts keys back where they were read. Linux allows that where `dev.tty.legacy_tiocsti` is 1.
+  private static func giveBack(_ keys: [TerminalKey]) {
+    guard !keys.isEmpty else { return }
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+    guard terminal >= 0 else { return }
+    defer { close(terminal) }
+    for var byte in keys.flatMap(\.bytes) { _ = ioctl(terminal, UInt(TIOCSTI), &byte) }
+  }
+}
+
+extension TerminalAbilities {
+  /// With the size of a character as the system has it, where the terminal did not say.
+  var sized: TerminalAbilities {
+    var copy = self
+    var size = winsize()
+    if cell == nil, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 {
+      let (width, height) = (Int(size.ws_xpixel / size.ws_col), Int(size.ws_ypixel / size.ws_row))
+      if width > 1, height > 1 { copy.cell = CellSize(width: width, height: height) }
+    }
+    return copy
+  }
+}
+
+extension TerminalKey {
+  /// What a terminal sends for it.
+  var bytes: [UInt8] {
+    switch self {
+    case .character(let character): Array(String(character).utf8)
+    case .control(let letter): letter == " " ? [0] : letter.asciiValue.map { [$0 & 0x1F] } ?? []
+    case .enter: [0x0D]
+    case .tab: [0x09]
+    case .backspace: [0x7F]
+    case .escape: [0x1B]
+    case .other(let bytes): Array(bytes)
+    // Nobody types ahead with these.
+    default: []
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import TerminalPictures
+
+/// Pictures as a terminal shows them: loaded, cache first, decoded in another process, and drawn off the loop.
+final class Thumbnails {
+  /// How many are loaded ahead of the one that is shown.
+  static let width = 8
+
+  private let loader: ImageLoader
+  private let decoder: PictureDecoder
+  private let scheduler: any LoopScheduler
+  private let isOffline: Bool
+
+  init(_ loader: ImageLoader, _ decoder: PictureDecoder, isOffline: Bool = false, on scheduler: any LoopScheduler) {
+    self.loader = loader
+    self.decoder = decoder
+    self.scheduler = scheduler
+    self.isOffline = isOffline
+  }
+
+  /// False when there is nothing to decode pictures with.
+  var isAvailable: Bool { decoder.isAvailable }
+
+  /// The picture at an address, drawn for a box; or the reason why there is none.
+  func drawing(of url: URL, in box: PictureBox) -> some Publisher<Result<Drawing, NoPicture>, Never> {
+    let (decoder, scheduler, isOffline) = (decoder, scheduler, isOffline)
+    return loader.data(for: url)
+      .mapError { error in
+        isOffline ? NoPicture(reason: "not saved") : NoPicture(reason: Self.reason(error))
+      }
+      .flatMap(maxPublishers: .max(1)) { image in
+        decoder.decode(image.data, fitting: box.wantedPixels).mapError { NoPicture(reason: "\($0)") }
+      }
+      .flatMap(maxPublishers: .max(1)) { picture in
+        SerialWorker(on: scheduler).publisher { () throws(NoPicture) in try box.drawing(of: picture) }
+      }
+      .map(Result.success)
+      .catch { Just(.failure($0)) }
+  }
+
+  /// In a few words: there is little room where a picture would be.
+  private static func reason(_ error: ImageError) -> String {
+    switch error.remote {
+    case .invalidData(.status(let status)): "status \(status)"
+    case .invalidData(.empty): "an empty answer"
+    case .invalidData(.webPage): "a web page, not a picture"
+    case .invalidData(.notAnImage): "not a picture"
+    case .connectivity(let error): "\(error)"
+    case .unchanged: "\(error.remote)"
+    }
+  }
+
+  func close() { decoder.close() }
+}
+
+/// Why a picture is not shown. Text from outside may be in it.
+struct NoPicture: Error, Hashable {
+  let reason: String
+}
+
+/// How large a picture may be, and how the terminal shows it.
+struct PictureBox: Hashable {
+  var columns: Int
+  var rows: Int
+  var mode: PictureMode
+  var cell: CellSize
+
+  var wantedPixels: Picture.Size { Picture.Size(width: columns * cell.width, height: rows * cell.height) }
+
+  func drawing(of picture: Picture) throws(NoPicture) -> Drawing {
+    let (width, height) = (picture.size.width, picture.size.height)
+    guard width > 0, height > 0, picture.bytes.count == width * height * 4 else { throw NoPicture(reason: "no pixels") }
+    return Drawing(
+      Bitmap(width: width, height: height, rgba: Array(picture.bytes)), columns: columns, rows: rows, mode: mode,
+      cell: cell)
+  }
+}
+
+/// Asks nobody.
+struct OfflineClient: HTTPClient {
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { fail(request) }
+  func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> { fail(request) }
+
+  private func fail<Output>(_ request: HTTPRequest) -> AnyPublisher<Output, HTTPError> {
+    Fail(error: HTTPError(.connect, host: request.url.host() ?? "")).eraseToAnyPublisher()
+  }
+}

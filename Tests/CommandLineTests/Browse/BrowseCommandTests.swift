@@ -1,0 +1,98 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+@testable import feed
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct BrowseCommandTests {
+  /// A terminal that `feed browse` is run in, as its own: what it shows, and whether it waits for lines.
+  private final class Screen {
+    private var keyboard: Int32 = -1
+    private var screen: Int32 = -1
+    let path: String
+    private(set) var text = ""
+
+    init() throws {
+      var name = [CChar](repeating: 0, count: 256)
+      var size = winsize(ws_row: 16, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0)
+      try #require(openpty(&keyboard, &screen, &name, nil, &size) == 0)
+      for descriptor in [keyboard, screen] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+      _ = fcntl(keyboard, F_SETFL, O_NONBLOCK)
+      path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+      close(keyboard)
+      close(screen)
+    }
+
+    func type(_ text: String) { _ = write(keyboard, text, text.utf8.count) }
+
+    func read() {
+      var bytes = [UInt8](repeating: 0, count: 65_536)
+      let count = Foundation.read(keyboard, &bytes, bytes.count)
+      if count > 0 { text += String(decoding: bytes.prefix(count), as: UTF8.self) }
+    }
+
+    /// Waits until the terminal shows something.
+    func shows(_ what: String) async throws {
+      while !text.contains(what) {
+        read()
+        try await Task.sleep(for: .milliseconds(5))
+      }
+    }
+
+    var isCooked: Bool {
+      var mode = termios()
+      return tcgetattr(screen, &mode) == 0 && mode.c_lflag & tcflag_t(ICANON) != 0 && mode.c_lflag & tcflag_t(ECHO) != 0
+    }
+  }
+
+  /// What gives the screen back.
+  private static let leaving = "\u{1B}[?25h\u{1B}[?1049l"
+
+  private func browse(
+    ending: Int32, _ body: (Screen, RunningFeed) async throws -> Void
+  ) async throws {
+    try await withFolder { folder in
+      let origin = try PictureOrigin()
+      let url = try await origin.start(["first", "second"])
+      let screen = try Screen()
+      let cache = folder.appendingPathComponent("feeds.db").path
+      // In a session of its own, whose terminal it is.
+      let script =
+        "exec setsid --ctty \(FeedBinary.path) browse \(url) --cache \(cache) < \(screen.path) > \(screen.path)"
+      let run = try RunningFeed(
+        program: "/bin/sh", ["-c", script],
+        environment: ["TERM": "xterm", "COLORTERM": "truecolor", "SWIFT_BACKTRACE": "enable=no"])
+      try await screen.shows("\u{1B}[c")
+      #expect(!screen.isCooked)
+      screen.type("\u{1B}[?62;22c")
+      try await screen.shows("▸first")
+      try await screen.shows("a web page")
+      try await body(screen, run)
+      #expect(await run.status() == ending)
+      try await screen.shows(Self.leaving)
+      #expect(screen.isCooked)
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
+  @Test func `pictures are shown in a real terminal, and q gives it back`() async throws {
+    try await browse(ending: 0) { screen, _ in screen.type("q") }
+  }
+
+  @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT])
+  func `whatever signal ends it, the terminal is as it was`(_ signal: Int32) async throws {
+    // A program that is not the leader of a group becomes that of a session without another process.
+    try await browse(ending: 128 + signal) { _, run in run.send(signal) }
+  }
+
+  @Test func `what is no terminal is refused`() async throws {
+    let run = try await FeedBinary.run(["browse", "http://127.0.0.1:1/"])
+    #expect(run.status == 64)
+    #expect(run.errors.contains("feed load --pictures always"))
+  }
+}

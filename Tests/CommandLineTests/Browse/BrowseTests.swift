@@ -1,0 +1,239 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TerminalPictures
+import TestSupport
+import Testing
+
+@testable import feed
+
+@Suite(.settled) struct BrowseTests {
+  private func browse(
+    _ size: TerminalSize = TerminalSize(columns: 60, rows: 16), answer: Chunk = "\u{1B}[?62;22c", mode: ReadMode? = nil,
+    environment: [String: String] = ["TERM": "xterm-256color", "NO_COLOR": "1"],
+    _ body: (BrowsedWorld, VirtualTimeScheduler) throws -> Void
+  ) throws {
+    try withVirtualTime { time in
+      let world = try BrowsedWorld(time, size: size, environment: environment, answer: answer, mode: mode)
+      try body(world, time)
+      world.close()
+    }
+  }
+
+  @Test func `the screen is taken over, asked, and filled as feeds and pictures arrive`() throws {
+    try browse { world, time in
+      #expect(world.text.hasPrefix("\u{1B}[?1049h\u{1B}[?25l"))
+      time.advance(by: .milliseconds(1))
+      #expect(world.screen.hasPrefix(" http://a.example/feed.json · loading…\n\n Loading…\n"))
+      #expect(time.terminal.isRaw)
+      #expect(time.terminal.farewell != nil)
+      time.advance(by: .milliseconds(100))
+      #expect(world.screen.contains("▸Picture 1"))
+      time.advance(by: .seconds(1))
+      #expect(world.screen.contains(" A blog · server, just now"))
+      #expect(world.screen.contains("⣿"))
+      #expect(world.screen.contains("a web page"))
+    }
+  }
+
+  @Test func `the second page is loaded when the end comes near, and no sooner`() throws {
+    try browse(TerminalSize(columns: 40, rows: 12)) { world, time in
+      time.advance(by: .seconds(1))
+      #expect(world.asked.filter { $0.hasPrefix("/feed") } == ["/feed.json"])
+      #expect(world.browser.state.timeline.count == 8)
+      #expect(world.screen.contains("1/8+"))
+      // Nothing beyond the next screen is loaded.
+      #expect(world.asked.filter { $0.hasSuffix(".gif") } == ["/1.gif", "/2.gif", "/3.gif", "/4.gif"])
+      for _ in 0..<2 { world.press("\u{1B}[B") }
+      time.advance(by: .seconds(1))
+      #expect(world.asked.filter { $0.hasPrefix("/feed") } == ["/feed.json", "/feed.json?p=2"])
+      #expect(world.screen.contains("5/12") && !world.screen.contains("12+"))
+      world.press("\u{1B}[F")
+      #expect(world.browser.state.selected == 11)
+    }
+  }
+
+  @Test func `keys move, enlarge, explain and go back`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.press("\u{1B}[C")
+      #expect(world.browser.state.selected == 1)
+      world.press("\u{1B}[B")
+      #expect(world.browser.state.selected == 4)
+      world.press("k")
+      #expect(world.browser.state.selected == 1)
+      world.press("\r")
+      #expect(world.browser.state.view == .single)
+      time.advance(by: .seconds(1))
+      world.press("l")
+      #expect(world.screen.contains("Picture 3\n\nhttp://a.example/3.gif\n"))
+      world.press("?")
+      #expect(world.screen.contains("Ctrl-L, Ctrl-Z"))
+      world.press("x")
+      #expect(world.browser.state.view == .single)
+      world.press("i")
+      #expect(world.screen.contains("8 images, server, just now") || world.screen.contains("12 images"))
+      world.press("q")
+      world.press("\u{1B}")
+      #expect(world.browser.state.view == .grid)
+      #expect(world.browser.state.selected == 2)
+      #expect(!world.isOver)
+      world.press("q")
+      #expect(world.isOver)
+    }
+  }
+
+  @Test func `an address is copied, safely, and opened by a program of its own`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      world.press("c")
+      time.advance(by: .milliseconds(1))
+      #expect(world.text.contains("\u{1B}]52;c;aHR0cDovL2EuZXhhbXBsZS8xLmdpZg==\u{1B}\\"))
+      #expect(world.screen.contains("The address is copied"))
+      var opened: [[String]] = []
+      time.programs["/bin/sh"] = { program in
+        opened.append(program.subprocess.arguments)
+        program.exit(opened.count == 1 ? .exited(0) : .exited(127))
+      }
+      world.press("o")
+      time.advance(by: .milliseconds(10))
+      #expect(opened.map { Array($0.dropFirst(2)) } == [["sh", "http://a.example/1.gif"]])
+      #expect(world.screen.contains("Opened in a browser."))
+      world.press("o")
+      time.advance(by: .milliseconds(10))
+      #expect(world.screen.contains("There is no xdg-open"))
+      world.press("l")
+      #expect(!world.screen.contains("xdg-open"))
+    }
+  }
+
+  @Test func `a refresh loads the feed anew and stays with the picture that is looked at`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.press("ll")
+      let asked = world.asked.count
+      world.press("r")
+      #expect(world.screen.contains("loading…"))
+      time.advance(by: .milliseconds(200))
+      #expect(world.asked.dropFirst(asked).first == "/feed.json")
+      #expect(world.browser.state.current?.image.description == "Picture 3")
+      world.network.disconnect()
+      world.press("r")
+      time.advance(by: .seconds(1))
+      // The saved feed, and why.
+      #expect(world.screen.contains("server away"))
+      world.press("i")
+      #expect(world.screen.contains("could not connect"))
+    }
+  }
+
+  @Test func `age grows while one looks`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(200))
+      #expect(world.screen.contains("server, 3 minutes ago"))
+    }
+  }
+
+  @Test func `another size draws other pictures, and cancels what is not wanted any more`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      time.terminal.size = TerminalSize(columns: 100, rows: 30)
+      time.advance(by: .seconds(1))
+      #expect(world.browser.state.size == TerminalSize(columns: 100, rows: 30))
+      let box = try #require(world.browser.state.pictureBox)
+      #expect(world.browser.state.pictures.keys.contains { $0.box == box })
+      time.terminal.size = TerminalSize(columns: 10, rows: 3)
+      time.advance(by: .seconds(1))
+      #expect(world.screen == "Too small.\n\n")
+    }
+  }
+
+  @Test func `kitty's pictures are kept by the terminal and forgotten at the end`() throws {
+    try browse(answer: "\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;16;8t\u{1B}[?62c", environment: ["TERM": "xterm-kitty"]) {
+      world, time in
+      time.advance(by: .seconds(1))
+      #expect(world.text.contains("\u{1B}_Ga=t,i=32,f=24"))
+      #expect(world.text.contains("\u{1B}_Ga=p,i=32,p="))
+      world.press("q")
+      #expect(
+        world.text.hasSuffix("\u{1B}_Ga=d,d=A,q=2\u{1B}\\\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"))
+    }
+  }
+
+  @Test func `a slow terminal misses frames and shows the last`() throws {
+    try browse { world, time in
+      world.slowness = .milliseconds(300)
+      time.advance(by: .seconds(2))
+      world.forgetSent()
+      world.press("llll")
+      time.advance(by: .seconds(2))
+      // The first key's frame, and that of all others together.
+      #expect(world.text.components(separatedBy: "\u{1B}[?2026h").count == 3)
+      #expect(world.browser.state.selected == 4)
+    }
+  }
+
+  @Test func `Ctrl-Z gives the terminal back for a while`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      world.press("\u{1A}")
+      time.advance(by: .milliseconds(10))
+      #expect(world.stops == 1)
+      #expect(world.text.contains("\u{1B}[?1049l\u{1B}[?1049h"))
+      #expect(time.terminal.isRaw)
+      world.press("l")
+      #expect(world.browser.state.selected == 1)
+    }
+  }
+
+  @Test func `Ctrl-C ends it, and so does the loss of the terminal`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.press("\u{3}")
+      #expect(world.isOver)
+    }
+  }
+
+  @Test func `without an answer there are pictures too, after a second`() throws {
+    try browse(answer: "") { world, time in
+      time.advance(by: .milliseconds(900))
+      #expect(!world.screen.contains("⣿") && world.screen.contains("▸Picture 1"))
+      time.advance(by: .seconds(1))
+      #expect(world.screen.contains("⣿"))
+    }
+  }
+
+  @Test func `a feed that cannot be loaded says why`() throws {
+    try browse { world, time in
+      world.network.disconnect()
+      time.advance(by: .seconds(2))
+      #expect(world.screen.contains("the connection to a.example"))
+      #expect(world.screen.contains("nothing to show"))
+    }
+  }
+
+  @Test func `a small screen says what matters`() throws {
+    try browse(TerminalSize(columns: 40, rows: 12)) { world, time in
+      time.advance(by: .seconds(1))
+      #expect(
+        world.screen == """
+           A blog · server, just now         1/8+
+
+
+
+
+
+
+                ⣿⣿⣿⣿⣿⣿               ⣿⣿⣿⣿⣿⣿
+                ⣿⣿⣿⣿⣿⣿               ⣿⣿⣿⣿⣿⣿
+          ▸Picture 1            Picture 2
+
+          Enter enlarge  ? help  q quit
+          """)
+    }
+  }
+}

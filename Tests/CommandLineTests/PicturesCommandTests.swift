@@ -1,0 +1,158 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+import TerminalPictures
+import TestSupport
+import Testing
+
+@testable import feed
+
+@Suite(.settled, .timeLimit(.minutes(1))) struct PicturesCommandTests {
+  private static let colours = ["TERM": "xterm-256color", "COLORTERM": "truecolor"]
+
+  /// What `feed load` writes of a feed of pictures with these descriptions, of which the first picture alone is one.
+  private func output(
+    _ descriptions: [String], _ arguments: [String], _ environment: [String: String] = colours,
+    again: [String]? = nil
+  ) async throws -> (first: String, again: String, asked: [String]) {
+    try await withFolder { folder in
+      let origin = try PictureOrigin()
+      let url = try await origin.start(descriptions)
+      let cache = folder.appendingPathComponent("feeds.db").path
+      func run(_ arguments: [String]) async throws -> String {
+        let run = try RunningFeed(
+          ["load", url, "--cache", cache, "--width", "60"] + arguments, environment: environment)
+        let ending = await run.ending()
+        #expect(ending.status == 0)
+        #expect(ending.errors == "")
+        return ending.output
+      }
+      let first = try await run(arguments)
+      let asked = await origin.asked
+      await origin.stop()
+      var second = ""
+      if let again { second = try await run(again) }
+      origin.thread.shutdown()
+      return (first, second, asked)
+    }
+  }
+
+  @Test func `pictures stand beside their descriptions, in order, and what is none says why`() async throws {
+    let shown = try await output(
+      ["first", "second"], ["--pictures", "always"], again: ["--pictures", "always", "--offline"])
+    let lines = shown.first.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    #expect(lines[0].hasPrefix("2 images from http://127.0.0.1:"))
+    // A picture of one pixel is the quarter of a character.
+    let first = try #require(lines.first { $0.hasSuffix("1. first") })
+    #expect(first.contains("\u{1B}[0;38;2;0;0;0m▘"))
+    let second = try #require(lines.firstIndex { $0.contains("2. second") })
+    #expect(lines[second].hasPrefix("┌─────────────┐"))
+    #expect(lines[second + 1].hasPrefix("│ a web page, │"))
+    #expect(shown.asked.sorted() == ["/0", "/1", "/feed.json"])
+    // Offline, what is saved is shown, and nobody is asked.
+    #expect(shown.again.contains("\u{1B}[0;38;2;0;0;0m▘"))
+    #expect(shown.again.contains("not saved"))
+  }
+
+  @Test func `a grid has its pictures side by side, with what they show below`() async throws {
+    let shown = try await output(["one", "two", "three", "four"], ["--grid"])
+    let lines = shown.first.split(separator: "\n").map(String.init)
+    let captions = lines.filter { $0.contains("1. one") || $0.contains("4. four") }
+    #expect(captions == ["1. one              2. two              3. three", "4. four"])
+    #expect(!shown.first.contains("http://127.0.0.1:\(1)") && lines.filter { $0.contains("://") }.count == 1)
+  }
+
+  @Test func `without colours a picture is dots, and nothing is highlighted`() async throws {
+    let shown = try await output(["first"], ["--pictures", "always"], Self.colours.merging(["NO_COLOR": "1"]) { $1 })
+    #expect(!shown.first.contains("\u{1B}"))
+    #expect(shown.first.contains("1. first"))
+  }
+
+  @Test func `a description can do nothing to the terminal`() async throws {
+    let shown = try await output(["a\u{1B}[2J\u{9B}31m\u{1B}]52;c;eA==\u{7}\u{1B}_Ga=d\u{1B}\\"], ["--grid"])
+    #expect(
+      shown.first.replacing(/\x{1B}\[[0-9;]*m/, with: "").unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
+    #expect(shown.first.contains(#"a\u{1B}[2J\u{9B}3"#))
+  }
+
+  @Test(arguments: [[], ["--pictures", "auto"], ["--pictures", "never"]])
+  func `what is no terminal gets no pictures unless they are asked for`(_ arguments: [String]) async throws {
+    let shown = try await output(["first"], arguments)
+    #expect(shown.first.hasSuffix("\n1. first\n   http://127.0.0.1:\(try port(in: shown.first))/0\n"))
+    #expect(shown.asked == ["/feed.json"])
+  }
+
+  private func port(in text: String) throws -> Substring { try #require(text.firstMatch(of: /127\.0\.0\.1:(\d+)/)).1 }
+
+  @Test(arguments: [["--grid", "--pictures", "never"], ["--grid", "--format", "json"], ["--pictures", "sometimes"]])
+  func `a command line that makes no sense is refused`(_ arguments: [String]) async throws {
+    let run = try RunningFeed(["load", "http://127.0.0.1:1/"] + arguments)
+    #expect(await run.status() == 64)
+  }
+
+  // MARK: - Blocks of text and pictures
+
+  private func plain(_ bytes: [UInt8]) -> [String] {
+    String(decoding: bytes, as: UTF8.self).replacing(/\x{1B}\[[0-9;]*m/, with: "")
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  private func entry(_ number: Int, _ description: String?, _ address: String = "http://a.example/1.jpg")
+    -> PictureBlocks.Entry
+  {
+    PictureBlocks.Entry(
+      number: number,
+      image: FeedImage(id: UUID(), description: description, location: "here", url: URL(string: address)!),
+      origin: "A blog, today")
+  }
+
+  private func blocks(_ columns: Int, _ rows: Int, isGrid: Bool = false) throws -> PictureBlocks {
+    try #require(
+      PictureBlocks(
+        screen: (columns, rows), count: 12, isGrid: isGrid,
+        abilities: TerminalAbilities(environment: Self.colours.merging(["NO_COLOR": "1"]) { $1 }), hasColour: false))
+  }
+
+  @Test func `the text beside a picture is wrapped, and a long address is left whole below`() throws {
+    let blocks = try blocks(44, 24)
+    #expect((blocks.box.columns, blocks.box.rows) == (11, 6))
+    let address = "http://a.example/" + String(repeating: "x", count: 40)
+    let text = plain(
+      blocks.bytes(of: [
+        (entry(3, "A description of many words, wrapped", address), .failure(NoPicture(reason: "status 404")))
+      ]))
+    #expect(
+      text == [
+        "┌─────────┐   3. A description of many",
+        "│ status  │      words, wrapped",
+        "│   404   │      A blog, today",
+        "└─────────┘      here",
+        address, "", "",
+      ])
+  }
+
+  @Test(arguments: [(80, 24), (120, 40), (40, 12)]) func `no line is longer than the terminal is wide`(
+    _ columns: Int, _ rows: Int
+  ) throws {
+    for isGrid in [false, true] {
+      let blocks = try blocks(columns, rows, isGrid: isGrid)
+      let box = blocks.box
+      let white = Bitmap(width: 300, height: 200, rgba: Array(repeating: 255, count: 300 * 200 * 4))
+      let drawing = Drawing(white, columns: box.columns, rows: box.rows, mode: box.mode, cell: box.cell)
+      let entries = (1...blocks.across).map {
+        (entry($0, "四角い写真と長い説明 " + String(repeating: "word ", count: 30)), Result<Drawing, NoPicture>.success(drawing))
+      }
+      let lines = plain(blocks.bytes(of: entries))
+      #expect(lines.allSatisfy { $0.columns <= columns })
+      #expect(lines.contains { $0.contains("⣿") })
+      #expect(blocks.box.rows + 2 < rows)
+    }
+  }
+
+  @Test func `a terminal without room has no pictures`() {
+    let abilities = TerminalAbilities(environment: [:])
+    #expect(PictureBlocks(screen: (20, 24), count: 1, isGrid: false, abilities: abilities, hasColour: false) == nil)
+    #expect(PictureBlocks(screen: (80, 5), count: 1, isGrid: false, abilities: abilities, hasColour: false) == nil)
+  }
+}
