@@ -217,6 +217,9 @@ def hostile(people, gallery, origin):
     page.locator("text=Not a picture").scroll_into_view_if_needed()
     page.wait_for_selector(".missing", state="attached")
     expect("a picture that is none says so", page.locator(".missing").count(), 1)
+    page.wait_for_selector(".missing .reason")
+    reason = "This picture cannot be shown. The server sent a web page where a picture was expected."
+    expect("and why", page.locator(".missing .reason").inner_text().strip(), reason)
     texts = page.evaluate("[...document.querySelectorAll('.description')].map(one => one.innerText)")
     for text in ["<img src=x", "</title></bdi><script>", "'\" onfocus=", "{{1+1}} ${alert(1)} &lt;b&gt;"]:
         expect(f"a description is text: {text}", any(one.startswith(text) for one in texts))

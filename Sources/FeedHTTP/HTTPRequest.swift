@@ -2,9 +2,9 @@ public import FeedStream
 public import Foundation
 
 /// A request for the resource at an address, and the limits of its answer.
-public struct HTTPRequest: Sendable, Equatable {
+public struct HTTPRequest: Sendable, Hashable {
   /// One header field.
-  public struct Header: Sendable, Equatable {
+  public struct Header: Sendable, Hashable {
     public var name: String
     public var value: String
 

@@ -8,12 +8,15 @@
 /// The most bytes of a chunk beside the pixels, and of all of them: comments can be compressed a thousand times.
 static const size_t most_of_chunk = 2u << 20, most_of_chunks = 8u << 20;
 
+static uint32_t number(const uint8_t *at) { return (uint32_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3]; }
+
 static picture_status failed(picture *result, int code) {
   switch (code) {
     case SPNG_EMEM: return PICTURE_NO_MEMORY;
     case SPNG_IO_EOF: case SPNG_EIDAT_TOO_SHORT: return PICTURE_CUT_OFF;
-    case SPNG_EWIDTH: case SPNG_EHEIGHT: case SPNG_EUSER_WIDTH: case SPNG_EUSER_HEIGHT: case SPNG_ECHUNK_LIMITS:
-      return PICTURE_TOO_LARGE;
+    case SPNG_EUSER_WIDTH: case SPNG_EUSER_HEIGHT: return PICTURE_TOO_LARGE;
+    case SPNG_ECHUNK_LIMITS:
+      return picture_fails(result, PICTURE_TOO_LARGE, "The picture holds more beside its pixels than is read.");
     default: return picture_fails(result, PICTURE_CORRUPT, spng_strerror(code));
   }
 }
@@ -45,6 +48,11 @@ static picture_status decode(spng_ctx *context, picture_bytes bytes, picture_box
   struct spng_ihdr header;
   struct spng_exif exif;
   int code;
+  // What it says of itself, should it be refused for that.
+  if (bytes.length >= 24) {
+    result->source_width = number(bytes.bytes + 16);
+    result->source_height = number(bytes.bytes + 20);
+  }
   if ((code = spng_set_image_limits(context, PICTURE_LONGEST_SIDE, PICTURE_LONGEST_SIDE)) != 0
       || (code = spng_set_chunk_limits(context, most_of_chunk, most_of_chunks)) != 0
       || (code = spng_set_png_buffer(context, bytes.bytes, bytes.length)) != 0

@@ -28,6 +28,9 @@ enum GalleryMetrics {
         ("{from=\"cache\"}", pictures.fromCache), ("{from=\"server\"}", pictures.fromServers),
         ("{from=\"nowhere\"}", pictures.failures),
       ])
+    family(
+      "feed_serve_pictures_made_total", "counter", "Pictures that were decoded to be made smaller.",
+      [("", pictures.made)])
     return text
   }
 

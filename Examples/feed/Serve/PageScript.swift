@@ -7,8 +7,21 @@ extension PageAssets {
     let version = Number(body.dataset.version);
     let isBusy = false, isNeededAgain = false;
 
-    // A picture that does not come says so.
-    const missing = (image) => image.closest(".picture")?.classList.add("missing");
+    // A picture that does not come says so, and why.
+    async function missing(image) {
+      const place = image.closest(".picture");
+      if (!place || place.classList.contains("missing")) return;
+      place.classList.add("missing");
+      let reason = "";
+      try {
+        const answer = await fetch(image.currentSrc || image.src, { cache: "force-cache" });
+        if (!answer.ok) reason = " " + await answer.text();
+      } catch { /* The server is away. */ }
+      const words = document.createElement("span");
+      words.className = "reason";
+      words.textContent = "This picture cannot be shown." + reason;
+      place.append(words);
+    }
     document.addEventListener("error", (event) => { if (event.target.tagName === "IMG") missing(event.target); }, true);
     for (const image of document.images)
       if (image.complete && image.naturalWidth === 0 && image.currentSrc) missing(image);

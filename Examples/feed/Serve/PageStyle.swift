@@ -37,8 +37,8 @@ extension PageAssets {
       outline-offset: -3px; text-decoration: none; overflow: hidden; }
     .picture img { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover; color: var(--text); }
     .picture.missing img { opacity: 0; }
-    .picture.missing::after { content: "This picture cannot be shown."; display: grid; place-items: center; height: 100%;
-      color: var(--soft); padding: 1rem; text-align: center; font-size: .875rem; }
+    .picture .reason { position: absolute; inset: 0; display: grid; place-items: center; padding: 1rem; color: var(--soft);
+      text-align: center; font-size: .875rem; }
     .text { padding: .7rem .9rem .8rem; display: flex; flex-direction: column; flex: 1; }
     .text p { margin: 0; }
     .description { font-weight: 600; }

@@ -100,12 +100,19 @@ struct ServeCommand: ParsableCommand {
     }
   }
 
-  /// The pictures, kept beside the feeds.
-  private func pictures(_ client: ObservedClient, on session: Session) -> ImageLoader {
+  /// The pictures, kept beside the feeds, and made smaller where that can be done.
+  private func pictures(_ client: ObservedClient, on session: Session) -> SizedImageLoader {
     let folder = URL(fileURLWithPath: common.cachePath).deletingLastPathComponent().appendingPathComponent("images")
       .path
     let cache = ImageCache(store: DiskImageStore(folder: folder), on: session.loop)
-    return ImageLoader(client: client, cache: cache) { [console = session.console] in console.warn("\($0)") }
+    let report: (FeedStoreError) -> Void = { [console = session.console] in console.warn("\($0)") }
+    let loader = ImageLoader(client: client, cache: cache, reportingTo: report)
+    let decoder = PictureDecoder(on: session.loop)
+    if !decoder.isAvailable {
+      session.console.warn("There is no picture-decoder beside this program: pictures are shown in their own size.")
+    }
+    session.keep(AnyCancellable { decoder.close() })
+    return SizedImageLoader(loader, cache: cache, decoder: decoder, reportingTo: report)
   }
 
   private static var limits: HTTPServer.Limits {

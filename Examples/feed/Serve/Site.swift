@@ -49,23 +49,36 @@ struct Site {
       return response
     }
     routes.get("/image/:key") { (request: HTTPServer.Request) -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-      if let width = request.query("w"), !(1...4096).contains(Int(width) ?? 0) {
-        return Fail(error: .badRequest).eraseToAnyPublisher()
-      }
+      let width = request.query("w").map { Int($0) ?? 0 }
+      if let width, !(1...4096).contains(width) { return Fail(error: .badRequest).eraseToAnyPublisher() }
       guard let key = request.parameters["key"], let picture = gallery.picture(key) else {
         return Fail(error: .notFound).eraseToAnyPublisher()
       }
-      return pictures.picture(at: picture.url, of: picture.feed).map { picture in
-        var response = HTTPServer.Response(
-          headers: [
-            "Content-Type": picture.type, "ETag": "\"\(picture.tag)\"", "Cache-Control": "private, max-age=3600",
-          ], body: picture.bytes)
-        Self.protect(&response, as: Self.picturePolicy)
-        return response
-      }
-      .eraseToAnyPublisher()
+      return pictures.picture(at: picture.url, of: picture.feed, width: width)
+        .map { Self.answer($0) }
+        .catch { Just(Self.answer($0)) }
+        .setFailureType(to: HTTPServer.Status.self)
+        .eraseToAnyPublisher()
     }
     return routes
+  }
+
+  private static func answer(_ picture: Pictures.Picture) -> HTTPServer.Response {
+    var response = HTTPServer.Response(
+      headers: [
+        "Content-Type": picture.type, "ETag": "\"\(picture.tag)\"", "Cache-Control": "private, max-age=3600",
+      ], body: picture.bytes)
+    protect(&response, as: picturePolicy)
+    return response
+  }
+
+  /// The reason in words, which the page shows where the picture would be.
+  private static func answer(_ problem: Pictures.Problem) -> HTTPServer.Response {
+    var response = HTTPServer.Response.text("\(problem.reason)\n", problem.status)
+    // The page asks for the reason after the browser has asked for the picture.
+    response.headers["Cache-Control"] = "private, max-age=60"
+    protect(&response, as: picturePolicy)
+    return response
   }
 
   /// Under which address the client reached this. A proxy says so when that is by TLS.

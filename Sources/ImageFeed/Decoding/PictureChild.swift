@@ -77,6 +77,8 @@ final class PictureChild {
 
   deinit { kill() }
 
+  var number: Int32 { process.number }
+
   var isFree: Bool { request == nil && writing == nil && !isLost }
 
   /// True when it has decoded as many pictures as it may.

@@ -67,6 +67,9 @@ public final class PictureDecoder {
   /// How many processes there are now.
   public var childCount: Int { children.count }
 
+  /// Their numbers, as the system has them.
+  package var childNumbers: [Int32] { children.map(\.number) }
+
   /// The picture, made smaller until it fits into `size`, never larger, in its proportions.
   ///
   /// **Demand:** begins when the picture is asked for. **Failure:** ``PictureError``. **Cancellation:** a picture that waits

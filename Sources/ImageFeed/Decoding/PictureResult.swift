@@ -5,8 +5,6 @@ import PlainText
 extension PictureAnswer {
   /// The picture, or why there is none; `nil` when the answer does not fit the request.
   func result(for request: PictureRequest) -> Result<Picture, PictureError>? {
-    // A child's words are a stranger's.
-    let reason = body.text.printable(limit: 200)
     switch status {
     case .decoded: return picture(for: request).map { .success($0) }
     case .empty: return .failure(.empty)
@@ -18,6 +16,9 @@ extension PictureAnswer {
     case .outOfMemory: return .failure(.outOfMemory)
     }
   }
+
+  /// A child's words are a stranger's.
+  private var reason: String { body.text.printable(limit: 200) }
 
   private var tooLarge: String {
     let size = originalSize.width > 0 ? "\(originalSize) pixels" : "too many pixels"

@@ -14,6 +14,14 @@ public struct ImageData: Hashable, Sendable {
       default: "image/\(rawValue)"
       }
     }
+
+    /// True for those that browsers show.
+    public var isForBrowsers: Bool {
+      switch self {
+      case .jpeg, .png, .gif, .webp, .avif, .bmp, .icon: true
+      case .heif, .jpegXL, .tiff: false
+      }
+    }
   }
 
   public let bytes: Data

@@ -32,7 +32,7 @@ public final class ImageLoader {
     let feed: URL?
   }
 
-  private var flights: [Wish: AnyPublisher<LoadedImage, ImageError>] = [:]
+  private let flights = Flights<Wish, LoadedImage, ImageError>()
   private var refusals: [URL: (error: ImageError, until: Date)] = [:]
 
   /// - Parameter report: is given the error of a save that failed: the picture is shown all the same. Does nothing by default.
@@ -60,20 +60,13 @@ public final class ImageLoader {
   ///     (``HTTPRequest/origin``); without one, the address is the user's own choice.
   public func data(for url: URL, of feed: URL? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     Deferred { [self] () -> AnyPublisher<LoadedImage, ImageError> in
-      let wish = Wish(url: url, feed: feed)
       if let refusal = refusal(of: url) { return Fail(error: refusal).eraseToAnyPublisher() }
-      if let flight = flights[wish] { return flight }
-      let flight = load(url, of: feed)
-        .handleEvents(
-          receiveCompletion: { [self] completion in
-            flights[wish] = nil
-            if case .failure(let error) = completion { remember(error, for: url) }
-          }, receiveCancel: { [self] in flights[wish] = nil }
-        )
-        .share(replay: 1)
+      return flights.join(Wish(url: url, feed: feed)) { [self] in
+        load(url, of: feed).handleEvents(receiveCompletion: { [self] completion in
+          if case .failure(let error) = completion { remember(error, for: url) }
+        })
         .eraseToAnyPublisher()
-      flights[wish] = flight
-      return flight
+      }
     }
     .eraseToAnyPublisher()
   }

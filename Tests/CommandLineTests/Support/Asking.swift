@@ -7,9 +7,20 @@ import Testing
 /// - Parameter end: what to wait for; without it, the end of the connection.
 /// - Returns: what the server said until then.
 func ask(_ port: Int, _ request: String, upTo end: String? = nil) async throws -> String {
+  var text = ""
+  let all = receive(port, request) { chunk in
+    guard let end else { return false }
+    text += chunk.text
+    return text.contains(end)
+  }
+  return end == nil ? all.text : text
+}
+
+/// Sends bytes to a server on this machine, and returns what it says until it ends or `isEnough` is true.
+private func receive(_ port: Int, _ request: String, _ isEnough: @escaping (Chunk) -> Bool = { _ in false }) -> Chunk {
   let loop = EventLoop()
   defer { loop.close() }
-  var text = ""
+  var chunks: [Chunk] = []
   let said = Connection.connect(to: .internet("127.0.0.1", port: port), on: loop)
     .flatMap { connection in
       let sent = Just(Chunk(request)).write(to: connection).catch { _ in Empty<Never, Never>() }
@@ -20,12 +31,20 @@ func ask(_ port: Int, _ request: String, upTo end: String? = nil) async throws -
     .sink { _ in
       loop.stop()
     } receiveValue: { chunk in
-      text += chunk.text
-      if let end, text.contains(end) { loop.stop() }
+      chunks.append(chunk)
+      if isEnough(chunk) { loop.stop() }
     }
   loop.run()
   said.cancel()
-  return text
+  return Chunk(joining: chunks)
+}
+
+/// Asks for a path, as curl does, and returns the bytes of the answer as they came.
+func answer(_ port: Int, _ path: String, _ fields: String = "") async throws -> (head: String, body: Chunk) {
+  let all = receive(port, "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(fields)\r\n")
+  let end = Array("\r\n\r\n".utf8)
+  let start = try #require((0...max(0, all.count - 4)).first { all[$0..<min($0 + 4, all.count)].elementsEqual(end) })
+  return (all[0..<start + 2].text, all.dropFirst(start + 4))
 }
 
 /// Asks for a path, as curl does.

@@ -10,6 +10,7 @@ actor PictureOrigin {
   private var server: HTTPServer?
   private var serving: AnyCancellable?
   private var descriptions: [String] = []
+  private var pictures: [String: Chunk] = [:]
   private(set) var asked: [String] = []
   private(set) var port = 0
 
@@ -35,9 +36,13 @@ actor PictureOrigin {
     (server, serving) = (nil, nil)
   }
 
+  /// Has a path answer with these bytes.
+  func serve(_ picture: Chunk, at path: String) { pictures[path] = picture }
+
   private func answer(_ request: HTTPServer.Request) -> HTTPServer.Response {
     asked.append(request.path)
     guard request.path == "/feed.json" else {
+      if let picture = pictures[request.path] { return .init(headers: ["Content-Type": "image/any"], body: picture) }
       // The first picture is one; the others are pages.
       return request.path == "/0"
         ? .init(headers: ["Content-Type": "text/html"], body: Self.gif) : .html("<p>no picture")

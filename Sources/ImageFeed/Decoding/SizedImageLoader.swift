@@ -1,0 +1,199 @@
+public import FeedStream
+public import Foundation
+
+/// Pictures in sizes that fit a screen: made once by a decoder, and kept beside their originals.
+///
+/// The widths are few (``ladder``), so that nobody can fill the disk by asking for many. Lives on its scheduler's thread, as
+/// streams do.
+public final class SizedImageLoader {
+  /// The widths that pictures are made in, in pixels.
+  public static let ladder = [200, 400, 800, 1600]
+
+  /// What was found out about a picture of these bytes: `nil` when it is shown as it came.
+  private struct Finding {
+    let digest: BodyDigest
+    let error: PictureError?
+  }
+
+  private struct Wish: Hashable {
+    let key: URL
+    let feed: URL?
+  }
+
+  private let loader: ImageLoader
+  private let cache: ImageCache
+  private let decoder: PictureDecoder
+  private let report: (FeedStoreError) -> Void
+  private let flights = Flights<Wish, LoadedImage, SizedImageError>()
+  /// By the address of the size, or of the original when it cannot be decoded in any.
+  private var findings: [URL: Finding] = [:]
+  /// How many pictures were made.
+  public private(set) var made = 0
+
+  /// - Parameters:
+  ///   - loader: loads the originals.
+  ///   - cache: where the smaller pictures are kept: that of `loader`, whose limits then count for both.
+  ///   - decoder: makes them.
+  ///   - report: is given the error of a save that failed: the picture is shown all the same. Does nothing by default.
+  public init(
+    _ loader: ImageLoader, cache: ImageCache, decoder: PictureDecoder,
+    reportingTo report: @escaping (FeedStoreError) -> Void = { _ in }
+  ) {
+    self.loader = loader
+    self.cache = cache
+    self.decoder = decoder
+    self.report = report
+  }
+
+  /// The picture at an address, as wide as the first width of the ladder that is not less than `width`.
+  ///
+  /// It is the original where that is no wider, would take fewer bytes, or is wanted wider than the ladder reaches; where it is
+  /// of a kind that browsers show and the decoder does not; and where there is no decoder to be had. A smaller one is a JPEG, or
+  /// a PNG where a pixel is transparent; that of an animation stands still. It counts as the latest for as long as its original
+  /// does, and is made anew when that has changed.
+  ///
+  /// **Demand, cancellation:** as of ``ImageLoader/data(for:of:)``. **Failure:** ``SizedImageError``; a picture that cannot be
+  /// decoded is not tried again while its bytes are the same and this is not released.
+  ///
+  /// - Parameters:
+  ///   - url: where it is.
+  ///   - feed: the feed that names it, as of ``ImageLoader/data(for:of:)``.
+  ///   - width: in pixels; `nil` for the original.
+  public func data(for url: URL, of feed: URL? = nil, width: Int? = nil) -> AnyPublisher<LoadedImage, SizedImageError> {
+    let step = width.flatMap { width in Self.ladder.first { $0 >= width } }
+    guard decoder.isAvailable, let step, let key = Self.key(url, width: step) else {
+      return loader.data(for: url, of: feed).mapError(SizedImageError.image).eraseToAnyPublisher()
+    }
+    return flights.join(Wish(key: key, feed: feed)) { [self] in load(url, of: feed, step, key) }
+  }
+
+  /// Under which address a smaller picture is kept: one of no scheme that a feed can name.
+  static func key(_ url: URL, width: Int) -> URL? { URL(string: "w\(width)+\(url.absoluteString)") }
+
+  /// True for the address of a smaller picture.
+  public static func isSized(_ url: URL) -> Bool {
+    guard let scheme = url.scheme?.lowercased() else { return false }
+    return ladder.contains { scheme.hasPrefix("w\($0)+") }
+  }
+
+  private func load(_ url: URL, of feed: URL?, _ step: Int, _ key: URL) -> AnyPublisher<LoadedImage, SizedImageError> {
+    cache.image(at: key).load()
+      .map { LoadedImage($0.value.data, source: .cache(savedAt: $0.timestamp)) }
+      .catch { [self] _ in
+        loader.data(for: url, of: feed).mapError(SizedImageError.image)
+          .flatMap(maxPublishers: .max(1)) { [self] original in fit(original, at: url, step, key) }
+      }
+      .eraseToAnyPublisher()
+  }
+
+  /// The original, made smaller: unless that was done before.
+  private func fit(
+    _ original: LoadedImage, at url: URL, _ step: Int, _ key: URL
+  ) -> AnyPublisher<LoadedImage, SizedImageError> {
+    let digest = BodyDigest(original.data.bytes)
+    if let finding = findings[key] ?? findings[url], finding.digest == digest {
+      guard let error = finding.error else { return Self.just(original) }
+      return Fail(error: .picture(error)).eraseToAnyPublisher()
+    }
+    let small = cache.image(at: key)
+    return small.retrieve()
+      .filter { $0.validators.etag == digest.tag }
+      .map { $0.value.data }
+      .catch { _ in Empty<ImageData, Never>() }
+      .setFailureType(to: PictureError.self)
+      .switchIfEmpty(Deferred { [self] in make(original.data, at: url, step, key, digest) })
+      .map { LoadedImage($0, source: original.source) }
+      .mapError(SizedImageError.picture)
+      .flatMap(maxPublishers: .max(1)) { [self] image in
+        image.data == original.data ? Self.just(image) : keep(image, from: url, key, digest)
+      }
+      .eraseToAnyPublisher()
+  }
+
+  private static func just(_ image: LoadedImage) -> AnyPublisher<LoadedImage, SizedImageError> {
+    Just(image).setFailureType(to: SizedImageError.self).eraseToAnyPublisher()
+  }
+
+  /// A smaller picture, or the original where that is better.
+  private func make(
+    _ original: ImageData, at url: URL, _ step: Int, _ key: URL, _ digest: BodyDigest
+  ) -> AnyPublisher<ImageData, PictureError> {
+    decoder.decode(original, fitting: Picture.Size(width: step, height: 0), as: .web)
+      .map { [self] picture -> ImageData in
+        made += 1
+        let isSmaller = picture.size != picture.originalSize && picture.bytes.count < original.bytes.count
+        guard isSmaller || !original.kind.isForBrowsers, let small = try? ImageData(Data(picture.bytes)) else {
+          note(Finding(digest: digest, error: nil), for: key)
+          return original
+        }
+        return small
+      }
+      .catch { [self] error -> Result<ImageData, PictureError>.Publisher in
+        var isUnsupported = false
+        if case .unsupported = error { isUnsupported = true }
+        if original.kind.isForBrowsers, isUnsupported || error.isTemporary { return .init(.success(original)) }
+        if !error.isTemporary { note(Finding(digest: digest, error: error), for: url) }
+        return .init(.failure(error))
+      }
+      .eraseToAnyPublisher()
+  }
+
+  /// Begins to save a smaller picture as the latest for as long as its original is, and passes it on; the ending waits for the
+  /// save.
+  private func keep(
+    _ image: LoadedImage, from url: URL, _ key: URL, _ digest: BodyDigest
+  ) -> AnyPublisher<LoadedImage, SizedImageError> {
+    cache.image(at: url).retrieve()
+      .filter { BodyDigest($0.value.data.bytes) == digest }
+      .map { Optional($0) }
+      .catch { [report] error in
+        report(error)
+        return Empty<Saved<FetchedImage>?, Never>()
+      }
+      .replaceEmpty(with: nil)
+      .setFailureType(to: SizedImageError.self)
+      .flatMap(maxPublishers: .max(1)) { [self] original -> AnyPublisher<LoadedImage, SizedImageError> in
+        guard let original else { return Self.just(image) }
+        let fetched = FetchedImage(image.data, lifetime: original.value.lifetime)
+        let validators = FeedValidators(etag: digest.tag)
+        let save = cache.image(at: key).saving(Saved(fetched, timestamp: original.timestamp, validators: validators))
+          .compactMap { _ -> LoadedImage? in nil }
+          .catch { [report] error in
+            report(error)
+            return Empty<LoadedImage, Never>()
+          }
+        return Just(image).append(save).setFailureType(to: SizedImageError.self).eraseToAnyPublisher()
+      }
+      .eraseToAnyPublisher()
+  }
+
+  private func note(_ finding: Finding, for key: URL) {
+    // As many as a long page has pictures; who asks again finds out again.
+    if findings.count >= 10_000 { findings.removeAll() }
+    findings[key] = finding
+  }
+}
+
+extension BodyDigest {
+  /// As a value of the field `ETag`.
+  fileprivate var tag: String { "\"\(String(value, radix: 36))\"" }
+}
+
+/// Why there is no picture to show.
+public enum SizedImageError: Error, Hashable, Sendable {
+  /// There is no original.
+  case image(ImageError)
+  /// The original was not decoded.
+  case picture(PictureError)
+}
+
+extension SizedImageError: CustomStringConvertible, LocalizedError {
+  public var description: String {
+    switch self {
+    case .image(let error): "\(error)"
+    case .picture(let error): "\(error)"
+    }
+  }
+
+  public var errorDescription: String? { description }
+}

@@ -1,0 +1,216 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+/// Pictures of every kind of wrong, decoded by real processes: each has its error in words, or its picture, and costs no more
+/// than a process may. Prints its figures: a line of a table for each row.
+@Suite(.settled, .serialized, .timeLimit(.minutes(3))) struct HostilePictureTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    let name: String
+    let make: @Sendable () -> [UInt8]
+    let expected: Expectation
+    /// The largest side wanted; 0 for any.
+    var side = 400
+
+    var testDescription: String { name }
+  }
+
+  enum Expectation: Sendable {
+    /// It is shown, in this size, and came in that.
+    case shown(Picture.Size, of: Picture.Size)
+    /// It is not, and this is what a person reads.
+    case refused(String)
+  }
+
+  private static func shown(_ width: Int, _ height: Int, of original: Picture.Size? = nil) -> Expectation {
+    let size = Picture.Size(width: width, height: height)
+    return .shown(size, of: original ?? size)
+  }
+
+  private static let tooLarge = "at most 40 megapixels and 16,384 a side are decoded."
+  private static let cutOff = Expectation.refused("The picture is cut off.")
+
+  static let rows: [Row] = [
+    Row(name: "zero bytes", make: { [] }, expected: .refused("The picture is empty.")),
+    Row(name: "no magic", make: { Array("hello".utf8) }, expected: .refused("This is not a picture.")),
+    Row(
+      name: "a web page", make: { Array(" <!doctype html><p>no".utf8) },
+      expected: .refused("The server sent a web page.")),
+    Row(
+      name: "a drawing with a script", make: { Array("<svg onload='alert(1)'/>".utf8) },
+      expected: .refused("Pictures of the kind SVG are not shown.")),
+    Row(
+      name: "a kind that is not decoded", make: { [0, 0, 0, 0x20] + Array("ftypavif".utf8) },
+      expected: .refused("Pictures of the kind AVIF are not shown.")),
+    Row(
+      name: "JPEG's magic before a PNG", make: { [0xFF, 0xD8, 0xFF] + MadePicture.png(width: 9, height: 9) },
+      expected: .refused("The picture is damaged: Unsupported marker type 0x89")),
+    Row(name: "JPEG's magic alone", make: { [0xFF, 0xD8, 0xFF] }, expected: cutOff),
+    Row(
+      name: "PNG's magic alone", make: { Array(MadePicture.png(width: 9, height: 9).prefix(8)) }, expected: cutOff),
+    Row(name: "half a JPEG", make: { Array(MadePicture.jpeg.prefix(270)) }, expected: cutOff),
+    Row(
+      name: "half a PNG", make: { Array(MadePicture.png(width: 99, height: 99).prefix(9_000)) }, expected: cutOff),
+    Row(name: "half a GIF", make: { Array(MadePicture.gif().dropLast(6)) }, expected: cutOff),
+    Row(name: "half a WebP", make: { Array(MadePicture.animatedWebP.prefix(60)) }, expected: cutOff),
+    Row(
+      name: "a PNG whose sum is wrong",
+      make: {
+        var bytes = MadePicture.png(width: 9, height: 9)
+        bytes[60] ^= 1
+        return bytes
+      }, expected: .refused("The picture is damaged: ")),
+    Row(
+      name: "no pixels", make: { MadePicture.png(width: 0, height: 9, data: []) },
+      expected: .refused("The picture is damaged: ")),
+    Row(
+      name: "huge dimensions in a tiny PNG", make: { MadePicture.png(width: 60_000, height: 60_000, data: [0x78]) },
+      expected: .refused("The picture has 60000 × 60000 pixels; \(tooLarge)")),
+    Row(
+      name: "huge dimensions in a tiny JPEG", make: { MadePicture.scans(1, width: 65_500, height: 65_500) },
+      expected: .refused("The picture has 65500 × 65500 pixels; \(tooLarge)")),
+    Row(
+      name: "huge dimensions in a tiny GIF", make: { MadePicture.gif(width: 65_535, height: 65_535) },
+      expected: .refused("The picture has 65535 × 65535 pixels; \(tooLarge)")),
+    Row(
+      name: "huge dimensions in a tiny WebP", make: { MadePicture.hugeWebP },
+      expected: .refused("The picture has 16383 × 16383 pixels; \(tooLarge)")),
+    Row(
+      name: "one pixel too many", make: { MadePicture.zeros(width: 8_000, height: 5_001, .gray) },
+      expected: .refused("The picture has 8000 × 5001 pixels; \(tooLarge)")),
+    Row(
+      name: "40 megapixels in 1 MB", make: { MadePicture.zeros(width: 8_000, height: 5_000) },
+      expected: shown(400, 250, of: Picture.Size(width: 8_000, height: 5_000))),
+    Row(
+      name: "40 megapixels, wanted whole", make: { MadePicture.zeros(width: 8_000, height: 5_000) },
+      expected: shown(8_000, 5_000), side: 0),
+    Row(
+      name: "40 megapixels, interlaced",
+      make: { MadePicture.zeros(width: 8_000, height: 5_000, .gray, interlaced: true) },
+      expected: shown(400, 250, of: Picture.Size(width: 8_000, height: 5_000))),
+    Row(
+      name: "40 megapixels, interlaced, turned, wanted whole",
+      make: {
+        let exif = MadePicture.chunk("eXIf", MadePicture.exif(orientation: 6))
+        return MadePicture.zeros(width: 8_000, height: 5_000, .gray, interlaced: true, extra: exif)
+      }, expected: .refused("Decoding the picture takes more memory than it may."), side: 0),
+    Row(
+      name: "10,000 scans", make: { MadePicture.scans(10_000, width: 5_000, height: 5_000) },
+      expected: .refused("The picture has more than 100 scans.")),
+    Row(
+      name: "text that grows to 300 MB",
+      make: {
+        MadePicture.png(width: 9, height: 9, extra: MadePicture.textBomb(300_000_000), data: [])
+      }, expected: .refused("The picture holds more beside its pixels than is read.")),
+    Row(
+      name: "20 MB of what a program wrote into it", make: { MadePicture.jpeg(comments: 20_000_000) },
+      expected: shown(16, 8)),
+    Row(name: "four inks", make: { MadePicture.inkedJPEG }, expected: shown(8, 8)),
+    Row(name: "16 bits a channel", make: { MadePicture.png(width: 9, height: 7, depth: 16) }, expected: shown(9, 7)),
+    Row(name: "an animated GIF", make: { MadePicture.gif(frames: 1_000) }, expected: shown(1, 1)),
+    Row(name: "an animated WebP", make: { MadePicture.animatedWebP }, expected: shown(8, 4)),
+    Row(name: "turned by EXIF", make: { MadePicture.jpeg(orientation: 6) }, expected: shown(8, 16)),
+    Row(name: "EXIF of no known turn", make: { MadePicture.jpeg(orientation: 77) }, expected: shown(16, 8)),
+    Row(
+      name: "more bytes than are read", make: { MadePicture.jpeg + [UInt8](repeating: 0, count: 33 << 20) },
+      expected: .refused("at most 32 MiB are decoded.")),
+  ]
+
+  /// What became of a picture, and what its process took for it.
+  private struct Cost {
+    var result: Result<Picture, PictureError>?
+    var seconds = 0.0
+    /// The most address space that it had, and the most memory, in MiB; 0 when it is gone.
+    var (space, memory) = (0.0, 0.0)
+  }
+
+  private func decode(_ bytes: [UInt8], side: Int) -> Cost {
+    let loop = EventLoop()
+    defer { loop.close() }
+    var options = PictureDecoder.Options()
+    options.children = 1
+    options.deadline = .seconds(60)
+    let decoder = PictureDecoder(program: FeedBinary.path(of: "picture-decoder"), options: options, on: loop)
+    var cost = Cost()
+    let start = ContinuousClock.now
+    let subscription = decoder.decode(Chunk(bytes), fitting: Picture.Size(width: side, height: side))
+      .map { Result<Picture, PictureError>.success($0) }
+      .catch { Just(.failure($0)) }
+      .sink {
+        cost.result = $0
+        cost.seconds = (.now - start) / .seconds(1)
+        if let number = decoder.childNumbers.first {
+          let status = (try? String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8)) ?? ""
+          cost.space = Self.mebibytes("VmPeak:", in: status)
+          cost.memory = Self.mebibytes("VmHWM:", in: status)
+        }
+        decoder.close()
+      }
+    loop.run()
+    withExtendedLifetime(subscription) {}
+    return cost
+  }
+
+  private static func mebibytes(_ name: String, in status: String) -> Double {
+    let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
+    return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
+  }
+
+  @Test(arguments: rows) func `a picture that is wrong has its reason and costs at most what a process may`(_ row: Row)
+  {
+    let cost = decode(row.make(), side: row.side)
+    var said = ""
+    switch (row.expected, cost.result) {
+    case (.shown(let size, let original), .success(let picture)):
+      said = "shown, \(size)"
+      #expect(picture.size == size)
+      #expect(picture.originalSize == original)
+    case (.refused(let reason), .failure(let error)):
+      said = "\(error)"
+      #expect(said.hasSuffix(reason) || said.hasPrefix(reason), "\(said)")
+    default: Issue.record("\(String(describing: cost.result))")
+    }
+    // The processor's limit, and what a busy machine adds.
+    #expect(cost.seconds < 20)
+    #expect(cost.space <= 320)
+    print(
+      "hostile picture | \(row.name) | \(said) | \(String(format: "%.2f s | %.0f MiB |", cost.seconds, cost.memory))")
+  }
+
+  @Test func `each way to hold a camera is turned upright`() {
+    // Where red is: left, right, or above, below.
+    let red: [(Int, x: Int, y: Int)] = [
+      (1, 0, 0), (2, 15, 0), (3, 15, 7), (4, 0, 7), (5, 0, 0), (6, 0, 0), (7, 0, 15), (8, 0, 15),
+    ]
+    for (orientation, x, y) in red {
+      guard case .success(let picture) = decode(MadePicture.jpeg(orientation: orientation), side: 0).result else {
+        Issue.record("\(orientation) is decoded")
+        continue
+      }
+      #expect(picture.size.width == (orientation < 5 ? 16 : 8))
+      let pixel = Array(picture.bytes.dropFirst((y * picture.size.width + x) * 4).prefix(4))
+      #expect(pixel[0] > 200 && pixel[2] < 60 && pixel[3] == 255, "\(orientation): \(pixel)")
+    }
+  }
+
+  @Test func `inks, 16 bits and first frames have the colours that they say`() {
+    let red: [[UInt8]] = [MadePicture.inkedJPEG, MadePicture.gif(frames: 3), MadePicture.animatedWebP]
+    for bytes in red {
+      guard case .success(let picture) = decode(bytes, side: 0).result else {
+        Issue.record("it is decoded")
+        continue
+      }
+      let pixel = Array(picture.bytes.prefix(4))
+      #expect(pixel[0] > 220 && pixel[1] < 40 && pixel[2] < 40 && pixel[3] == 255, "\(pixel)")
+    }
+    guard case .success(let deep) = decode(MadePicture.png(width: 16, height: 16, depth: 16), side: 0).result,
+      case .success(let flat) = decode(MadePicture.png(width: 16, height: 16), side: 0).result
+    else {
+      Issue.record("both are decoded")
+      return
+    }
+    for (a, b) in zip(deep.bytes, flat.bytes) { #expect(abs(Int(a) - Int(b)) <= 1) }
+  }
+}

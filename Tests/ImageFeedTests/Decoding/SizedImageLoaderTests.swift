@@ -1,0 +1,224 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+/// Pictures in the sizes of a screen: made once, kept with their originals.
+@Suite(.settled) struct SizedImageLoaderTests {
+  private let world = SizedWorld()
+
+  @Test func `a picture is made smaller once and kept, for the next process too`() throws {
+    world.serve(makePNG(1, count: 9_000))
+    #expect(world.outcome(width: 400) == .success(LoadedImage(try world.small(400), source: .remote)))
+    #expect(world.asked == [400])
+    let saved = LoadedImage(try world.small(400), source: .cache(savedAt: noon))
+    #expect(world.outcome(width: 400) == .success(saved))
+    let next = world.restarted()
+    #expect(next.outcome(width: 400) == .success(saved))
+    #expect(next.asked == [])
+    #expect(next.images.network.requests == 0)
+    #expect(try next.images.store.usage().count == 2, "the original and the smaller one both count")
+  }
+
+  @Test(
+    arguments: [(1, 200), (200, 200), (201, 400), (800, 800), (1_600, 1_600), (1_601, nil), (4_096, nil)]
+      as [(Int, Int?)])
+  func `the width is the next of a few; wider than those is the original`(width: Int, step: Int?) throws {
+    world.serve(makePNG(1, count: 9_000))
+    let expected = try step.map { try world.small($0) } ?? ImageData(makePNG(1, count: 9_000))
+    #expect(try world.outcome(width: width)?.get().data == expected)
+    #expect(world.asked == (step.map { [$0] } ?? []))
+  }
+
+  @Test func `without a width it is the original`() throws {
+    world.serve(makePNG(1, count: 9_000))
+    #expect(try world.outcome(width: nil)?.get().data.bytes.count == 9_000)
+    #expect(world.asked == [])
+  }
+
+  @Test(arguments: [(300, 100), (2_000, 9_000)])
+  func `an original that is not wider, or takes fewer bytes, is shown, and decoded once`(side: Int, bytes: Int) throws {
+    world.serve(makePNG(1, count: 1_000))
+    world.originalSide = side
+    world.smallBytes = bytes
+    for _ in 0..<3 { #expect(try world.outcome(width: 400)?.get().data.bytes == makePNG(1, count: 1_000)) }
+    #expect(world.asked == [400])
+  }
+
+  @Test func `when the original has not changed the smaller one is renewed, and when it has it is made anew`() throws {
+    world.serve(makePNG(1, count: 9_000), lifetime: 100)
+    _ = world.outcome(width: 400)
+    world.images.clock.now = noon.addingTimeInterval(100)
+    #expect(try world.outcome(width: 400)?.get().data == world.small(400))
+    #expect(world.images.network.requests == 2)
+    #expect(world.asked == [400])
+    // It is fresh again, and so is the original: nobody is asked.
+    #expect(try world.outcome(width: 400)?.get().data == world.small(400))
+    #expect(world.images.network.requests == 2)
+    world.serve(makePNG(2, count: 9_000), lifetime: 100)
+    world.images.clock.now = noon.addingTimeInterval(200)
+    _ = world.outcome(width: 400)
+    #expect(world.asked == [400, 400])
+    world.images.network.disconnect()
+    world.images.clock.now = noon.addingTimeInterval(900)
+    let stale = try world.outcome(width: 400)?.get()
+    #expect(try stale?.data == world.small(400))
+    if case .stale = stale?.source {} else { Issue.record("its server is away: \(String(describing: stale?.source))") }
+    #expect(world.asked == [400, 400])
+  }
+
+  @Test func `what cannot be decoded is an error, and is not tried again while it is the same`() throws {
+    world.serve(makePNG(1, count: 9_000), lifetime: 100)
+    world.answer = { .answer(PictureAnswer(.corrupt, body: "why")) }
+    for width in [400, 400, 800] {
+      #expect(world.outcome(width: width) == .failure(.picture(.corrupt("why"))))
+    }
+    #expect(world.asked == [400])
+    world.answer = nil
+    world.serve(makePNG(2, count: 9_000))
+    world.images.clock.now = noon.addingTimeInterval(100)
+    #expect(try world.outcome(width: 400)?.get().data == world.small(400))
+  }
+
+  @Test func `where nothing can be decoded the original is shown, and the next time it is tried again`() throws {
+    world.serve(makePNG(1, count: 9_000))
+    world.answer = { .end(.exited(71)) }
+    #expect(try world.outcome(width: 400)?.get().data.bytes.count == 9_000)
+    world.answer = nil
+    #expect(try world.outcome(width: 400)?.get().data == world.small(400))
+    #expect(world.asked == [400, 400])
+  }
+
+  @Test func `kinds that are not decoded are shown as they are, if browsers show them`() throws {
+    world.answer = { .answer(PictureAnswer(.unsupported, body: "why")) }
+    world.serve(Data([0, 0, 0, 0x20] + Array("ftypavif and more".utf8)))
+    #expect(try world.outcome(width: 400)?.get().data.kind == .avif)
+    let tiff = SizedWorld()
+    tiff.answer = { .answer(PictureAnswer(.unsupported, body: "why")) }
+    tiff.serve(Data([0x49, 0x49, 0x2A, 0, 1, 2, 3]))
+    #expect(tiff.outcome(width: 400) == .failure(.picture(.unsupported("why"))))
+  }
+
+  @Test func `a picture that is not there is the loader's error`() throws {
+    world.images.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }
+    #expect(world.outcome(width: 400) == .failure(.image(ImageError(remote: .invalidData(.status(404))))))
+    #expect(world.asked == [])
+  }
+
+  @Test func `who asks for the same size while it is made shares it, and the last who leaves ends it`() throws {
+    world.serve(makePNG(1, count: 9_000))
+    var images: [LoadedImage] = []
+    let all = (0..<3).map { _ in
+      world.loader.data(for: imageURL, width: 400).sink { _ in
+      } receiveValue: {
+        images.append($0)
+      }
+    }
+    world.images.time.run()
+    #expect(images.count == 3)
+    #expect(world.asked == [400])
+    let leaving = (0..<2).map { _ in
+      world.loader.data(for: imageURL, width: 800).sink { _ in
+      } receiveValue: {
+        images.append($0)
+      }
+    }
+    for one in leaving + all { one.cancel() }
+    world.images.time.run()
+    #expect(images.count == 3)
+    #expect(world.asked == [400])
+  }
+
+  @Test func `it is kept for who takes it and leaves, too`() throws {
+    world.serve(makePNG(1, count: 9_000))
+    var count = 0
+    let subscription = world.loader.data(for: imageURL, width: 400).prefix(1).sink { _ in
+    } receiveValue: { _ in
+      count += 1
+    }
+    world.images.time.run()
+    #expect(count == 1)
+    #expect(try world.restarted().outcome(width: 400)?.get().source == .cache(savedAt: noon))
+    subscription.cancel()
+  }
+
+  @Test func `a smaller picture that cannot be saved is shown, and reported`() throws {
+    let store = InMemoryImageStore { step in step == .insertion ? .diskFull : nil }
+    let world = SizedWorld(store: store)
+    world.serve(makePNG(1, count: 9_000))
+    #expect(try world.outcome(width: 400)?.get().data == world.small(400))
+    #expect(world.reported.count == 1)
+  }
+
+  @Test func `the address of a smaller picture is none that a feed can name`() throws {
+    let key = try #require(SizedImageLoader.key(imageURL, width: 400))
+    #expect(key.absoluteString == "w400+https://pictures.example/1.png")
+    #expect(SizedImageLoader.isSized(key))
+    #expect(!SizedImageLoader.isSized(imageURL))
+  }
+}
+
+/// Pictures' servers and a scripted decoder in virtual time.
+private final class SizedWorld {
+  let images: ImageWorld
+  let loader: SizedImageLoader
+  /// The widths that the decoder was asked for.
+  private(set) var asked: [Int] = []
+  var originalSide = 2_000
+  var smallBytes = 100
+  /// What the decoder does instead of making a picture smaller.
+  var answer: (() -> ScriptedDecoding)?
+  private(set) var reported: [FeedStoreError] = []
+
+  init(store: any ImageStore = InMemoryImageStore()) {
+    images = ImageWorld(store: store)
+    var report: (FeedStoreError) -> Void = { _ in }
+    let decoder = PictureDecoder(program: "picture-decoder", on: images.time)
+    loader = SizedImageLoader(images.loader, cache: images.cache, decoder: decoder) { report($0) }
+    report = { [unowned self] in reported.append($0) }
+    images.time.programs.decodePictures(on: images.time) { [unowned self] request in
+      asked.append(request.width)
+      return answer?() ?? .answer(decoded(request))
+    }
+  }
+
+  /// Shrinks as the real one does.
+  private func decoded(_ request: PictureRequest) -> PictureAnswer {
+    let original = Picture.Size(width: originalSide, height: originalSide)
+    let side = min(originalSide, request.width)
+    return PictureAnswer(
+      .decoded, size: Picture.Size(width: side, height: side), originalSize: original, form: .png,
+      body: Chunk(Array(makePNG(UInt8(truncatingIfNeeded: request.width / 100), count: smallBytes))))
+  }
+
+  func small(_ width: Int) throws -> ImageData {
+    try ImageData(makePNG(UInt8(truncatingIfNeeded: width / 100), count: smallBytes))
+  }
+
+  func serve(_ bytes: Data, lifetime: Int = 1_000) {
+    let tag = "\"\(bytes.hashValue)\""
+    images.network.serve("pictures.example") { request, _ in
+      let isKnown = request.request.headers.contains { $0.name == "If-None-Match" && $0.value == tag }
+      let headers = HTTPHeaders([("ETag", tag), ("Cache-Control", "max-age=\(lifetime)")])
+      return .answer(status: isKnown ? 304 : 200, headers: headers, isKnown ? Data() : bytes)
+    }
+  }
+
+  func restarted() -> SizedWorld {
+    let world = SizedWorld(store: images.store)
+    world.images.clock.now = images.clock.now
+    return world
+  }
+
+  func outcome(width: Int?) -> Result<LoadedImage, SizedImageError>? {
+    var result: Result<LoadedImage, SizedImageError>?
+    let subscription = loader.data(for: imageURL, width: width).asResult().sink { result = $0 }
+    images.time.run()
+    subscription.cancel()
+    return result
+  }
+}
