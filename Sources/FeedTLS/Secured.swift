@@ -73,7 +73,7 @@ extension Connection {
   ///   - lookUpLimit: how long the look-up may take: five seconds unless changed.
   ///   - connectLimit: how long connecting may take: ten seconds unless changed.
   ///   - handshakeLimit: how long the handshake may take: ten seconds unless changed.
-  ///   - scheduler: an ``EventLoop``, or virtual time in a test.
+  ///   - scheduler: an `EventLoop`, or virtual time in a test.
   public static func connect(
     to host: String, securedBy client: TLSClient, lookUpLimit: StreamInstant.Stride = .seconds(5),
     connectLimit: StreamInstant.Stride = .seconds(10), handshakeLimit: StreamInstant.Stride = .seconds(10),
@@ -89,7 +89,7 @@ extension Connection {
 }
 
 extension Publisher where Output == Connection, Failure == Never {
-  /// Secures the connections that a ``Listener`` accepts.
+  /// Secures the connections that a `Listener` accepts.
   ///
   ///     let listener = try Listener(at: .internet("0.0.0.0", port: 443), on: loop)
   ///     let server = HTTPServer(listener.connections.secured(by: tls, on: loop), on: loop)

@@ -19,7 +19,7 @@ extension RedisClient {
   ///
   /// Its text is sent when this connection has not sent it, and again when the server has forgotten it (`NOSCRIPT`).
   ///
-  /// **Demand, cancellation:** as for ``send(_:)``. **Failure:** ``RedisError``.
+  /// **Demand, cancellation:** as for `send(_:)`. **Failure:** ``RedisError``.
   public func run(
     _ script: RedisScript, keys: [String], _ arguments: [RedisArgument] = []
   ) -> AnyPublisher<RedisValue, RedisError> {

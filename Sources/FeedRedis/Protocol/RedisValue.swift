@@ -6,7 +6,7 @@ public enum RedisValue: Hashable, Sendable {
   case null
   /// A word of the protocol, such as `OK`.
   case status(String)
-  /// Bytes, which the server does not interpret. They may be a part of larger memory: see ``FeedStream/Chunk/compacted()``.
+  /// Bytes, which the server does not interpret. They may be a part of larger memory: see `Chunk.compacted()`.
   case string(Chunk)
   case integer(Int64)
   case double(Double)

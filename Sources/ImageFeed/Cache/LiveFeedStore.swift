@@ -25,7 +25,7 @@ extension LiveFeedStore {
   ///
   /// - Parameters:
   ///   - address: the feed's.
-  ///   - scheduler: an ``FeedStream/EventLoop``, or virtual time in a test. Its thread pool reads the store.
+  ///   - scheduler: an `EventLoop`, or virtual time in a test. Its thread pool reads the store.
   public func changes(of address: URL, on scheduler: any LoopScheduler) -> AnyPublisher<FeedChange, FeedStoreError> {
     AnyPublisher(FeedChanges(store: self, address: address.absoluteURL, scheduler: scheduler))
   }
