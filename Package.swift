@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "FeedHTTP", targets: ["FeedHTTP"]),
     .library(name: "FeedHTTPServer", targets: ["FeedHTTPServer"]),
     .library(name: "FeedRedis", targets: ["FeedRedis"]),
+    .library(name: "FeedFleet", targets: ["FeedFleet"]),
     .library(name: "FeedTLS", targets: ["FeedTLS"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
@@ -68,6 +69,13 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: everything),
       ]),
+    // What several machines share, on an engine that exists.
+    .target(
+      name: "FeedFleet",
+      dependencies: [
+        "FeedFormats", "FeedHTTP", "FeedRedis", "FeedStream", "ImageFeed",
+        .product(name: "GRDB", package: "GRDB.swift", condition: everything),
+      ]),
     .target(name: "ImageFeedTesting", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed"]),
     .target(
       name: "Samples", path: "Examples/Samples",
@@ -84,8 +92,8 @@ let package = Package(
     .executableTarget(
       name: "feed",
       dependencies: [
-        "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedStream", "ImageFeed", "PlainText", "Samples",
-        "TerminalPictures",
+        "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream", "ImageFeed", "PlainText",
+        "Samples", "TerminalPictures",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "Logging", package: "swift-log", condition: everything),
         .product(name: "FlyingFox", package: "FlyingFox", condition: everything),
@@ -161,6 +169,12 @@ let package = Package(
     .testTarget(
       name: "FeedRedisTests",
       dependencies: ["TestSupport", "RedisTestSupport", "FeedRedis", "FeedStream", "FeedStreamTesting"]),
+    .testTarget(
+      name: "FeedFleetTests",
+      dependencies: [
+        "TestSupport", "RedisTestSupport", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedRedis", "FeedStream",
+        "FeedStreamTesting", "ImageFeed", "ImageFeedTesting",
+      ]),
     // Real servers, for the folders of tests that talk to one.
     .target(name: "RedisTestSupport", dependencies: ["FeedRedis"], path: "Tests/RedisSupport"),
     .testTarget(

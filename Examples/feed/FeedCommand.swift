@@ -26,7 +26,8 @@ struct FeedCommand: ParsableCommand {
     version: "feed 0.1.0",
     subcommands: [
       LoadCommand.self, BrowseCommand.self, WatchCommand.self, ServeCommand.self, SubscriptionsCommand.self,
-      InspectCommand.self, ExplainCommand.self, GetCommand.self, CacheCommand.self, DemoCommand.self,
+      WorkCommand.self, FleetCommand.self, InspectCommand.self, ExplainCommand.self, GetCommand.self,
+      CacheCommand.self, DemoCommand.self,
     ])
 }
 

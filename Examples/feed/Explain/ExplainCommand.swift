@@ -17,6 +17,12 @@ struct ExplainCommand: ParsableCommand {
     help: ArgumentHelp("The feed's address, http or https.", valueName: "url"), transform: FeedAddress.parse)
   var address: URL
 
+  @Option(
+    help: ArgumentHelp(
+      "The server that a fleet shares, such as redis://host, instead of a file.", valueName: "address"),
+    transform: StoreArgument.init(parsing:))
+  var store: StoreArgument?
+
   @OptionGroup var common: CommonOptions
 
   @Option(help: ArgumentHelp("How it is written: for people, or one line of JSON.", valueName: "text|json"))
@@ -24,19 +30,28 @@ struct ExplainCommand: ParsableCommand {
 
   func run() throws {
     let session = Session(verbose: common.verbose)
+    if let fleet = store {
+      return try session.answer(session.fleet(at: fleet).explanation(of: address)) {
+        [format, style = session.outputStyle] in Self.text(of: $0, format, style)
+      }
+    }
     let store = SQLiteFeedStore(cacheAt: common.cachePath, on: session)
     let worker = SerialWorker(on: session.loop)
     let explanation = worker.publisher { [address] () throws(FeedStoreError) in
       try FeedExplanation(of: address, in: store)
     }
     session.run(explanation) { [format, style = session.outputStyle] explanation in
-      switch format {
-      case .text: ExplanationText(style: style, now: Date()).text(of: explanation)
-      case .json: ExplanationJSON.line(explanation, now: Date())
-      }
+      Self.text(of: explanation, format, style)
     } ended: { completion in
       if case .failure(let error) = completion { session.fail("\(error)") }
     }
     try session.finish(closing: store)
+  }
+
+  private static func text(of explanation: FeedExplanation, _ format: OutputFormat, _ style: Style) -> String {
+    switch format {
+    case .text: ExplanationText(style: style, now: Date()).text(of: explanation)
+    case .json: ExplanationJSON.line(explanation, now: Date())
+    }
   }
 }

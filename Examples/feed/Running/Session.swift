@@ -19,6 +19,11 @@ final class Session {
   private var status: Int32 = 0
   /// The command that is run on items, if there is one: it is ended when the session is stopped.
   var command: ItemCommand?
+  /// Ends what runs in its own way when the session is stopped, and then calls back; nothing is cancelled before.
+  var stopping: ((@escaping () -> Void) -> Void)?
+  /// Called when the loop is to end by itself, for a command whose helpers would keep it running.
+  var ended: (() -> Void)?
+  private var endings: [() -> Void] = []
   /// True when it was stopped and no important work is left.
   private var isOver = false
   private var running: [any Cancellable] = []
@@ -105,6 +110,16 @@ final class Session {
     fail()
   }
 
+  /// Runs `action` before the loop is left.
+  func atEnd(_ action: @escaping () -> Void) { endings.append(action) }
+
+  /// Ends the command; after a signal, with its status.
+  func end() {
+    if let ended = ended.take() { return ended() }
+    endHelpers()
+    loop.stop()
+  }
+
   /// Lets the command fail, for a reason that was reported.
   func fail() { status = ExitCode.failure.rawValue }
 
@@ -115,6 +130,7 @@ final class Session {
   func finish(closing close: () -> Void) throws {
     let reader = output.watchReader()
     loop.run()
+    for ending in endings { ending() }
     close()
     // Not `exit`, which makes libuv wait for its threads.
     if isOver { _exit(status) }
@@ -148,6 +164,7 @@ extension Session {
 
   private func stop(_ status: Int32) {
     self.status = status
+    if let stopping = stopping.take() { return stopping { [self] in self.stop(status) } }
     output.stop()
     endHelpers()
     let end = { [self] in

@@ -9,7 +9,10 @@ struct SubscriptionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "subscriptions",
     abstract: "Keep a list of feeds, which load and watch use when no address is given.",
-    discussion: "The list is a file of OPML beside the cache: feeds.opml beside feeds.db.",
+    discussion: """
+      The list is a file of OPML beside the cache: feeds.opml beside feeds.db. With --store it is a fleet's, which feed work \
+      polls.
+      """,
     subcommands: [
       SubscriptionsList.self, SubscriptionsAdd.self, SubscriptionsRemove.self, SubscriptionsImport.self,
       SubscriptionsExport.self,
@@ -25,10 +28,18 @@ struct SubscriptionOptions: ParsableArguments {
       valueName: "file"))
   var cache: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The server that a fleet shares, such as redis://host, instead of a file.", valueName: "address"),
+    transform: StoreArgument.init(parsing:))
+  var store: StoreArgument?
+
   func validate() throws {
     if cache?.isEmpty == true { throw ValidationError("--cache needs the path of a file.") }
+    if cache != nil, store != nil { throw ValidationError("--cache and --store exclude each other.") }
   }
 
+  var fleet: FleetSubscriptions? { store.map { FleetSubscriptions(store: $0) } }
   var file: SubscriptionFile { SubscriptionFile(besideCacheAt: cache ?? CommonOptions.defaultCachePath()) }
 }
 
@@ -44,6 +55,7 @@ struct SubscriptionsList: ParsableCommand {
   var format = OutputFormat.text
 
   func run() throws {
+    if let fleet = options.fleet { return try fleet.list(format) }
     let feeds = try options.file.read()?.subscriptions ?? []
     if feeds.isEmpty, format == .text {
       StandardError.shared.write("There are no subscriptions in \(options.file.path.printable)\n")
@@ -92,6 +104,12 @@ struct SubscriptionsAdd: ParsableCommand {
   @OptionGroup var options: SubscriptionOptions
 
   func run() throws {
+    if let fleet = options.fleet {
+      guard title == nil, folder.isEmpty, every == nil else {
+        throw ValidationError("A fleet keeps addresses alone; --title, --folder and --every are for a file.")
+      }
+      return try fleet.add(addresses)
+    }
     let added = try options.file.update { list in
       addresses.filter {
         list.add(SubscribedFeed(address: $0, title: title, folders: folder, interval: every?.duration))
@@ -113,6 +131,7 @@ struct SubscriptionsRemove: ParsableCommand {
   @OptionGroup var options: SubscriptionOptions
 
   func run() throws {
+    if let fleet = options.fleet { return try fleet.remove(addresses) }
     let removed = try options.file.update { list in addresses.filter { list.remove($0) } }
     try StandardOutput.write(removed.map { "Removed \($0.shown)\n" }.joined())
     let missing = addresses.filter { !removed.contains($0) }
@@ -124,14 +143,25 @@ struct SubscriptionsRemove: ParsableCommand {
 /// `feed subscriptions import`: adds the feeds of another list.
 struct SubscriptionsImport: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Add the feeds of an OPML file, with their folders and titles.")
+    commandName: "import", abstract: "Add the feeds of an OPML file, with their folders and titles.",
+    discussion: """
+      With --store the file may also have one address a line, however many, and "-" is standard input; what was added stays when \
+      it is interrupted, and the same command goes on.
+      """)
 
   @Argument(help: ArgumentHelp("The OPML file.", valueName: "file"))
   var place: String
 
+  @Option(
+    help: ArgumentHelp("Spread the first polls over so long, with --store. (default: none)", valueName: "d"),
+    transform: DurationArgument.init(positive:))
+  var spread: DurationArgument?
+
   @OptionGroup var options: SubscriptionOptions
 
   func run() throws {
+    if let fleet = options.fleet { return try fleet.importing(place, spread: spread?.duration ?? .zero) }
+    guard spread == nil else { throw ValidationError("--spread is for --store.") }
     guard let other = try SubscriptionFile(path: place).read() else {
       throw ValidationError("There is no file \(place).")
     }
@@ -161,6 +191,7 @@ struct SubscriptionsExport: ParsableCommand {
   @OptionGroup var options: SubscriptionOptions
 
   func run() throws {
+    guard options.fleet == nil else { throw ValidationError("feed subscriptions list --store prints a fleet's list.") }
     let list = try options.file.read() ?? OPML(title: "Subscriptions")
     guard let place else { return try StandardOutput.write(list.document) }
     try SubscriptionFile(path: place).update { $0 = list }

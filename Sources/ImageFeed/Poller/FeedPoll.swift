@@ -5,8 +5,8 @@ import Foundation
 ///
 /// Ten thousand of these may be under way in an hour, most of which find nothing new: so it takes its steps one by one
 /// and builds the chain of a load only for what has to be read.
-final class FeedPoll: Cancellable {
-  indirect enum Ending {
+package final class FeedPoll: Cancellable {
+  package indirect enum Ending {
     /// Its host is closed until then.
     case postponed(FeedHealth, until: Date)
     /// Another process was quicker.
@@ -32,7 +32,7 @@ final class FeedPoll: Cancellable {
   /// - Parameters:
   ///   - seed: determines how due times are spread.
   ///   - ended: is given the ending, unless this is cancelled before.
-  init(
+  package init(
     of feed: PolledAddress, _ health: FeedHealth, host: String, shown: FeedValidators?, in poller: FeedPoller,
     _ desk: PollDesk, seed: UInt64, ended: @escaping (Ending) -> Void
   ) {
@@ -48,7 +48,7 @@ final class FeedPoll: Cancellable {
     witness = PollWitness(client: feed.client ?? poller.client)
   }
 
-  func cancel() {
+  package func cancel() {
     ended = nil
     for step in steps { step.cancel() }
     steps = []
@@ -62,7 +62,7 @@ final class FeedPoll: Cancellable {
 
   // MARK: Claim
 
-  func begin() {
+  package func begin() {
     let now = poller.cache.now()
     let wait = feed.interval ?? .seconds(health.adaptiveInterval(at: now))
     var wish = health

@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 
 /// What a poller wants of its store: one transaction for all that comes up while the last one runs.
-final class PollDesk {
+package final class PollDesk {
   /// A wish, until it is granted or nobody waits for it any more.
   private final class Job: Cancellable {
     let work: PollWork
@@ -24,7 +24,7 @@ final class PollDesk {
   private var waiting: [Job] = []
   private var isBusy = false
 
-  init(_ store: any PollStore, _ worker: SerialWorker) {
+  package init(_ store: any PollStore, _ worker: SerialWorker) {
     self.store = store
     self.worker = worker
   }

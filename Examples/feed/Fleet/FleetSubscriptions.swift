@@ -1,0 +1,137 @@
+import ArgumentParser
+import FeedFleet
+import FeedFormats
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+
+/// What `feed subscriptions` does with a fleet's list instead of a file's.
+struct FleetSubscriptions {
+  let store: StoreArgument
+
+  /// How many are added by one call.
+  private static let batch = 200
+
+  func list(_ format: OutputFormat) throws {
+    let session = Session(verbose: false)
+    let fleet = session.fleet(at: store)
+    session.run(fleet.addresses()) { page in
+      page.map { format == .json ? "{\"url\":\(FeedJSON.quoted($0.shown))}\n" : "\($0.shown)\n" }.joined()
+    } ended: { completion in
+      if case .failure(let error) = completion { session.fail("\(error)") }
+      session.end()
+    }
+    try session.finish {}
+  }
+
+  func add(_ addresses: [URL]) throws {
+    let session = Session(verbose: false)
+    let fleet = session.fleet(at: store, creates: true)
+    try session.answer(fleet.add(addresses.map { NewFeed($0) })) { added in
+      let known = addresses.count - added
+      return "Added \(FleetStatusText.count(added, "feed"))\(known > 0 ? "; \(known) were there" : "")\n"
+    }
+  }
+
+  func remove(_ addresses: [URL]) throws {
+    let session = Session(verbose: false)
+    let fleet = session.fleet(at: store)
+    let removals = addresses.publisher.setFailureType(to: FleetError.self)
+      .concatMap { address in fleet.remove(address).map { (address, $0) } }
+    session.run(removals) { address, isRemoved in
+      isRemoved ? "Removed \(address.shown)\n" : ""
+    } written: { removal, done in
+      if !removal.1 {
+        session.console.report("\(removal.0.shown) is not in the list")
+        session.fail()
+      }
+      done()
+    } ended: { completion in
+      if case .failure(let error) = completion { session.fail("\(error)") }
+      session.end()
+    }
+    try session.finish {}
+  }
+
+  /// Adds the feeds of a file, of OPML or with an address a line; of the latter a million at a time, read as they are added.
+  ///
+  /// - Parameter spread: the first polls are spread over so long.
+  func importing(_ path: String, spread: Duration) throws {
+    let session = Session(verbose: false)
+    let fleet = session.fleet(at: store, creates: true)
+    let tally = Tally()
+    let addresses = try Self.addresses(in: path, on: session, tally)
+    let added =
+      addresses
+      .map { address in NewFeed(address, after: spread * Double.random(in: 0..<1)) }
+      .collect(Self.batch)
+      .mapError { $0 as any Error }
+      .flatMap(maxPublishers: .max(4)) { feeds in
+        fleet.add(feeds).map { (feeds.count, $0) }.mapError { $0 as any Error }
+      }
+      .handleEvents(receiveOutput: { [console = session.console] in
+        tally.total += $0.0
+        tally.added += $0.1
+        console.setStatus("\(tally.total) read, \(tally.added) added")
+      })
+      .compactMap { _ -> String? in nil }
+    session.run(added) {
+      $0
+    } ended: { completion in
+      if case .failure(let error) = completion {
+        session.fail("\(error)")
+        session.console.report("\(tally.added) feeds were added; the same command goes on.")
+        return session.end()
+      }
+      var text = "Added \(tally.added) of \(FleetStatusText.count(tally.total, "feed"))"
+      if tally.added < tally.total { text += "; the others were there" }
+      session.print(Array((text + "\n").utf8)) { session.end() }
+      if tally.unusable > 0 {
+        session.console.report(
+          "\(tally.unusable) \(tally.unusable == 1 ? "entry has" : "entries have") no http or https address and "
+            + "\(tally.unusable == 1 ? "is" : "are") left out")
+      }
+    }
+    try session.finish {}
+  }
+
+  final class Tally {
+    var total = 0
+    var added = 0
+    var unusable = 0
+  }
+
+  private static func addresses(
+    in path: String, on session: Session, _ tally: Tally
+  ) throws -> AnyPublisher<URL, any Error> {
+    if path == "-" {
+      return lines(StandardInput.bytes(on: session.loop).mapError { $0 as any Error }.eraseToAnyPublisher(), tally)
+    }
+    guard let handle = FileHandle(forReadingAtPath: path) else { throw ValidationError("There is no file \(path).") }
+    let beginning = (try? handle.read(upToCount: 512)) ?? Data()
+    try? handle.close()
+    if beginning.contains(UInt8(ascii: "<")) {
+      let list = try SubscriptionFile(path: path).read() ?? OPML(title: "")
+      tally.unusable = list.unusableFeeds
+      let addresses = list.subscriptions.map(\.address)
+      return addresses.publisher.setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    }
+    return lines(File(path).bytes(on: session.loop).mapError { $0 as any Error }.eraseToAnyPublisher(), tally)
+  }
+
+  private static func lines(_ bytes: AnyPublisher<Chunk, any Error>, _ tally: Tally) -> AnyPublisher<URL, any Error> {
+    bytes.lines()
+      .mapError { $0 as any Error }
+      .compactMap { line -> URL? in
+        let text = line.trimmingCharacters(in: .whitespaces)
+        guard !text.isEmpty, !text.hasPrefix("#") else { return nil }
+        guard let address = try? FeedAddress.parse(text) else {
+          tally.unusable += 1
+          return nil
+        }
+        return address
+      }
+      .eraseToAnyPublisher()
+  }
+}

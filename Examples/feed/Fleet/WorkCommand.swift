@@ -1,0 +1,138 @@
+import ArgumentParser
+import FeedFleet
+import FeedHTTP
+import FeedRedis
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+
+/// `feed work`: polls the feeds of a fleet, beside any number of others that do.
+struct WorkCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "work",
+    abstract: "Poll the feeds of a fleet, beside any number of other workers.",
+    discussion: """
+      Asks the store for hosts whose time has come, one request to a host at a time in the whole fleet, and writes there \
+      what came of it. A line is printed for each feed that changed. Start as many as are needed, on as many machines; any of them may die: its \
+      hosts are another's after 45 seconds. While the store is away it waits, and loses nothing. Ctrl-C ends what runs, and \
+      then the worker. feed subscriptions import adds feeds; feed fleet status says how it goes.
+      """)
+
+  @OptionGroup var fleet: FleetOptions
+
+  @Option(help: ArgumentHelp("How many requests run at a time.", valueName: "n"))
+  var concurrency = 64
+
+  @Option(
+    help: ArgumentHelp(
+      "How often a feed is asked for at most, such as 15m; \"auto\" goes by how often it changes. (default: 1h)",
+      valueName: "d"), transform: WatchInterval.init(parsing:))
+  var every: WatchInterval?
+
+  @Option(
+    help: ArgumentHelp("How long a host is left alone after a request. (default: 1s)", valueName: "d"),
+    transform: DurationArgument.init(positive:))
+  var gap: DurationArgument?
+
+  @Option(
+    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
+    transform: DurationArgument.init(positive:))
+  var timeout: DurationArgument?
+
+  @Option(
+    help: ArgumentHelp("How long a host is taken for without a sign of life. (default: 45s)", valueName: "d"),
+    transform: DurationArgument.init(positive:))
+  var lease: DurationArgument?
+
+  @Option(help: ArgumentHelp("The name that status shows.", valueName: "text"))
+  var name: String?
+
+  @Option(help: ArgumentHelp("How a changed feed is printed: for people, or one line of JSON.", valueName: "text|json"))
+  var format = OutputFormat.text
+
+  func validate() throws {
+    guard (1...10_000).contains(concurrency) else { throw ValidationError("--concurrency is between 1 and 10000.") }
+    if let name, name.isEmpty || name.contains(where: { $0.isWhitespace }) || name.utf8.count > 100 {
+      throw ValidationError("--name is one word.")
+    }
+    if let lease, lease.duration < .seconds(2) { throw ValidationError("--lease is at least 2s.") }
+  }
+
+  func run() throws {
+    let session = Session(verbose: fleet.verbose)
+    let store = session.fleet(at: fleet.store)
+    let client = ObservedClient(client: CurlHTTPClient(on: session.loop), observer: nil, log: session.log)
+    let worker = FleetWorker(store, client: client, on: session.loop, options: options(store, session))
+    // What runs is completed first.
+    session.stopping = { [unowned session] done in
+      session.console.setStatus("ending what runs…")
+      session.ended = done
+      worker.finish()
+    }
+    session.run(worker) { [format, verbose = fleet.verbose] report in
+      Self.text(of: report, format, all: verbose)
+    } ended: { _ in
+      session.keep(
+        store.leave(worker.name).sink { _ in
+          session.end()
+        } receiveValue: { _ in
+        })
+    }
+    // A store that cannot be used at all is an error, and not waited for.
+    session.keep(
+      store.open().sink { completion in
+        guard case .failure(let error) = completion, !error.isTemporary else { return }
+        session.fail("\(error)")
+        session.end()
+      } receiveValue: { _ in
+      })
+    try session.finish {}
+  }
+
+  private func options(_ store: RedisFleet, _ session: Session) -> FleetWorker.Options {
+    var options = FleetWorker.Options()
+    options.concurrency = concurrency
+    if let every { options.interval = every.duration }
+    if let gap { options.gap = gap.duration }
+    if let timeout { options.load.timeout = timeout.duration }
+    if let lease { options.lease = lease.duration }
+    if let name { options.name = name }
+    options.report = Self.reporter(session)
+    let (name, console) = (options.name, session.console)
+    options.beat = { counts in
+      console.setStatus(
+        "\(counts["polls"] ?? 0) polls, \(counts["failures"] ?? 0) failed, \(counts["running"] ?? 0) running")
+      return store.beat(name, about: counts)
+    }
+    return options
+  }
+
+  /// Reports a failure of the store when it is another one, and when it is over.
+  private static func reporter(_ session: Session) -> (FleetError?) -> Void {
+    var last: String?
+    return { [console = session.console] error in
+      let text = error?.description
+      defer { last = text }
+      guard text != last else { return }
+      if let text { console.warn(text) } else { console.report("The store is back.") }
+    }
+  }
+
+  private static func text(of report: FleetWorker.Report, _ format: OutputFormat, all: Bool) -> String {
+    guard report.outcome == .changed || all else { return "" }
+    let outcome = report.verdict == .lost ? "lost" : report.outcome.rawValue
+    switch format {
+    case .json:
+      let members = [
+        "\"url\":\(FeedJSON.quoted(report.address.shown))", "\"outcome\":\(FeedJSON.quoted(outcome))",
+        "\"what\":\(FeedJSON.quoted(report.decision?.outcome ?? ""))",
+        "\"due\":\(report.decision?.due.map { FeedJSON.quoted($0.stamp) } ?? "null")",
+      ]
+      return "{\(members.joined(separator: ","))}\n"
+    case .text:
+      let what = (report.decision?.outcome ?? "").printable(limit: 200)
+      return "\(outcome)  \(report.address.shown)  \(what)\n"
+    }
+  }
+}

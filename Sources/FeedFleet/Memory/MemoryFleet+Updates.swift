@@ -1,0 +1,54 @@
+public import FeedStream
+
+extension MemoryFleet: UpdateLog {
+  func note(_ update: FeedUpdate) -> UpdateCursor {
+    state.last += 1
+    state.log.append((state.last, update))
+    return UpdateCursor("\(state.last)")
+  }
+
+  /// Forgets the oldest updates but so many.
+  public func trim(to count: Int) { state.log.removeFirst(max(0, state.log.count - count)) }
+
+  public func append(_ update: FeedUpdate) -> AnyPublisher<UpdateCursor, FleetError> {
+    call { [self] in note(update) }
+  }
+
+  public func end() -> AnyPublisher<UpdateCursor, FleetError> {
+    call { [self] in UpdateCursor("\(state.last)") }
+  }
+
+  public func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError> {
+    call { [self] in
+      guard let number = Int(cursor.description) else { return false }
+      return number == state.last || state.log.contains { $0.cursor == number }
+    }
+  }
+
+  public func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError> {
+    let reader = MemoryReader(Int(cursor.description) ?? 0)
+    return Publishers.using { [self] in
+      watchers[ObjectIdentifier(reader)] = { [self] in scheduler.schedule { [self] in feed(reader) } }
+      return reader
+    } dispose: { [self] (reader: MemoryReader) in
+      watchers[ObjectIdentifier(reader)] = nil
+    } publisher: { [self] (reader: MemoryReader) in
+      scheduler.schedule { [self] in feed(reader) }
+      return reader.subject.buffer(size: .max, prefetch: .keepFull, whenFull: .dropNewest)
+    }
+    .eraseToAnyPublisher()
+  }
+
+  private func feed(_ reader: MemoryReader) {
+    for (number, update) in state.log where number > reader.last {
+      reader.last = number
+      reader.subject.send(LoggedUpdate(cursor: UpdateCursor("\(number)"), update: update))
+    }
+  }
+}
+
+private final class MemoryReader {
+  let subject = PassthroughSubject<LoggedUpdate, FleetError>()
+  var last: Int
+  init(_ last: Int) { self.last = last }
+}

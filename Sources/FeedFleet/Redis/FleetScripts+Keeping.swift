@@ -1,0 +1,134 @@
+import FeedRedis
+
+/// What is not done for each poll.
+extension FleetScripts {
+  /// Arguments: host, address and delay of each feed.
+  static let add = script(
+    "add",
+    """
+    local added = 0
+    local known = {}
+    for i = 1, #ARGV, 3 do
+      local h, a = ARGV[i], ARGV[i + 1]
+      -- A host that was asked a moment ago keeps its gap.
+      if known[h] == nil then known[h] = redis.call('EXISTS', p .. 'h:' .. h) * 1000 end
+      if not redis.call('ZSCORE', p .. 'h:' .. h, a) and redis.call('HEXISTS', p .. 'f:' .. a, 'q') == 0 then
+        redis.call('ZADD', p .. 'h:' .. h, whole(now + math.max(known[h], ARGV[i + 2])), a)
+        if redis.call('HEXISTS', p .. 'leases', h) == 0 then open(h, 0) end
+        added = added + 1
+      end
+    end
+    if added > 0 then redis.call('HINCRBY', p .. 'meta', 'feeds', added) end
+    return added
+    """)
+
+  /// Arguments: host, address.
+  static let remove = script(
+    "remove",
+    """
+    local f = p .. 'f:' .. ARGV[2]
+    local h = redis.call('HGET', f, 'q') or ARGV[1]
+    redis.call('DEL', f)
+    if redis.call('ZREM', p .. 'h:' .. h, ARGV[2]) == 0 then return 0 end
+    if redis.call('HEXISTS', p .. 'leases', h) == 0 then open(h, 0) end
+    redis.call('HINCRBY', p .. 'meta', 'feeds', -1)
+    return 1
+    """)
+
+  /// Arguments: host, milliseconds or nothing, reason.
+  static let pause = script(
+    "pause",
+    """
+    local till = '\(never)'
+    if ARGV[2] ~= '' then till = whole(now + ARGV[2]) end
+    redis.call('ZADD', p .. 'pauses', till, ARGV[1])
+    redis.call('HSET', p .. 'reasons', ARGV[1], ARGV[3])
+    if redis.call('HEXISTS', p .. 'leases', ARGV[1]) == 0 then open(ARGV[1], 0) end
+    return redis.call('EXISTS', p .. 'h:' .. ARGV[1])
+    """)
+
+  /// Arguments: host.
+  static let resume = script(
+    "resume",
+    """
+    redis.call('HDEL', p .. 'reasons', ARGV[1])
+    if redis.call('ZREM', p .. 'pauses', ARGV[1]) == 0 then return 0 end
+    if redis.call('HEXISTS', p .. 'leases', ARGV[1]) == 0 then open(ARGV[1], now) end
+    return 1
+    """)
+
+  /// Arguments: worker, what there is to know of it.
+  static let beat = script(
+    "beat",
+    """
+    redis.call('ZADD', p .. 'workers', whole(now), ARGV[1])
+    redis.call('HSET', p .. 'about', ARGV[1], ARGV[2])
+    for _, w in ipairs(redis.call('ZRANGEBYSCORE', p .. 'workers', '-inf', whole(now - 600000))) do
+      redis.call('ZREM', p .. 'workers', w)
+      redis.call('HDEL', p .. 'about', w)
+    end
+    return 1
+    """)
+
+  /// Arguments: worker.
+  static let leave = script(
+    "leave",
+    """
+    redis.call('HDEL', p .. 'about', ARGV[1])
+    return redis.call('ZREM', p .. 'workers', ARGV[1])
+    """)
+
+  /// Arguments: how many hosts are looked at.
+  static let status = RedisScript(
+    "status",
+    reading + beginning + guarding + """
+      local most = tonumber(ARGV[1])
+      local due, oldest, looked = 0, '', 0
+      for _, h in ipairs(redis.call('ZRANGEBYSCORE', p .. 'hosts', '-inf', whole(now), 'LIMIT', 0, most)) do
+        due = due + redis.call('ZCOUNT', p .. 'h:' .. h, '-inf', whole(now))
+        local first = redis.call('ZRANGE', p .. 'h:' .. h, 0, 0, 'WITHSCORES')
+        if first[2] and (oldest == '' or tonumber(first[2]) < tonumber(oldest)) then oldest = first[2] end
+        looked = looked + 1
+      end
+      local paused = {}
+      for i, h in ipairs(redis.call('ZRANGEBYSCORE', p .. 'pauses', '(' .. whole(now), '+inf', 'LIMIT', 0, most)) do
+        paused[i] = {h, redis.call('ZSCORE', p .. 'pauses', h), redis.call('HGET', p .. 'reasons', h) or ''}
+      end
+      local minute = math.floor(now / 60000)
+      local next = redis.call('ZRANGEBYSCORE', p .. 'hosts', '(' .. whole(now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+      return {
+        whole(now), redis.call('HGET', p .. 'meta', 'feeds'), redis.call('ZCARD', p .. 'hosts'),
+        redis.call('ZCOUNT', p .. 'hosts', '-inf', whole(now)), due, oldest, redis.call('HLEN', p .. 'leases'),
+        redis.call('ZCOUNT', p .. 'pauses', '(' .. whole(now), '+inf'), paused,
+        redis.call('ZRANGE', p .. 'workers', 0, -1, 'WITHSCORES'), redis.call('HGETALL', p .. 'about'),
+        redis.call('HGETALL', p .. 'leases'),
+        redis.call('HGETALL', p .. 's:' .. whole(minute - 1)), redis.call('HGETALL', p .. 's:' .. whole(minute)),
+        redis.call('XLEN', p .. 'updates'), next[2] or '', looked
+      }
+      """)
+
+  /// Writes a feed as a store does, if it still is as it was read. Arguments: address, the version and record that were read,
+  /// the new ones, images or nothing, how long the log keeps, 1 if there is an update.
+  static let replace = script(
+    "replace",
+    """
+    local f = p .. 'f:' .. ARGV[1]
+    local there = redis.call('HMGET', f, 'v', 'm')
+    if (there[1] or '') ~= ARGV[2] or (there[2] or '') ~= ARGV[3] then return 0 end
+    redis.call('HSET', f, 'v', ARGV[4], 'm', ARGV[5])
+    if ARGV[6] ~= '' then redis.call('HSET', f, 'd', ARGV[6]) end
+    if ARGV[8] == '1' then
+      redis.call('XADD', p .. 'updates', 'MINID', '~', whole(now - ARGV[7]), '*', 'a', ARGV[1], 'v', ARGV[4])
+    end
+    return 1
+    """)
+
+  /// Deletes what is saved of a feed, if it still is as it was read. Arguments: address, version, record.
+  static let forget = script(
+    "forget",
+    """
+    local f = p .. 'f:' .. ARGV[1]
+    if (redis.call('HGET', f, 'v') or '') ~= ARGV[2] then return 0 end
+    return redis.call('HDEL', f, 'v', 'm', 'd')
+    """)
+}

@@ -1,0 +1,226 @@
+public import FeedRedis
+public import FeedStream
+public import Foundation
+import ImageFeed
+
+/// A fleet's work, updates and feeds in one database of a Redis or Valkey server.
+///
+/// Nothing happens on creation. The first call looks what the database is: one that holds another program's keys, or
+/// another schema, is refused and never written. Lives on its scheduler's thread.
+public final class RedisFleet {
+  /// How long the log of updates keeps what gateways may have missed: an hour.
+  public static let logDuration = Duration.seconds(3600)
+  static let prefix = "fs{0}:"
+
+  public let client: RedisClient
+  /// Makes an empty database a fleet's.
+  private let creates: Bool
+  private var isOpen = false
+  let logDuration: Duration
+
+  /// - Parameters:
+  ///   - creates: begins a fleet in an empty database: for commands that add feeds.
+  ///   - keeping: how long the log keeps updates.
+  public init(_ client: RedisClient, creates: Bool = false, keeping logDuration: Duration = RedisFleet.logDuration) {
+    self.client = client
+    self.creates = creates
+    self.logDuration = logDuration
+  }
+
+  var place: String { "\(client.address)" }
+
+  /// Runs a script on a database that is known to be a fleet's.
+  func run(_ script: RedisScript, _ arguments: [RedisArgument] = []) -> AnyPublisher<RedisValue, FleetError> {
+    let run = client.run(script, keys: [Self.prefix], arguments)
+      .mapError { [self] in failure($0) }
+    guard !isOpen else { return run.eraseToAnyPublisher() }
+    return open().flatMap { _ in run }.eraseToAnyPublisher()
+  }
+
+  /// Sends commands to a database that is known to be a fleet's.
+  func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], FleetError> {
+    let replies = client.send(commands).mapError { [self] in failure($0) }
+    guard !isOpen else { return replies.eraseToAnyPublisher() }
+    return open().flatMap { _ in replies }.eraseToAnyPublisher()
+  }
+
+  /// Looks what the database is, and makes it a fleet's if it is empty and that is wanted.
+  public func open() -> AnyPublisher<Void, FleetError> {
+    client.run(FleetScripts.look, keys: [Self.prefix])
+      .mapError { [self] in failure($0) }
+      .flatMap { [self] reply -> AnyPublisher<Void, FleetError> in
+        let parts = reply.elements ?? []
+        let number = Int(parts.last?.integer ?? 0)
+        func fail(_ error: FleetError) -> AnyPublisher<Void, FleetError> { Fail(error: error).eraseToAnyPublisher() }
+        switch parts.first?.text {
+        case "open" where number == FleetScripts.schema:
+          isOpen = true
+          return Just(()).setFailureType(to: FleetError.self).eraseToAnyPublisher()
+        case "open" where number > FleetScripts.schema: return fail(.newerSchema(place, number))
+        case "open": return fail(.olderSchema(place, number))
+        case "empty" where creates:
+          // Looks again: another one may have begun meanwhile, and creates nothing twice.
+          return client.run(FleetScripts.begin, keys: [Self.prefix])
+            .mapError { [self] in failure($0) }
+            .flatMap { [self] _ in open() }
+            .eraseToAnyPublisher()
+        case "empty": return fail(.noFeeds(place))
+        default: return fail(.foreign(place, keys: number))
+        }
+      }
+      .eraseToAnyPublisher()
+  }
+
+  func failure(_ error: RedisError) -> FleetError {
+    // It was emptied, or is another one, since it was looked at.
+    if let refusal = error.refusal, refusal.code == "NOFLEET" || refusal.message.contains("NOFLEET") {
+      isOpen = false
+      return .noFeeds(place)
+    }
+    return .redis(error)
+  }
+
+  func key(_ name: String) -> String { Self.prefix + name }
+}
+
+extension RedisFleet: WorkQueue {
+  public func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError> {
+    run(
+      FleetScripts.claim,
+      [RedisArgument(wish.count), .milliseconds(wish.lease), RedisArgument(wish.nonce), RedisArgument(wish.worker)]
+    )
+    .map { reply in
+      let parts = reply.elements ?? []
+      let leases = (parts.last?.elements ?? []).compactMap { Self.lease($0) }
+      return WorkGrant(leases: leases, now: parts.first?.date ?? Date(), next: parts.count > 1 ? parts[1].date : nil)
+    }
+    .eraseToAnyPublisher()
+  }
+
+  private static func lease(_ value: RedisValue) -> WorkLease? {
+    guard let parts = value.elements, parts.count == 6, let host = parts[0].text, let nonce = parts[1].text,
+      let address = parts[2].text.flatMap({ URL(string: $0) }), let due = parts[3].date
+    else { return nil }
+    // A record that makes no sense is none: the feed is asked for as if for the first time.
+    let record =
+      parts[5].text.flatMap { FeedRecord($0, of: address) } ?? FeedRecord(health: FeedHealth(address: address))
+    return WorkLease(
+      host: host, nonce: nonce, address: address, due: due, version: parts[4].version, record: record)
+  }
+
+  public func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError> {
+    run(FleetScripts.extend, [RedisArgument(lease.host), RedisArgument(lease.nonce), .milliseconds(duration)])
+      .map { $0.integer == 1 }.eraseToAnyPublisher()
+  }
+
+  public func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError> {
+    let lease = completion.lease
+    return run(
+      FleetScripts.complete,
+      [
+        RedisArgument(lease.host), RedisArgument(lease.nonce), RedisArgument(lease.address.absoluteString),
+        RedisArgument(completion.due.map { "\($0.milliseconds)" } ?? "\(FleetScripts.never)"),
+        .milliseconds(completion.gap), RedisArgument(completion.pausedUntil.map { "\($0.milliseconds)" } ?? ""),
+        RedisArgument(completion.reason), RedisArgument(completion.record.text),
+        RedisArgument(lease.version?.description ?? ""), RedisArgument(completion.version?.description ?? ""),
+        completion.document.map { RedisArgument($0) } ?? "", RedisArgument(completion.outcome.rawValue),
+        .milliseconds(logDuration), RedisArgument(completion.host),
+      ]
+    )
+    .map { reply in
+      let parts = reply.elements?.map { $0.text ?? "" } ?? []
+      switch parts.first {
+      case "accepted": return .accepted(parts.last.flatMap { $0.isEmpty ? nil : UpdateCursor($0) })
+      case "superseded": return .superseded
+      default: return .lost
+      }
+    }
+    .eraseToAnyPublisher()
+  }
+
+  public func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError> {
+    let arguments = feeds.flatMap { feed -> [RedisArgument] in
+      [
+        RedisArgument(feed.address.pollingHost), RedisArgument(feed.address.absoluteString),
+        .milliseconds(feed.delay),
+      ]
+    }
+    return run(FleetScripts.add, arguments).map { Int($0.integer ?? 0) }.eraseToAnyPublisher()
+  }
+
+  public func remove(_ address: URL) -> AnyPublisher<Bool, FleetError> {
+    run(FleetScripts.remove, [RedisArgument(address.pollingHost), RedisArgument(address.absoluteString)])
+      .map { $0.integer == 1 }.eraseToAnyPublisher()
+  }
+
+  public func pause(
+    _ host: String, for duration: Duration?, because reason: String
+  ) -> AnyPublisher<Void, FleetError> {
+    run(FleetScripts.pause, [RedisArgument(host), duration.map { .milliseconds($0) } ?? "", RedisArgument(reason)])
+      .map { _ in }.eraseToAnyPublisher()
+  }
+
+  public func resume(_ host: String) -> AnyPublisher<Bool, FleetError> {
+    run(FleetScripts.resume, [RedisArgument(host)]).map { $0.integer == 1 }.eraseToAnyPublisher()
+  }
+}
+
+extension RedisFleet: UpdateLog {
+  public func append(_ update: FeedUpdate) -> AnyPublisher<UpdateCursor, FleetError> {
+    send([
+      RedisCommand(
+        "XADD", RedisArgument(key("updates")), "*", "a", RedisArgument(update.address.absoluteString), "v",
+        RedisArgument("\(update.version)"))
+    ])
+    .tryMap { [self] in
+      if case .error(let refusal) = $0[0] { throw failure(.refused(client.address, refusal)) }
+      return UpdateCursor($0[0].text ?? "0-0")
+    }
+    .mapError { $0 as! FleetError }
+    .eraseToAnyPublisher()
+  }
+
+  public func end() -> AnyPublisher<UpdateCursor, FleetError> {
+    send([RedisCommand("XINFO", "STREAM", RedisArgument(key("updates")))])
+      // There is no stream before the first update.
+      .map { UpdateCursor($0[0]["last-generated-id"]?.text ?? "0-0") }
+      .eraseToAnyPublisher()
+  }
+
+  public func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError> {
+    let (name, id) = (RedisArgument(key("updates")), RedisArgument(cursor.description))
+    return send([RedisCommand("XINFO", "STREAM", name), RedisCommand("XRANGE", name, id, id)])
+      .map { replies in
+        // The entry itself is there, or nothing was written after it.
+        replies[1].elements?.isEmpty == false
+          || (replies[0]["last-generated-id"]?.text ?? "0-0") == cursor.description
+      }
+      .eraseToAnyPublisher()
+  }
+
+  public func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError> {
+    client.entries(of: key("updates"), after: cursor.description)
+      .mapError { [self] in failure($0) }
+      .compactMap { entry in
+        guard let address = entry["a"]?.text.flatMap({ URL(string: $0) }), let version = entry["v"]?.version else {
+          return nil
+        }
+        return LoggedUpdate(cursor: UpdateCursor(entry.id), update: FeedUpdate(address: address, version: version))
+      }
+      .eraseToAnyPublisher()
+  }
+}
+
+extension RedisArgument {
+  static func milliseconds(_ duration: Duration) -> RedisArgument { RedisArgument(Int(duration / .milliseconds(1))) }
+}
+
+extension RedisValue {
+  /// Milliseconds since 1970.
+  var date: Date? {
+    guard let number = integer, number < FleetScripts.never else { return nil }
+    return Date(milliseconds: number)
+  }
+
+  var version: FeedVersion? { integer.map { FeedVersion(microseconds: $0) } }
+}

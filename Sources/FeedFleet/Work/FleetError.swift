@@ -1,0 +1,52 @@
+public import FeedRedis
+public import ImageFeed
+
+/// The reason why an engine did not do what it was asked to.
+public enum FleetError: Error, Hashable, Sendable {
+  case redis(RedisError)
+  case file(FeedStoreError)
+  /// There is nothing in it: nobody has added a feed, or it was emptied.
+  case noFeeds(String)
+  /// It is another program's: so many keys, and none of ours.
+  case foreign(String, keys: Int)
+  /// A newer version of this program wrote it.
+  case newerSchema(String, Int)
+  /// An older version wrote it, and this one does not read that.
+  case olderSchema(String, Int)
+  /// What is there makes no sense.
+  case damaged(String, String)
+}
+
+extension FleetError {
+  /// True when the same may succeed later, without anybody's doing.
+  public var isTemporary: Bool {
+    switch self {
+    case .redis(let error): error.isTemporary
+    case .file(let error): error.cause == .busy
+    // It may have been emptied by mistake, and somebody puts it back.
+    case .noFeeds: true
+    case .foreign, .newerSchema, .olderSchema, .damaged: false
+    }
+  }
+}
+
+extension FleetError: CustomStringConvertible {
+  /// One sentence about the failure and one about the remedy.
+  public var description: String {
+    switch self {
+    case .redis(let error): "\(error)"
+    case .file(let error): "\(error)"
+    case .noFeeds(let place):
+      "There are no feeds in \(place). feed subscriptions import FILE --store \(place) adds some."
+    case .foreign(let place, let keys):
+      "\(place) holds \(keys) \(keys == 1 ? "key" : "keys") of another program and no feeds, and is left alone. Choose "
+        + "another database, such as the same address with /1 at its end."
+    case .newerSchema(let place, let version):
+      "A newer version of this program wrote \(place) (schema \(version)). Update this one, or choose another database."
+    case .olderSchema(let place, let version):
+      "An older version of this program wrote \(place) (schema \(version)), and it is left alone. Begin in another database, "
+        + "and copy the list with feed subscriptions."
+    case .damaged(let place, let what): "\(what) in \(place) is damaged."
+    }
+  }
+}

@@ -1,0 +1,184 @@
+public import FeedStream
+public import Foundation
+import ImageFeed
+
+/// What is to be asked for when, for any number of workers on any number of machines: the port between workers and an engine.
+///
+/// The unit of a lease is the **host**: politeness is per host, so that no two workers ask one at a time. A lease is a
+/// random nonce and a time, by the engine's clock, after which the host is anybody's: a worker that dies needs no burial. Each call
+/// is atomic. Lives on one thread, as streams do; its publishers do their work when they are subscribed to.
+public protocol WorkQueue: AnyObject {
+  /// Hands out hosts whose time has come, the latest first come first, each with its feed that is due first.
+  ///
+  /// **Demand:** asked at the subscription; one grant, which may hold no lease. **Failure:** ``FleetError``; hosts that were
+  /// granted in a reply that was lost come back when their lease is over. **Cancellation:** likewise.
+  func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError>
+
+  /// Keeps a host for longer, from now on.
+  ///
+  /// - Returns: false when it is another worker's by now: what is being done is to be given up.
+  func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError>
+
+  /// Ends a lease with what came of it, all in one step: the feed is written over the version that the lease saw, or an
+  /// older one, the update is appended to the log, the next due time is set, the host is free.
+  ///
+  /// The same completion may be given again when its reply was lost.
+  func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError>
+
+  /// Adds feeds, due at the time that comes with them, by the engine's clock from now on.
+  ///
+  /// - Returns: how many there were not before.
+  func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError>
+
+  /// Removes a feed, and what is saved of it.
+  ///
+  /// - Returns: false when there was none.
+  func remove(_ address: URL) -> AnyPublisher<Bool, FleetError>
+
+  /// Leaves a host alone for so long, for all workers; `nil` until ``resume(_:)``. A request that runs is not ended.
+  func pause(_ host: String, for duration: Duration?, because reason: String) -> AnyPublisher<Void, FleetError>
+
+  /// Ends the pause of a host.
+  ///
+  /// - Returns: false when it had none.
+  func resume(_ host: String) -> AnyPublisher<Bool, FleetError>
+}
+
+/// A worker's wish for hosts.
+public struct WorkClaim: Hashable, Sendable {
+  /// Whose name the lease has.
+  public var worker: String
+  /// How many at most.
+  public var count: Int
+  public var lease: Duration
+  /// Begins the nonces: random, never used before.
+  public var nonce: String
+
+  public init(worker: String, count: Int, lease: Duration, nonce: String = WorkClaim.randomNonce()) {
+    precondition(count > 0, "WorkClaim(count: \(count)): nothing is wanted; use 1 or more")
+    self.worker = worker
+    self.count = count
+    self.lease = lease
+    self.nonce = nonce
+  }
+
+  /// 64 random bits. A counter would do worse: a failover sets it back, and the same number is handed out again.
+  public static func randomNonce() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
+}
+
+/// The answer to a ``WorkClaim``.
+public struct WorkGrant: Hashable, Sendable {
+  public var leases: [WorkLease]
+  /// The engine's clock.
+  public var now: Date
+  /// When the next host's time comes; `nil` when there is none.
+  public var next: Date?
+
+  public init(leases: [WorkLease], now: Date, next: Date?) {
+    self.leases = leases
+    self.now = now
+    self.next = next
+  }
+}
+
+/// The right to ask one host for one feed.
+public struct WorkLease: Hashable, Sendable {
+  public var host: String
+  public var nonce: String
+  public var address: URL
+  /// When it was due.
+  public var due: Date
+  /// The time that the saved feed was asked for at; `nil` when there is none.
+  public var version: FeedVersion?
+  /// What is known of the feed.
+  public var record: FeedRecord
+
+  public init(host: String, nonce: String, address: URL, due: Date, version: FeedVersion?, record: FeedRecord) {
+    self.host = host
+    self.nonce = nonce
+    self.address = address
+    self.due = due
+    self.version = version
+    self.record = record
+  }
+}
+
+/// When a saved feed was asked for, in microseconds since 1970: a later one is never replaced by an earlier.
+public struct FeedVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
+  public var microseconds: Int64
+
+  public init(microseconds: Int64) { self.microseconds = microseconds }
+  public init(_ date: Date) { microseconds = Int64((date.timeIntervalSince1970 * 1e6).rounded()) }
+
+  public var date: Date { Date(timeIntervalSince1970: Double(microseconds) / 1e6) }
+  public var description: String { "\(microseconds)" }
+  public static func < (a: FeedVersion, b: FeedVersion) -> Bool { a.microseconds < b.microseconds }
+}
+
+/// What came of a lease.
+public struct WorkCompletion: Hashable, Sendable {
+  public enum Outcome: String, Hashable, Sendable, CaseIterable {
+    case changed, unchanged, failed
+    /// It was not asked for after all: it was to be asked for whole, and was within a day.
+    case postponed
+  }
+
+  public var lease: WorkLease
+  public var worker: String
+  public var outcome: Outcome
+  public var record: FeedRecord
+  /// The feed's new version; `nil` when nothing came that is to be saved.
+  public var version: FeedVersion?
+  /// Its images as bytes, when they differ from the saved ones.
+  public var document: Chunk?
+  /// When it is due next; `nil` for never by itself.
+  public var due: Date?
+  /// The host that it is asked of from now on.
+  public var host: String
+  /// How long the host is left alone after this request.
+  public var gap: Duration
+  /// The end of the pause that the host asked for.
+  public var pausedUntil: Date?
+  /// The reason for that.
+  public var reason: String
+
+  public init(
+    lease: WorkLease, worker: String, outcome: Outcome, record: FeedRecord, version: FeedVersion? = nil,
+    document: Chunk? = nil, due: Date?, host: String? = nil, gap: Duration = .seconds(1), pausedUntil: Date? = nil,
+    reason: String = ""
+  ) {
+    self.lease = lease
+    self.worker = worker
+    self.outcome = outcome
+    self.record = record
+    self.version = version
+    self.document = document
+    self.due = due
+    self.host = host ?? lease.host
+    self.gap = gap
+    self.pausedUntil = pausedUntil
+    self.reason = reason
+  }
+}
+
+/// What an engine made of a ``WorkCompletion``.
+public enum WorkVerdict: Hashable, Sendable {
+  /// It is done; with the place of the update in the log, if the feed changed.
+  case accepted(UpdateCursor?)
+  /// A later version was there and stays; the due time is set, and the host is free.
+  case superseded
+  /// The lease is over and the host another worker's, or the feed was removed: nothing was written.
+  case lost
+}
+
+/// A feed to be added.
+public struct NewFeed: Hashable, Sendable {
+  public var address: URL
+  /// How long until it is due for the first time.
+  public var delay: Duration
+
+  public init(_ address: URL, after delay: Duration = .zero) {
+    self.address = address
+    self.delay = delay
+  }
+}

@@ -1,0 +1,103 @@
+public import FeedHTTP
+public import FeedStream
+public import Foundation
+public import ImageFeed
+
+/// Polls what a ``WorkQueue`` hands out, beside any number of other workers.
+///
+///     let fleet = RedisFleet(RedisClient(address, on: loop))
+///     let worker = FleetWorker(fleet, client: CurlHTTPClient(on: loop), on: loop)
+///     let subscription = worker.sink { print($0.address, $0.outcome) }
+///
+/// Each poll is one of ``ImageFeed/FeedPoller``'s, with the same rules; what came of it is completed with the engine in one step.
+/// While the engine is away, polls that run are ended, and what came of them is offered until their hosts are another worker's;
+/// nothing is claimed, and attempts are further and further apart.
+///
+/// Delivers a report of each poll. **Demand:** a host is claimed only when a report is wanted. **Failure:** none: what fails
+/// is reported (``Options/report``). Finishes after ``finish()``, when everything that runs has been completed.
+/// **Cancellation:** closes the requests that run; their hosts come back when the leases are over.
+public final class FleetWorker {
+  /// What may be chosen; each has a default.
+  public struct Options {
+    /// The name that status shows. The machine's, with the process' number, by default.
+    public var name = FleetWorker.defaultName()
+    /// How many requests run at a time. 64 by default.
+    public var concurrency = 64
+    /// How long a host is taken for; kept for longer while a request runs. 45 seconds by default.
+    public var lease: Duration = .seconds(45)
+    /// How long a host is left alone after a request. A second by default.
+    public var gap: Duration = .seconds(1)
+    /// How often a feed is asked for at most; `nil` adapts to how often it changes. An hour by default.
+    public var interval: Duration? = PolledAddress.defaultInterval
+    /// How long it sleeps at most when nothing is due: something may have been added. A second by default.
+    public var longestSleep: Duration = .seconds(1)
+    /// The pause after a failure of the engine, doubled by each further one, and the longest. Half a second and ten by default.
+    public var pauses: ClosedRange<Duration> = .milliseconds(500)...(.seconds(10))
+    /// How feeds are loaded.
+    public var load = FeedLoader.Options()
+    /// The wall clock; only its pace counts, the time is the engine's.
+    public var now: @Sendable () -> Date = { Date() }
+    /// Determines how due times are spread. The system's choice by default.
+    public var seed = UInt64.random(in: 0 ... .max)
+    /// Is given a failure of the engine, and `nil` when it is well again. Does nothing by default.
+    public var report: (FleetError?) -> Void = { _ in }
+    /// Notes that this worker lives, and is given how it is doing, every five seconds; `nil` for nobody.
+    public var beat: (([String: Int]) -> AnyPublisher<Void, FleetError>)?
+
+    public init() {}
+  }
+
+  /// One poll.
+  public struct Report: Hashable, Sendable {
+    public var address: URL
+    public var host: String
+    public var outcome: WorkCompletion.Outcome
+    public var verdict: WorkVerdict
+    /// How long after its due time, and after its host was free, it was claimed.
+    public var lateness: Duration
+    public var decision: PollDecision?
+  }
+
+  let queue: any WorkQueue
+  let client: any HTTPClient
+  let scheduler: any LoopScheduler
+  let options: Options
+  /// The name that status shows.
+  public var name: String { options.name }
+  private weak var run: WorkingRun?
+
+  /// - Parameter scheduler: an event loop, or virtual time in a test.
+  public init(
+    _ queue: any WorkQueue, client: any HTTPClient, on scheduler: any LoopScheduler, options: Options = Options()
+  ) {
+    precondition(options.concurrency > 0, "FleetWorker: no request may run; allow one or more")
+    self.queue = queue
+    self.client = client
+    self.scheduler = scheduler
+    self.options = options
+  }
+
+  /// Claims nothing more, and finishes when what runs is completed. When the engine is away, that is not waited for longer than
+  /// ten seconds.
+  public func finish() { run?.drain() }
+
+  public static func defaultName() -> String {
+    let host = ProcessInfo.processInfo.hostName.prefix { $0 != "." && !$0.isWhitespace }.prefix(40)
+    return "\(host)-\(ProcessInfo.processInfo.processIdentifier)-\(UInt16.random(in: 0 ... .max))"
+  }
+}
+
+extension FleetWorker: Publisher {
+  public typealias Output = Report
+  public typealias Failure = Never
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Report, S.Failure == Never {
+    let run = WorkingRun(self) {
+      subscriber.receive($0)
+    } finish: {
+      subscriber.receive(completion: .finished)
+    }
+    self.run = run
+    subscriber.receive(subscription: run)
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+
+extension FeedImages {
+  /// The images as bytes that another machine can read: what a store keeps that has no tables.
+  ///
+  /// A version, the digest of the images, the images, and the title. Numbers are little-endian.
+  package var bytes: [UInt8] {
+    var body: [UInt8] = []
+    body.reserveCapacity(storage.texts.count + count * 40 + 4)
+    body.append(UInt32(count))
+    for index in indices {
+      withTexts(at: index) { texts in
+        withUnsafeBytes(of: texts.id.uuid.uuid) { body.append(contentsOf: $0) }
+        body.append(texts.id.number)
+        body.append(texts.published ?? Record.undated)
+        for text in [texts.description, texts.location, texts.address] {
+          body.append(text.map { UInt32($0.count) } ?? .max)
+          if let text { body.append(contentsOf: text) }
+        }
+      }
+    }
+    var bytes: [UInt8] = [Self.bytesVersion]
+    bytes.append(BodyDigest(body).value)
+    bytes.append(contentsOf: body)
+    bytes.append(contentsOf: (title ?? "").utf8)
+    return bytes
+  }
+
+  private static var bytesVersion: UInt8 { 1 }
+
+  /// The digest in ``bytes``: equal for the same images, whatever their title.
+  package static func digest(in bytes: some Collection<UInt8>) -> UInt64? {
+    guard bytes.count >= 9, bytes.first == bytesVersion else { return nil }
+    return bytes.dropFirst().prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Reads what ``bytes`` wrote.
+  ///
+  /// - Returns: `nil` for anything else: bytes are missing, or are not those that were written.
+  package init?(bytes: UnsafeRawBufferPointer) {
+    guard let digest = Self.digest(in: bytes) else { return nil }
+    var reader = BytesReader(bytes: UnsafeRawBufferPointer(rebasing: bytes[9...]))
+    guard let count: UInt32 = reader.number(), count <= bytes.count / 40 else { return nil }
+    var builder = Builder(count: Int(count))
+    for _ in 0..<count {
+      guard let uuid = reader.take(16), let number: UInt32 = reader.number(), let published: Int64 = reader.number(),
+        let description = reader.text(), let location = reader.text(), let address = reader.text()?.text,
+        let address = WebAddress(address)
+      else { return nil }
+      builder.append(
+        FeedImage(
+          id: FeedImage.ID(UUID(uuid: uuid.loadUnaligned(as: uuid_t.self)), number: number),
+          description: description.text, location: location.text, address: address,
+          published: published == Record.undated ? nil : published))
+    }
+    guard BodyDigest(bytes[9..<(9 + reader.position)]).value == digest else { return nil }
+    let title = String(decoding: bytes[(9 + reader.position)...], as: UTF8.self)
+    if !title.isEmpty { builder.title = title }
+    self = builder.finish()
+  }
+}
+
+private struct BytesReader {
+  struct Text { let text: String? }
+
+  let bytes: UnsafeRawBufferPointer
+  var position = 0
+
+  mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
+    guard count <= bytes.count - position else { return nil }
+    defer { position += count }
+    return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
+  }
+
+  mutating func number<Number: FixedWidthInteger>() -> Number? {
+    take(Number.bitWidth / 8).map { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
+  }
+
+  mutating func text() -> Text? {
+    guard let count: UInt32 = number() else { return nil }
+    guard count != .max else { return Text(text: nil) }
+    return take(Int(count)).map { Text(text: String(decoding: $0, as: UTF8.self)) }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(_ number: some FixedWidthInteger) {
+    Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+  }
+}

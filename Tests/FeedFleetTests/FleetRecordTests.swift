@@ -1,0 +1,57 @@
+import FeedFleet
+import FeedFormats
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+@Suite(.settled) struct FleetRecordTests {
+  @Test func `a record is the same after it was written and read`() throws {
+    let address = URL(feed: 1)
+    var health = FeedHealth(address: address)
+    (health.due, health.notBefore, health.interval) = (Date(timeIntervalSince1970: 1000.5), .distantFuture, 900)
+    (health.rule, health.reason) = (.retryAfter, "the server \"asks\"\n\u{0}")
+    (health.asked, health.askedForAll) = (Date(timeIntervalSince1970: 1), Date(timeIntervalSince1970: 2))
+    (health.succeeded, health.changed, health.changeInterval) = (nil, Date(timeIntervalSince1970: 3), 12)
+    (health.failures, health.outcome, health.isGone, health.polls) = (3, "status 410", true, 17)
+    health.hints.minutesToLive = 5
+    health.move = .init(to: URL(feed: 2), since: Date(timeIntervalSince1970: 4), isBelieved: true)
+    var record = FeedRecord(health: health)
+    record.validators = FeedValidators(
+      etag: "W/\"x\"", lastModified: "Mon", source: URL(feed: 3), digest: BodyDigest(value: .max),
+      wholeAsked: Date(timeIntervalSince1970: 5))
+    (record.imageCount, record.digest) = (7, .max)
+    for number in 0..<5 {
+      record.note(
+        PollDecision(
+          time: Date(timeIntervalSince1970: Double(number)), request: number == 4 ? "changes" : "all of it",
+          outcome: "\(number)", due: number == 3 ? nil : Date(timeIntervalSince1970: 9), rule: .interval, reason: "r"))
+    }
+    #expect(record.decisions.map(\.outcome) == ["2", "3", "4"])
+    #expect(FeedRecord(record.text, of: address) == record)
+    #expect(FeedRecord("", of: address) == nil && FeedRecord("[]", of: address) == nil)
+    let fresh = FeedRecord(health: FeedHealth(address: address))
+    #expect(FeedRecord(fresh.text, of: address) == fresh)
+  }
+
+  @Test func `images are the same after they were written and read, and damage is noticed`() throws {
+    let images = FeedImages([
+      FeedImage(
+        id: UUID(), description: "a\u{301}\n", location: nil, url: URL(string: "https://x.example/1.jpg?a=%20")!,
+        published: Date(timeIntervalSince1970: 5)),
+      FeedImage(id: UUID(), description: nil, location: "", url: URL(string: "http://[::1]/")!),
+    ])
+    let bytes = images.bytes
+    #expect(bytes.withUnsafeBytes { FeedImages(bytes: $0) } == images)
+    #expect(FeedImages([]).bytes.withUnsafeBytes { FeedImages(bytes: $0) } == FeedImages([]))
+    for length in 0..<bytes.count {
+      #expect(bytes.prefix(length).withUnsafeBytes { FeedImages(bytes: $0) } == nil, "\(length) bytes")
+    }
+    for place in bytes.indices {
+      var damaged = bytes
+      damaged[place] ^= 0x10
+      #expect(damaged.withUnsafeBytes { FeedImages(bytes: $0) } == nil, "byte \(place)")
+    }
+    #expect(FeedImages.digest(in: bytes) == FeedImages.digest(in: images.bytes))
+  }
+}

@@ -1,0 +1,95 @@
+import FeedFleet
+import FeedRedis
+import FeedStream
+import Foundation
+import ImageFeed
+import RedisTestSupport
+import Testing
+
+/// An engine that the specification is run on.
+enum Engine: String, CaseIterable, CustomTestStringConvertible {
+  case memory, redis
+  var testDescription: String { rawValue }
+}
+
+/// A fleet on an engine, whose calls a test waits for.
+final class FleetUnderTest {
+  let loop = EventLoop()
+  let queue: any WorkQueue
+  let log: any UpdateLog
+  let redis: RedisFleet?
+  let memory: MemoryFleet?
+  let server: RedisServer?
+
+  init(_ engine: Engine) throws {
+    switch engine {
+    case .memory:
+      let memory = MemoryFleet(on: loop) { Date() }
+      (queue, log, self.memory, redis, server) = (memory, memory, memory, nil, nil)
+    case .redis:
+      let server = try RedisServer()
+      let redis = RedisFleet(RedisClient(server.address, on: loop), creates: true)
+      (queue, log, self.redis, self.server, memory) = (redis, redis, redis, server, nil)
+    }
+  }
+
+  /// The first value of a publisher, or its failure.
+  func wait<Value>(_ publisher: AnyPublisher<Value, FleetError>) throws -> Value {
+    try Self.wait(publisher, on: loop)
+  }
+
+  static func wait<Value>(_ publisher: AnyPublisher<Value, FleetError>, on loop: EventLoop) throws -> Value {
+    var result: Result<Value, FleetError>?
+    let subscription = publisher.sink { [loop] in
+      if case .failure(let error) = $0 { result = .failure(error) }
+      loop.stop()
+    } receiveValue: {
+      result = result ?? .success($0)
+    }
+    if result == nil { loop.run(.untilStopped) }
+    subscription.cancel()
+    return try #require(result).get()
+  }
+
+  /// Lets the loop run for so long.
+  func pass(_ duration: Duration) {
+    let timer = loop.later(duration) { [loop] in loop.stop() }
+    loop.run(.untilStopped)
+    timer.cancel()
+  }
+
+  func claim(_ count: Int = 10, lease: Duration = .seconds(60), worker: String = "w") throws -> [WorkLease] {
+    try wait(queue.claim(WorkClaim(worker: worker, count: count, lease: lease))).leases
+  }
+
+  func feed(_ address: URL) throws -> FleetFeed? {
+    if let memory { return memory.feed(address) }
+    return try wait(redis!.feeds([address]))[0]
+  }
+
+  func end() { redis?.client.close() }
+  deinit { end() }
+}
+
+extension URL {
+  init(feed number: Int, host: String = "a.example") { self.init(string: "https://\(host)/\(number)")! }
+}
+
+extension WorkLease {
+  /// A completion of this lease with one image called `name`.
+  func completion(
+    _ name: String? = nil, at seconds: Double = 1000, due: Date? = Date() + 3600, gap: Duration = .zero,
+    host: String? = nil, pausedUntil: Date? = nil
+  ) -> WorkCompletion {
+    var record = self.record
+    record.health.outcome = name ?? "failed"
+    let images = name.map { name in
+      FeedImages([FeedImage(id: UUID(), description: name, url: URL(string: "https://a.example/x.jpg")!)])
+    }
+    return WorkCompletion(
+      lease: self, worker: "w", outcome: name == nil ? .failed : .changed, record: record,
+      version: name.map { _ in FeedVersion(microseconds: Int64(seconds * 1e6)) },
+      document: images.map { Chunk($0.bytes) }, due: due, host: host, gap: gap, pausedUntil: pausedUntil,
+      reason: pausedUntil == nil ? "" : "it wants a pause")
+  }
+}

@@ -1,0 +1,203 @@
+import FeedFleet
+import FeedStream
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+/// What every engine does.
+@Suite(.settled, .timeLimit(.minutes(2))) struct WorkQueueSpecification {
+  private let a = URL(feed: 1)
+  private let b = URL(feed: 2)
+  private let other = URL(feed: 1, host: "b.example")
+
+  private func withFleet(
+    _ engine: Engine, adding addresses: [URL] = [], _ body: (FleetUnderTest) throws -> Void
+  ) throws {
+    let fleet = try FleetUnderTest(engine)
+    if !addresses.isEmpty {
+      #expect(try fleet.wait(fleet.queue.add(addresses.map { NewFeed($0) })) == addresses.count)
+      fleet.pass(.milliseconds(5))
+    }
+    try body(fleet)
+    fleet.end()
+    fleet.loop.run()
+  }
+
+  @Test(arguments: Engine.allCases) func `a host is one worker's until it is completed`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a, b, other]) { fleet in
+      let first = try fleet.claim()
+      #expect(Set(first.map(\.host)) == ["a.example", "b.example"])
+      #expect(try fleet.claim(worker: "another") == [])
+      let lease = try #require(first.first { $0.host == "a.example" })
+      #expect(lease.address == a && lease.version == nil)
+      #expect(try fleet.wait(fleet.queue.complete(lease.completion("one"))) != .lost)
+      let next = try fleet.claim(worker: "another")
+      #expect(next.map(\.address) == [b])
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a completion saves the feed, appends the update and sets the due time`(
+    _ engine: Engine
+  ) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      let start = try fleet.wait(fleet.log.end())
+      let lease = try #require(try fleet.claim().first)
+      guard case .accepted(let cursor?) = try fleet.wait(fleet.queue.complete(lease.completion("one", at: 5))) else {
+        Issue.record("not accepted with an update")
+        return
+      }
+      let feed = try #require(try fleet.feed(a))
+      #expect(feed.version == FeedVersion(microseconds: 5_000_000))
+      #expect(feed.images?.map(\.description) == ["one"])
+      #expect(feed.record.health.outcome == "one")
+      let update = try fleet.wait(fleet.log.updates(after: start).first().eraseToAnyPublisher())
+      #expect(update == LoggedUpdate(cursor: cursor, update: FeedUpdate(address: a, version: feed.version!)))
+      #expect(try fleet.claim() == [])
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a host whose worker died comes back when its lease is over`(
+    _ engine: Engine
+  ) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      let dead = try #require(try fleet.claim(lease: .milliseconds(200)).first)
+      #expect(try fleet.claim() == [])
+      fleet.pass(.milliseconds(250))
+      let alive = try #require(try fleet.claim(worker: "another").first)
+      #expect(alive.nonce != dead.nonce)
+      // What the first one had to say is too late, and nothing of it is written.
+      #expect(try fleet.wait(fleet.queue.complete(dead.completion("late", at: 9))) == .lost)
+      #expect(try fleet.wait(fleet.queue.extend(dead, by: .seconds(60))) == false)
+      #expect(try fleet.feed(a) == nil)
+      #expect(try fleet.wait(fleet.queue.complete(alive.completion("right", at: 8))) != .lost)
+      #expect(try fleet.feed(a)?.images?.first?.description == "right")
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `extending keeps a host`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      let lease = try #require(try fleet.claim(lease: .milliseconds(300)).first)
+      #expect(try fleet.wait(fleet.queue.extend(lease, by: .seconds(60))))
+      fleet.pass(.milliseconds(350))
+      #expect(try fleet.claim() == [])
+      #expect(try fleet.wait(fleet.queue.complete(lease.completion("one"))) != .lost)
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `the same completion twice is carried out once`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      let start = try fleet.wait(fleet.log.end())
+      let completion = try #require(try fleet.claim().first).completion("one", due: Date() - 1)
+      let first = try fleet.wait(fleet.queue.complete(completion))
+      let another = try #require(try fleet.claim().first)
+      #expect(try fleet.wait(fleet.queue.complete(completion)) == first)
+      // Another worker's lease was left alone.
+      #expect(try fleet.wait(fleet.queue.complete(another.completion("two", at: 2000))) != .lost)
+      let updates = try fleet.wait(fleet.log.updates(after: start).prefix(2).collect().eraseToAnyPublisher())
+      #expect(updates.map(\.update.version.microseconds) == [1_000_000_000, 2_000_000_000])
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `an older version never replaces a later one`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      for (name, seconds, isTaken) in [("one", 10.0, true), ("old", 9, false), ("same", 10, false), ("new", 11, true)] {
+        let lease = try #require(try fleet.claim().first)
+        let verdict = try fleet.wait(fleet.queue.complete(lease.completion(name, at: seconds, due: Date() - 1)))
+        #expect((verdict == .superseded) == !isTaken, "\(name)")
+      }
+      #expect(try fleet.feed(a)?.images?.first?.description == "new")
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a host is left alone after a request`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a, b]) { fleet in
+      let lease = try #require(try fleet.claim().first)
+      _ = try fleet.wait(fleet.queue.complete(lease.completion("one", gap: .milliseconds(300))))
+      #expect(try fleet.claim() == [])
+      fleet.pass(.milliseconds(350))
+      #expect(try fleet.claim().map(\.address) == [b])
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a pause that a host asks for holds for all of its feeds`(
+    _ engine: Engine
+  ) throws {
+    try withFleet(engine, adding: [a, b, other]) { fleet in
+      let lease = try #require(try fleet.claim(1).first { $0.host == "a.example" } ?? fleet.claim(1).first)
+      try #require(lease.host == "a.example")
+      let until = Date() + 0.5
+      _ = try fleet.wait(fleet.queue.complete(lease.completion(due: Date() - 1, pausedUntil: until)))
+      #expect(try fleet.claim().allSatisfy { $0.host == "b.example" })
+      fleet.pass(.milliseconds(550))
+      #expect(try fleet.claim().map(\.host) == ["a.example"])
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a person pauses and resumes a host`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a, other]) { fleet in
+      try fleet.wait(fleet.queue.pause("a.example", for: nil, because: "moving"))
+      #expect(try fleet.claim().map(\.host) == ["b.example"])
+      #expect(try fleet.wait(fleet.queue.resume("a.example")))
+      #expect(try fleet.wait(fleet.queue.resume("a.example")) == false)
+      #expect(try fleet.claim().map(\.host) == ["a.example"])
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a feed that moved is asked for at its new host`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      let lease = try #require(try fleet.claim().first)
+      _ = try fleet.wait(fleet.queue.complete(lease.completion("one", due: Date() - 1, host: "new.example")))
+      let moved = try #require(try fleet.claim().first)
+      #expect(moved.host == "new.example" && moved.address == a && moved.version != nil)
+      #expect(try fleet.wait(fleet.queue.add([NewFeed(a)])) == 0)
+      _ = try fleet.wait(fleet.queue.complete(moved.completion("two", at: 2000)))
+      #expect(try fleet.wait(fleet.queue.remove(a)))
+      #expect(try fleet.wait(fleet.queue.remove(a)) == false)
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a feed that is removed while it is asked for stays away`(
+    _ engine: Engine
+  ) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      let lease = try #require(try fleet.claim().first)
+      #expect(try fleet.wait(fleet.queue.remove(a)))
+      #expect(try fleet.wait(fleet.queue.complete(lease.completion("one"))) == .lost)
+      #expect(try fleet.feed(a) == nil)
+      #expect(try fleet.claim() == [])
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a feed that is gone is asked for no more`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      let lease = try #require(try fleet.claim().first)
+      _ = try fleet.wait(fleet.queue.complete(lease.completion(due: nil)))
+      let grant = try fleet.wait(fleet.queue.claim(WorkClaim(worker: "w", count: 1, lease: .seconds(1))))
+      #expect(grant.leases == [] && grant.next == nil)
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a reader goes on where it stopped, and notices what it cannot`(
+    _ engine: Engine
+  ) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      let start = try fleet.wait(fleet.log.end())
+      #expect(try fleet.wait(fleet.log.holds(start)))
+      let cursors = try (1...3).map { number in
+        try fleet.wait(fleet.log.append(FeedUpdate(address: a, version: FeedVersion(microseconds: Int64(number)))))
+      }
+      #expect(try fleet.wait(fleet.log.end()) == cursors[2])
+      for cursor in cursors { #expect(try fleet.wait(fleet.log.holds(cursor))) }
+      let rest = try fleet.wait(fleet.log.updates(after: cursors[0]).prefix(2).collect().eraseToAnyPublisher())
+      #expect(rest.map(\.cursor) == [cursors[1], cursors[2]])
+      // Ahead of the log: it went back.
+      #expect(try fleet.wait(fleet.log.holds(UpdateCursor("99999999999999-0"))) == false)
+      // Trimmed.
+      fleet.memory?.trim(to: 1)
+      try fleet.server?.cli("XTRIM", "fs{0}:updates", "MAXLEN", "1")
+      #expect(try fleet.wait(fleet.log.holds(cursors[0])) == false)
+      #expect(try fleet.wait(fleet.log.holds(cursors[2])))
+    }
+  }
+}
