@@ -26,7 +26,7 @@ struct FeedCommand: ParsableCommand {
     version: "feed 0.1.0",
     subcommands: [
       LoadCommand.self, BrowseCommand.self, WatchCommand.self, ServeCommand.self, SubscriptionsCommand.self,
-      WorkCommand.self, FleetCommand.self, InspectCommand.self, ExplainCommand.self, GetCommand.self,
+      WorkCommand.self, FleetCommand.self, StoreCommand.self, InspectCommand.self, ExplainCommand.self, GetCommand.self,
       CacheCommand.self, DemoCommand.self,
     ])
 }

@@ -64,7 +64,7 @@ final class FleetUnderTest {
 
   func feed(_ address: URL) throws -> FleetFeed? {
     if let memory { return memory.feed(address) }
-    return try wait(redis!.feeds([address]))[0]
+    return try wait(redis!.feeds([address], withImages: true))[0]
   }
 
   func end() { redis?.client.close() }

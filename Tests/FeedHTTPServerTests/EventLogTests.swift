@@ -60,6 +60,39 @@ import Testing
     bench.end()
   }
 
+  @Test func `with given ids a client of one log goes on with another`() {
+    let (bench, log) = bench { .init(keeping: 3, epoch: "e", on: $0.time) }
+    log.snapshot = { "now" }
+    log.begin(after: "100-0")
+    func since(_ id: String) -> String { events(bench.send(Self.get + "Last-Event-ID: \(id)\r\n\r\n")) }
+    #expect(since("100-0") == "")
+    for number in 1...4 { log.send("\(number)", id: "10\(number)-0") }
+    #expect(since("101-0") == (2...4).map { "id: 10\($0)-0\ndata: \($0)\n\n" }.joined())
+    #expect(since("104-0") == "")
+    for id in ["100-0", "105-0", "e-4"] {
+      #expect(since(id) == (id == "e-4" ? "" : "id: 104-0\nevent: reset\ndata: now\n\n"), "\(id)")
+    }
+    bench.end()
+  }
+
+  @Test func `a reset reaches all clients, and makes earlier ids unknown`() {
+    let (bench, log) = bench { .init(epoch: "e", on: $0.time) }
+    log.snapshot = { "now" }
+    log.send("1", id: "101-0")
+    let client = bench.send(Self.get + "\r\n")
+    _ = client.receive()
+    log.reset(id: "90-0")
+    bench.settle()
+    #expect(events(client) == "id: 90-0\nevent: reset\ndata: now\n\n")
+    for id in ["101-0", "e-1"] {
+      #expect(
+        events(bench.send(Self.get + "Last-Event-ID: \(id)\r\n\r\n")) == "id: 90-0\nevent: reset\ndata: now\n\n",
+        "\(id)")
+    }
+    #expect(events(bench.send(Self.get + "Last-Event-ID: 90-0\r\n\r\n")) == "")
+    bench.end()
+  }
+
   @Test func `a slow client costs a place, and is told when it was overtaken`() {
     let (bench, log) = bench { .init(keeping: 10, epoch: "e", on: $0.time) }
     log.snapshot = { "now" }

@@ -112,6 +112,8 @@ struct WorkCommand: ParsableCommand {
   private static func reporter(_ session: Session) -> (FleetError?) -> Void {
     var last: String?
     return { [console = session.console] error in
+      // What cannot pass ends the command.
+      if let error, !error.isTemporary, last == nil { return }
       let text = error?.description
       defer { last = text }
       guard text != last else { return }

@@ -33,6 +33,15 @@ final class Gallery {
     fileprivate(set) var checked: Date?
     fileprivate(set) var checks = 0
     fileprivate(set) var failures = 0
+    /// That of a feed that somebody else polls, while nothing is wrong with whom it is heard of from.
+    fileprivate(set) var usual = Origin.server
+
+    fileprivate init(_ name: Name) {
+      let port = name.address.port.map { ":\($0)" } ?? ""
+      let title = name.title ?? name.address.host.map { $0 + port } ?? name.address.absoluteString
+      (address, isNamed) = (name.address, name.title != nil)
+      self.name = title.printable(limit: 100)
+    }
 
     /// Why the server is away, if it is.
     var trouble: String? {
@@ -79,11 +88,7 @@ final class Gallery {
   private var pictures: [String: (url: URL, feed: URL)] = [:]
 
   init(_ names: [Name], every: Duration, on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init) {
-    sources = names.map { name in
-      let port = name.address.port.map { ":\($0)" } ?? ""
-      let title = name.title ?? name.address.host.map { $0 + port } ?? name.address.absoluteString
-      return Source(address: name.address, name: title.printable(limit: 100), isNamed: name.title != nil)
-    }
+    sources = names.map(Source.init)
     self.every = every
     self.now = now
     events = HTTPServer.EventLog(on: scheduler)
@@ -102,6 +107,42 @@ final class Gallery {
 
   /// The address of a picture that stands in a feed now, and of that.
   func picture(_ key: String) -> (url: URL, feed: URL)? { pictures[key] }
+
+  /// Shows other feeds than before, which somebody else polls.
+  func begin(with names: [Name]) {
+    (sources, pictures, sorted) = ([], [:], nil)
+    for name in names { add(name) }
+    version += 1
+  }
+
+  /// Adds a feed that somebody else polls.
+  ///
+  /// - Returns: its place.
+  @discardableResult func add(_ name: Name) -> Int {
+    sources.append(Source(name))
+    return sources.count - 1
+  }
+
+  /// What somebody else has found out about a feed; `nil` when nothing is saved of it.
+  func put(_ images: FeedImages?, of index: Int, at date: Date, _ origin: Origin) {
+    sources[index].checks += 1
+    sources[index].checked = date
+    (sources[index].origin, sources[index].usual) = (origin, origin)
+    if let images, images != sources[index].images { show(images, of: index, at: date) }
+  }
+
+  /// Where the pictures are from now: all of them, or each as before.
+  func put(_ origin: Origin?) {
+    for index in sources.indices { sources[index].origin = origin ?? sources[index].usual }
+    sorted = nil
+  }
+
+  /// Says that something has changed, in an event of this id.
+  func announce(_ name: String, about feed: String? = nil, updated: Int64? = nil, id: String) {
+    version += 1
+    changed = now()
+    events.send(status(about: feed, updated: updated), name: name, id: id)
+  }
 
   /// What became of a load.
   func take(_ result: FeedResult, from index: Int) {
@@ -162,7 +203,12 @@ final class Gallery {
   }
 
   /// What an event says: what version there is, and who is away.
-  var status: String {
+  var status: String { status(about: nil, updated: nil) }
+
+  /// - Parameters:
+  ///   - feed: the one that changed.
+  ///   - updated: when it was asked for, in microseconds since 1970.
+  func status(about feed: String?, updated: Int64?) -> String {
     struct Status: Encodable {
       struct Trouble: Encodable {
         let feed: String
@@ -172,6 +218,8 @@ final class Gallery {
       let run: String
       let version: Int
       let pictures: Int
+      var feed: String?
+      var updated: Int64?
       let away: [Trouble]
     }
     let away = sources.compactMap { source in
@@ -180,7 +228,8 @@ final class Gallery {
       }
     }
     let count = sources.reduce(0) { $0 + $1.entries.count }
-    return encoded(Status(run: run, version: version, pictures: count, away: away))
+    return encoded(
+      Status(run: run, version: version, pictures: count, feed: feed, updated: updated, away: away))
   }
 }
 

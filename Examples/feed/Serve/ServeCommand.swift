@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedFleet
 import FeedFormats
 import FeedHTTPServer
 import FeedStream
@@ -16,9 +17,13 @@ struct ServeCommand: ParsableCommand {
       /feed.atom, /events (Server-Sent Events), /health and /metrics (Prometheus). Browsers on this machine alone reach \
       it; another --host needs the token that is part of the address.
 
+      With --store it is a gateway: it shows what the workers of a fleet find, the first 1,000 feeds unless addresses are given. \
+      There may be any number of them; a client of one goes on with another where it stopped.
+
       Examples:
         feed serve https://example.com/feed.json
         feed serve --opml subscriptions.opml --every 5m
+        feed serve --store redis://db.example
         feed serve --host 0.0.0.0 --port 9000 https://example.com/feed.json
       """)
 
@@ -53,9 +58,16 @@ struct ServeCommand: ParsableCommand {
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
+  @Option(
+    help: ArgumentHelp(
+      "Show the feeds of a fleet, such as redis://host, which feed work polls, instead of asking their servers.",
+      valueName: "address"), transform: StoreArgument.init(parsing:))
+  var store: StoreArgument?
+
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
+    if store != nil, opml != nil { throw ValidationError("--store has its own list; leave --opml out.") }
     guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
     guard host == "localhost" || Door.isAddress(host) else {
       throw ValidationError(
@@ -67,7 +79,7 @@ struct ServeCommand: ParsableCommand {
   }
 
   func run() throws {
-    let feeds = try feeds()
+    let feeds = try store == nil ? feeds() : []
     let session = Session(verbose: common.verbose)
     let store = SQLiteFeedStore(cacheAt: common.cachePath, on: session)
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
@@ -83,6 +95,12 @@ struct ServeCommand: ParsableCommand {
       session.keep(AnyCancellable { server.close() })
       for (index, feed) in feeds.enumerated() {
         session.keep(follow(feed, index, gallery, client, cache, on: session))
+      }
+      if let place = self.store {
+        let gateway = Gateway(gallery, place.address, session.console)
+        let follower = FleetFollower(
+          addresses.isEmpty ? nil : addresses, in: session.fleet(at: place), on: session.loop)
+        session.keep(follower.sink { gateway.take($0) })
       }
       session.print(Array("\(site.place(port: server.address?.port ?? port))\n".utf8))
     } catch {

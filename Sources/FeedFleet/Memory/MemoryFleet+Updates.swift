@@ -1,4 +1,5 @@
 public import FeedStream
+public import Foundation
 
 extension MemoryFleet: UpdateLog {
   func note(_ update: FeedUpdate) -> UpdateCursor {
@@ -16,6 +17,12 @@ extension MemoryFleet: UpdateLog {
 
   public func end() -> AnyPublisher<UpdateCursor, FleetError> {
     call { [self] in UpdateCursor("\(state.last)") }
+  }
+
+  public func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError> {
+    call { [self] in
+      state.log.suffix(count).map { LoggedUpdate(cursor: UpdateCursor("\($0.cursor)"), update: $0.update) }
+    }
   }
 
   public func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError> {
@@ -51,4 +58,12 @@ private final class MemoryReader {
   let subject = PassthroughSubject<LoggedUpdate, FleetError>()
   var last: Int
   init(_ last: Int) { self.last = last }
+}
+
+extension MemoryFleet: FeedLibrary {
+  public func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError> {
+    call { [self] in addresses.map { feed($0) } }
+  }
+
+  public func addresses() -> AnyPublisher<[URL], FleetError> { call { [self] in Array(state.homes.keys) } }
 }

@@ -47,6 +47,20 @@ public final class MemoryFleet {
     var done: [String: UpdateCursor?] = [:]
     var log: [(cursor: Int, update: FeedUpdate)] = []
     var last = 0
+
+    /// The versions of all saved feeds.
+    public var versions: [URL: FeedVersion] { feeds.compactMapValues(\.version) }
+
+    /// The version of the latest update of a feed in the log.
+    public func lastChange(of address: URL) -> FeedVersion? {
+      log.last { $0.update.address == address }?.update.version
+    }
+
+    /// What is saved of a feed.
+    public func feed(_ address: URL) -> FleetFeed? {
+      guard let feed = feeds[address], let record = feed.record else { return nil }
+      return FleetFeed(address: address, record: record, version: feed.version, document: feed.document)
+    }
   }
 
   let scheduler: any LoopScheduler
@@ -68,10 +82,7 @@ public final class MemoryFleet {
   }
 
   /// What is saved of a feed.
-  public func feed(_ address: URL) -> FleetFeed? {
-    guard let feed = state.feeds[address], let record = feed.record else { return nil }
-    return FleetFeed(address: address, record: record, version: feed.version, document: feed.document)
-  }
+  public func feed(_ address: URL) -> FleetFeed? { state.feed(address) }
 
   func call<Value>(_ body: @escaping () -> Value) -> AnyPublisher<Value, FleetError> {
     Deferred { [self] in

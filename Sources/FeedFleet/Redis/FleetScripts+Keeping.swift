@@ -107,23 +107,23 @@ extension FleetScripts {
       }
       """)
 
-  /// Writes a feed as a store does, if it still is as it was read. Arguments: address, the version and record that were read,
-  /// the new ones, images or nothing, how long the log keeps, 1 if there is an update.
+  /// Writes a feed as a store does, if it still is as it was read. Arguments: address, the version that was read, the new one,
+  /// record, images or nothing, how long the log keeps, 1 if there is an update.
   static let replace = script(
     "replace",
     """
     local f = p .. 'f:' .. ARGV[1]
-    local there = redis.call('HMGET', f, 'v', 'm')
-    if (there[1] or '') ~= ARGV[2] or (there[2] or '') ~= ARGV[3] then return 0 end
-    redis.call('HSET', f, 'v', ARGV[4], 'm', ARGV[5])
-    if ARGV[6] ~= '' then redis.call('HSET', f, 'd', ARGV[6]) end
-    if ARGV[8] == '1' then
-      redis.call('XADD', p .. 'updates', 'MINID', '~', whole(now - ARGV[7]), '*', 'a', ARGV[1], 'v', ARGV[4])
+    if (redis.call('HGET', f, 'v') or '') ~= ARGV[2] then return 0 end
+    redis.call('HSET', f, 'm', ARGV[4])
+    if ARGV[3] ~= '' then redis.call('HSET', f, 'v', ARGV[3]) end
+    if ARGV[5] ~= '' then redis.call('HSET', f, 'd', ARGV[5]) end
+    if ARGV[7] == '1' then
+      redis.call('XADD', p .. 'updates', 'MINID', '~', whole(now - ARGV[6]), '*', 'a', ARGV[1], 'v', ARGV[3])
     end
     return 1
     """)
 
-  /// Deletes what is saved of a feed, if it still is as it was read. Arguments: address, version, record.
+  /// Deletes what is saved of a feed, if it still is as it was read. Arguments: address, version.
   static let forget = script(
     "forget",
     """

@@ -11,15 +11,22 @@ public struct FleetFeed: Sendable {
   public var version: FeedVersion?
   public var document: Chunk?
 
+  public init(address: URL, record: FeedRecord, version: FeedVersion?, document: Chunk?) {
+    self.address = address
+    self.record = record
+    self.version = version
+    self.document = document
+  }
+
   /// The images; `nil` when none are saved, or what is saved is damaged.
   public var images: FeedImages? { document?.withUnsafeBytes { FeedImages(bytes: $0) } }
 }
 
-extension RedisFleet {
+extension RedisFleet: FeedLibrary {
   /// What is saved of feeds, in their order; `nil` for those that nothing is known of.
   ///
   /// **Demand:** asked at the subscription. **Failure:** ``FleetError``. **Cancellation:** what comes is dropped.
-  public func feeds(_ addresses: [URL], withImages: Bool = true) -> AnyPublisher<[FleetFeed?], FleetError> {
+  public func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError> {
     guard !addresses.isEmpty else { return Just([]).setFailureType(to: FleetError.self).eraseToAnyPublisher() }
     let fields: [RedisArgument] = withImages ? ["v", "m", "d"] : ["v", "m"]
     return send(

@@ -187,6 +187,19 @@ extension RedisFleet: UpdateLog {
       .eraseToAnyPublisher()
   }
 
+  public func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError> {
+    send([RedisCommand("XREVRANGE", RedisArgument(key("updates")), "+", "-", "COUNT", RedisArgument(count))])
+      .map { ($0[0].elements ?? []).reversed().compactMap { RedisEntry($0).flatMap { Self.update($0) } } }
+      .eraseToAnyPublisher()
+  }
+
+  private static func update(_ entry: RedisEntry) -> LoggedUpdate? {
+    guard let address = entry["a"]?.text.flatMap({ URL(string: $0) }), let version = entry["v"]?.version else {
+      return nil
+    }
+    return LoggedUpdate(cursor: UpdateCursor(entry.id), update: FeedUpdate(address: address, version: version))
+  }
+
   public func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError> {
     let (name, id) = (RedisArgument(key("updates")), RedisArgument(cursor.description))
     return send([RedisCommand("XINFO", "STREAM", name), RedisCommand("XRANGE", name, id, id)])
@@ -201,12 +214,7 @@ extension RedisFleet: UpdateLog {
   public func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError> {
     client.entries(of: key("updates"), after: cursor.description)
       .mapError { [self] in failure($0) }
-      .compactMap { entry in
-        guard let address = entry["a"]?.text.flatMap({ URL(string: $0) }), let version = entry["v"]?.version else {
-          return nil
-        }
-        return LoggedUpdate(cursor: UpdateCursor(entry.id), update: FeedUpdate(address: address, version: version))
-      }
+      .compactMap { Self.update($0) }
       .eraseToAnyPublisher()
   }
 }

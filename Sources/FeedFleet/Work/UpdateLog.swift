@@ -11,6 +11,9 @@ public protocol UpdateLog: AnyObject {
   /// The end of the log: a reader that takes a snapshot asks for this first, and goes on from here.
   func end() -> AnyPublisher<UpdateCursor, FleetError>
 
+  /// The latest updates, at most so many, the oldest first.
+  func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError>
+
   /// True when everything after a cursor is still there: it was not trimmed, and the log is the one that the cursor is of.
   ///
   /// False after the log was trimmed past it, and after a failover or a restart that took the log back: then only a snapshot helps.

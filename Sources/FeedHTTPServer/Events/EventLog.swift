@@ -28,7 +28,7 @@ extension HTTPServer {
 
     private let capacity: Int
     private let capacityBytes: Int
-    private let epoch: String
+    private var epoch: String
     private let retry: Int
     private let scheduler: any LoopScheduler
     private let heartbeat: StreamInstant.Stride
@@ -41,6 +41,8 @@ extension HTTPServer {
     private var clients: ContiguousArray<EventClient> = []
     private var beat: (any Cancellable)?
     private var isFinished = false
+    /// Of the events in the ring and the one before.
+    private var ids = GivenIDs()
 
     /// - Parameters:
     ///   - capacity: how many events are kept: 4,096 unless changed.
@@ -70,13 +72,33 @@ extension HTTPServer {
 
     /// Sends an event to all clients, and keeps it for those that are behind.
     ///
+    /// - Parameter id: its id, where several servers have the same events and a client of one may go on with another; without line
+    ///   breaks. An id of this log's own unless given.
     /// - Returns: its id.
-    @discardableResult public func send(_ data: String, name: String? = nil) -> String {
+    @discardableResult public func send(_ data: String, name: String? = nil, id given: String? = nil) -> String {
+      if let given { ids.give(given, to: next) }
       let id = self.id(next)
       guard !isFinished else { return id }
       keep(encode(Event(data, name: name), id))
       for client in clients { client.roomIsThere() }
       return id
+    }
+
+    /// Says where the log is before its first event: a client that names this id has missed nothing.
+    public func begin(after id: String) { ids.give(id, to: next - 1) }
+
+    /// Sends all clients a `reset` with the ``snapshot``: what they have is not what there is any more. No earlier id is known
+    /// afterwards.
+    ///
+    /// - Parameter id: as for ``send(_:name:id:)``.
+    public func reset(id given: String? = nil) {
+      ids = GivenIDs()
+      // Also ids of our own are of an earlier time.
+      epoch += "r"
+      first = next
+      bytes = 0
+      for place in ring.indices { ring[place] = Chunk() }
+      send(snapshot(), name: "reset", id: given)
     }
 
     /// Ends all clients' streams; they will connect again, unless the server is gone.
@@ -91,6 +113,8 @@ extension HTTPServer {
       while first < next, next - first >= capacity || bytes + event.count > capacityBytes {
         bytes -= ring[first % capacity].count
         ring[first % capacity] = Chunk()
+        // The last that is gone is still known: who has seen it misses nothing.
+        ids.forget(first - 1)
         first += 1
       }
       let place = next % capacity
@@ -100,7 +124,7 @@ extension HTTPServer {
       next += 1
     }
 
-    private func id(_ number: Int) -> String { "\(epoch)-\(number)" }
+    private func id(_ number: Int) -> String { ids[number] ?? "\(epoch)-\(number)" }
 
     private func encode(_ event: Event, _ id: String) -> Chunk {
       var text = "id: \(id)\n"
@@ -141,6 +165,7 @@ extension HTTPServer {
 
     /// The number in an id of ours.
     private func number(_ id: String) -> Int? {
+      if let number = ids.number(of: id) { return number }
       let parts = id.split(separator: "-", omittingEmptySubsequences: false)
       guard parts.count == 2, parts[0] == epoch, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
         return nil

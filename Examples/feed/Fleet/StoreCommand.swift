@@ -1,0 +1,96 @@
+import ArgumentParser
+import FeedFleet
+import FeedFormats
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+
+/// `feed store`: from one file to a fleet.
+struct StoreCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "store", abstract: "Take what one machine knows to a fleet.", subcommands: [StoreCopy.self])
+}
+
+/// `feed store copy`: copies feeds, their due times and the list of subscriptions from a file to a fleet.
+struct StoreCopy: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "copy", abstract: "Copy feeds, due times and subscriptions from a cache file to a fleet.",
+    discussion: """
+      So that no feed is asked for again only because it is polled elsewhere from now on. The file is left as it is. A feed that the \
+      fleet has a later version of is left alone: the command may be repeated.
+      """)
+
+  @Argument(help: ArgumentHelp("The cache file, such as feeds.db.", valueName: "file"))
+  var file: String
+
+  @Argument(
+    help: ArgumentHelp("The server, such as redis://host.", valueName: "address"),
+    transform: StoreArgument.init(parsing:))
+  var store: StoreArgument
+
+  func run() throws {
+    guard FileManager.default.fileExists(atPath: file) else { throw ValidationError("There is no file \(file).") }
+    let session = Session(verbose: false)
+    let source = SQLiteFeedStore(cacheAt: file, on: session)
+    let fleet = session.fleet(at: store, creates: true)
+    let listed = try SubscriptionFile(besideCacheAt: file).read()?.subscriptions.map(\.address) ?? []
+    let worker = SerialWorker(on: session.loop)
+    var (copied, added, total) = (0, 0, 0)
+    let now = Date()
+    let addresses = worker.publisher { () throws(FeedStoreError) -> [URL] in
+      var seen: Set<URL> = []
+      return (try source.summaries().map(\.address) + listed).filter { seen.insert($0).inserted }
+    }
+    .mapError { FleetError.file($0) }
+    let copies =
+      addresses
+      .flatMap { $0.publisher.setFailureType(to: FleetError.self) }
+      .concatMap { address in
+        worker.publisher { () throws(FeedStoreError) in try Self.read(address, in: source) }
+          .mapError { FleetError.file($0) }
+          .flatMap { feed -> AnyPublisher<(Int, Bool), FleetError> in
+            let due = feed.record.health.due ?? now
+            let delay = Duration.seconds(max(0, due.timeIntervalSince(now)))
+            // One that is gone is not polled.
+            let added =
+              feed.record.health.isGone
+              ? Just(0).setFailureType(to: FleetError.self).eraseToAnyPublisher()
+              : fleet.add([NewFeed(address, after: delay)])
+            let saved =
+              feed.version == nil && feed.record.health.asked == nil
+              ? Just(false).setFailureType(to: FleetError.self).eraseToAnyPublisher() : fleet.put(feed)
+            return added.zip(saved).map { ($0, $1) }.eraseToAnyPublisher()
+          }
+      }
+      .handleEvents(receiveOutput: { [console = session.console] in
+        (total, added, copied) = (total + 1, added + $0.0, copied + ($0.1 ? 1 : 0))
+        console.setStatus("\(total) feeds read")
+      })
+      .compactMap { _ -> String? in nil }
+    session.run(copies) {
+      $0
+    } ended: { completion in
+      if case .failure(let error) = completion {
+        session.fail("\(error)")
+        return session.end()
+      }
+      let text =
+        "Copied \(copied) of \(FleetStatusText.count(total, "feed")); \(added) are polled that were not before\n"
+      session.print(Array(text.utf8)) { session.end() }
+    }
+    try session.finish(closing: source)
+  }
+
+  private static func read(_ address: URL, in store: SQLiteFeedStore) throws(FeedStoreError) -> FleetFeed {
+    var record = FeedRecord(health: try store.health(of: [address])[0] ?? FeedHealth(address: address))
+    for decision in try store.decisions(for: address) { record.note(decision) }
+    guard let saved = try store.retrieve(for: address) else {
+      return FleetFeed(address: address, record: record, version: nil, document: nil)
+    }
+    let bytes = saved.images.bytes
+    (record.validators, record.imageCount) = (saved.validators, saved.images.count)
+    record.digest = FeedImages.digest(in: bytes)
+    return FleetFeed(address: address, record: record, version: FeedVersion(saved.timestamp), document: Chunk(bytes))
+  }
+}

@@ -1,0 +1,89 @@
+import FeedFleet
+import FeedRedis
+import Foundation
+import ImageFeed
+import PlainText
+
+/// Shows in a gallery what the workers of a fleet find.
+///
+/// Events have the ids of the fleet's log, so that a client of one gateway goes on with another.
+final class Gateway {
+  private let gallery: Gallery
+  private let place: RedisAddress
+  private let console: Console
+  private var places: [URL: Int] = [:]
+  private var cursor = ""
+  private var heard = Date()
+  private var isFirst = true
+
+  init(_ gallery: Gallery, _ place: RedisAddress, _ console: Console) {
+    self.gallery = gallery
+    self.place = place
+    self.console = console
+  }
+
+  func take(_ event: FleetFollower.Event) {
+    switch event {
+    case .snapshot(let snapshot): take(snapshot)
+    case .update(let feed, let cursor):
+      self.cursor = "\(cursor)"
+      heard = Date()
+      let index = places[feed.address] ?? gallery.add(.init(address: feed.address, title: nil))
+      places[feed.address] = index
+      put(feed, index)
+      gallery.announce(
+        "items", about: feed.address.shown, updated: feed.version?.microseconds, id: self.cursor)
+    case .away(let error):
+      console.warn("\(error)")
+      gallery.put(.saved(heard, reason: "\(error)".printable(limit: 300)))
+      gallery.announce("health", id: cursor)
+    case .back:
+      console.report("The store is back; nothing was missed.")
+      heard = Date()
+      gallery.put(nil)
+      gallery.announce("health", id: cursor)
+    }
+  }
+
+  private func take(_ snapshot: FleetSnapshot) {
+    (cursor, heard) = ("\(snapshot.cursor)", Date())
+    if snapshot.isCut {
+      console.warn(
+        "There are more feeds; the first \(snapshot.feeds.count) are shown. Give addresses to choose others.")
+    }
+    gallery.begin(with: snapshot.feeds.map { .init(address: $0.address, title: nil) })
+    places = [:]
+    for (index, one) in snapshot.feeds.enumerated() {
+      places[one.address] = index
+      if let feed = one.feed { put(feed, index) }
+    }
+    if isFirst {
+      if snapshot.history.isEmpty { gallery.events.begin(after: cursor) }
+      for logged in snapshot.history {
+        gallery.announce(
+          "items", about: logged.update.address.shown, updated: logged.update.version.microseconds,
+          id: "\(logged.cursor)")
+      }
+      // Who was connected before knows nothing yet.
+      if gallery.events.clientCount > 0 { gallery.announce("items", id: cursor) }
+    } else {
+      console.report("The store is back; what was in between is not known, and everything is shown anew.")
+      gallery.events.reset(id: cursor)
+    }
+    isFirst = false
+  }
+
+  private func put(_ feed: FleetFeed, _ index: Int) {
+    let health = feed.record.health
+    let date = feed.version?.date ?? heard
+    let origin: Gallery.Origin =
+      if health.failures == 0 {
+        .server
+      } else if feed.version == nil {
+        .nowhere(reason: health.outcome.printable(limit: 300))
+      } else {
+        .saved(date, reason: health.outcome.printable(limit: 300))
+      }
+    gallery.put(feed.images, of: index, at: date, origin)
+  }
+}

@@ -1,0 +1,73 @@
+public import FeedStream
+public import Foundation
+
+/// What a gateway shows: feeds as an engine has them, and each change of theirs.
+///
+/// First a snapshot; then an update for each new version, never an older one than before. While the engine is away, the
+/// follower says so and tries again; when it is back, it goes on where it stopped, or, where the log has lost that place or went
+/// back, begins again with another snapshot, which says so: nothing is missed in silence.
+///
+/// **Demand:** the log is read when an event is wanted. **Failure:** none. **Cancellation:** ends reading.
+public struct FleetFollower {
+  /// What a gateway gets.
+  public enum Event: Sendable {
+    /// All feeds as they are, in place of everything before.
+    case snapshot(FleetSnapshot)
+    case update(FleetFeed, at: UpdateCursor)
+    /// The engine is away; what was delivered may be out of date.
+    case away(FleetError)
+    /// It is back, and nothing was missed.
+    case back
+  }
+
+  public typealias Engine = UpdateLog & FeedLibrary
+
+  let engine: any Engine
+  let wanted: [URL]?
+  let most: Int
+  let pauses: ClosedRange<Duration>
+  let seed: UInt64
+  let scheduler: any LoopScheduler
+
+  /// - Parameters:
+  ///   - addresses: the feeds to follow; `nil` for the first `most` of all.
+  ///   - pauses: the pause after a failure of the engine, doubled by each further one, and the longest.
+  ///   - seed: determines the pauses. The system's choice unless given.
+  ///   - scheduler: an event loop, or virtual time in a test.
+  public init(
+    _ addresses: [URL]?, in engine: any Engine, most: Int = 1000,
+    pauses: ClosedRange<Duration> = .milliseconds(250)...(.seconds(5)), seed: UInt64 = .random(in: 0 ... .max),
+    on scheduler: any LoopScheduler
+  ) {
+    precondition(most > 0, "FleetFollower: it would follow no feed; use 1 or more")
+    self.engine = engine
+    wanted = addresses
+    self.most = most
+    self.pauses = pauses
+    self.seed = seed
+    self.scheduler = scheduler
+  }
+}
+
+/// The feeds of a gateway at one moment.
+public struct FleetSnapshot: Sendable {
+  /// In a fixed order; `nil` for those that nothing is known of yet.
+  public var feeds: [(address: URL, feed: FleetFeed?)]
+  /// The latest updates up to the snapshot, the oldest first: what a client that comes from another gateway has seen.
+  public var history: [LoggedUpdate]
+  /// From where the updates go on.
+  public var cursor: UpdateCursor
+  /// True when something may have been missed before it.
+  public var isReset: Bool
+  /// How many feeds there are that are not followed, as far as was looked.
+  public var isCut: Bool
+}
+
+extension FleetFollower: Publisher {
+  public typealias Output = Event
+  public typealias Failure = Never
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Event, S.Failure == Never {
+    subscriber.receive(subscription: FollowingRun(self) { subscriber.receive($0) })
+  }
+}

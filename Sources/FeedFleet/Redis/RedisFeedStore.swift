@@ -1,0 +1,258 @@
+import Dispatch
+public import FeedRedis
+import FeedStream
+public import Foundation
+public import ImageFeed
+import Synchronization
+
+/// The saved feeds of a fleet, for everything that is written for a ``ImageFeed/FeedStore``.
+///
+/// Every call blocks until the server has answered, at most for the client's patience; it has a loop and a connection of its own. What
+/// others save meanwhile is never lost: a call that finds it begins again.
+public final class RedisFeedStore: FeedStore {
+  private let thread: EventLoopThread
+  // @unchecked below: only the loop's thread touches what is in it.
+  private let held: Held
+  private let place: String
+
+  private final class Held: @unchecked Sendable {
+    var fleet: RedisFleet?
+  }
+
+  /// - Parameter creates: begins a fleet in an empty database.
+  /// - Throws: when the system has no thread left.
+  public init(
+    _ address: RedisAddress, creates: Bool = true, options: RedisClient.Options = RedisClient.Options()
+  ) throws(EventLoopError) {
+    thread = try EventLoopThread(name: "redis")
+    held = Held()
+    place = "\(address)"
+    let (held, loop) = (held, thread.loop)
+    loop.execute { held.fleet = RedisFleet(RedisClient(address, on: loop, options: options), creates: creates) }
+  }
+
+  /// Closes the connection.
+  public func close() {
+    let held = held
+    thread.loop.execute { held.fleet?.client.close() }
+  }
+
+  /// Waits for the first value of a publisher that is made on the loop.
+  private func wait<Value: Sendable>(
+    _ step: FeedStoreError.Step, _ make: @escaping @Sendable (RedisFleet) -> AnyPublisher<Value, FleetError>
+  ) throws(FeedStoreError) -> Value {
+    let done = DispatchSemaphore(value: 0)
+    let result = Mutex<Result<Value, FleetError>?>(nil)
+    let box = Waiting<Value> { outcome in
+      result.withLock { $0 = outcome }
+      done.signal()
+    }
+    let held = held
+    thread.loop.execute {
+      guard let fleet = held.fleet else { return box.settle(.failure(.redis(.clientClosed))) }
+      box.listen(to: make(fleet))
+    }
+    done.wait()
+    switch result.withLock({ $0 }) {
+    case .success(let value): return value
+    case .failure(let error): throw FeedStoreError(step, error.cause, place: place)
+    case nil: throw FeedStoreError(step, .other("nothing came"), place: place)
+    }
+  }
+
+  private func feed(_ address: URL, _ step: FeedStoreError.Step, withImages: Bool) throws(FeedStoreError) -> FleetFeed?
+  {
+    let feed = try wait(step) { $0.feeds([address], withImages: withImages) }[0]
+    return feed?.version == nil ? nil : feed
+  }
+
+  // MARK: FeedStore
+
+  public func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? {
+    guard let feed = try feed(address, .retrieval, withImages: true), let version = feed.version else { return nil }
+    guard let images = feed.images else { throw .retrieval(.damaged("the images of a feed"), place: place) }
+    return CachedFeed(images: images, timestamp: version.date, validators: feed.record.validators)
+  }
+
+  public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
+    try feed(address, .retrieval, withImages: false)?.summary
+  }
+
+  public func replace(
+    for address: URL, with feed: CachedFeed, now: Date
+  ) throws(FeedStoreError) -> FeedReplacement {
+    let bytes = feed.images.bytes
+    return try changing(address) { old, record in
+      if let version = old?.version,
+        FeedCachePolicy.isSuperseded(FeedVersion(feed.timestamp).date, by: version.date, now: now)
+      {
+        return (.superseded(by: version.date), nil)
+      }
+      record.validators = feed.validators
+      record.imageCount = feed.images.count
+      let isSame = old?.version != nil && record.digest == FeedImages.digest(in: bytes)
+      record.digest = FeedImages.digest(in: bytes)
+      return (isSame ? .renewed : .replaced, (FeedVersion(feed.timestamp), isSame ? nil : Chunk(bytes)))
+    } ?? .replaced
+  }
+
+  public func renew(
+    for address: URL, with renewal: FeedRenewal, now: Date
+  ) throws(FeedStoreError) -> FeedReplacement? {
+    try changing(address) { old, record in
+      guard let version = old?.version, record.validators == renewal.since else { return (nil, nil) }
+      if FeedCachePolicy.isSuperseded(renewal.timestamp, by: version.date, now: now) {
+        return (.superseded(by: version.date), nil)
+      }
+      record.validators = renewal.validators
+      return (.renewed, (FeedVersion(renewal.timestamp), nil))
+    }
+  }
+
+  /// Reads a feed, and writes what `change` makes of it if it still is as it was read.
+  private func changing(
+    _ address: URL,
+    _ change: (FleetFeed?, inout FeedRecord) -> (FeedReplacement?, write: (FeedVersion, Chunk?)?)
+  ) throws(FeedStoreError) -> FeedReplacement? {
+    for _ in 0..<100 {
+      let old = try wait(.insertion) { $0.feeds([address], withImages: false) }[0]
+      var record = old?.record ?? FeedRecord(health: FeedHealth(address: address))
+      let (replacement, write) = change(old, &record)
+      guard let (version, document) = write else { return replacement }
+      let new = FleetFeed(address: address, record: record, version: version, document: document)
+      if try wait(.insertion, { $0.replace(old, by: new) }) { return replacement }
+    }
+    throw .insertion(.busy, place: place)
+  }
+
+  @discardableResult public func delete(
+    for address: URL, if condition: FeedDeletionCondition
+  ) throws(FeedStoreError) -> Bool {
+    guard let feed = try feed(address, .deletion, withImages: condition == .unreadable), let version = feed.version
+    else {
+      return false
+    }
+    switch condition {
+    case .always: break
+    case .timestamp(let timestamp): guard version == FeedVersion(timestamp) else { return false }
+    case .unreadable: guard feed.images == nil else { return false }
+    }
+    return try wait(.deletion) { $0.forget(feed) }
+  }
+
+  public func summaries() throws(FeedStoreError) -> [CachedFeedSummary] {
+    let feeds = try wait(.retrieval) { fleet in
+      fleet.savedAddresses().flatMap { fleet.feeds($0, withImages: false) }.eraseToAnyPublisher()
+    }
+    return feeds.compactMap { $0?.summary }.sorted { $0.address.absoluteString < $1.address.absoluteString }
+  }
+
+  public func deleteAll() throws(FeedStoreError) {
+    for summary in try summaries() { try delete(for: summary.address, if: .always) }
+  }
+}
+
+/// One call: lives until it has its result.
+// @unchecked: made by the caller, and used on the loop alone from then on.
+private final class Waiting<Value: Sendable>: @unchecked Sendable {
+  private var done: ((Result<Value, FleetError>) -> Void)?
+  private var subscription: AnyCancellable?
+
+  init(_ done: @escaping (Result<Value, FleetError>) -> Void) { self.done = done }
+
+  func settle(_ result: Result<Value, FleetError>) { done.take()?(result) }
+
+  func listen(to publisher: AnyPublisher<Value, FleetError>) {
+    subscription = publisher.sink { [self] in
+      if case .failure(let error) = $0 { settle(.failure(error)) }
+      subscription = nil
+    } receiveValue: { [self] in
+      settle(.success($0))
+    }
+  }
+}
+
+extension FleetFeed {
+  /// What a store's table of contents says.
+  public var summary: CachedFeedSummary? {
+    version.map {
+      CachedFeedSummary(
+        address: address, timestamp: $0.date, imageCount: record.imageCount, validators: record.validators)
+    }
+  }
+}
+
+extension FleetError {
+  fileprivate var cause: FeedStoreError.Cause {
+    switch self {
+    case .redis(.refused(_, let refusal)):
+      switch refusal.kind {
+      case .outOfMemory: .diskFull
+      case .readOnly, .notPermitted, .wrongPassword, .passwordWanted: .notPermitted
+      case .busy, .loading: .busy
+      default: .other("\(self)")
+      }
+    case .foreign: .foreign
+    case .newerSchema(_, let version): .newerSchema(version)
+    case .damaged(_, let what): .damaged(what)
+    case .file(let error): error.cause
+    case .redis, .noFeeds, .olderSchema: .other("\(self)")
+    }
+  }
+}
+
+extension RedisFleet {
+  /// Writes a feed, if it still is as it was read.
+  func replace(_ old: FleetFeed?, by new: FleetFeed) -> AnyPublisher<Bool, FleetError> {
+    run(
+      FleetScripts.replace,
+      [
+        RedisArgument(new.address.absoluteString), RedisArgument(old?.version?.description ?? ""),
+        RedisArgument(new.version?.description ?? ""), RedisArgument(new.record.text),
+        new.document.map { RedisArgument($0) } ?? "", .milliseconds(logDuration), new.document == nil ? 0 : 1,
+      ]
+    )
+    .map { $0.integer == 1 }.eraseToAnyPublisher()
+  }
+
+  /// Deletes what is saved of a feed, if it still is as it was read.
+  func forget(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> {
+    run(
+      FleetScripts.forget,
+      [RedisArgument(feed.address.absoluteString), RedisArgument(feed.version?.description ?? "")]
+    )
+    .map { ($0.integer ?? 0) > 0 }.eraseToAnyPublisher()
+  }
+
+  /// The addresses of all feeds of which something is saved: looks at every key.
+  func savedAddresses() -> AnyPublisher<[URL], FleetError> {
+    let beginning = key("f:")
+    func page(_ cursor: String) -> AnyPublisher<(next: String, keys: [String]), FleetError> {
+      send([RedisCommand("SCAN", RedisArgument(cursor), "MATCH", RedisArgument("fs{0}:f:*"), "COUNT", 1000)])
+        .map { replies in
+          let parts = replies[0].elements ?? []
+          return (parts.first?.text ?? "0", (parts.last?.elements ?? []).compactMap(\.text))
+        }
+        .eraseToAnyPublisher()
+    }
+    return page("0")
+      .expand { $0.next == "0" ? Empty().eraseToAnyPublisher() : page($0.next) }
+      .reduce(Set<String>()) { $0.union($1.keys) }
+      .map { keys in keys.compactMap { URL(string: String($0.dropFirst(beginning.count))) } }
+      .eraseToAnyPublisher()
+  }
+
+  /// Writes a feed over an older version, or none.
+  ///
+  /// - Returns: false when the saved one is as new.
+  public func put(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> {
+    feeds([feed.address], withImages: false)
+      .flatMap { [self] saved -> AnyPublisher<Bool, FleetError> in
+        if let there = saved[0]?.version, let version = feed.version, there >= version {
+          return Just(false).setFailureType(to: FleetError.self).eraseToAnyPublisher()
+        }
+        return replace(saved[0], by: feed)
+      }
+      .eraseToAnyPublisher()
+  }
+}

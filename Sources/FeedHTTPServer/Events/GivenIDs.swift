@@ -1,0 +1,21 @@
+/// The ids that were given to events instead of a log's own, and the events' numbers.
+struct GivenIDs {
+  private var ids: [Int: String] = [:]
+  private var numbers: [String: Int] = [:]
+
+  subscript(number: Int) -> String? { ids[number] }
+
+  /// The first event that has the id: who names it may get another one of that id again, and misses none.
+  func number(of id: String) -> Int? { numbers[id] }
+
+  mutating func give(_ id: String, to number: Int) {
+    precondition(!id.contains(where: \.isNewline), "EventLog: an id has a line break; leave it out")
+    ids[number] = id
+    if numbers[id] == nil { numbers[id] = number }
+  }
+
+  mutating func forget(_ number: Int) {
+    guard let id = ids.removeValue(forKey: number), numbers[id] == number else { return }
+    numbers[id] = nil
+  }
+}
