@@ -20,7 +20,7 @@ struct FleetSubscriptions {
       page.map { format == .json ? "{\"url\":\(FeedJSON.quoted($0.shown))}\n" : "\($0.shown)\n" }.joined()
     } ended: { completion in
       if case .failure(let error) = completion { session.fail("\(error)") }
-      session.end()
+      session.leave()
     }
     try session.finish {}
   }
@@ -49,7 +49,7 @@ struct FleetSubscriptions {
       done()
     } ended: { completion in
       if case .failure(let error) = completion { session.fail("\(error)") }
-      session.end()
+      session.leave()
     }
     try session.finish {}
   }
@@ -82,11 +82,11 @@ struct FleetSubscriptions {
       if case .failure(let error) = completion {
         session.fail("\(error)")
         session.console.report("\(tally.added) feeds were added; the same command goes on.")
-        return session.end()
+        return session.leave()
       }
       var text = "Added \(tally.added) of \(FleetStatusText.count(tally.total, "feed"))"
       if tally.added < tally.total { text += "; the others were there" }
-      session.print(Array((text + "\n").utf8)) { session.end() }
+      session.print(Array((text + "\n").utf8)) { session.leave() }
       if tally.unusable > 0 {
         session.console.report(
           "\(tally.unusable) \(tally.unusable == 1 ? "entry has" : "entries have") no http or https address and "

@@ -73,11 +73,11 @@ struct StoreCopy: ParsableCommand {
     } ended: { completion in
       if case .failure(let error) = completion {
         session.fail("\(error)")
-        return session.end()
+        return session.leave()
       }
       let text =
         "Copied \(copied) of \(FleetStatusText.count(total, "feed")); \(added) are polled that were not before\n"
-      session.print(Array(text.utf8)) { session.end() }
+      session.print(Array(text.utf8)) { session.leave() }
     }
     try session.finish(closing: source)
   }

@@ -55,7 +55,7 @@ extension Session {
       publisher.first(), text: text,
       ended: { [self] (completion: Subscribers.Completion<FleetError>) in
         if case .failure(let error) = completion { fail("\(error)") }
-        end()
+        leave()
       })
     try finish {}
   }

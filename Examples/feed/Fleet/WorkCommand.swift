@@ -75,7 +75,7 @@ struct WorkCommand: ParsableCommand {
     } ended: { _ in
       session.keep(
         store.leave(worker.name).sink { _ in
-          session.end()
+          session.leave()
         } receiveValue: { _ in
         })
     }
@@ -84,7 +84,7 @@ struct WorkCommand: ParsableCommand {
       store.open().sink { completion in
         guard case .failure(let error) = completion, !error.isTemporary else { return }
         session.fail("\(error)")
-        session.end()
+        session.leave()
       } receiveValue: { _ in
       })
     try session.finish {}

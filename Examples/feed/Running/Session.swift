@@ -113,8 +113,8 @@ final class Session {
   /// Runs `action` before the loop is left.
   func atEnd(_ action: @escaping () -> Void) { endings.append(action) }
 
-  /// Ends the command; after a signal, with its status.
-  func end() {
+  /// Leaves the loop, whatever keeps it running; after a signal, with that one's status.
+  func leave() {
     if let ended = ended.take() { return ended() }
     endHelpers()
     loop.stop()
