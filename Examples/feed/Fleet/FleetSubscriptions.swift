@@ -11,7 +11,7 @@ struct FleetSubscriptions {
   let store: StoreArgument
 
   /// How many are added by one call.
-  private static let batch = 200
+  private static let batch = 50
 
   func list(_ format: OutputFormat) throws {
     let session = Session(verbose: false)
