@@ -33,6 +33,11 @@ struct FeedCommand: ParsableCommand {
 
 extension FeedCommand {
   static func main() {
+    if HelpScreen.isAsked(Array(CommandLine.arguments.dropFirst())) {
+      // A reader who has gone needs no help.
+      try? FileHandle.standardOutput.write(contentsOf: Data((HelpScreen.text + "\n").utf8))
+      return
+    }
     do {
       var command = try parseAsRoot(completed(Array(CommandLine.arguments.dropFirst())))
       try command.run()

@@ -7,7 +7,7 @@ import ImageFeed
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Load feeds again and again, and show them whenever they change, or only what is new.",
+    abstract: "Load feeds again and again, and show what changes.",
     discussion: """
       A feed is shown when its images change and when it begins or ceases to come from the cache; images that were not \
       shown before are marked. New is what neither load nor watch has shown, in any run; at first, everything is. Errors \

@@ -241,6 +241,20 @@ import Testing
     }
   }
 
+  @Test func `a token may stand in the environment, where others do not see it`() async throws {
+    try await withFolder { folder in
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let arguments = ["serve", "--port", "0", "--cache", cache, "http://127.0.0.1:1/"]
+      let run = try RunningFeed(arguments, environment: ["FEED_TOKEN": "sesame"])
+      let address = try #require(await run.output.line())
+      #expect(address.contains("/?token=sesame"))
+      #expect(try await get(port(of: address), "/").hasPrefix("HTTP/1.1 401"))
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+      #expect(try await FeedBinary.run(arguments, environment: ["FEED_TOKEN": "a b"]).status == 64)
+    }
+  }
+
   @Test func `beyond this machine a token is made`() {
     #expect(Door(host: "127.0.0.1", token: nil, names: []).token == nil)
     #expect(Door(host: "::1", token: nil, names: []).token == nil)

@@ -7,7 +7,7 @@ import Synchronization
 struct DemoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Walk through the scenarios of the specification, without a network.",
+    abstract: "Walk through the scenarios, without a network.",
     discussion: """
       Starts a server on this machine, loads its feed over HTTP, saves it in a cache of its own, stops the server and \
       lets a week pass. The exit status is 0 only if every scenario ended as specified.

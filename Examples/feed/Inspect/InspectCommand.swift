@@ -9,7 +9,7 @@ import PlainText
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Show what a feed says: its format, its repairs, and every picture that an item names.",
+    abstract: "Show what a feed says, and every picture that it names.",
     discussion: "Of a web page it lists the feeds that the page names. Nothing is saved.")
 
   @Argument(help: ArgumentHelp("The feed's address, http or https, or a file.", valueName: "url|file"))

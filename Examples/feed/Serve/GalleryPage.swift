@@ -134,5 +134,12 @@ enum GalleryPage {
     "\(number(count)) \(word)\(count == 1 ? "" : "s")"
   }
 
-  static func number(_ number: Int) -> String { number.formatted(.number.locale(Locale(identifier: "en_US"))) }
+  /// With a comma before each three digits.
+  static func number(_ number: Int) -> String {
+    let digits = Array(String(number))
+    return digits.indices.reduce(into: "") { text, index in
+      if index > 0, (digits.count - index).isMultiple(of: 3) { text += "," }
+      text.append(digits[index])
+    }
+  }
 }

@@ -47,7 +47,9 @@ struct ServeCommand: ParsableCommand {
   var every = DurationArgument(.seconds(15 * 60))
 
   @Option(
-    help: ArgumentHelp("The token that requests need; one is made for a host that others reach.", valueName: "text"))
+    help: ArgumentHelp(
+      "The token that requests need, or FEED_TOKEN of the environment; one is made for a host that others reach.",
+      valueName: "text"))
   var token: String?
 
   @Option(help: ArgumentHelp("Another name under which the page is reached.", valueName: "name"))
@@ -66,6 +68,9 @@ struct ServeCommand: ParsableCommand {
 
   @OptionGroup var common: CommonOptions
 
+  /// Others see arguments in the list of processes, and not the environment.
+  private var secret: String? { token ?? ProcessInfo.processInfo.environment["FEED_TOKEN"] }
+
   func validate() throws {
     if store != nil, opml != nil { throw ValidationError("--store has its own list; leave --opml out.") }
     guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
@@ -73,8 +78,9 @@ struct ServeCommand: ParsableCommand {
       throw ValidationError(
         "--host needs an address of this machine in numbers: 0.0.0.0 for all, or one of those that ip address shows.")
     }
-    if let token, token.isEmpty || !token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !";,\"&+%#".utf8.contains($0) }) {
-      throw ValidationError("--token needs letters and digits.")
+    let isPlain = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !";,\"&+%#".utf8.contains(byte) }
+    if let secret, secret.isEmpty || !secret.utf8.allSatisfy(isPlain) {
+      throw ValidationError("A token, of --token or FEED_TOKEN, needs letters and digits.")
     }
   }
 
@@ -89,7 +95,7 @@ struct ServeCommand: ParsableCommand {
     let address = host == "localhost" ? "127.0.0.1" : host
     do throws(SystemError) {
       let server = try HTTPServer(at: .internet(address, port: port), limits: Self.limits, on: session.loop)
-      let door = Door(host: address, token: token, names: allowHost)
+      let door = Door(host: address, token: secret, names: allowHost)
       let site = Site(gallery, Pictures(pictures(client, on: session)), door, server)
       session.keep(server.serve(site.routes, behind: door))
       session.keep(AnyCancellable { server.close() })

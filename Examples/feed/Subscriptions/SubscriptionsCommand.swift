@@ -8,7 +8,7 @@ import PlainText
 struct SubscriptionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "subscriptions",
-    abstract: "Keep a list of feeds, which load and watch use when no address is given.",
+    abstract: "Keep a list of feeds, for when no address is given.",
     discussion: """
       The list is a file of OPML beside the cache: feeds.opml beside feeds.db. With --store it is a fleet's, which feed work \
       polls.

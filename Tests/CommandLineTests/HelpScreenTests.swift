@@ -1,0 +1,34 @@
+import TestSupport
+import Testing
+
+@testable import feed
+
+@Suite(.settled) struct HelpScreenTests {
+  @Test func `help is one screen, and names every command`() {
+    let lines = HelpScreen.text.split(separator: "\n", omittingEmptySubsequences: false)
+    // One line is the prompt's that follows.
+    #expect(lines.count <= 23)
+    for line in lines { #expect(line.count <= 80, "\(line)") }
+    for command in FeedCommand.configuration.subcommands {
+      #expect(lines.contains { $0.hasPrefix("  \(command._commandName) ") }, "\(command._commandName)")
+    }
+  }
+
+  @Test func `examples of help are command lines`() throws {
+    for line in HelpScreen.text.split(separator: "\n") where line.hasPrefix("  feed ") {
+      let words = line.dropFirst(2).split(separator: "  ")[0].split(separator: " ").map(String.init)
+      _ = try FeedCommand.parseAsRoot(FeedCommand.completed(Array(words.dropFirst())))
+    }
+  }
+
+  @Test(arguments: [[], ["help"], ["--help"], ["-h"]])
+  func `help is shown where it is asked for`(arguments: [String]) async throws {
+    let run = try await FeedBinary.run(arguments)
+    #expect(run.status == 0 && run.output == HelpScreen.text + "\n" && run.errors == "")
+  }
+
+  @Test func `help of a command has its options`() async throws {
+    let run = try await FeedBinary.run(["help", "serve"])
+    #expect(run.status == 0 && run.output.contains("--allow-host <name>"))
+  }
+}
