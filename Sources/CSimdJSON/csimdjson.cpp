@@ -14,8 +14,7 @@ struct csimdjson_parser {
   explicit csimdjson_parser(size_t capacity) : parser(capacity) {}
 };
 
-/// Asks for large pages: a quarter of the time of a large document is that of 10,000 page faults.
-static void prefer_large_pages(void *start, size_t length) {
+extern "C" void csimdjson_prefer_large_pages(void *start, size_t length) {
 #ifdef MADV_HUGEPAGE
   const uintptr_t size = 2 << 20, first = (reinterpret_cast<uintptr_t>(start) + size - 1) & ~(size - 1);
   const uintptr_t end = (reinterpret_cast<uintptr_t>(start) + length) & ~(size - 1);
@@ -31,11 +30,11 @@ extern "C" csimdjson_parser *csimdjson_parser_create(size_t capacity, size_t dep
     delete parser;
     return nullptr;
   }
-  // Documents of a few megabytes have their memory warm already.
-  if (capacity >= (4 << 20)) {
-    prefer_large_pages(parser->parser.doc.tape.get(), capacity * sizeof(uint64_t));
-    prefer_large_pages(parser->parser.doc.string_buf.get(), capacity);
-    prefer_large_pages(parser->parser.implementation->structural_indexes.get(), capacity * sizeof(uint32_t));
+  // Documents of a few megabytes have their memory warm already. simdjson allocates the document's when it parses, too late.
+  if (capacity >= (4 << 20) && parser->parser.doc.allocate(capacity) == simdjson::SUCCESS) {
+    csimdjson_prefer_large_pages(parser->parser.doc.tape.get(), capacity * sizeof(uint64_t));
+    csimdjson_prefer_large_pages(parser->parser.doc.string_buf.get(), capacity);
+    csimdjson_prefer_large_pages(parser->parser.implementation->structural_indexes.get(), capacity * sizeof(uint32_t));
   }
   return parser;
 }

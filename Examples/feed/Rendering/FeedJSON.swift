@@ -1,3 +1,4 @@
+import FeedFormats
 import Foundation
 import ImageFeed
 import PlainText
@@ -57,6 +58,7 @@ struct JSONWriter {
   static func bytes(atMost room: Int, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: room) { memory, count in
       guard let start = memory.baseAddress else { return }
+      preferLargePages(for: UnsafeMutableRawBufferPointer(memory))
       var writer = JSONWriter(end: start)
       body(&writer)
       count = writer.end - start

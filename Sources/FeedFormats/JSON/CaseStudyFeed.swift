@@ -39,6 +39,7 @@ public enum CaseStudyFeed {
   /// The bytes of a document in memory that the parser need not copy: it reads a little behind their end.
   public static func padded(_ body: some Collection<UInt8>) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: body.count + JSONTape.padding) { memory, count in
+      preferLargePages(for: UnsafeMutableRawBufferPointer(memory))
       count = UnsafeMutableBufferPointer(rebasing: memory[..<body.count]).initialize(fromContentsOf: body)
     }
   }

@@ -34,6 +34,13 @@ extension CaseStudyFeed {
     public var startIndex: Int { 0 }
     public var endIndex: Int { records.count }
 
+    /// The bytes of all texts.
+    package var textBytes: Int {
+      records.reduce(0) { sum, record in
+        sum + Int(record.description.length) + Int(record.location.length) + Int(record.address.length & ~Self.mark)
+      }
+    }
+
     public subscript(index: Int) -> Image {
       let record = records[index]
       let isPlain = record.address.length & Self.mark == 0

@@ -185,8 +185,15 @@ extension FeedImages {
     var title: String?
     var next: URL?
 
-    init(count: Int) {
+    /// - Parameter textBytes: the bytes of all texts, where that is known.
+    init(count: Int, textBytes: Int = 0) {
       records.reserveCapacity(count)
+      texts.reserveCapacity(textBytes)
+      // Nothing is in them yet; their memory is there.
+      records.withUnsafeMutableBytes { memory in
+        preferLargePages(for: .init(start: memory.baseAddress, count: count * MemoryLayout<Record>.stride))
+      }
+      texts.withUnsafeMutableBytes { preferLargePages(for: .init(start: $0.baseAddress, count: textBytes)) }
     }
 
     var count: Int { records.count }

@@ -27,7 +27,7 @@ public struct CaseStudyFormat: FeedFormat {
     } catch {
       throw InvalidData(error)
     }
-    var builder = FeedImages.Builder(count: images.count)
+    var builder = FeedImages.Builder(count: images.count, textBytes: images.textBytes)
     for image in images { builder.append(image) }
     builder.next = images.last.flatMap { document.url.page(of: images.count, after: $0.id) }
     return builder.finish()
