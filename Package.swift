@@ -30,7 +30,6 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
-    .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.1")),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", .upToNextMinor(from: "1.13.1")),
   ],
   targets: [
@@ -96,7 +95,6 @@ let package = Package(
         "Samples", "TerminalPictures",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "Logging", package: "swift-log", condition: everything),
-        .product(name: "FlyingFox", package: "FlyingFox", condition: everything),
       ],
       path: "Examples/feed"),
     // Decodes pictures from anywhere, without a right to anything: `feed` starts it beside itself.
@@ -130,8 +128,7 @@ let package = Package(
     .executableTarget(
       name: "ShowFeed", dependencies: ["FeedStream", "ImageFeed"], path: "Examples/Tutorial/Sources/ShowFeed"),
     .executableTarget(
-      name: "CountVisits",
-      dependencies: ["FeedStream", .product(name: "FlyingFox", package: "FlyingFox", condition: everything)],
+      name: "CountVisits", dependencies: ["FeedHTTPServer", "FeedStream"],
       path: "Examples/Tutorial/Sources/CountVisits"),
     .executableTarget(
       name: "CombineCountdown", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineCountdown"),
@@ -210,8 +207,7 @@ let package = Package(
       name: "FaultTests",
       dependencies: [
         "TestSupport",
-        "feed", "FeedStream", "ImageFeed", "ImageFeedTesting",
-        .product(name: "FlyingFox", package: "FlyingFox", condition: everything),
+        "feed", "FeedHTTPServer", "FeedStream", "ImageFeed", "ImageFeedTesting",
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),
       ],
       // The tests build it themselves: it is preloaded into `feed`, not linked to them.

@@ -87,7 +87,7 @@ import Testing
 
   @Test func `load follows the one feed of a page, and names it`() async throws {
     try await withOrigin(serving: Data(Self.rss.utf8)) { feed, feedURL, cache in
-      let page = LoopbackOrigin(serving: Self.page(feedURL))
+      let page = try LoopbackOrigin(serving: Self.page(feedURL))
       let url = try await page.start().absoluteString
       let run = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(run.status == 0)

@@ -27,7 +27,7 @@ struct DemoCommand: ParsableCommand {
         loop.stop()
       }
     }
-    let walk = DemoWalk(
+    let walk = try DemoWalk(
       on: loop, cacheAt: folder.appendingPathComponent("feeds.db").path, style: .suiting(STDOUT_FILENO)
     ) { text in
       print(text, terminator: "")

@@ -12,7 +12,7 @@ actor DemoWalk {
 
   private let loop: EventLoop
   private let path: String
-  private let origin = LoopbackOrigin(serving: CaseStudyFeed.body)
+  private let origin: LoopbackOrigin
   private let clock = DemoClock(Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down)))
   private let style: Style
   private var report: DemoReport
@@ -20,7 +20,10 @@ actor DemoWalk {
 
   private static let week: TimeInterval = 604_800
 
-  init(on loop: EventLoop, cacheAt path: String, style: Style, write: @escaping @Sendable (String) -> Void) {
+  init(on loop: EventLoop, cacheAt path: String, style: Style, write: @escaping @Sendable (String) -> Void)
+    throws
+  {
+    origin = try LoopbackOrigin(serving: CaseStudyFeed.body)
     self.loop = loop
     self.path = path
     self.style = style

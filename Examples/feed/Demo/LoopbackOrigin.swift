@@ -1,19 +1,27 @@
-import FlyingFox
-import FlyingSocks
+import FeedHTTPServer
+import FeedStream
 import Foundation
 
 /// A correct HTTP server on 127.0.0.1 that serves one document and can be stopped and started again.
+///
+/// It lives on a loop of its own, so that it answers while everybody else is busy. Stop it before it is released.
 actor LoopbackOrigin {
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.loop.asUnownedSerialExecutor() }
+
   /// The body of its answers.
   var body: Data
   var status = 200
   /// How many requests it has received.
   private(set) var requestCount = 0
 
-  private var running: (server: HTTPServer, task: Task<Void, any Error>)?
-  private var port: UInt16 = 0
+  private let thread: EventLoopThread
+  private var running: (server: HTTPServer, serving: AnyCancellable)?
+  private var port = 0
 
-  init(serving body: Data) { self.body = body }
+  init(serving body: Data) throws {
+    thread = try EventLoopThread(name: "origin")
+    self.body = body
+  }
 
   func setAnswer(status: Int = 200, body: Data) {
     self.status = status
@@ -23,27 +31,21 @@ actor LoopbackOrigin {
   /// Listens, on its former port if there is one.
   ///
   /// - Returns: the document's address.
-  @discardableResult func start() async throws -> URL {
-    let server = try HTTPServer(address: .inet(ip4: "127.0.0.1", port: port), logger: .disabled)
-    await server.appendRoute("*") { [self] _ in await answer() }
-    let task = Task { try await server.run() }
-    running = (server, task)
-    try await server.waitUntilListening()
-    guard case .ip4(_, let port) = await server.listeningAddress else { throw SocketError.unsupportedAddress }
-    self.port = port
+  @discardableResult func start() throws -> URL {
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: thread.loop)
+    running = (server, server.serve { [self] _ in answer() })
+    port = server.address?.port ?? 0
     return URL(string: "http://127.0.0.1:\(port)/feed.json")!
   }
 
   /// Closes its connections and stops listening: later connections are refused.
-  func stop() async {
-    guard let (server, task) = running else { return }
+  func stop() {
+    running?.server.close()
     running = nil
-    await server.stop()
-    _ = await task.result
   }
 
-  private func answer() -> HTTPResponse {
+  private func answer() -> HTTPServer.Response {
     requestCount += 1
-    return HTTPResponse(statusCode: HTTPStatusCode(status, phrase: ""), body: body)
+    return HTTPServer.Response(HTTPServer.Status(status), body: Chunk(body))
   }
 }

@@ -40,7 +40,7 @@ func withOrigin<R>(
   _ body: (LoopbackOrigin, _ url: String, _ cache: String) async throws -> R
 ) async throws -> R {
   try await withFolder { folder in
-    let origin = LoopbackOrigin(serving: document)
+    let origin = try LoopbackOrigin(serving: document)
     let url = try await origin.start()
     do {
       let result = try await body(origin, url.absoluteString, folder.appendingPathComponent("feeds.db").path)

@@ -1,15 +1,21 @@
-import FlyingFox
+import FeedHTTPServer
+import FeedStream
 import Foundation
 
 /// A server on 127.0.0.1 whose every answer is another generation of the feed, unless one is chosen.
 actor GenerationOrigin {
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.loop.asUnownedSerialExecutor() }
+
   /// How many requests there were.
   private(set) var requests = 0
   private var chosen: Int?
-  private var held: [Int: CheckedContinuation<Void, Never>] = [:]
+  /// What answers the requests that are kept back.
+  private var held: [Int: () -> Void] = [:]
   private var holds = 0
-  private var server: HTTPServer?
-  private var task: Task<Void, any Error>?
+  private let thread: EventLoopThread
+  private var running: (server: HTTPServer, serving: AnyCancellable)?
+
+  init() throws { thread = try EventLoopThread(name: "origin") }
 
   /// Answers with this generation from now on.
   func choose(_ number: Int) { chosen = number }
@@ -20,7 +26,7 @@ actor GenerationOrigin {
   /// Lets the answer to a request go that is kept back: the first request is 1.
   func letGo(_ request: Int) async {
     while held[request] == nil { await Task.yield() }
-    held.removeValue(forKey: request)?.resume()
+    held.removeValue(forKey: request)?()
   }
 
   /// Waits until there were so many requests.
@@ -28,32 +34,26 @@ actor GenerationOrigin {
     while requests < count { await Task.yield() }
   }
 
-  func start() async throws -> String {
-    let server = try HTTPServer(address: .inet(ip4: "127.0.0.1", port: 0), logger: .disabled)
-    await server.appendRoute("*") { [self] _ in await answer() }
-    task = Task { try await server.run() }
-    self.server = server
-    try await server.waitUntilListening()
-    guard case .ip4(_, let port) = await server.listeningAddress else { fatalError("an address of IPv4 was asked for") }
-    return "http://127.0.0.1:\(port)/feed.json"
+  func start() throws -> String {
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: thread.loop)
+    running = (server, server.serve { [self] _ in answer() })
+    return "http://\(server.address!)/feed.json"
   }
 
-  func stop() async {
-    for waiting in held.values { waiting.resume() }
+  func stop() {
     held = [:]
-    await server?.stop()
-    _ = await task?.result
+    running?.server.close()
+    running = nil
   }
 
-  private func answer() async -> HTTPResponse {
+  private func answer() -> Future<HTTPServer.Response, Never> {
     requests += 1
-    let number = chosen ?? requests
-    let request = requests
-    if holds > 0 {
+    let response = HTTPServer.Response(body: Chunk(Generation.document(chosen ?? requests)))
+    return Future<HTTPServer.Response, Never> { promise in
+      guard holds > 0 else { return promise(.success(response)) }
       holds -= 1
-      await withCheckedContinuation { held[request] = $0 }
+      held[requests] = { promise(.success(response)) }
     }
-    return HTTPResponse(statusCode: .ok, body: Generation.document(number))
   }
 }
 
@@ -65,7 +65,7 @@ func withBench<R>(
   let folder = FileManager.default.temporaryDirectory.appending(path: "FaultTests-\(UUID())").path
   try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(atPath: folder) }
-  let origin = GenerationOrigin()
+  let origin = try GenerationOrigin()
   let url = try await origin.start()
   do {
     let result = try await body(folder, origin, url)

@@ -1,6 +1,5 @@
+import FeedHTTPServer
 import FeedStream
-import FlyingFox
-import Foundation
 
 /// Lives on the loop: its methods run there, and use its streams without a lock.
 actor Visits {
@@ -25,14 +24,16 @@ actor Visits {
   }
 }
 
-let port = UInt16(CommandLine.arguments.dropFirst().first ?? "8080")!
 let thread = try EventLoopThread(name: "visits")
 let visits = Visits(on: thread.loop)
 await visits.start()
 
-let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: port), logger: .disabled)
-await server.appendRoute("*") { request in
-  let count = await visits.visit(request.path)
-  return HTTPResponse(statusCode: .ok, body: Data("\(request.path): visit \(count)\n".utf8))
+let loop = EventLoop()
+let port = Int(CommandLine.arguments.dropFirst().first ?? "8080")!
+let server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
+let serving = server.serve { request in
+  let path = request.path
+  return Future { await visits.visit(path) }.map { HTTPServer.Response.text("\(path): visit \($0)\n") }
 }
-try await server.run()
+loop.run(.untilStopped)
+serving.cancel()
