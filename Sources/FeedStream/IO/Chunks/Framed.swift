@@ -76,7 +76,8 @@ where Mode.RuleError == Decoder.DecodingFailure {
     guard isLive, ending == nil else { return .none }
     isWaiting = false
     decoder?.feed(input)
-    guard !isServing, serve() else { return .none }
+    // Upstream need not know the types, and would not call what is specialized for them.
+    guard !isServing, serveSpecialized(self) else { return .none }
     isWaiting = true
     return .max(1)
   }

@@ -47,52 +47,55 @@ extension Publisher where Output == Chunk {
 }
 
 /// The parts between separators: see ``Publisher/split(by:maxLength:)``.
-public struct SplittingDecoder: ChunkDecoder, Sendable {
+@frozen public struct SplittingDecoder: ChunkDecoder, Sendable {
   public typealias DecodingFailure = any Error
 
-  private let separator: UInt8
-  private let maxLength: Int
+  @usableFromInline let separator: UInt8
+  @usableFromInline let maxLength: Int
   /// What is looked through.
-  private var chunk = Chunk()
+  @usableFromInline var chunk = Chunk()
   /// Where the next part begins in it.
-  private var place = 0
+  @usableFromInline var place = 0
   /// The beginning of a part, of earlier chunks.
-  private var beginning: [Chunk] = []
-  private var beginningCount = 0
+  @usableFromInline var beginning: [Chunk] = []
+  @usableFromInline var beginningCount = 0
 
   /// - Precondition: `maxLength` is more than zero.
-  public init(separator: UInt8, maxLength: Int = 1 << 20) {
+  @inlinable public init(separator: UInt8, maxLength: Int = 1 << 20) {
     precondition(maxLength > 0, "split(maxLength: \(maxLength)): no part could pass; use 1 or more")
     self.separator = separator
     self.maxLength = maxLength
   }
 
-  public mutating func feed(_ chunk: Chunk) {
+  @inlinable public mutating func feed(_ chunk: Chunk) {
     self.chunk = chunk
     place = 0
   }
 
-  public mutating func next() throws -> Chunk? {
+  @inlinable public mutating func next() throws -> Chunk? {
     guard place < chunk.count else { return nil }
-    let left = chunk.count - place
-    let found = chunk.withUnsafeBytes { bytes -> Int? in
-      let part = bytes.baseAddress! + place
-      return memchr(part, Int32(separator), left).map { UnsafeRawPointer($0) - part }
-    }
-    let part = chunk[place..<place + (found ?? left)]
-    guard beginningCount + part.count <= maxLength else { throw ChunkError.partTooLong(limit: maxLength) }
-    place += part.count + 1
+    let (start, left) = (chunk.start + place, chunk.count - place)
+    let found = memchr(start, Int32(separator), left)
+    let count = found.map { UnsafeRawPointer($0) - UnsafeRawPointer(start) } ?? left
+    guard beginningCount + count <= maxLength else { throw ChunkError.partTooLong(limit: maxLength) }
+    place += count + 1
+    let part = Chunk(chunk.memory, from: start, count: count)
     if found != nil { return beginningCount == 0 ? part : joined(with: part) }
+    keep(part)
+    return nil
+  }
+
+  /// Keeps a part that is not complete: the chunk is done.
+  @usableFromInline mutating func keep(_ part: Chunk) {
     // A short rest must not keep a long block of memory.
     beginning.append(part.compacted())
     beginningCount += part.count
     chunk = Chunk()
-    return nil
   }
 
-  public mutating func finish() throws -> Chunk? { beginningCount == 0 ? nil : joined(with: Chunk()) }
+  @inlinable public mutating func finish() throws -> Chunk? { beginningCount == 0 ? nil : joined(with: Chunk()) }
 
-  private mutating func joined(with end: Chunk) -> Chunk {
+  @usableFromInline mutating func joined(with end: Chunk) -> Chunk {
     defer {
       beginning.removeAll(keepingCapacity: true)
       beginningCount = 0
@@ -102,17 +105,17 @@ public struct SplittingDecoder: ChunkDecoder, Sendable {
 }
 
 /// The lines of a text: see ``Publisher/lines(maxLength:)``.
-public struct LineDecoder: ChunkDecoder, Sendable {
+@frozen public struct LineDecoder: ChunkDecoder, Sendable {
   public typealias DecodingFailure = any Error
 
-  private var parts: SplittingDecoder
+  @usableFromInline var parts: SplittingDecoder
 
   /// - Precondition: `maxLength` is more than zero.
-  public init(maxLength: Int = 1 << 20) { parts = SplittingDecoder(separator: 10, maxLength: maxLength) }
+  @inlinable public init(maxLength: Int = 1 << 20) { parts = SplittingDecoder(separator: 10, maxLength: maxLength) }
 
-  public mutating func feed(_ chunk: Chunk) { parts.feed(chunk) }
-  public mutating func next() throws -> String? { try parts.next().map(Self.text(of:)) }
-  public mutating func finish() throws -> String? { try parts.finish().map(Self.text(of:)) }
+  @inlinable public mutating func feed(_ chunk: Chunk) { parts.feed(chunk) }
+  @inlinable public mutating func next() throws -> String? { try parts.next().map(Self.text(of:)) }
+  @inlinable public mutating func finish() throws -> String? { try parts.finish().map(Self.text(of:)) }
 
-  private static func text(of line: Chunk) -> String { (line.last == 13 ? line.dropLast() : line).text }
+  @usableFromInline static func text(of line: Chunk) -> String { (line.last == 13 ? line.dropLast() : line).text }
 }
