@@ -32,6 +32,21 @@ import Testing
     #expect(outcome.isFinished)
   }
 
+  @Test func `a name that is not UTF-8 is shown as one, and its folder is not passed over in silence`() throws {
+    folder.write("", to: "file")
+    let name = (Array("\(folder.path)/b".utf8) + [0xFC, 0]).map { CChar(bitPattern: $0) }
+    #expect(mkdir(name, 0o700) == 0)
+    let flat = Outcome(Folder(folder.path).entries(on: loop))
+    let deep = Outcome(Folder(folder.path).entries(recursively: true, on: loop))
+    let patient = Outcome(Folder(folder.path).entries(recursively: true, skipsUnreadable: true, on: loop))
+    loop.run()
+    #expect(Set(flat.values.map(\.name)) == ["file", "b\u{FFFD}"] && flat.isFinished)
+    #expect(flat.values.filter { !$0.isExact }.map(\.name) == ["b\u{FFFD}"])
+    #expect(deep.values.count == 2 && deep.error?.name == "EILSEQ")
+    #expect(patient.values.count == 2 && patient.isFinished)
+    #expect(rmdir(name) == 0)
+  }
+
   @Test func `recursively, a folder comes before what is in it, and links are not followed`() throws {
     try make("a/b/c")
     folder.write("", to: "a/b/c/file")

@@ -16,12 +16,12 @@ public struct Folder: Hashable, Sendable {
   ///
   /// **Demand:** the system's calls run on the thread pool and read up to 64 entries ahead; without demand no more are read.
   /// **Failure:** the system's reason, with the folder that could not be read. A folder below that has vanished meanwhile
-  /// is passed over. **Cancellation:** closes the folder. **Policy:** holds up to 64 entries, and the paths of the folders
+  /// is passed over; one whose name is not UTF-8 fails with `EILSEQ`. **Cancellation:** closes the folder. **Policy:** holds up to 64 entries, and the paths of the folders
   /// below that were found and not read yet.
   ///
   /// - Parameters:
   ///   - recursively: true for what is in the folders below as well.
-  ///   - skipsUnreadable: true to pass over folders below that may not be read.
+  ///   - skipsUnreadable: true to pass over folders below that may not be read, or whose name is not UTF-8.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func entries(
     recursively: Bool = false, skipsUnreadable: Bool = false, on scheduler: any LoopScheduler
@@ -45,10 +45,14 @@ public struct FolderEntry: Hashable, Sendable, CustomStringConvertible {
   /// The path of the folder that was asked for, a slash, and the way from there.
   public let path: String
   public let kind: Kind
+  /// False when the name is not UTF-8, which the system allows: ``path`` shows it with U+FFFD, and nothing is there by that
+  /// path.
+  public let isExact: Bool
 
-  package init(path: String, kind: Kind) {
+  package init(path: String, kind: Kind, isExact: Bool = true) {
     self.path = path
     self.kind = kind
+    self.isExact = isExact
   }
 
   /// The last part of the path.
@@ -147,14 +151,14 @@ private final class FolderReader: @unchecked Sendable {
   private let skipsUnreadable: Bool
   private var folder: (any OpenFolder)?
   /// The folders that are read next, the last first.
-  private var upcoming: [String]
+  private var upcoming: [FolderEntry]
   private var isFirst = true
 
   init(_ entries: Publishers.FolderEntries, of files: any FileSystem) {
     self.files = files
     isRecursive = entries.isRecursive
     skipsUnreadable = entries.skipsUnreadable
-    upcoming = [entries.path]
+    upcoming = [FolderEntry(path: entries.path, kind: .folder)]
   }
 
   /// The next entries; none at the end. Blocks.
@@ -163,13 +167,16 @@ private final class FolderReader: @unchecked Sendable {
       while true {
         if let folder {
           let entries = try folder.next(64)
-          if isRecursive { upcoming += entries.lazy.filter { $0.kind == .folder }.map(\.path).reversed() }
+          if isRecursive { upcoming += entries.lazy.filter { $0.kind == .folder }.reversed() }
           if !entries.isEmpty { return entries }
           self.folder = nil
         }
-        guard let path = upcoming.popLast() else { return [] }
+        guard let next = upcoming.popLast() else { return [] }
         do throws(SystemError) {
-          folder = try files.openFolder(path)
+          guard next.isExact else {
+            throw SystemError("read the folder", "\(next.path), whose name is not UTF-8", code: Errno.unspellable)
+          }
+          folder = try files.openFolder(next.path)
         } catch {
           guard !isFirst, error.code == Errno.missing || skipsUnreadable else { throw error }
         }

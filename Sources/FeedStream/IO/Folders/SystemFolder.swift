@@ -36,10 +36,12 @@ final class SystemFolder: OpenFolder {
       }
       // In place: the entry is shorter than its type says.
       let offset = MemoryLayout<dirent>.offset(of: \.d_name)!
-      let name = String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self))
+      let bytes = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
+      let exact = String(validatingCString: bytes)
+      let name = exact ?? String(cString: bytes)
       if name == "." || name == ".." { continue }
       let place = path.hasSuffix("/") ? path + name : path + "/" + name
-      entries.append(FolderEntry(path: place, kind: Self.kind(of: entry.pointee.d_type, place)))
+      entries.append(FolderEntry(path: place, kind: Self.kind(of: entry.pointee.d_type, place), isExact: exact != nil))
     }
     return entries
   }

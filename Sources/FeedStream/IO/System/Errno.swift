@@ -12,6 +12,8 @@ enum Errno {
   static var missing: Int32 { -UV_ENOENT.rawValue }
   /// It took too long.
   static var timedOut: Int32 { -UV_ETIMEDOUT.rawValue }
+  /// Its name is not UTF-8.
+  static var unspellable: Int32 { -UV_EILSEQ.rawValue }
   /// It makes no sense.
   static var invalid: Int32 { -UV_EINVAL.rawValue }
   /// Nobody reads it any more.
