@@ -3,10 +3,6 @@ public import FeedStream
 extension Connection {
   /// Secures this connection as a client that wants to speak with `host`: delivers the secure one and finishes.
   ///
-  ///     Connection.connect(to: "example.org:443", on: loop)
-  ///       .mapError { TLSError.system($0) }
-  ///       .flatMap { $0.secured(by: tls, host: "example.org", on: loop) }
-  ///
   /// The secure connection keeps this one, which may not be used any more. Its `bytes` finish when the other side says that
   /// nothing follows; when the connection ends without that, they fail with `ECONNABORTED`. Closing it says so to the other
   /// side.
@@ -61,8 +57,7 @@ extension Connection {
 
   /// Looks up a host, connects to it and secures the connection: delivers it and finishes.
   ///
-  ///     Connection.connect(to: "example.org:443", securedBy: try TLSClient(), on: loop)
-  ///       .sink { print($0) } receiveValue: { print($0.tls!.version) }
+  /// As in `Connection.connect(to: "example.org:443", securedBy: tls, on: loop)`.
   ///
   /// **Demand:** begins at the subscription; the connection is held until it is asked for. **Failure:** ``TLSError``.
   /// **Cancellation:** gives everything up. **Policy:** holds one.
@@ -91,8 +86,7 @@ extension Connection {
 extension Publisher where Output == Connection, Failure == Never {
   /// Secures the connections that a `Listener` accepts.
   ///
-  ///     let listener = try Listener(at: .internet("0.0.0.0", port: 443), on: loop)
-  ///     let server = HTTPServer(listener.connections.secured(by: tls, on: loop), on: loop)
+  /// As in `HTTPServer(at: address, on: loop) { $0.secured(by: tls, on: loop) }`.
   ///
   /// One whose handshake fails is closed, reported, and not delivered.
   ///

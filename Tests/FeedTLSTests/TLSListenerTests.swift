@@ -45,8 +45,9 @@ import Testing
 
   @Test func `the HTTP server serves secure connections as it serves others`() throws {
     try withVirtualTime { time in
-      let listener = try Listener(at: Pair.place, on: time)
-      let server = HTTPServer(listener.connections.secured(by: try papers.server(), on: time), on: time)
+      let tls = try papers.server()
+      let server = try HTTPServer(at: Pair.place, on: time) { $0.secured(by: tls, on: time) }
+      #expect(server.address == Pair.place)
       let body = String(repeating: "x", count: 300_000)
       let serving = server.serve { request in
         request.body.whole().map { .text(request.path == "/long" ? body : "\(request.path) \($0.text)") }
@@ -68,7 +69,6 @@ import Testing
       #expect(answer.text.contains("/a hi") && answer.text.hasSuffix(body))
       serving.cancel()
       server.close()
-      listener.close()
     }
   }
 }

@@ -17,6 +17,12 @@ extension HTTPServer {
     /// As it came: `/a%20b?c=d`.
     public var target: String { head.text(head.target) }
     public var targetForm: TargetForm { head.form }
+    /// True when the path of the target is this one, as it came.
+    func hasPath(_ path: [UInt8]) -> Bool {
+      guard head.form == .origin, head.path.count == path.count else { return false }
+      return head.bytes.withUnsafeBytes { $0[head.path.range].elementsEqual(path) }
+    }
+
     /// Of the target, as it came, without the query; empty for `*` and CONNECT.
     public var path: String { head.path.count == 0 && head.form == .absolute ? "/" : head.text(head.path) }
     /// Behind the question mark, as it came; `nil` without one.

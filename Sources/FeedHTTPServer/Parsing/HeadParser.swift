@@ -196,6 +196,7 @@ struct HeadParser {
         var last = at - 1
         while last > start, base[last - 1] == 0x20 || base[last - 1] == 0x09 { last -= 1 }
         let field = FieldPlace(name: name, value: Place(start, last))
+        if head.fields.isEmpty { head.fields.reserveCapacity(16) }
         head.fields.append(field)
         try framing.take(field, bytes, &head)
         at += 1

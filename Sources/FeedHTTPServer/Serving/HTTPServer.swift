@@ -44,6 +44,25 @@ public final class HTTPServer {
     self.init(listener.connections, listener, limits, scheduler, wallClock)
   }
 
+  /// Listens at `address`, and serves what `transform` makes of the connections that come: secure ones, for example.
+  ///
+  /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: loop) }`.
+  ///
+  /// - Parameters:
+  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
+  ///   - limits: what clients may use up.
+  ///   - scheduler: an `EventLoop`, or virtual time in a test.
+  ///   - wallClock: the time of day, in seconds since 1970; the system's unless given.
+  ///   - transform: is given the connections, as they are asked for.
+  /// - Throws: when the address is not one, is taken, or may not be used.
+  public convenience init<P: Publisher>(
+    at address: SocketAddress, limits: Limits = Limits(), on scheduler: any LoopScheduler,
+    wallClock: @escaping () -> Int64 = SystemClock.seconds, transform: (Publishers.Connections) -> P
+  ) throws(SystemError) where P.Output == Connection, P.Failure == Never {
+    let listener = try Listener(at: address, on: scheduler)
+    self.init(transform(listener.connections), listener, limits, scheduler, wallClock)
+  }
+
   /// Serves the connections that `connections` delivers, when it is subscribed to: those of a `Listener`, or others.
   public convenience init<P: Publisher>(
     _ connections: P, limits: Limits = Limits(), on scheduler: any LoopScheduler,

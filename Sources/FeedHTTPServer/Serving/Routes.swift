@@ -17,6 +17,8 @@ extension HTTPServer {
     private struct Route {
       let method: Method
       let parts: [Substring]
+      /// The path, where nothing in it stands for something else.
+      let literal: [UInt8]?
       /// True for everything below the path.
       let isFolder: Bool
       let answer: (Request, any LoopScheduler) -> Void
@@ -77,7 +79,12 @@ extension HTTPServer {
       _ answer: @escaping (Request, any LoopScheduler) -> Void
     ) {
       precondition(path.hasPrefix("/"), "Routes: the path \(path) does not begin with a slash; let it")
-      routes.append(Route(method: method, parts: Self.parts(path), isFolder: isFolder, answer: answer))
+      let parts = Self.parts(path)
+      let isLiteral = !isFolder && !parts.contains { $0.hasPrefix(":") }
+      routes.append(
+        Route(
+          method: method, parts: parts, literal: isLiteral ? Array(path.utf8) : nil, isFolder: isFolder, answer: answer)
+      )
     }
 
     private static func parts(_ path: String) -> [Substring] {
@@ -86,6 +93,12 @@ extension HTTPServer {
 
     /// Answers a request as its route does.
     public func answer(_ request: Request, on scheduler: any LoopScheduler) {
+      // Most requests are for a path that is a route as it stands.
+      for route in routes {
+        guard let literal = route.literal else { break }
+        let isMethod = route.method == request.method || request.method == .head && route.method == .get
+        if isMethod, request.hasPath(literal) { return route.answer(request, scheduler) }
+      }
       let isStar = request.targetForm == .asterisk
       let parts = isStar ? [] : Self.parts(request.path)
       var methods: [Method] = []
