@@ -37,9 +37,15 @@ let package = Package(
       dependencies: [
         "Harness", "CLoop", subject, .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
       ], swiftSettings: [.swiftLanguageMode(.v5)]),
-    .target(name: "CIO", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("uv")]),
+    .target(
+      name: "CIO", cSettings: [.unsafeFlags(["-O2", "-D_GNU_SOURCE"])],
+      linkerSettings: [.linkedLibrary("uv"), .linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .executableTarget(
-      name: "io", dependencies: ["Harness", "CIO", subject], swiftSettings: [.swiftLanguageMode(.v5)]),
+      name: "io",
+      dependencies: [
+        "Harness", "CIO", subject, .product(name: "FeedHTTPServer", package: "FeedStream"),
+        .product(name: "FeedTLS", package: "FeedStream"),
+      ], swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "CStore", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(
       name: "store", dependencies: ["Harness", "CStore", .product(name: "ImageFeed", package: "FeedStream")],

@@ -1,4 +1,4 @@
-// Sockets, files and programs against libuv itself: the same work here and in C, in one run.
+// Sockets, files, programs, HTTP and TLS against libuv and OpenSSL themselves: the same work here and in C, in one run.
 import CIO
 import FeedStream
 import Foundation
@@ -71,10 +71,10 @@ final class Server {
   let process = Process()
   let port: Int32
 
-  init(_ kind: String) throws {
+  init(_ kind: String, _ arguments: String...) throws {
     let pipe = Pipe()
     process.executableURL = URL(filePath: CommandLine.arguments[0])
-    process.arguments = [kind]
+    process.arguments = [kind] + arguments
     process.standardOutput = pipe
     try process.run()
     let text = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
@@ -88,10 +88,17 @@ final class Server {
     return (Double(fields[11])! + Double(fields[12])!) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
-  /// The most memory that it has had, in bytes.
-  var peakBytes: Int {
+  /// What `work` costs it.
+  func processor(_ work: () -> Double) -> Double {
+    let before = processorSeconds
+    _ = work()
+    return processorSeconds - before
+  }
+
+  /// The memory that it has, in bytes.
+  var residentBytes: Int {
     let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
-    let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
     return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
   }
 
@@ -107,8 +114,7 @@ func row(
 )
   throws
 {
-  let chosen = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("-") && !$0.hasSuffix(".tsv") }
-  guard chosen.isEmpty || chosen.contains(where: { name.contains($0) }) else { return }
+  guard chosen(name) else { return }
   let times = try interleaved(rounds: rounds, [ours, theirs])
   let ratio = String(format: "%.2f", ratio(times[0], to: times[1]))
   let (mine, other) = (String(format: "%.4f", times[0].median), String(format: "%.4f", times[1].median))
@@ -116,14 +122,38 @@ func row(
   fflush(nil)
 }
 
+/// A row of one figure.
+func figure(_ name: String, _ limit: String, _ measure: () throws -> String) throws {
+  guard chosen(name) else { return }
+  print("| \(name) | \(try measure()) | | | \(limit) |")
+  fflush(nil)
+}
+
+/// True when no rows are named, or this one.
+func chosen(_ name: String) -> Bool {
+  let names = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("-") && !$0.hasSuffix(".tsv") }
+  return names.isEmpty || names.contains { name.contains($0) }
+}
+
 switch CommandLine.arguments.dropFirst().first {
 case "server-swift": try echoServer()
 case "server-c": c_echo_server(1)
+case "http-swift": try httpServer()
+case "http-c": c_http_server(1)
+case "tls-swift": try tlsServer(Papers(in: CommandLine.arguments[2]))
+case "tls-c":
+  let papers = Papers(in: CommandLine.arguments[2])
+  c_tls_server(1, papers.certificate, papers.key, tlsBytes)
 case "accepting-swift": try acceptingServer()
 case "accepting-c": c_accepting_server(1)
 default:
   let isShort = CommandLine.arguments.contains("--short")
   let rounds = isShort ? 3 : 7
+  // Ten thousand clients need as many descriptors here, and in their server.
+  var files = rlimit()
+  getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+  files.rlim_cur = min(files.rlim_max, 20_000)
+  setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
   print("| | FeedStream | C on libuv | ratio | at most |\n| --- | --- | --- | --- | --- |")
   for connections in [1, 1000] {
     for (size, messages) in [(64, 100_000), (4096, 60_000), (65_536, 12_000)] {
@@ -135,16 +165,7 @@ default:
         "echo, \(connections) × \(size) B", 1.15, rounds: rounds, { exchange(ours) }, { exchange(theirs) })
       try row(
         "echo, \(connections) × \(size) B, processor of the server", 1.15, rounds: rounds,
-        {
-          let before = ours.processorSeconds
-          _ = exchange(ours)
-          return ours.processorSeconds - before
-        },
-        {
-          let before = theirs.processorSeconds
-          _ = exchange(theirs)
-          return theirs.processorSeconds - before
-        })
+        { ours.processor { exchange(ours) } }, { theirs.processor { exchange(theirs) } })
       for server in [ours, theirs] { server.end() }
     }
   }
@@ -156,6 +177,9 @@ default:
     try row("connections accepted and closed", 1.2, rounds: rounds, { accept(ours) }, { accept(theirs) })
     for server in [ours, theirs] { server.end() }
   }
+  try httpRows(isShort, rounds: rounds)
+  try tlsRows(rounds: rounds)
+  try crowdRows(isShort)
   let path = FileManager.default.temporaryDirectory.appending(path: "feedstream-lines-\(getpid())").path
   defer { unlink(path) }
   FileManager.default.createFile(atPath: path, contents: nil)
