@@ -43,6 +43,7 @@ struct BrowseCommand: ParsableCommand {
       stop: { raise(SIGTSTP) },
       now: { Date() },
       environment: ProcessInfo.processInfo.environment,
+      sized: { $0.sized },
       shown: { images, address in source.finder.note(images, of: address) },
       ended: {
         if let browser { Self.write(browser.leaving) }

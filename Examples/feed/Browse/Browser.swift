@@ -15,6 +15,8 @@ final class Browser {
     var stop: () -> Void
     var now: () -> Date
     var environment: [String: String]
+    /// Adds what the system knows of the terminal to what it has answered.
+    var sized: (TerminalAbilities) -> TerminalAbilities = { $0 }
     /// Called with each page that is shown.
     var shown: (FeedImages, URL) -> Void = { _, _ in }
     /// Called once, when it is over.
@@ -78,10 +80,10 @@ final class Browser {
           outbox += $0
           flush()
         }
-        .map { event in
+        .map { [world] event in
           switch event {
           case .key(let key): .key(key)
-          case .abilities(let abilities): .abilities(abilities)
+          case .abilities(let abilities): .abilities(world.sized(abilities))
           }
         }
         .eraseToAnyPublisher()
