@@ -28,6 +28,18 @@ import Testing
     #expect(cells(picture, .blocks(.full), square) == [expected])
   }
 
+  @Test func `an edge that is no half is drawn in eighths`() {
+    let cell = CellSize(width: 8, height: 8)
+    for eighths in [1, 3, 6] {
+      let low = Bitmap.of(8, 8) { _, y in y >= 8 - eighths ? .fullRed : .fullBlue }
+      let text = ["", "▁", "", "▃", "", "", "▆"][eighths]
+      #expect(cells(low, .blocks(.full), cell) == [Cell(text, Ink(.rgb(.fullRed), on: .rgb(.fullBlue)))])
+      let left = Bitmap.of(8, 8) { x, _ in x < eighths ? .fullRed : .fullBlue }
+      let other = ["", "▏", "", "▍", "", "", "▊"][eighths]
+      #expect(cells(left, .blocks(.full), cell) == [Cell(other, Ink(.rgb(.fullRed), on: .rgb(.fullBlue)))])
+    }
+  }
+
   @Test func `where a picture is not seen or has ended, the screen shows through`() {
     #expect(
       cells(.of(2, 2) { x, y in x + y == 2 ? .fullRed : nil }, .blocks(.full), square) == [

@@ -12,63 +12,101 @@ package struct Cell: Hashable, Sendable {
   }
 }
 
-/// A picture of characters: each a quarter, a half or all of a cell in one colour, and the rest in another.
+/// A picture of characters: each a block in one colour, and the rest in another, whichever block is least wrong.
 enum BlockDrawing {
+  /// How many pixels of the picture a character stands for, across and down.
+  static let parts = 8
+
   /// By which quarters are filled: 1 left above, 2 right above, 4 left below, 8 right below.
-  static let blocks = [" ", "▘", "▝", "▀", "▖", "▌", "▞", "▛", "▗", "▚", "▐", "▜", "▄", "▙", "▟", "█"]
+  static let quarters = [" ", "▘", "▝", "▀", "▖", "▌", "▞", "▛", "▗", "▚", "▐", "▜", "▄", "▙", "▟", "█"]
+  /// By how many eighths are filled from below, and from the left.
+  static let low = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"]
+  static let left = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-  /// - Parameter picture: two pixels across and two down for each character; those that are missing are empty.
+  /// - Parameter picture: eight pixels across and eight down for each character; those that are missing are empty.
   static func cells(of picture: Bitmap, columns: Int, rows: Int) -> [Cell] {
-    var cells: [Cell] = []
-    cells.reserveCapacity(columns * rows)
-    for row in 0..<rows {
-      for column in 0..<columns {
-        let quarters = (0..<4).map { quarter -> RGB? in
-          let (x, y) = (column * 2 + quarter % 2, row * 2 + quarter / 2)
-          return x < picture.width && y < picture.height && picture.isSolid(x, y) ? picture.colour(x, y) : nil
+    (0..<rows * columns).map { place in
+      var sums = BlockSums()
+      let (x, y) = (place % columns * parts, place / columns * parts)
+      for row in y..<min(y + parts, picture.height) {
+        for column in x..<min(x + parts, picture.width) where picture.isSolid(column, row) {
+          sums.add(picture.colour(column, row), column - x, row - y)
         }
-        cells.append(cell(quarters))
       }
+      // A picture of a few pixels is seen too.
+      return cell(sums, least: rows * columns == 1 ? 1 : parts * parts / 8)
     }
-    return cells
   }
 
-  static func cell(_ quarters: [RGB?]) -> Cell {
-    let solid = quarters.indices.filter { quarters[$0] != nil }
-    guard !solid.isEmpty else { return Cell() }
-    guard solid.count == 4 else {
-      let colour = mean(solid.map { quarters[$0]! })
-      return Cell(blocks[solid.reduce(0) { $0 | 1 << $1 }], Ink(.rgb(colour)))
+  /// - Parameter least: how many pixels of a quarter are seen, of 16, for it to be filled where others are not.
+  private static func cell(_ sums: BlockSums, least: Int) -> Cell {
+    guard sums.all.count == parts * parts else { return partialCell(sums, least) }
+    // Halves first, so that they win where others are as good; the last quarter is always in the background.
+    var (best, front, score) = (" ", BlockSum(), BlockSum().score + sums.all.score)
+    func consider(_ text: String, _ sum: BlockSum) {
+      let other = sum.score + (sums.all - sum).score
+      if other > score { (best, front, score) = (text, sum, other) }
     }
-    let colours = quarters.map { $0! }
-    var (best, least) = (0, Int.max)
-    // The upper half first, so that it wins where others are as good; the last quarter is always in the background.
-    for mask in [0, 3, 5, 1, 2, 4, 6, 7] {
-      let error = error(of: colours, mask)
-      if error < least { (best, least) = (mask, error) }
+    for mask in [3, 5, 1, 2, 4, 6, 7] { consider(quarters[mask], sums.quarters(mask)) }
+    var (fromBelow, fromLeft) = (BlockSum(), BlockSum())
+    for count in 1..<parts {
+      fromBelow += sums.rows[parts - count]
+      fromLeft += sums.columns[count - 1]
+      consider(low[count], fromBelow)
+      consider(left[count], fromLeft)
     }
-    let front = (0..<4).filter { best & 1 << $0 != 0 }.map { colours[$0] }
-    let back = (0..<4).filter { best & 1 << $0 == 0 }.map { colours[$0] }
-    return Cell(blocks[best], Ink(front.isEmpty ? .standard : .rgb(mean(front)), on: .rgb(mean(back))))
+    let back = sums.all - front
+    return Cell(best, Ink(front.count == 0 ? .standard : .rgb(front.mean), on: .rgb(back.mean)))
   }
 
-  /// How wrong the quarters are, squared, when each group has its mean.
-  private static func error(of colours: [RGB], _ mask: Int) -> Int {
-    var total = 0
-    for isFront in [true, false] {
-      let group = (0..<4).filter { (mask & 1 << $0 != 0) == isFront }.map { colours[$0] }
-      guard !group.isEmpty else { continue }
-      let middle = mean(group)
-      total += group.reduce(0) { $0 + $1.distance(to: middle) }
-    }
-    return total
+  /// Where a part of the picture is not seen, the background shows; quarters are the finest that can be told.
+  private static func partialCell(_ sums: BlockSums, _ least: Int) -> Cell {
+    let mask = (0..<4).reduce(0) { sums.quarters[$1].count >= least ? $0 | 1 << $1 : $0 }
+    return mask == 0 ? Cell() : Cell(quarters[mask], Ink(.rgb(sums.quarters(mask).mean)))
   }
+}
 
-  private static func mean(_ colours: [RGB]) -> RGB {
-    let sum = colours.reduce(into: SIMD3<Int>.zero) { $0 &+= SIMD3(Int($1.red), Int($1.green), Int($1.blue)) }
-    let half = SIMD3(repeating: colours.count / 2)
-    let middle = (sum &+ half) / colours.count
+/// Colours added up.
+private struct BlockSum {
+  var sum = SIMD3<Int>.zero
+  var count = 0
+
+  var mean: RGB {
+    let middle = (sum &+ SIMD3(repeating: count / 2)) / max(count, 1)
     return RGB(UInt8(middle.x), UInt8(middle.y), UInt8(middle.z))
+  }
+
+  /// The greater, the less wrong the mean is for all of them.
+  var score: Int { count == 0 ? 0 : (sum &* sum).wrappedSum() / count }
+
+  static func += (one: inout BlockSum, other: BlockSum) {
+    one.sum &+= other.sum
+    one.count += other.count
+  }
+
+  static func - (one: BlockSum, other: BlockSum) -> BlockSum {
+    BlockSum(sum: one.sum &- other.sum, count: one.count - other.count)
+  }
+}
+
+/// The colours of a character, by its rows, columns and quarters.
+private struct BlockSums {
+  var all = BlockSum()
+  var rows = [BlockSum](repeating: BlockSum(), count: BlockDrawing.parts)
+  var columns = [BlockSum](repeating: BlockSum(), count: BlockDrawing.parts)
+  var quarters = [BlockSum](repeating: BlockSum(), count: 4)
+
+  mutating func add(_ colour: RGB, _ x: Int, _ y: Int) {
+    let half = BlockDrawing.parts / 2
+    let one = BlockSum(sum: SIMD3(Int(colour.red), Int(colour.green), Int(colour.blue)), count: 1)
+    all += one
+    rows[y] += one
+    columns[x] += one
+    quarters[(y < half ? 0 : 2) + (x < half ? 0 : 1)] += one
+  }
+
+  func quarters(_ mask: Int) -> BlockSum {
+    (0..<4).reduce(into: BlockSum()) { if mask & 1 << $1 != 0 { $0 += quarters[$1] } }
   }
 }
 

@@ -47,7 +47,7 @@ package struct Drawing: Sendable {
     let size =
       switch mode {
       case .kitty, .sixel: (width: fit.width, height: fit.height)
-      case .blocks: fit.parts(across: 2, down: 2, cell: cell)
+      case .blocks: fit.parts(across: BlockDrawing.parts, down: BlockDrawing.parts, cell: cell)
       case .dots: fit.parts(across: 2, down: 4, cell: cell)
       }
     let scaled = picture.scaled(toWidth: size.width, height: size.height)
