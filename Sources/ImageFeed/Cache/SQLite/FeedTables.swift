@@ -231,7 +231,7 @@ extension Database {
   }
 
   /// - Returns: true when the statement returned `expected`, false when it is done.
-  @discardableResult fileprivate func step(_ row: RawStatement, expecting expected: Int32) throws -> Bool {
+  @discardableResult func step(_ row: RawStatement, expecting expected: Int32) throws -> Bool {
     let code = row.step()
     if code == expected { return true }
     if code == SQLITE_DONE { return false }

@@ -1,46 +1,50 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 
 /// The statements about polling; they run inside a transaction, as those of ``FeedTables`` do.
 ///
-/// Health is kept as JSON: it grows with every release, is read and written whole, and nothing looks for a part of it.
+/// Health is kept as bytes (``PollFields``): it grows with every release, is read and written whole, and nothing looks for a
+/// part of it.
 extension FeedTables {
   /// The version that has them.
   private var hasPolls: Bool { version >= FeedSchema.versionWithPolls }
 
   func feedHealth(of address: URL) throws -> FeedHealth? {
-    try decoded("SELECT health FROM poll WHERE address = ?", [address.absoluteString])
+    try values(FeedHealth.self, "SELECT health FROM poll WHERE address = ?", of: address.absoluteString).first
   }
 
   func hostHealth(of name: String) throws -> HostHealth? {
-    try decoded("SELECT health FROM host WHERE name = ?", [name])
+    try values(HostHealth.self, "SELECT health FROM host WHERE name = ?", of: name).first
   }
 
   func decisions(for address: URL) throws -> [PollDecision] {
-    guard hasPolls else { return [] }
-    let rows = try Data.fetchAll(
-      db.cachedStatement(sql: "SELECT decision FROM decision WHERE address = ?"), arguments: [address.absoluteString])
-    return rows.compactMap { try? JSONDecoder().decode(PollDecision.self, from: $0) }.sorted { $0.time < $1.time }
+    let sql = "SELECT decision FROM decision WHERE address = ?"
+    return try values(PollDecision.self, sql, of: address.absoluteString).sorted { $0.time < $1.time }
   }
 
   func save(_ feed: FeedHealth, _ host: HostHealth) throws {
-    try db.cachedStatement(sql: "INSERT OR REPLACE INTO poll (address, health) VALUES (?, ?)")
-      .execute(arguments: [feed.address.absoluteString, try JSONEncoder().encode(feed)])
+    try write("INSERT OR REPLACE INTO poll (address, health) VALUES (?, ?)") { row in
+      row.bind(feed.address.absoluteString, at: 1)
+      row.bind(feed.stored, at: 2)
+    }
     try save(host)
   }
 
   func save(_ host: HostHealth) throws {
-    try db.cachedStatement(sql: "INSERT OR REPLACE INTO host (name, health) VALUES (?, ?)")
-      .execute(arguments: [host.name, try JSONEncoder().encode(host)])
+    try write("INSERT OR REPLACE INTO host (name, health) VALUES (?, ?)") { row in
+      row.bind(host.name, at: 1)
+      row.bind(host.stored, at: 2)
+    }
   }
 
   /// Takes the place of the oldest, when there are enough.
   func save(_ decision: PollDecision, _ feed: FeedHealth) throws {
-    try db.cachedStatement(sql: "INSERT OR REPLACE INTO decision (address, place, decision) VALUES (?, ?, ?)")
-      .execute(
-        arguments: [
-          feed.address.absoluteString, feed.polls % PollDecision.kept, try JSONEncoder().encode(decision),
-        ])
+    try write("INSERT OR REPLACE INTO decision (address, place, decision) VALUES (?, ?, ?)") { row in
+      row.bind(feed.address.absoluteString, at: 1)
+      row.bind(Int64(feed.polls % PollDecision.kept), at: 2)
+      row.bind(decision.stored, at: 3)
+    }
   }
 
   func verdict(on claim: PollClaim) throws -> PollVerdict {
@@ -74,11 +78,24 @@ extension FeedTables {
     try db.execute(sql: "DELETE FROM poll; DELETE FROM decision")
   }
 
-  /// What cannot be read is not known.
-  private func decoded<Value: Decodable>(_ sql: String, _ arguments: StatementArguments) throws -> Value? {
-    guard hasPolls else { return nil }
-    guard let data = try Data.fetchOne(db.cachedStatement(sql: sql), arguments: arguments) else { return nil }
-    return try? JSONDecoder().decode(Value.self, from: data)
+  /// The values of the rows with one key. What cannot be read is not known.
+  private func values<Value: PollStored>(_: Value.Type, _ sql: String, of key: String) throws -> [Value] {
+    guard hasPolls else { return [] }
+    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+    defer { row.clear() }
+    row.bind(key, at: 1)
+    var values: [Value] = []
+    while try db.step(row, expecting: SQLITE_ROW) {
+      if let value = Value(stored: row.bytes(0)) { values.append(value) }
+    }
+    return values
+  }
+
+  private func write(_ sql: String, _ bind: (RawStatement) -> Void) throws {
+    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+    defer { row.clear() }
+    bind(row)
+    try db.step(row, expecting: SQLITE_DONE)
   }
 }
 

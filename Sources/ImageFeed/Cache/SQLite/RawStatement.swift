@@ -30,6 +30,11 @@ struct RawStatement {
     sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil)
   }
 
+  func bind(_ bytes: [UInt8], at index: Int32) {
+    // Copied, as above.
+    _ = bytes.withUnsafeBytes { sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), Self.transient) }
+  }
+
   func bind(_ text: String?, at index: Int32) {
     guard var text else {
       sqlite3_bind_null(handle, index)
@@ -68,6 +73,13 @@ struct RawStatement {
     case 20: FeedImage.ID(uuid(), number: UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self)))
     default: nil
     }
+  }
+
+  /// The column's bytes, empty for NULL. Valid until the next step.
+  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    // In this order, as SQLite asks for.
+    let start = sqlite3_column_blob(handle, column)
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
   func text(_ column: Int32) -> String? {
