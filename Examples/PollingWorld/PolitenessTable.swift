@@ -14,11 +14,15 @@ public struct PolitenessTable {
 
   /// The table in Markdown.
   public var text: String {
+    var (ours, others) = ([0, 0], [0, 0])
     let rows = TemperedServer.Temper.allCases.map { temper in
       let host = TemperedServer(temper).host
-      return row(temper.summary, polite.servers[host] ?? [0, 0], unconditional.servers[host] ?? [0, 0])
+      let (polite, unconditional) = (self.polite.servers[host] ?? [0, 0], self.unconditional.servers[host] ?? [0, 0])
+      ours = zip(ours, polite).map(+)
+      others = zip(others, unconditional).map(+)
+      return row(temper.summary, polite, unconditional)
     }
-    let total = row("all", [polite.requests, polite.bytes], [unconditional.requests, unconditional.bytes])
+    let total = row("all", ours, others)
     return """
       | A server that | Requests | of | Bytes | of |
       | --- | ---: | ---: | ---: | ---: |
