@@ -44,7 +44,7 @@ final class Pulse {
     let second = StreamInstant.Stride.seconds(1)
     session.keep(
       loop.schedule(after: loop.now.advanced(by: second), interval: second, tolerance: .zero, options: nil) {
-        [weak self] in self?.show()
+        [weak self] in self?.show(isTick: true)
       })
   }
 
@@ -93,7 +93,9 @@ final class Pulse {
     show()
   }
 
-  private func show() {
+  /// Of many feeds, what happened in a second is shown together: looking at all of them takes time.
+  private func show(isTick: Bool = false) {
+    guard console.showsStatus, isTick || count <= 100 else { return }
     if isFollowing {
       return console.setStatus("following" + (checked.map { "; last change seen \($0.timeOfDay)" } ?? ""))
     }
