@@ -1,0 +1,243 @@
+import FeedFleet
+import FeedRedis
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+/// Histories of a fleet in virtual time, against what must always hold.
+@Suite(.settled) struct FleetHistoryTests {
+  /// Two unless the environment says more: `FLEET_SEEDS=1000`.
+  static let seeds = UInt64(ProcessInfo.processInfo.environment["FLEET_SEEDS"] ?? "") ?? 2
+
+  @Test func `workers share hosts without a failure`() {
+    for seed in 1...Self.seeds { FleetHistory(seed: seed, faults: []).run(hours: 2) }
+  }
+
+  @Test func `workers that die and an engine that is away lose and double nothing`() {
+    for seed in 1...Self.seeds { FleetHistory(seed: seed, faults: [.death, .outage, .skew, .pause]).run(hours: 2) }
+  }
+
+  @Test func `a failover to an older state is impolite, never wrong`() {
+    for seed in 1...Self.seeds {
+      FleetHistory(seed: seed, faults: [.death, .outage, .skew, .failover, .trim]).run(hours: 2)
+    }
+  }
+}
+
+/// Workers, a gateway and an engine, and what happens to them.
+private final class FleetHistory {
+  enum Fault: CaseIterable { case death, outage, skew, failover, pause, trim }
+
+  private static let interval = 600.0
+  private let time: VirtualTimeScheduler
+  private let network: VirtualNetwork
+  private let engine: MemoryFleet
+  private let faults: Set<Fault>
+  private let seed: UInt64
+  private var random: SeededGenerator
+  private var workers: [(worker: FleetWorker, subscription: AnyCancellable)] = []
+  private var follower: AnyCancellable?
+  /// What the gateway shows.
+  private var shown: [URL: FeedVersion] = [:]
+  private var resets = 0
+  /// Requests that are open, and the end of the last one, of each host.
+  private var open: [String: Int] = [:]
+  private var ended: [String: Double] = [:]
+  private var versions: [URL: FeedVersion] = [:]
+  /// After a failover a host may be another's, until the leases of before are over.
+  private var politeFrom = 0.0
+  private var asked: [URL: Double] = [:]
+  private var changes: [URL: Int] = [:]
+  private var addresses: [URL] = []
+  private var isCalm = false
+
+  init(seed: UInt64, faults: Set<Fault>) {
+    self.seed = seed
+    self.faults = faults
+    random = SeededGenerator(seed: seed)
+    time = VirtualTimeScheduler()
+    time.offloadLatency = .milliseconds(1)
+    let time = time
+    network = VirtualNetwork(on: time, seed: seed)
+    engine = MemoryFleet(on: time, latency: .milliseconds(2)) { Self.wall(time) }
+    network.observer = { [unowned self] in note($0) }
+    for host in 0..<6 {
+      let name = "h\(host).example"
+      for feed in 0..<[1, 1, 2, 3, 8, 20][host] { addresses.append(URL(feed: feed, host: name)) }
+      network.serve(name) { [unowned self] request, random in
+        asked[request.request.url] = seconds
+        // Some change, some fail, some are slow.
+        guard !isCalm else { return .feed(images(of: request.request.url)) }
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0: return .drop()
+        case 1: return .answer(status: 503, headers: [], Data())
+        case 2: return .feed(images(of: request.request.url), after: .seconds(20))
+        default:
+          if Bool.random(using: &random) { changes[request.request.url, default: 0] += 1 }
+          return .feed(images(of: request.request.url))
+        }
+      }
+    }
+  }
+
+  private static func wall(_ time: VirtualTimeScheduler) -> Date {
+    Date(timeIntervalSince1970: 1_800_000_000 + Double(time.now.nanoseconds) / 1e9)
+  }
+  private var seconds: Double { Double(time.now.nanoseconds) / 1e9 }
+
+  private func images(of url: URL) -> [FeedImage] {
+    let number = changes[url, default: 0]
+    return [FeedImage(id: UUID(uuidString: String(format: "00000000-0000-0000-0000-%012d", number))!, url: url)]
+  }
+
+  // MARK: What must hold
+
+  private func note(_ exchange: VirtualExchange) {
+    let host = exchange.request.url.host()!
+    if exchange.ended == nil {
+      if seconds > politeFrom {
+        expect(open[host, default: 0] == 0, "two requests to \(host) at a time")
+        expect(seconds >= ended[host, default: -10] + 0.999, "\(host) is asked again too soon")
+      }
+      open[host, default: 0] += 1
+    } else {
+      open[host, default: 0] -= 1
+      ended[host] = seconds
+    }
+  }
+
+  private func expect(_ condition: Bool, _ what: @autoclosure () -> String) {
+    if !condition { Issue.record("seed \(seed), second \(Int(seconds)), \(faults): \(what())") }
+  }
+
+  private func look() {
+    for (address, version) in engine.state.versions {
+      if let before = versions[address] { expect(version >= before, "\(address) went back") }
+      versions[address] = version
+    }
+  }
+
+  // MARK: What happens
+
+  private func startWorker() {
+    var options = FleetWorker.Options()
+    options.name = "w\(workers.count)"
+    options.concurrency = 4
+    options.interval = .seconds(Self.interval)
+    options.seed = random.next()
+    let skew = faults.contains(.skew) ? Double.random(in: -86_400...86_400, using: &random) : 0
+    let clock = SkewedClock(time, skew)
+    options.now = { clock.now }
+    let worker = FleetWorker(engine, client: network, on: time, options: options)
+    workers.append((worker, worker.sink { _ in }))
+  }
+
+  private func startGateway() {
+    follower = FleetFollower(nil, in: engine, seed: random.next(), on: time).sink { [unowned self] event in
+      switch event {
+      case .snapshot(let snapshot):
+        if snapshot.isReset { resets += 1 }
+        shown = [:]
+        for (address, feed) in snapshot.feeds { shown[address] = feed?.version }
+      case .update(let feed, _):
+        if let before = shown[feed.address], let version = feed.version {
+          expect(version > before, "\(feed.address) went back at the gateway")
+        }
+        shown[feed.address] = feed.version
+      case .away, .back: break
+      }
+    }
+  }
+
+  private func misfortune() {
+    guard let fault = faults.sorted(by: { "\($0)" < "\($1)" }).randomElement(using: &random) else { return }
+    switch fault {
+    case .death:
+      // A dead worker's requests end with it; its hosts are nobody's until its leases are over.
+      workers.remove(at: Int.random(in: 0..<workers.count, using: &random)).subscription.cancel()
+      startWorker()
+    case .outage:
+      engine.outage = .redis(.closed(RedisAddress(.unix(path: "/engine"))))
+      let length = Double.random(in: 1...120, using: &random)
+      _ = time.later(.seconds(length)) { [self] in engine.outage = nil }
+    case .failover:
+      let old = engine.state
+      let lost = Double.random(in: 0.1...5, using: &random)
+      _ = time.later(.seconds(lost)) { [self] in
+        engine.outage = .redis(.closed(RedisAddress(.unix(path: "/engine"))))
+        engine.state = old
+        versions = old.versions
+        // Leases of before may be granted once more: for as long as a request may take.
+        politeFrom = seconds + 60
+        _ = time.later(.seconds(1)) { [self] in engine.outage = nil }
+      }
+    case .pause:
+      let call = engine.pause("h4.example", for: .seconds(90), because: "test").sink { _ in
+      } receiveValue: { _ in
+      }
+      _ = time.later(.seconds(1)) { call.cancel() }
+    case .trim: engine.trim(to: 2)
+    case .skew: break
+    }
+  }
+
+  func run(hours: Int) {
+    let adding = engine.add(addresses.map { NewFeed($0) }).sink { _ in
+    } receiveValue: { _ in
+    }
+    time.advance(by: .seconds(1))
+    adding.cancel()
+    for _ in 0..<3 { startWorker() }
+    startGateway()
+    for _ in 0..<(hours * 60) {
+      time.advance(by: .seconds(60))
+      look()
+      if Int.random(in: 0..<4, using: &random) == 0 { misfortune() }
+    }
+    // Nothing happens any more: everything is polled, and the gateway shows what there is.
+    isCalm = true
+    engine.outage = nil
+    // Pauses that hosts wanted, and what follows failures in a row, are over by then.
+    time.advance(by: .seconds(3000))
+    let calm = seconds
+    time.advance(by: .seconds(Self.interval * 1.2 + 120))
+    for address in addresses {
+      expect(asked[address] ?? -1 > calm, "\(address) was not asked for \(Int(seconds - (asked[address] ?? 0))) s")
+    }
+    look()
+    for address in addresses {
+      expect(shown[address] != nil, "\(address) is unknown to the gateway")
+      let document = engine.state.feed(address)?.images?.first?.id
+      expect(document != nil, "\(address) was never saved")
+    }
+    for address in addresses { expectShown(address) }
+    if faults.contains(.failover) == false, faults.contains(.trim) == false { expect(resets == 0, "a needless reset") }
+    finish()
+  }
+
+  /// The gateway has the last change, which may be older than the last poll.
+  private func expectShown(_ address: URL) {
+    let last = engine.state.lastChange(of: address)
+    if let last { expect(shown[address] ?? FeedVersion(microseconds: 0) >= last, "an update of \(address) was missed") }
+  }
+
+  private func finish() {
+    follower = nil
+    for (worker, _) in workers { worker.finish() }
+    time.advance(by: .seconds(120))
+    for (_, subscription) in workers { subscription.cancel() }
+    workers = []
+    time.advance(by: .seconds(1))
+  }
+}
+
+private final class SkewedClock: Sendable {
+  private let time: VirtualTimeScheduler
+  private let skew: Double
+  init(_ time: VirtualTimeScheduler, _ skew: Double) { (self.time, self.skew) = (time, skew) }
+  var now: Date { Date(timeIntervalSince1970: 1_800_000_000 + Double(time.now.nanoseconds) / 1e9 + skew) }
+}
