@@ -20,6 +20,8 @@ let package = Package(
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .library(name: "PlainText", targets: ["PlainText"]),
     .executable(name: "feed", targets: ["feed"]),
+    // `feed` starts it, and so does who decodes pictures with `PictureDecoder`: it stands beside the program.
+    .executable(name: "picture-decoder", targets: ["picture-decoder"]),
     .executable(name: "year-of-polling", targets: ["year-of-polling"]),
   ],
   traits: [

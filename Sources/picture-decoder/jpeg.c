@@ -89,10 +89,12 @@ static picture_status decode(struct jpeg_decompress_struct *info, picture_box bo
   room->inks = inked ? malloc((size_t)info->output_width * 4) : NULL;
   if (room->scaler == NULL || room->row == NULL || (inked && room->inks == NULL)) return PICTURE_NO_MEMORY;
   while (info->output_scanline < info->output_height) {
-    JSAMPROW row = inked ? room->inks : room->row;
+    uint8_t *place = picture_scaler_place(room->scaler);
+    if (place == NULL) place = room->row;
+    JSAMPROW row = inked ? room->inks : place;
     jpeg_read_scanlines(info, &row, 1);
-    if (inked) light(room->inks, room->row, info->output_width, info->saw_Adobe_marker);
-    picture_scaler_row(room->scaler, room->row);
+    if (inked) light(room->inks, place, info->output_width, info->saw_Adobe_marker);
+    picture_scaler_row(room->scaler, place);
   }
   return picture_scaler_finish(room->scaler) ? PICTURE_OK : PICTURE_NO_MEMORY;
 }

@@ -70,6 +70,8 @@ void picture_unturned(const picture *result, int orientation, uint32_t *width, u
 
 /// For rows of `width`, `height` of them, into the pixels of `result`, which have their size before it is turned.
 picture_scaler *picture_scaler_create(picture *result, uint32_t width, uint32_t height, int orientation);
+/// Where the next row may be decoded to, so that it need not be copied; null when it is to be made smaller.
+uint8_t *picture_scaler_place(picture_scaler *scaler);
 /// Takes the next row, `width` pixels of RGBA.
 void picture_scaler_row(picture_scaler *scaler, const uint8_t *row);
 /// Turns the picture upright. False when there is no memory for it.

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/// The four channels of a pixel, which are added and multiplied together.
+typedef float quad __attribute__((vector_size(16)));
+typedef uint8_t bytes __attribute__((vector_size(4)));
+
 struct picture_scaler {
   picture *result;
   int orientation;
@@ -11,7 +15,8 @@ struct picture_scaler {
   uint32_t row, target;
   /// The part of the target's row that is filled, in source rows.
   float filled;
-  float *across, *sum;
+  /// Of each pixel across the rows that came, what they add to the target's; null when nothing is made smaller.
+  quad *sums;
 };
 
 static uint32_t scaled(uint64_t length, double scale) {
@@ -53,78 +58,82 @@ picture_scaler *picture_scaler_create(picture *result, uint32_t width, uint32_t 
   picture_unturned(result, orientation, &scaler->width, &scaler->height);
   result->opaque = true;
   if (scaler->width == width && scaler->height == height) return scaler;
-  scaler->across = malloc((size_t)scaler->width * 4 * sizeof(float));
-  scaler->sum = calloc((size_t)scaler->width * 4, sizeof(float));
-  if (scaler->across == NULL || scaler->sum == NULL) {
+  scaler->sums = calloc(width, sizeof(quad));
+  if (scaler->sums == NULL) {
     picture_scaler_free(scaler);
     return NULL;
   }
   return scaler;
 }
 
-/// Averages a row's pixels into as many as the smaller picture has, each multiplied by its opacity.
-static void shrink_row(const picture_scaler *scaler, const uint8_t *row) {
-  const float ratio = (float)scaler->source_width / scaler->width;
-  for (uint32_t x = 0; x < scaler->width; x++) {
-    const float start = x * ratio;
-    float end = start + ratio;
-    if (x + 1 == scaler->width || end > scaler->source_width) end = scaler->source_width;
-    float total[4] = {0, 0, 0, 0};
-    for (uint32_t from = (uint32_t)start; from < end; from++) {
-      const float left = from < start ? start : from, right = from + 1 > end ? end : from + 1;
-      const uint8_t *pixel = row + (size_t)from * 4;
-      const float opacity = (right - left) * pixel[3];
-      total[0] += opacity * pixel[0];
-      total[1] += opacity * pixel[1];
-      total[2] += opacity * pixel[2];
-      total[3] += opacity;
-    }
-    memcpy(scaler->across + (size_t)x * 4, total, sizeof total);
-  }
+/// True when every pixel of a row hides what is behind it.
+static bool is_opaque(const uint8_t *row, uint32_t width) {
+  uint8_t all = 255;
+  for (uint32_t x = 0; x < width; x++) all &= row[(size_t)x * 4 + 3];
+  return all == 255;
 }
 
-static void add(picture_scaler *scaler, float weight) {
-  for (size_t i = 0; i < (size_t)scaler->width * 4; i++) scaler->sum[i] += weight * scaler->across[i];
+/// Adds a part of a row to the sums, each pixel multiplied by its opacity.
+static void add(picture_scaler *scaler, const uint8_t *row, float part) {
+  quad *sums = scaler->sums;
+  for (uint32_t x = 0; x < scaler->source_width; x++, row += 4) {
+    bytes pixel;
+    memcpy(&pixel, row, sizeof pixel);
+    const float light = part * row[3];
+    sums[x] += (quad){light, light, light, part} * __builtin_convertvector(pixel, quad);
+  }
 }
 
 static uint8_t level(float value) { return value >= 255 ? 255 : value <= 0 ? 0 : (uint8_t)(value + 0.5f); }
 
+/// Averages the sums of the rows into the pixels of one, and begins anew.
 static void finish_row(picture_scaler *scaler) {
-  const float area = (float)scaler->source_width / scaler->width * ((float)scaler->source_height / scaler->height);
+  const float ratio = (float)scaler->source_width / scaler->width;
+  const float area = ratio * ((float)scaler->source_height / scaler->height);
   uint8_t *target = scaler->result->rgba + (size_t)scaler->target * scaler->width * 4;
   for (uint32_t x = 0; x < scaler->width; x++, target += 4) {
-    const float *sum = scaler->sum + (size_t)x * 4;
-    const float opacity = sum[3];
-    for (int i = 0; i < 3; i++) target[i] = opacity > 0 ? level(sum[i] / opacity) : 0;
-    target[3] = level(opacity / area);
+    const float start = x * ratio;
+    float end = start + ratio;
+    if (x + 1 == scaler->width || end > scaler->source_width) end = scaler->source_width;
+    // The first and the last pixel count in part.
+    const int first = (int)start, last = (int)end;
+    quad total = scaler->sums[first] * ((last > first ? first + 1 : end) - start);
+    for (int from = first + 1; from < last; from++) total += scaler->sums[from];
+    if (last > first && end > last) total += scaler->sums[last] * (end - last);
+    const float whole = total[3] > 0 ? 1 / total[3] : 0;
+    for (int i = 0; i < 3; i++) target[i] = level(total[i] * whole);
+    target[3] = level(total[3] / area);
   }
-  memset(scaler->sum, 0, (size_t)scaler->width * 4 * sizeof(float));
+  memset(scaler->sums, 0, scaler->source_width * sizeof(quad));
   scaler->target++;
   scaler->filled = 0;
 }
 
+uint8_t *picture_scaler_place(picture_scaler *scaler) {
+  if (scaler->sums != NULL || scaler->row >= scaler->source_height) return NULL;
+  return scaler->result->rgba + (size_t)scaler->row * scaler->width * 4;
+}
+
 void picture_scaler_row(picture_scaler *scaler, const uint8_t *row) {
   if (scaler->row >= scaler->source_height) return;
+  if (scaler->result->opaque && !is_opaque(row, scaler->source_width)) scaler->result->opaque = false;
+  uint8_t *place = picture_scaler_place(scaler);
   scaler->row++;
-  for (uint32_t x = 0; scaler->result->opaque && x < scaler->source_width; x++) {
-    if (row[(size_t)x * 4 + 3] != 255) scaler->result->opaque = false;
-  }
-  if (scaler->across == NULL) {
-    memcpy(scaler->result->rgba + (size_t)(scaler->row - 1) * scaler->width * 4, row, (size_t)scaler->width * 4);
+  if (scaler->sums == NULL) {
+    if (place != row) memcpy(place, row, (size_t)scaler->width * 4);
     return;
   }
-  shrink_row(scaler, row);
   const float ratio = (float)scaler->source_height / scaler->height;
   float rest = 1;
   while (scaler->target < scaler->height) {
     const float room = ratio - scaler->filled;
     if (rest < room && scaler->row != scaler->source_height) {
-      add(scaler, rest);
+      add(scaler, row, rest);
       scaler->filled += rest;
       return;
     }
     const float part = rest < room ? rest : room;
-    add(scaler, part);
+    add(scaler, row, part);
     rest -= part;
     finish_row(scaler);
     // What is left is an error of rounding.
@@ -166,7 +175,6 @@ bool picture_scaler_finish(picture_scaler *scaler) {
 
 void picture_scaler_free(picture_scaler *scaler) {
   if (scaler == NULL) return;
-  free(scaler->across);
-  free(scaler->sum);
+  free(scaler->sums);
   free(scaler);
 }

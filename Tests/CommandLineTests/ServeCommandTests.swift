@@ -20,7 +20,10 @@ import Testing
       let address = try #require(await run.output.line())
       let number = try port(of: address)
       // The page is there before its feed.
-      while try await get(number, "/metrics").contains("feed_checks_total{feed=\"\(url)\"} 0\n") { await Task.yield() }
+      let token = "Authorization: Bearer sesame\r\n"
+      while try await get(number, "/metrics", token).contains("feed_checks_total{feed=\"\(url)\"} 0\n") {
+        await Task.yield()
+      }
       do {
         try await body(number, origin, run)
       } catch {
@@ -35,13 +38,6 @@ import Testing
 
   private func body(_ answer: String) -> String {
     answer.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "\r\n\r\n")
-  }
-
-  /// The address of each picture, as the feed for other readers has it.
-  private func pictures(_ port: Int) async throws -> [String] {
-    let document = try JSONSerialization.jsonObject(with: Data(body(try await get(port, "/feed.json")).utf8))
-    let items = try #require((document as? [String: Any])?["items"] as? [[String: Any]])
-    return items.compactMap { ($0["image"] as? String).flatMap { URL(string: $0)?.path } }
   }
 
   @Test func `the page shows what feeds say, escaped, under a strict policy`() async throws {
@@ -65,7 +61,7 @@ import Testing
 
   @Test func `pictures come from their feed alone, are pictures, and are asked for once`() async throws {
     try await withGallery(["a", "b"]) { port, origin, _ in
-      let paths = try await pictures(port)
+      let paths = try await picturePaths(port)
       #expect(paths.count == 2)
       for query in ["", "?w=400"] {
         let picture = try await get(port, paths[0] + query)
@@ -85,7 +81,7 @@ import Testing
   @Test func `pictures come in the sizes of the page, and are not sent twice`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
       await origin.serve(Chunk(MadePicture.png(width: 600, height: 450)), at: "/0")
-      let path = try #require(try await pictures(port).first)
+      let path = try #require(try await picturePaths(port).first)
       let original = try await answer(port, path)
       #expect(original.head.contains("Content-Type: image/png\r\n"))
       for (width, size) in [(1, [200, 150]), (400, [400, 300]), (400, [400, 300])] {
@@ -107,7 +103,7 @@ import Testing
   @Test func `a picture that cannot be decoded says why, and is sent to no browser`() async throws {
     try await withGallery(["a", "b"]) { port, origin, _ in
       await origin.serve(Chunk(MadePicture.zeros(width: 8_000, height: 5_001, .gray)), at: "/0")
-      let paths = try await pictures(port)
+      let paths = try await picturePaths(port)
       let answers = try await [get(port, paths[0] + "?w=400"), get(port, paths[1] + "?w=400")]
       for (answer, reason) in zip(
         answers,
@@ -135,7 +131,7 @@ import Testing
       let run = try RunningFeed(program: copy.path, ["serve", "--port", "0", "--cache", cache, url], environment: [:])
       let number = try port(of: try #require(await run.output.line()))
       while try await get(number, "/metrics").contains("feed_checks_total{feed=\"\(url)\"} 0\n") { await Task.yield() }
-      let path = try #require(try await pictures(number).first)
+      let path = try #require(try await picturePaths(number).first)
       #expect(try await answer(number, "\(path)?w=200").head.contains("Content-Type: image/png\r\n"))
       run.send(SIGTERM)
       let ending = await run.ending()
@@ -155,6 +151,40 @@ import Testing
       place += 2 + (Int(bytes[place + 2]) << 8 | Int(bytes[place + 3]))
     }
     return nil
+  }
+
+  @Test func `a feed is asked for conditionally, and after a restart no sooner than its server wants`() async throws {
+    try await withFolder { folder in
+      let origin = try PictureOrigin()
+      let url = try await origin.start(["a"])
+      await origin.send(withFeed: [("ETag", "\"1\"")])
+      let cache = folder.appendingPathComponent("feeds.db").path
+      func serve(_ body: (Int) async throws -> Void) async throws {
+        let run = try RunningFeed(["serve", "--port", "0", "--every", "50ms", "--cache", cache, url])
+        try await body(try port(of: try #require(await run.output.line())))
+        run.send(SIGTERM)
+        _ = await run.status()
+      }
+      func checks(_ port: Int) async throws -> Int {
+        let line = try await get(port, "/metrics").split(separator: "\n").first { $0.hasPrefix("feed_checks_total{") }
+        return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
+      }
+      try await serve { port in while try await checks(port) < 3 { await Task.yield() } }
+      #expect(await origin.unchanged >= 2)
+      await origin.send(withFeed: [("ETag", "\"2\""), ("Cache-Control", "max-age=3600")])
+      try await serve { port in while try await checks(port) < 1 { await Task.yield() } }
+      let before = await origin.asked.count
+      try await serve { port in
+        while try await !get(port, "/").contains("alt=\"a\"") { await Task.yield() }
+        #expect(try await checks(port) == 0)
+        let health = try await get(port, "/health")
+        #expect(health.contains("well; saved ") && health.contains("The server is asked again at"))
+        #expect(try await get(port, "/").contains("<div id=\"bar\" role=\"status\" hidden>"))
+      }
+      #expect(await origin.asked.count == before)
+      await origin.stop()
+      origin.thread.shutdown()
+    }
   }
 
   @Test func `what happens is told live, and who is away`() async throws {
@@ -190,7 +220,7 @@ import Testing
 
   @Test func `a further page begins behind the picture that it follows`() async throws {
     try await withGallery((0..<9).map { "\($0)" }) { port, _, _ in
-      let key = try #require(try await pictures(port)[4].split(separator: "/").last)
+      let key = try #require(try await picturePaths(port)[4].split(separator: "/").last)
       // Three have gone since: its number would leave them out.
       let page = try await get(port, "/?from=8&after=\(key)")
       #expect(!page.contains("alt=\"4\"") && page.contains("alt=\"5\"") && page.contains("href=\"/\">The latest"))

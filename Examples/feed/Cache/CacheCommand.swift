@@ -9,7 +9,7 @@ struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
     abstract: "Show, validate or clear what is saved.",
-    subcommands: [CacheShow.self, CacheValidate.self, CacheClear.self])
+    subcommands: [CacheShow.self, CacheValidate.self, CacheClear.self, CacheImages.self])
 }
 
 /// The options of the three commands.

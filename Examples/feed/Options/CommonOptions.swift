@@ -16,6 +16,11 @@ struct CommonOptions: ParsableArguments {
     transform: MaxAge.init(parsing:))
   var maxAge = MaxAge(FeedCachePolicy.defaultMaxAge)
 
+  @Option(
+    help: ArgumentHelp("The most that saved pictures take, such as 500MB or 1GB. (default: 150MB)", valueName: "size"),
+    transform: ByteCount.init(parsing:))
+  var imageCacheSize = ByteCount(150_000_000)
+
   @Flag(name: .shortAndLong, help: "Report each step on standard error.")
   var verbose = false
 
@@ -25,6 +30,12 @@ struct CommonOptions: ParsableArguments {
 
   /// The cache file: the one given, or the user's default.
   var cachePath: String { cache ?? Self.defaultCachePath() }
+
+  /// The pictures, kept beside the feeds; every command has the same.
+  var imageStore: DiskImageStore {
+    let folder = URL(fileURLWithPath: cachePath).deletingLastPathComponent().appendingPathComponent("images")
+    return DiskImageStore(folder: folder.path, limit: imageCacheSize.bytes)
+  }
 
   /// The place that the XDG base directory specification defines; a relative `XDG_CACHE_HOME` is ignored.
   static func defaultCachePath(

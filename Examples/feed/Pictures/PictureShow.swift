@@ -84,9 +84,7 @@ final class PictureShow {
 extension ImageLoader {
   /// The pictures of a session, kept beside its feeds.
   convenience init(for common: CommonOptions, client: any HTTPClient, on session: Session) {
-    let folder = URL(fileURLWithPath: common.cachePath).deletingLastPathComponent().appendingPathComponent("images")
-      .path
-    self.init(client: client, cache: ImageCache(store: DiskImageStore(folder: folder), on: session.loop)) {
+    self.init(client: client, cache: ImageCache(store: common.imageStore, on: session.loop)) {
       [console = session.console] in console.warn("\($0)")
     }
   }

@@ -10,12 +10,16 @@ final class Gallery {
   struct Name {
     let address: URL
     let title: String?
+    /// How often it is asked for at most, if its list says so.
+    var interval: Duration?
   }
 
   /// Where a feed's pictures are from.
   enum Origin {
     case loading
     case server
+    /// What is saved, since the server is not asked again yet.
+    case kept(Date, reason: String)
     case saved(Date, reason: String)
     case nowhere(reason: String)
   }
@@ -43,10 +47,13 @@ final class Gallery {
       self.name = title.printable(limit: 100)
     }
 
+    /// True until there is something to show, or a reason why not.
+    var isLoading: Bool { if case .loading = origin { true } else { false } }
+
     /// Why the server is away, if it is.
     var trouble: String? {
       switch origin {
-      case .loading, .server: nil
+      case .loading, .server, .kept: nil
       case .saved(_, let reason), .nowhere(let reason): reason
       }
     }
@@ -144,30 +151,40 @@ final class Gallery {
     events.send(status(about: feed, updated: updated), name: name, id: id)
   }
 
-  /// What became of a load.
+  /// What is to be shown of a feed from now on.
   func take(_ result: FeedResult, from index: Int) {
     let before = sources[index]
     let date = now()
-    sources[index].checks += 1
-    sources[index].checked = date
     switch result {
     case .success(let feed):
       switch feed.source {
       case .remote: sources[index].origin = .server
+      case .cache(let savedAt, _, .notDue(let due, let reason)):
+        let words = "\(RemoteFeedError.notDue(until: due, reason))".printable(limit: 300)
+        sources[index].origin = .kept(savedAt, reason: words)
       case .cache(let savedAt, _, let reason):
         sources[index].origin = .saved(savedAt, reason: "\(reason)".printable(limit: 300))
-        sources[index].failures += 1
       }
       if feed.images != before.images || !before.isKnown { show(feed.images, of: index, at: date) }
     case .failure(let error):
       sources[index].origin = .nowhere(reason: "\(error)".printable(limit: 300))
-      sources[index].failures += 1
     }
     let hasNews = sources[index].images != before.images
-    guard hasNews || sources[index].trouble != before.trouble || before.checks == 0 else { return }
+    guard hasNews || sources[index].trouble != before.trouble || before.isLoading else { return }
     version += 1
     changed = date
     events.send(status, name: hasNews ? "items" : "health")
+  }
+
+  /// A feed was asked for. What that changed, if anything, was taken before.
+  func noteCheck(of index: Int) {
+    sources[index].checks += 1
+    sources[index].checked = now()
+    if sources[index].trouble != nil { sources[index].failures += 1 }
+    guard case .kept = sources[index].origin else { return }
+    sources[index].origin = .server
+    version += 1
+    events.send(status, name: "health")
   }
 
   private func show(_ images: FeedImages, of index: Int, at date: Date) {

@@ -25,7 +25,7 @@ enum GalleryPage {
     }
     var empty = ""
     if list.isEmpty {
-      let isLoading = gallery.sources.contains { $0.checks == 0 }
+      let isLoading = gallery.sources.contains { $0.isLoading }
       empty = "<p id=\"empty\">\(isLoading ? "Loading…" : "There are no pictures.")</p>"
     }
     var links = start > 0 ? "<a rel=\"first\" href=\"/\">The latest</a>" : ""
@@ -54,6 +54,8 @@ enum GalleryPage {
     let origin =
       switch source.origin {
       case .loading, .server: "<span class=\"origin\">from its server</span>"
+      case .kept(let date, let reason):
+        "<span class=\"origin\" title=\"\(reason.markup)\">saved \(age(date, now))</span>"
       case .saved(let date, let reason):
         "<span class=\"origin away\" title=\"\(reason.markup)\">saved \(age(date, now)): \(reason.markup)</span>"
       case .nowhere(let reason):

@@ -13,6 +13,8 @@ enum HealthPage {
         switch source.origin {
         case .loading: "<td>loading"
         case .server: "<td class=\"well\">well"
+        case .kept(let date, let reason):
+          "<td class=\"well\">well; saved \(GalleryPage.age(date, now))<br><small><bdi>\(reason.markup)</bdi></small>"
         case .saved(let date, let reason):
           "<td class=\"away\">away; saved \(GalleryPage.age(date, now))<br><small><bdi>\(reason.markup)</bdi></small>"
         case .nowhere(let reason): "<td class=\"away\">nothing to show<br><small><bdi>\(reason.markup)</bdi></small>"

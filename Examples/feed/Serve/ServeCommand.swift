@@ -42,7 +42,8 @@ struct ServeCommand: ParsableCommand {
   var port = 8080
 
   @Option(
-    help: ArgumentHelp("How long to wait between two loads of a feed. (default: 15m)", valueName: "d"),
+    help: ArgumentHelp(
+      "How long to wait between two loads of a feed at least; servers may ask for more. (default: 15m)", valueName: "d"),
     transform: DurationArgument.init(positive:))
   var every = DurationArgument(.seconds(15 * 60))
 
@@ -99,9 +100,7 @@ struct ServeCommand: ParsableCommand {
       let site = Site(gallery, Pictures(pictures(client, on: session)), door, server)
       session.keep(server.serve(site.routes, behind: door))
       session.keep(AnyCancellable { server.close() })
-      for (index, feed) in feeds.enumerated() {
-        session.keep(follow(feed, index, gallery, client, cache, on: session))
-      }
+      if !feeds.isEmpty { session.keep(follow(feeds, gallery, client, cache, store, on: session)) }
       if let place = self.store {
         let gateway = Gateway(gallery, place.address, session.console)
         let follower = FleetFollower(
@@ -126,9 +125,7 @@ struct ServeCommand: ParsableCommand {
 
   /// The pictures, kept beside the feeds, and made smaller where that can be done.
   private func pictures(_ client: ObservedClient, on session: Session) -> SizedImageLoader {
-    let folder = URL(fileURLWithPath: common.cachePath).deletingLastPathComponent().appendingPathComponent("images")
-      .path
-    let cache = ImageCache(store: DiskImageStore(folder: folder), on: session.loop)
+    let cache = ImageCache(store: common.imageStore, on: session.loop)
     let report: (FeedStoreError) -> Void = { [console = session.console] in console.warn("\($0)") }
     let loader = ImageLoader(client: client, cache: cache, reportingTo: report)
     let decoder = PictureDecoder(on: session.loop)
@@ -146,23 +143,29 @@ struct ServeCommand: ParsableCommand {
     return limits
   }
 
-  /// Loads one feed again and again, into the gallery.
+  /// Polls the feeds, into the gallery.
   private func follow(
-    _ feed: Gallery.Name, _ index: Int, _ gallery: Gallery, _ client: ObservedClient, _ cache: FeedCache,
+    _ feeds: [Gallery.Name], _ gallery: Gallery, _ client: ObservedClient, _ cache: FeedCache, _ store: SQLiteFeedStore,
     on session: Session
   ) -> AnyCancellable {
+    let (console, loop) = (session.console, session.loop)
     var options = FeedLoader.Options()
     options.maxAge = common.maxAge.duration
     options.timeout = timeout.duration
-    options.report = { [console = session.console] in console.warn("\($0)") }
-    let loader = FeedLoader(feed.address, client: client, cache: cache, on: session.loop, options: options)
-    return Publishers.Interval(every: every.duration, scheduler: session.loop)
-      .map { _ in }
-      .prepend(())
-      .flatMap(maxPublishers: .max(1)) {
-        loader.load().map { FeedResult.success($0) }.catch { Just(.failure($0)) }
+    options.report = { console.warn("\($0)") }
+    let polled = feeds.map { PolledAddress($0.address, every: $0.interval ?? every.duration, options: options) }
+    let places = Dictionary(feeds.enumerated().map { ($1.address.absoluteURL, $0) }) { first, _ in first }
+    var polling = FeedPoller.Options()
+    polling.report = options.report
+    polling.onDecision = { [isVerbose = common.verbose, unowned loop] address, decision in
+      if isVerbose {
+        console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))")
       }
-      .sink { gallery.take($0, from: index) }
+      // What the decision is about is delivered after it.
+      loop.schedule { if let place = places[address] { gallery.noteCheck(of: place) } }
+    }
+    return FeedPoller(polled, client: client, cache: cache, store: store, on: loop, options: polling)
+      .sink { if let place = places[$0.address] { gallery.take($0.result, from: place) } }
   }
 
   /// The feeds that the arguments name, each once; the subscriptions when they name none.
@@ -175,7 +178,7 @@ struct ServeCommand: ParsableCommand {
           opml.map { "There is no file \($0)." }
             ?? "No address is given, and there are no subscriptions. Give an http or https address, or --opml.")
       }
-      feeds += list.subscriptions.map { Gallery.Name(address: $0.address, title: $0.title) }
+      feeds += list.subscriptions.map { Gallery.Name(address: $0.address, title: $0.title, interval: $0.interval) }
     }
     guard !feeds.isEmpty else { throw ValidationError("The list names no feed with an http or https address.") }
     var known: Set<URL> = []

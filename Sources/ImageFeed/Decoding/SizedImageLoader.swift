@@ -70,6 +70,9 @@ public final class SizedImageLoader {
   /// Under which address a smaller picture is kept: one of no scheme that a feed can name.
   static func key(_ url: URL, width: Int) -> URL? { URL(string: "w\(width)+\(url.absoluteString)") }
 
+  /// Under which addresses a store keeps the smaller pictures of one.
+  public static func addresses(of url: URL) -> [URL] { ladder.compactMap { key(url, width: $0) } }
+
   /// True for the address of a smaller picture.
   public static func isSized(_ url: URL) -> Bool {
     guard let scheme = url.scheme?.lowercased() else { return false }

@@ -52,6 +52,13 @@ func get(_ port: Int, _ path: String, _ fields: String = "") async throws -> Str
   try await ask(port, "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(fields)\r\n")
 }
 
+/// The path of each picture of a gallery, as its feed for other readers has it.
+func picturePaths(_ port: Int) async throws -> [String] {
+  let document = try JSONSerialization.jsonObject(with: Data(try await answer(port, "/feed.json").body))
+  let items = try #require((document as? [String: Any])?["items"] as? [[String: Any]])
+  return items.compactMap { ($0["image"] as? String).flatMap { URL(string: $0)?.path } }
+}
+
 /// The port in the address that a server prints.
 func port(of address: String) throws -> Int {
   try #require(URL(string: address.trimmingCharacters(in: .whitespacesAndNewlines))?.port)

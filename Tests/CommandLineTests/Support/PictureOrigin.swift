@@ -10,8 +10,11 @@ actor PictureOrigin {
   private var server: HTTPServer?
   private var serving: AnyCancellable?
   private var descriptions: [String] = []
-  private var pictures: [String: Chunk] = [:]
+  private var pictures: [String: (bytes: Chunk, lifetime: Int)] = [:]
   private(set) var asked: [String] = []
+  /// How often the feed was asked for only if it has changed, and had not.
+  private(set) var unchanged = 0
+  private var feedFields: [(String, String)] = []
   private(set) var port = 0
 
   init() throws { thread = try EventLoopThread(name: "origin") }
@@ -37,15 +40,25 @@ actor PictureOrigin {
   }
 
   /// Has a path answer with these bytes.
-  func serve(_ picture: Chunk, at path: String) { pictures[path] = picture }
+  func serve(_ picture: Chunk, at path: String, lifetime: Int = 3_600) { pictures[path] = (picture, lifetime) }
+
+  /// Sends these fields with the feed.
+  func send(withFeed fields: [(String, String)]) { feedFields = fields }
 
   private func answer(_ request: HTTPServer.Request) -> HTTPServer.Response {
     asked.append(request.path)
     guard request.path == "/feed.json" else {
-      if let picture = pictures[request.path] { return .init(headers: ["Content-Type": "image/any"], body: picture) }
+      if let picture = pictures[request.path] {
+        return .init(
+          headers: ["Content-Type": "image/any", "Cache-Control": "max-age=\(picture.lifetime)"], body: picture.bytes)
+      }
       // The first picture is one; the others are pages.
       return request.path == "/0"
         ? .init(headers: ["Content-Type": "text/html"], body: Self.gif) : .html("<p>no picture")
+    }
+    if let tag = feedFields.first(where: { $0.0 == "ETag" })?.1, request.headers["If-None-Match"] == tag {
+      unchanged += 1
+      return .init(.notModified)
     }
     let items = descriptions.enumerated().map { index, text in
       [
@@ -53,7 +66,9 @@ actor PictureOrigin {
         "image": "http://127.0.0.1:\(port)/\(index)",
       ]
     }
-    return .json(Chunk((try? JSONEncoder().encode(["items": items])) ?? Data()))
+    var response = HTTPServer.Response.json(Chunk((try? JSONEncoder().encode(["items": items])) ?? Data()))
+    for (name, value) in feedFields { response.headers[name] = value }
+    return response
   }
 
   static let gif = Chunk(

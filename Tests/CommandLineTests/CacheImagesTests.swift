@@ -1,0 +1,147 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// `feed cache images`, and what a process that is killed leaves of the pictures.
+@Suite(.settled, .timeLimit(.minutes(3))) struct CacheImagesTests {
+  private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
+
+  private func save(_ count: Int, in folder: URL) throws {
+    let store = DiskImageStore(folder: folder.appendingPathComponent("images").path)
+    for number in 0..<count {
+      let data = try ImageData(Data(MadePicture.png(width: 20, height: 20)))
+      let image = Saved(FetchedImage(data, lifetime: .seconds(3_600)), timestamp: Date())
+      for address in [url(number)] + SizedImageLoader.addresses(of: url(number)).prefix(1) {
+        try store.save(image, for: address, now: Date())
+      }
+    }
+  }
+
+  @Test func `saved pictures are shown and cleared, all or one with its sizes`() async throws {
+    try await withFolder { folder in
+      let cache = folder.appendingPathComponent("feeds.db").path
+      func run(_ arguments: String...) async throws -> String {
+        let ending = try await FeedBinary.run(["cache", "images"] + arguments + ["--cache", cache])
+        #expect(ending.status == 0 && ending.errors == "")
+        return ending.output
+      }
+      let place = folder.appendingPathComponent("images").path
+      #expect(try await run("show") == "No picture is saved in \(place)\n")
+      #expect(try await run("clear") == "No picture is saved in \(place) any more\n")
+      #expect(!FileManager.default.fileExists(atPath: place), "nothing is made")
+      try save(3, in: folder)
+      let all = try await run("show")
+      #expect(all.hasPrefix("6 pictures, ") && all.hasSuffix(" kB of at most 150.0 MB, in \(place)\n"))
+      #expect(try await run("show", "--image-cache-size", "2GB").contains("of at most 2.0 GB"))
+      let one = url(1).absoluteString
+      let shown = try await run("show", one)
+      #expect(shown.contains("/1.png: png, ") && shown.contains(" kB, saved "))
+      #expect(try await run("clear", one).hasPrefix("Cleared "))
+      #expect(try await run("clear", one).hasPrefix("No picture is saved for "))
+      #expect(try await run("show").hasPrefix("4 pictures"))
+      #expect(try await run("clear").hasSuffix("any more\n"))
+      #expect(try await run().hasPrefix("No picture is saved"))
+    }
+  }
+
+  @Test(arguments: [
+    ("150MB", 150_000_000), ("1GB", 1_000_000_000), ("64MiB", 64 << 20), ("1.5g", 1_500_000_000),
+    ("2000000", 2_000_000),
+    ("1000kB", 1_000_000), ("1mb", 1_000_000),
+  ]) func `a size is read as people write it`(text: String, bytes: Int) throws {
+    #expect(try ByteCount(parsing: text).bytes == bytes)
+  }
+
+  @Test(arguments: ["", "MB", "-5MB", "1e9", "nan", "infMB", "10", "999kB", "2000GB", "5 MB", "5XB", "١MB"])
+  func `what is no size, or none that can be used, is refused`(text: String) {
+    #expect(throws: (any Error).self) { try ByteCount(parsing: text) }
+  }
+
+  /// A picture whose bytes say whether they are all of one version.
+  private func picture(_ version: UInt8, count: Int) -> [UInt8] {
+    Array(MadePicture.png(width: 9, height: 9).prefix(8)) + [UInt8](repeating: version, count: count)
+  }
+
+  @Test func `killed at random moments of writing, two processes leave whole pictures, each byte counted`() async throws
+  {
+    try await withFolder { folder in
+      let origin = try PictureOrigin()
+      let url = try await origin.start((0..<10).map { "\($0)" })
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let images = folder.appendingPathComponent("images").path
+      var found = 0
+      for round in 0..<UInt8(20) {
+        // Each of its own length, and others in each round, so that what is there is replaced.
+        for number in 0..<10 {
+          await origin.serve(Chunk(picture(round, count: 30_000 + number * 7_000)), at: "/\(number)", lifetime: 0)
+        }
+        let size = ["--image-cache-size", "1MB"]
+        let runs = try (0..<2).map { _ in
+          try RunningFeed(["serve", "--port", "0", "--every", "1h", "--cache", cache, url] + size)
+        }
+        var sockets: [Int32] = []
+        defer { for socket in sockets { close(socket) } }
+        for run in runs {
+          let number = try port(of: try #require(await run.output.line()))
+          var paths: [String] = []
+          while paths.isEmpty { paths = try await picturePaths(number) }
+          // Nobody waits for the answers: the process is killed while it loads and saves.
+          for path in paths.shuffled() {
+            sockets.append(try send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", to: number))
+          }
+        }
+        try await Task.sleep(for: .milliseconds(Int.random(in: 0...60)))
+        for run in runs { run.send(SIGKILL) }
+        for run in runs { #expect(await run.status() == 128 + SIGKILL) }
+        found += try await examine(images, origin.port, round: round)
+      }
+      #expect(found > 20, "otherwise nothing was saved before the kills")
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
+  /// A socket to a server on this machine, on which this was sent.
+  private func send(_ text: String, to port: Int) throws -> Int32 {
+    let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    let code = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    #expect(code == 0 && text.withCString { write(socket, $0, strlen($0)) } == text.utf8.count)
+    return socket
+  }
+
+  /// Looks at what is there as the next process does.
+  private func examine(_ folder: String, _ port: Int, round: UInt8) throws -> Int {
+    let store = DiskImageStore(folder: folder, limit: 1_000_000)
+    let usage = try store.usage()
+    let data = "\(folder)/data"
+    var onDisk = 0
+    for name in FileManager.default.subpaths(atPath: data) ?? [] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: "\(data)/\(name)")
+      guard attributes[.type] as? FileAttributeType == .typeRegular, !name.hasSuffix(".new") else { continue }
+      onDisk += (attributes[.size] as? Int) ?? 0
+    }
+    #expect(onDisk <= usage.bytes && usage.bytes <= 1_000_000)
+    var found = 0
+    for number in 0..<10 {
+      let address = try #require(URL(string: "http://127.0.0.1:\(port)/\(number)"))
+      guard let bytes = try store.retrieve(for: address, now: Date())?.value.data.bytes else { continue }
+      found += 1
+      let marks = Set(bytes.dropFirst(8))
+      #expect(marks.count == 1 && marks.first ?? 255 <= round && bytes.count == 30_008 + number * 7_000)
+    }
+    #expect(usage.count >= found)
+    return found
+  }
+}
