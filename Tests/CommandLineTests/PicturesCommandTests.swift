@@ -104,7 +104,7 @@ import Testing
     PictureBlocks.Entry(
       number: number,
       image: FeedImage(id: UUID(), description: description, location: "here", url: URL(string: address)!),
-      origin: "A blog, today")
+      feed: URL(string: "http://a.example/feed")!, origin: "A blog, today")
   }
 
   private func blocks(_ columns: Int, _ rows: Int, isGrid: Bool = false) throws -> PictureBlocks {

@@ -115,7 +115,7 @@ enum BrowseScreen {
     _ size: (columns: Int, rows: Int)
   ) {
     guard let box = state.pictureBox else { return }
-    switch state.pictures[PictureKey(url: entry.image.url, box: box)] {
+    switch state.pictures[PictureKey(entry, box: box)] {
     case .success(let drawing):
       grid.place(
         drawing, inBoxAt: row, column, columns: size.columns, rows: size.rows, isLow: state.view == .grid)

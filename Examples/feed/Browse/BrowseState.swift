@@ -60,7 +60,13 @@ struct BrowseState {
 /// A picture of a certain size.
 struct PictureKey: Hashable {
   var url: URL
+  /// The feed that names it.
+  var feed: URL
   var box: PictureBox
+
+  init(_ entry: FeedTimeline.Entry, box: PictureBox) {
+    (url, feed, self.box) = (entry.image.url, entry.address, box)
+  }
 }
 
 /// What happens.
@@ -168,7 +174,7 @@ extension BrowseState {
       let (first, count) = (top * layout.across, layout.perScreen)
       places = Array(first..<first + 2 * count) + Array(first - count..<first)
     }
-    return places.filter(timeline.indices.contains).map { PictureKey(url: timeline[$0].image.url, box: box) }
+    return places.filter(timeline.indices.contains).map { PictureKey(timeline[$0], box: box) }
   }
 
   /// The view below help.

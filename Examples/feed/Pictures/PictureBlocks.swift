@@ -9,6 +9,8 @@ struct PictureBlocks: Sendable {
   struct Entry: Sendable {
     var number: Int
     var image: FeedImage
+    /// The feed that names it.
+    var feed: URL
     /// Whose it is, where there are several feeds.
     var origin: String?
   }

@@ -23,10 +23,10 @@ final class Thumbnails {
   /// False when there is nothing to decode pictures with.
   var isAvailable: Bool { decoder.isAvailable }
 
-  /// The picture at an address, drawn for a box; or the reason why there is none.
-  func drawing(of url: URL, in box: PictureBox) -> some Publisher<Result<Drawing, NoPicture>, Never> {
+  /// The picture at an address that a feed names, drawn for a box; or the reason why there is none.
+  func drawing(of url: URL, named feed: URL, in box: PictureBox) -> some Publisher<Result<Drawing, NoPicture>, Never> {
     let (decoder, scheduler, isOffline) = (decoder, scheduler, isOffline)
-    return loader.data(for: url)
+    return loader.data(for: url, of: feed)
       .mapError { error in
         isOffline ? NoPicture(reason: "not saved") : NoPicture(reason: Self.reason(error))
       }

@@ -1,4 +1,5 @@
 public import FeedStream
+public import Foundation
 
 /// A picture of a feed, or why there is none to show.
 public struct ShownImage: Sendable {
@@ -22,10 +23,13 @@ extension Sequence<FeedImage> {
   /// - Parameters:
   ///   - width: how many pictures to load ahead.
   ///   - loader: loads them.
+  ///   - feed: the feed that names them: see ``ImageLoader/data(for:of:)``.
   /// - Precondition: `width` is more than zero.
-  public func prefetched(width: Int, with loader: ImageLoader) -> some Publisher<ShownImage, Never> {
+  public func prefetched(
+    width: Int, with loader: ImageLoader, of feed: URL? = nil
+  ) -> some Publisher<ShownImage, Never> {
     ahead(width: width) { image in
-      loader.data(for: image.url).asResult().map { ShownImage(image, data: $0) }
+      loader.data(for: image.url, of: feed).asResult().map { ShownImage(image, data: $0) }
     }
   }
 }
