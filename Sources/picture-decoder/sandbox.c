@@ -71,6 +71,8 @@ bool sandbox_enter(void) {
   (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
   // Who reads its answers may be gone: the write then fails, and it ends.
   signal(SIGPIPE, SIG_IGN);
+  // Nobody else would end it in the middle of a picture.
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   return limit(RLIMIT_AS, memory) && limit(RLIMIT_CPU, processor) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, 2)
       && limit(RLIMIT_NPROC, 0) && prctl(PR_SET_DUMPABLE, 0) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
       && filter_calls();
