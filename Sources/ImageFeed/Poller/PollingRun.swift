@@ -21,6 +21,8 @@ final class PollingRun: Subscription {
   /// How late a feed is that was missed: those are spread, and asked for at most one a second on average.
   static let grace = 60.0
   static let longestSpread = 600.0
+  /// How often, in seconds, it looks whether another process has the answer to a request that is under way.
+  static let glance = 0.25
 
   let poller: FeedPoller
   var members: [Member] = []
@@ -101,14 +103,18 @@ final class PollingRun: Subscription {
     for (index, feed) in poller.feeds.enumerated() {
       var health = (index < known.count ? known[index] : nil) ?? FeedHealth(address: feed.address)
       health.correctClock(now: now)
-      let due = Schedule(every: feed.interval).due(health, using: &random)
+      // Another's request is nothing that this one has heard of yet: it looks for the answer.
+      let isAnothers = health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5))
+      let wasAsked = health.asked != nil && !(isAnothers && health.succeeded == nil)
+      if isAnothers { health.asked = nil }
+      let due = isAnothers ? now : Schedule(every: feed.interval).due(health, using: &random)
       health.due = due
       let host = health.requestAddress.pollingHost
       members.append(Member(polled: feed, host: host, health: health))
       if health.failures > 0 { failing += 1 }
       queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })
       // What is due is asked for; the rest has something to show meanwhile.
-      if health.asked != nil, due.map({ $0 > now }) ?? true { toShow.append(index) }
+      if wasAsked, isAnothers || due.map({ $0 > now }) ?? true { toShow.append(index) }
     }
     isReady = true
     spreadOverdue()
@@ -205,6 +211,10 @@ final class PollingRun: Subscription {
     case .postponed(let health, let opens):
       members[index].health = health
       queue.ended(index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: opens.timeIntervalSince1970)
+    case .polledByAnother(let health)
+    where health.isBeingAsked(at: now, within: members[index].polled.options.timeout + .seconds(5)):
+      // What it saves is shown; this one's own health stays, so that the answer is still another's.
+      queue.ended(index, due: now.timeIntervalSince1970 + Self.glance, hostOpens: -.infinity)
     case .polledByAnother(var health):
       failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
       health.due = Schedule(every: members[index].polled.interval).due(health, using: &random)

@@ -87,6 +87,15 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     return askedForAll + Schedule.longest.seconds + 60
   }
 
+  /// The reason of a due time while a request is under way.
+  static let begun = "a request was begun and not ended"
+
+  /// True while another process may still be asking.
+  func isBeingAsked(at now: Date, within limit: Duration) -> Bool {
+    guard reason == Self.begun, let asked else { return false }
+    return asked <= now && now.timeIntervalSince(asked) < limit.seconds
+  }
+
   /// The interval that suits how often the feed changes: a third of that, between an hour and a day. The longer it has not
   /// changed, the longer.
   func adaptiveInterval(at now: Date) -> Double {

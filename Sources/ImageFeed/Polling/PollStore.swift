@@ -176,7 +176,7 @@ extension PollClaim {
     feed.asked = now
     feed.due = dueIfLost
     feed.interval = self.feed.interval
-    feed.reason = "a request was begun and not ended"
+    feed.reason = FeedHealth.begun
     host.next = now + lease.seconds
     (host.holder, host.opensIfLost) = (ProcessMark.own, now + gap.seconds)
     return (.granted(feed, since: since), feed, host)

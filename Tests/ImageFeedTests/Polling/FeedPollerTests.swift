@@ -18,6 +18,7 @@ import Testing
     var progress: [PollingProgress] = []
     var isFinished = false
     private var process: AnyCancellable?
+    private var other: AnyCancellable?
 
     init() {
       network = VirtualNetwork(on: time)
@@ -44,7 +45,13 @@ import Testing
       }
     }
 
-    func stop() { process = nil }
+    func stop() { (process, other) = (nil, nil) }
+
+    /// Starts one more beside the one that runs.
+    func startAnother() {
+      other = process
+      start()
+    }
 
     /// Ends the process in the middle of whatever it does.
     func kill() {
@@ -142,6 +149,22 @@ import Testing
     #expect(place.times.count == 2)
     // What has not changed is not shown again.
     #expect(place.results.count == 21)
+    place.stop()
+  }
+
+  @Test(arguments: [0, 5, 50, 90, 3000])
+  func `what one process is asking for, another shows as well`(milliseconds: Int) {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in Self.polite(request) }
+    place.start()
+    place.time.advance(by: .milliseconds(milliseconds))
+    place.startAnother()
+    place.time.advance(by: .seconds(5))
+    #expect(place.times == [0])
+    #expect(place.results.count == 2)
+    #expect(place.results.allSatisfy { (try? $0.result.get()) != nil }, "\(place.results)")
+    place.time.advance(by: .seconds(3 * 3600))
+    #expect((3...4).contains(place.times.count), "the hours are shared too")
     place.stop()
   }
 
