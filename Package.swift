@@ -158,8 +158,8 @@ let package = Package(
     .testTarget(
       name: "SnippetTests",
       dependencies: [
-        "TestSupport", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedStream", "FeedStreamTesting", "ImageFeed",
-        "ImageFeedTesting",
+        "TestSupport", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream",
+        "FeedStreamTesting", "FeedTLS", "ImageFeed", "ImageFeedTesting",
       ]),
     .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream", "Handles"]),
     .testTarget(

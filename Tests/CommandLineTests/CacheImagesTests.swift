@@ -35,7 +35,7 @@ import Testing
       #expect(!FileManager.default.fileExists(atPath: place), "nothing is made")
       try save(3, in: folder)
       let all = try await run("show")
-      #expect(all.hasPrefix("6 pictures, ") && all.hasSuffix(" kB of at most 150.0 MB, in \(place)\n"))
+      #expect(all.hasPrefix("6 pictures, ") && all.hasSuffix(" of at most 150 MB, in \(place)\n"), "\(all)")
       #expect(try await run("show", "--image-cache-size", "2GB").contains("of at most 2.0 GB"))
       let one = url(1).absoluteString
       let shown = try await run("show", one)
@@ -74,7 +74,7 @@ import Testing
       let cache = folder.appendingPathComponent("feeds.db").path
       let images = folder.appendingPathComponent("images").path
       var found = 0
-      for round in 0..<UInt8(20) {
+      for round in 0..<UInt8(6) {
         // Each of its own length, and others in each round, so that what is there is replaced.
         for number in 0..<10 {
           await origin.serve(Chunk(picture(round, count: 30_000 + number * 7_000)), at: "/\(number)", lifetime: 0)
@@ -99,7 +99,7 @@ import Testing
         for run in runs { #expect(await run.status() == 128 + SIGKILL) }
         found += try await examine(images, origin.port, round: round)
       }
-      #expect(found > 20, "otherwise nothing was saved before the kills")
+      #expect(found > 6, "otherwise nothing was saved before the kills")
       await origin.stop()
       origin.thread.shutdown()
     }

@@ -129,18 +129,14 @@ import Testing
 
   @Test func `a signal does not wait for a large feed to be decoded`() async throws {
     let item = #"{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "image": "https://a.example/%20"}"#
-    let feed = Data("{\"items\": [\([String](repeating: item, count: 30_000).joined(separator: ","))]}".utf8)
+    // Seconds of work in a debug build.
+    let feed = Data("{\"items\": [\([String](repeating: item, count: 400_000).joined(separator: ","))]}".utf8)
     try await withOrigin(serving: feed) { _, url, cache in
-      let clock = ContinuousClock()
-      let run = try RunningFeed(["watch", url, "--every", "1ms", "--cache", cache, "-v"])
+      let run = try RunningFeed(["watch", url, "--every", "1h", "--cache", cache, "-v"])
       _ = await run.errors.read(upTo: "response\n")
-      let decoding = await clock.measure { _ = await run.errors.read(upTo: "cache saved") }
-      _ = await run.errors.read(upTo: "response\n")
-      let ending = await clock.measure {
-        run.send(SIGTERM)
-        #expect(await run.status() == 143)
-      }
-      #expect(ending < decoding / 2)
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+      #expect(await !run.errors.rest().contains("cache saved"))
     }
   }
 

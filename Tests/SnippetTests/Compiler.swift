@@ -101,7 +101,9 @@ struct SnippetCompiler {
   }
 
   private var options: String {
-    var maps = ["CLibUV", "CCurl", "CZlib"].map { project.appending(path: "Sources/\($0)/module.modulemap") }
+    var maps = ["CLibUV", "COpenSSL", "CCurl", "CZlib"].map {
+      project.appending(path: "Sources/\($0)/module.modulemap")
+    }
     maps.append(products.appending(path: "CSimdJSON.build/module.modulemap"))
     maps.append(project.appending(path: ".build/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap"))
     let present = maps.filter { FileManager.default.fileExists(atPath: $0.path) }
@@ -130,9 +132,8 @@ struct SnippetCompiler {
   }
 
   private static let imports = [
-    "FeedStream", "FeedStreamTesting", "FeedHTTP", "FeedHTTPServer", "FeedFormats", "ImageFeed", "ImageFeedTesting",
-    "Foundation",
-    "Testing",
+    "FeedStream", "FeedStreamTesting", "FeedHTTP", "FeedHTTPServer", "FeedFormats", "FeedRedis", "FeedFleet", "FeedTLS",
+    "ImageFeed", "ImageFeedTesting", "Foundation", "Testing",
   ].map { "import \($0)\n" }.joined()
 
   private static let parameters =

@@ -28,6 +28,7 @@ let contexts: [String: String] = [
   "ReadMode.swift": "let loader: FeedLoader! = nil",
   "OPML.swift": "let bytes: [UInt8] = []",
   "PictureDecoder.swift": "let bytes = Chunk()",
+  "FleetWorker.swift": "let address: RedisAddress! = nil",
   "WhichOperator.md": #"""
   let (source, openings) = (time.hot("a"), time.hot("a"))
   let closing = { (_: String) in time.cold("a") }

@@ -7,17 +7,18 @@ import Testing
 /// - Parameter end: what to wait for; without it, the end of the connection.
 /// - Returns: what the server said until then.
 func ask(_ port: Int, _ request: String, upTo end: String? = nil) async throws -> String {
-  var text = ""
-  let all = receive(port, request) { chunk in
-    guard let end else { return false }
-    text += chunk.text
-    return text.contains(end)
-  }
-  return end == nil ? all.text : text
+  await receive(port, request, upTo: end).text
 }
 
-/// Sends bytes to a server on this machine, and returns what it says until it ends or `isEnough` is true.
-private func receive(_ port: Int, _ request: String, _ isEnough: @escaping (Chunk) -> Bool = { _ in false }) -> Chunk {
+/// Sends bytes to a server on this machine, and returns what it says until it ends or has said `end`.
+private func receive(_ port: Int, _ request: String, upTo end: String? = nil) async -> Chunk {
+  await withCheckedContinuation { done in
+    // A loop that runs would hold one of the few threads that all tests share.
+    Thread.detachNewThread { done.resume(returning: receiveHere(port, request, upTo: end)) }
+  }
+}
+
+private func receiveHere(_ port: Int, _ request: String, upTo end: String?) -> Chunk {
   let loop = EventLoop()
   defer { loop.close() }
   var chunks: [Chunk] = []
@@ -32,7 +33,7 @@ private func receive(_ port: Int, _ request: String, _ isEnough: @escaping (Chun
       loop.stop()
     } receiveValue: { chunk in
       chunks.append(chunk)
-      if isEnough(chunk) { loop.stop() }
+      if let end, Chunk(joining: chunks).text.contains(end) { loop.stop() }
     }
   loop.run()
   said.cancel()
@@ -41,7 +42,7 @@ private func receive(_ port: Int, _ request: String, _ isEnough: @escaping (Chun
 
 /// Asks for a path, as curl does, and returns the bytes of the answer as they came.
 func answer(_ port: Int, _ path: String, _ fields: String = "") async throws -> (head: String, body: Chunk) {
-  let all = receive(port, "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(fields)\r\n")
+  let all = await receive(port, "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(fields)\r\n")
   let end = Array("\r\n\r\n".utf8)
   let start = try #require((0...max(0, all.count - 4)).first { all[$0..<min($0 + 4, all.count)].elementsEqual(end) })
   return (all[0..<start + 2].text, all.dropFirst(start + 4))
