@@ -61,7 +61,7 @@ let package = Package(
     .target(name: "FeedHTTP", dependencies: ["FeedStream", "PlainText", "CCurl"]),
     .target(name: "FeedHTTPServer", dependencies: ["FeedStream", "CZlib"]),
     // A client of Redis, without feeds.
-    .target(name: "FeedRedis", dependencies: ["FeedStream"]),
+    .target(name: "FeedRedis", dependencies: ["FeedStream", "FeedTLS"]),
     .target(name: "FeedTLS", dependencies: ["FeedStream", "COpenSSL"]),
     .target(
       name: "ImageFeed",
@@ -167,7 +167,7 @@ let package = Package(
       dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "FeedHTTPServer", "CZlib"]),
     .testTarget(
       name: "FeedRedisTests",
-      dependencies: ["TestSupport", "RedisTestSupport", "FeedRedis", "FeedStream", "FeedStreamTesting"]),
+      dependencies: ["TestSupport", "RedisTestSupport", "FeedRedis", "FeedStream", "FeedStreamTesting", "FeedTLS"]),
     .testTarget(
       name: "FeedFleetTests",
       dependencies: [

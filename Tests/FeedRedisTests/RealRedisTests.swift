@@ -1,5 +1,7 @@
 import FeedRedis
 import FeedStream
+import FeedTLS
+import Foundation
 import RedisTestSupport
 import TestSupport
 import Testing
@@ -39,6 +41,60 @@ import Testing
     #expect(values[1].bytes.map { Array($0) } == (0...255).map { UInt8($0) })
     #expect(values[2] == .error(RedisRefusal("ERR value is not an integer or out of range")))
     #expect(values[4]["a"]?.text == "1" && values[5] == .null)
+  }
+
+  /// A port that was free a moment ago.
+  private func freePort() throws -> Int {
+    let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
+    defer { listener.close() }
+    return try #require(listener.address.port)
+  }
+
+  /// A server that speaks TLS, with a certificate that it has signed itself, and the certificate's file.
+  private func secureServer(at port: Int) throws -> (RedisServer, certificate: String) {
+    let name = FileManager.default.temporaryDirectory.appending(path: "redis-\(UUID().uuidString)").path
+    let openssl = Process()
+    openssl.executableURL = URL(filePath: "/usr/bin/env")
+    openssl.arguments =
+      "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=redis -addext subjectAltName=IP:127.0.0.1 -keyout \(name).key -out \(name).crt"
+      .split(separator: " ").map(String.init)
+    openssl.standardError = FileHandle.nullDevice
+    try openssl.run()
+    openssl.waitUntilExit()
+    let server = try RedisServer([
+      "--tls-port", "\(port)", "--tls-cert-file", "\(name).crt", "--tls-key-file", "\(name).key", "--tls-auth-clients",
+      "no",
+    ])
+    return (server, "\(name).crt")
+  }
+
+  @Test func `a server answers over TLS if its certificate is trusted, and not otherwise`() throws {
+    let port = try freePort()
+    let (server, certificate) = try secureServer(at: port)
+    defer { for end in ["crt", "key"] { try? FileManager.default.removeItem(atPath: certificate.dropLast(3) + end) } }
+    let address = try RedisAddress(parsing: "rediss://127.0.0.1:\(port)")
+    var options = RedisClient.Options()
+    options.tls = try TLSClient(trusting: .only(file: certificate))
+    let client = RedisClient(address, on: loop, options: options)
+    #expect(try reply(to: client.send(RedisCommand("PING")), closing: client)?.get().text == "PONG")
+    let stranger = RedisClient(address, on: loop)
+    let refused = reply(to: stranger.send(RedisCommand("PING")), closing: stranger)
+    guard case .failure(.notSecure(_, .selfSigned)) = refused else {
+      Issue.record("\(String(describing: refused))")
+      return
+    }
+    #expect(server.log.isEmpty == false)
+  }
+
+  @Test func `a server that speaks no TLS is not spoken to`() throws {
+    let port = try freePort()
+    let server = try RedisServer(port: port)
+    let client = RedisClient(try RedisAddress(parsing: "rediss://127.0.0.1:\(port)"), on: loop)
+    let refused = reply(to: client.send(RedisCommand("PING")), closing: client)
+    guard case .failure(.notSecure) = refused else {
+      Issue.record("\(String(describing: refused)) \(server.log)")
+      return
+    }
   }
 
   @Test func `ten thousand commands are on their way at a time`() throws {

@@ -241,15 +241,4 @@ import Testing
       #expect(outcomes.texts == ["b"])
     }
   }
-
-  @Test func `TLS is refused in a sentence`() throws {
-    try withVirtualTime { time in
-      let client = RedisClient(try RedisAddress(parsing: "rediss://localhost"), on: time)
-      let outcomes = Outcomes()
-      outcomes.note(client.send(RedisCommand("PING")))
-      time.advance(by: .seconds(1))
-      #expect(outcomes.texts.first?.contains("no TLS") == true)
-      client.close()
-    }
-  }
 }

@@ -1,4 +1,5 @@
 public import FeedStream
+public import FeedTLS
 
 /// A client of one Redis or Valkey server: one connection, which is made when it is first needed and made again when it is lost.
 ///
@@ -28,6 +29,9 @@ public final class RedisClient {
     public var limits = RESPDecoder.Limits()
     /// Uses version 2 of the protocol, even if the server speaks 3. False by default.
     public var usesVersion2 = false
+    /// Whom to trust with `rediss://`, and what to show: by default those whom the system trusts (or the file that
+    /// `SSL_CERT_FILE` names), and nothing.
+    public var tls: TLSClient?
 
     public init() {}
   }
@@ -60,6 +64,9 @@ public final class RedisClient {
   }
 
   deinit { close() }
+
+  /// Reads the system's roots once.
+  static let systemTLS: Result<TLSClient, TLSError> = Result { () throws(TLSError) in try TLSClient() }
 
   /// True while there is a connection and the log-in is done.
   public var isConnected: Bool { if case .ready = state { true } else { false } }

@@ -1,4 +1,5 @@
 public import FeedStream
+public import FeedTLS
 
 /// The reason why a command gave no reply, or was refused.
 public enum RedisError: Error, Hashable, Sendable {
@@ -14,8 +15,8 @@ public enum RedisError: Error, Hashable, Sendable {
   case unreadable(RedisAddress, RESPError)
   /// So many commands wait already: nothing was sent.
   case tooManyWaiting(RedisAddress, Int)
-  /// The address asks for what this build cannot do: nothing was sent.
-  case unsupported(RedisAddress, String)
+  /// The connection is not secure, and nothing was sent.
+  case notSecure(RedisAddress, TLSError)
   /// The client was closed: nothing was sent.
   case clientClosed
 }
@@ -30,7 +31,8 @@ extension RedisError {
       case .loading, .busy, .unavailable, .readOnly, .outOfMemory, .notWritable, .tooManyClients, .cluster: true
       default: false
       }
-    case .unreadable, .unsupported, .clientClosed: false
+    case .notSecure(_, let error): error.isTemporary
+    case .unreadable, .clientClosed: false
     }
   }
 
@@ -58,9 +60,15 @@ extension RedisError: CustomStringConvertible {
     case .refused(let address, let refusal): Self.sentence(address, refusal)
     case .unreadable(let address, let error): "\(address) cannot be used: \(error). Is it a Redis server?"
     case .tooManyWaiting(let address, let count): "\(count) commands wait for \(address) already."
-    case .unsupported(let address, let what): "\(address) cannot be used: \(what)."
+    case .notSecure(let address, let error):
+      "\(address) cannot be used: \(error). The system has to trust who signed its certificate, or SSL_CERT_FILE names who did."
     case .clientClosed: "The client of the Redis server is closed."
     }
+  }
+
+  /// What is wrong on the way to `address`.
+  init(_ address: RedisAddress, _ error: TLSError) {
+    self = if case .system(let error) = error { .unreachable(address, error) } else { .notSecure(address, error) }
   }
 
   private static func sentence(_ address: RedisAddress, _ refusal: RedisRefusal) -> String {
@@ -81,6 +89,16 @@ extension RedisError: CustomStringConvertible {
     case .wrongDatabase: "\(address) has no such database. Correct the number at the end of the address."
     case .tooManyClients: "\(address) has too many clients. Raise its maxclients."
     case .unknownScript, .unavailable, .other: "\(address) refused: \(refusal)"
+    }
+  }
+}
+
+extension TLSError {
+  /// True for what is no certificate's and no protocol's fault.
+  fileprivate var isTemporary: Bool {
+    switch self {
+    case .truncated, .timedOut, .system: true
+    default: false
     }
   }
 }

@@ -1,4 +1,5 @@
 import FeedStream
+import FeedTLS
 
 /// One attempt to connect and to log in: `HELLO 3`, or `AUTH` where that is unknown, then `SELECT`.
 final class RedisLogin: Cancellable {
@@ -21,14 +22,9 @@ final class RedisLogin: Cancellable {
   }
 
   func begin() {
-    guard !address.usesTLS else {
-      let reason = "this build has no TLS for it; use redis:// within a trusted network, or a tunnel"
-      scheduler.schedule { [self] in finish(.failure(.unsupported(address, reason))) }
-      return
-    }
     attempt = connection.sink { [weak self] completion in
       guard let self, case .failure(let error) = completion else { return }
-      finish(.failure(.unreachable(address, error)))
+      finish(.failure(RedisError(address, error)))
     } receiveValue: { [weak self] connection in
       self?.logIn(connection)
     }
@@ -40,13 +36,25 @@ final class RedisLogin: Cancellable {
     link.take()?.end(.clientClosed)
   }
 
-  private var connection: AnyPublisher<Connection, SystemError> {
+  private var connection: AnyPublisher<Connection, TLSError> {
+    let limit = StreamInstant.Stride(min(options.patience, .seconds(5)))
     switch address.place {
-    case .unix(let path): Connection.connect(to: .unix(path), on: scheduler)
+    case .unix(let path):
+      return Connection.connect(to: .unix(path), on: scheduler).mapError { .system($0) }.eraseToAnyPublisher()
     case .internet(let host, let port):
-      Connection.connect(
-        to: host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)",
-        connectLimit: .init(min(options.patience, .seconds(5))), on: scheduler)
+      let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+      guard address.usesTLS else {
+        return Connection.connect(to: place, connectLimit: limit, on: scheduler).mapError { .system($0) }
+          .eraseToAnyPublisher()
+      }
+      do throws(TLSError) {
+        let client = if let given = options.tls { given } else { try RedisClient.systemTLS.get() }
+        return Connection.connect(
+          to: place, securedBy: client, connectLimit: limit, handshakeLimit: limit, on: scheduler)
+      } catch {
+        return Just(()).delay(for: .zero, scheduler: scheduler).setFailureType(to: TLSError.self)
+          .flatMap { Fail<Connection, TLSError>(error: error) }.eraseToAnyPublisher()
+      }
     }
   }
 
