@@ -94,12 +94,16 @@ import Testing
             sockets.append(try send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", to: number))
           }
         }
+        // The first kills come when there is something to lose.
+        for _ in 0..<2_000 where round == 0 && (FileManager.default.subpaths(atPath: "\(images)/data") ?? []).isEmpty {
+          try await Task.sleep(for: .milliseconds(10))
+        }
         try await Task.sleep(for: .milliseconds(Int.random(in: 0...60)))
         for run in runs { run.send(SIGKILL) }
         for run in runs { #expect(await run.status() == 128 + SIGKILL) }
         found += try await examine(images, origin.port, round: round)
       }
-      #expect(found > 6, "otherwise nothing was saved before the kills")
+      #expect(found >= 6, "otherwise nothing was saved before the kills")
       await origin.stop()
       origin.thread.shutdown()
     }
