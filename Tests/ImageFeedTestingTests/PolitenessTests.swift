@@ -63,6 +63,13 @@ import Testing
     #expect(
       faults { scorer in
         scorer.asked(request, at: 0)
+        scorer.restarted(at: 1)
+        scorer.ended(request, nil, at: 2)
+        scorer.asked(Request(url: "v", host: "h"), at: 5)
+      } == [], "a server may answer after its client was killed")
+    #expect(
+      faults { scorer in
+        scorer.asked(request, at: 0)
         scorer.ended(request, nil, at: 1)
         scorer.asked(Request(url: "v", host: "h"), at: 1.5)
       } == [.secondApart])

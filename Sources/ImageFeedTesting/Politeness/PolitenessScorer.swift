@@ -161,7 +161,8 @@ public final class PolitenessScorer {
 
   /// A request has ended: with an answer that arrived whole, or without one.
   public func ended(_ request: Request, _ answer: Answer?, at now: Double) {
-    hosts[request.host]?.open -= 1
+    // A client that was killed has none open, whatever its servers still answer.
+    if let open = hosts[request.host]?.open { hosts[request.host]!.open = max(0, open - 1) }
     hosts[request.host]?.ended = now
     guard let answer else { return }
     bytes += answer.bytes
