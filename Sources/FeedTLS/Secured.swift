@@ -96,7 +96,7 @@ extension Publisher where Output == Connection, Failure == Never {
   ///
   /// - Parameters:
   ///   - server: who we are, and whom we let in.
-  ///   - handshakes: how many handshakes run at the same time: 64 unless changed. One that stands still keeps its place until
+  ///   - handshakes: how many handshakes run at the same time: 64 unless changed. One that makes no progress keeps its place until
   ///     `limit`.
   ///   - limit: how long a handshake may take: ten seconds unless changed.
   ///   - scheduler: the one that the connections live on.

@@ -24,7 +24,7 @@ final class TLSChannel: ByteChannel {
   private var isDelivering = false
   /// How the connection below ended.
   private var ending: ReadResult?
-  /// Called in place of delivering while the two sides come to terms.
+  /// Called instead of delivering during the handshake.
   private var onInput: (() -> Void)?
 
   // Writing.

@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func `a handshake that stands still ends at its deadline`() throws {
+  @Test func `a handshake that makes no progress ends at its deadline`() throws {
     try withPair { pair in
       let start = pair.time.now
       try pair.connect(papers.client(), nil)

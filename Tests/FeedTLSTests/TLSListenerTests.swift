@@ -11,7 +11,7 @@ import Testing
 
   init() throws { papers = try Papers.all.get() }
 
-  @Test func `a handshake that fails or stands still is in nobody's way`() throws {
+  @Test func `a handshake that fails or makes no progress is in nobody's way`() throws {
     try withVirtualTime { time in
       var reports: [TLSError] = []
       let listener = try Listener(at: Pair.place, on: time)

@@ -11,7 +11,7 @@ public import Foundation
 public struct FleetFollower {
   /// What a gateway gets.
   public enum Event: Sendable {
-    /// All feeds as they are, in place of everything before.
+    /// All feeds as they are, instead of everything before.
     case snapshot(FleetSnapshot)
     case update(FleetFeed, at: UpdateCursor)
     /// The engine is away; what was delivered may be out of date.

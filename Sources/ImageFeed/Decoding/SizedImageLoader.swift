@@ -49,7 +49,7 @@ public final class SizedImageLoader {
   ///
   /// It is the original where that is no wider, would take fewer bytes, or is wanted wider than the ladder reaches; where it is
   /// of a kind that browsers show and the decoder does not; and where there is no decoder to be had. A smaller one is a JPEG, or
-  /// a PNG where a pixel is transparent; that of an animation stands still. It counts as the latest for as long as its original
+  /// a PNG where a pixel is transparent; that of an animation does not move. It counts as the latest for as long as its original
   /// does, and is made anew when that has changed.
   ///
   /// **Demand, cancellation:** as of ``ImageLoader/data(for:of:)``. **Failure:** ``SizedImageError``; a picture that cannot be

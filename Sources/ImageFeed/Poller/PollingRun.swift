@@ -280,24 +280,6 @@ final class PollingRun: Subscription {
   }
 }
 
-/// Stands for what was shown, without keeping it.
-struct ShownMark: Equatable {
-  private let kind: Int
-  private let digest: Int
-
-  init(_ result: FeedResult) {
-    switch result {
-    case .success(let feed):
-      digest = feed.images.hashValue
-      // What is not due is as good as the server's.
-      if case .cache(_, _, let reason) = feed.source, !reason.isNotDue { kind = 1 } else { kind = 0 }
-    case .failure(let error):
-      digest = "\(error.remote)\(String(describing: error.cache.failure))".hashValue
-      kind = 2
-    }
-  }
-}
-
 extension LoopScheduler {
   /// Runs `action` once, unless the result is cancelled before; the action cancels it itself.
   fileprivate func wake(after delay: StreamInstant.Stride, _ action: @escaping () -> Void) -> any Cancellable {
