@@ -159,6 +159,8 @@ def keyboard(people, gallery):
     people.accessible(page, "one picture")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Escape")
+    # A browser says that a dialog is closed only after it has given the focus back itself.
+    until(page, f"{place} === {columns + 2}")
     expect("a picture is enlarged, and so is the next", page.evaluate(place), columns + 2)
     expect("and the page is as it was", (page.url, page.locator("#large").is_visible()), (gallery.address + "#main", False))
     page.keyboard.press("End")
