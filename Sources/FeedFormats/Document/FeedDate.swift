@@ -46,15 +46,19 @@ struct DateParts {
   var hour = 0
   var minute = 0
   var second = 0
-  /// Seconds east of Greenwich.
-  var offset = 0
+  /// 0 or 12 when the half of the day is known.
+  var half: Int?
+  /// Seconds east of Greenwich, by a number.
+  var offset: Int?
+  /// The same by a name, which counts without a number.
+  var zone: Int?
 
   var date: FeedDate? {
     guard let year, (1...9999).contains(year), let month, (1...12).contains(month) else { return nil }
     let day = day ?? 1
     guard (1...Self.days(in: month, of: year)).contains(day), hour <= 24, minute < 60, second <= 60 else { return nil }
     let days = Self.daysSince1970(year, month, day)
-    return FeedDate(secondsSince1970: Int64(days * 86_400 + hour * 3600 + minute * 60 + second - offset))
+    return FeedDate(secondsSince1970: Int64(days * 86_400 + hour * 3600 + minute * 60 + second - (offset ?? zone ?? 0)))
   }
 
   static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
