@@ -42,6 +42,10 @@ import Testing
     ("KOI8-R", "KOI8-R", "Привет", "KOI8-R"), ("Shift_JIS", "CP932", "日本語ソ表", "CP932"),
     ("EUC-JP", "EUC-JP", "日本語", "EUC-JP"), ("gb2312", "GB18030", "中文网页", "GB18030"),
     ("big5", "BIG5-HKSCS", "中文功許", "BIG5-HKSCS"), ("euc-kr", "CP949", "한국어", "CP949"),
+    ("x-cp1251", "CP1251", "Привет", "WINDOWS-1251"), ("win-1250", "CP1250", "Łódź", "WINDOWS-1250"),
+    ("cp-1252", "CP1252", "“x” café", "windows-1252"), ("iso-8859-8-i", "ISO-8859-8", "שלום", "ISO-8859-8"),
+    ("latin5", "CP1254", "İstanbul’da", "windows-1254"), ("ks_c_5601-1989", "CP949", "한국어", "CP949"),
+    ("ISO_8859-1:1987", "CP1252", "café “x”", "windows-1252"), ("koi8", "KOI8-R", "Привет", "KOI8-R"),
   ]
 
   @Test(arguments: legacy) func `a declared encoding, by the document or by the response`(
@@ -84,6 +88,36 @@ import Testing
     try expect(bytes, title: "é€", encoding: "UTF-8")
     bytes = feed("~!").utf8.map { $0 == 0x7E ? 0xE9 : $0 }
     try expect(bytes, title: "é!", encoding: "windows-1252")
+  }
+
+  @Test func `a text that is mostly windows-1252 is that, though some of it may be UTF-8`() throws {
+    // `é »` and `É»` are valid UTF-8 in windows-1252.
+    let title = "réaliser le portrait d'un enfant « doué\u{A0}» à « CAFÉ»"
+    try expect(encoded(feed(title), as: "CP1252"), title: title, encoding: "windows-1252")
+    try expect(encoded(feed(title, encoding: "utf-8"), as: "CP1252"), title: title, encoding: "windows-1252")
+    try expect(encoded(feed(title, encoding: "iso-8859-1"), as: "CP1252"), title: title, encoding: "windows-1252")
+  }
+
+  @Test(arguments: [nil, "iso-8859-1", "utf-8"])
+  func `texts in UTF-8 between a few in windows-1252 are both read`(declared: String?) throws {
+    let title = "besøge, Brøndby, Ødegård, ærø, Ålborg ~"
+    let bytes = feed(title, encoding: declared).utf8.map { $0 == 0x7E ? 0xF8 : $0 }
+    try expect(bytes, title: title.replacing("~", with: "ø"), encoding: "UTF-8")
+    let document = try read(bytes: bytes)
+    #expect(document.repairs == ["bytes that are not UTF-8 were read as windows-1252"])
+  }
+
+  @Test func `a long text is judged by what there was, part by part`() throws {
+    // Some of UTF-8, then much of windows-1252, then much more of UTF-8.
+    let filler = String(repeating: "a", count: 70_000)
+    let bytes = Array(feed("~\(filler)\(String(repeating: "é", count: 40_000))~").utf8).map { $0 == 0x7E ? 0xE9 : $0 }
+    let document = try FeedParser.document(of: bytes)
+    #expect(document.items[0].title?.value == "é\(filler)\(String(repeating: "é", count: 40_001))")
+    var parser = FeedParser()
+    for start in stride(from: 0, to: bytes.count, by: 999) {
+      try parser.feed(Array(bytes[start..<min(start + 999, bytes.count)]))
+    }
+    #expect(try parser.finish() == document)
   }
 
   @Test func `a long text in a declared encoding that is none is decided in time`() throws {

@@ -51,20 +51,9 @@ enum EncodingChoice {
 
   /// The name to use for a legacy encoding that contains ASCII; `nil` for Unicode's own and for unknown ones.
   private static func legacy(_ label: String) -> String? {
-    // What the web means by these names (WHATWG Encoding Standard, section 4.2).
-    let aliases = [
-      "iso-8859-1": windows1252, "iso8859-1": windows1252, "latin1": windows1252, "latin-1": windows1252,
-      "l1": windows1252, "cp1252": windows1252, "iso_8859-1": windows1252, "windows-1252": windows1252,
-      "iso-8859-9": "windows-1254", "iso-8859-11": "CP874", "tis-620": "CP874", "windows-874": "CP874",
-      "gb2312": "GB18030", "gbk": "GB18030", "gb_2312-80": "GB18030", "x-gbk": "GB18030", "big5": "BIG5-HKSCS",
-      "big5-hkscs": "BIG5-HKSCS", "shift_jis": "CP932", "shift-jis": "CP932", "sjis": "CP932", "x-sjis": "CP932",
-      "windows-31j": "CP932", "euc-kr": "CP949", "ks_c_5601-1987": "CP949", "windows-949": "CP949",
-      "x-euc-jp": "EUC-JP",
-      "macroman": "MACINTOSH", "x-mac-roman": "MACINTOSH", "mac-roman": "MACINTOSH",
-    ]
     guard !label.isEmpty, !["utf", "ucs", "unicode", "ascii", "us-ascii", "iso-10646"].contains(where: label.hasPrefix)
     else { return nil }
-    let name = aliases[label] ?? label.uppercased().split(separator: "_").joined(separator: "-")
+    let name = aliases[label] ?? codePage(label) ?? label.uppercased().split(separator: "_").joined(separator: "-")
     if name == windows1252 { return name }
     // The head was read as ASCII, so an encoding in which it means something else is wrong.
     let sample: [UInt8] = Array("<?xml &;\"'=/>az09".utf8)
@@ -74,6 +63,35 @@ enum EncodingChoice {
     else { return nil }
     return name
   }
+
+  /// `cp1251`, `x-cp1251`, `win-1251` and the like.
+  private static func codePage(_ label: String) -> String? {
+    guard label.hasPrefix("win") || label.hasPrefix("cp") || label.hasPrefix("x-cp"), let digit = label.last,
+      label.dropLast().hasSuffix("125"), ("0"..."8").contains(digit)
+    else { return nil }
+    return digit == "2" ? windows1252 : "WINDOWS-125\(digit)"
+  }
+
+  /// What the web means by these names (WHATWG Encoding Standard, section 4.2), where glibc does not know them or means
+  /// another encoding.
+  private static let aliases: [String: String] = {
+    let names = [
+      (windows1252, "iso-8859-1 iso8859-1 iso88591 latin1 latin-1 l1 csisolatin1 ibm819 cp819 iso-ir-100 iso_8859-1"),
+      ("windows-1254", "iso-8859-9 iso8859-9 iso88599 iso_8859-9 latin5 latin-5 l5 csisolatin5 iso-ir-148"),
+      ("ISO-8859-8", "iso-8859-8-i iso-8859-8-e logical visual"),
+      ("ISO-8859-6", "iso-8859-6-i iso-8859-6-e"),
+      ("CP874", "iso-8859-11 iso8859-11 iso885911 tis-620 windows-874 dos-874"),
+      ("GB18030", "gb2312 gb-2312 gb_2312 gb_2312-80 gbk x-gbk cp936 ms936 windows-936 chinese csgb2312 iso-ir-58"),
+      ("BIG5-HKSCS", "big5 big-5 big5-hkscs cn-big5 x-x-big5 csbig5 cp950"),
+      ("CP932", "shift_jis shift-jis shiftjis sjis x-sjis ms_kanji ms932 windows-31j csshiftjis"),
+      ("EUC-JP", "x-euc-jp eucjp x-euc ujis cseucpkdfmtjapanese"),
+      ("CP949", "euc-kr euckr ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 korean windows-949 uhc cseuckr"),
+      ("KOI8-R", "koi8 koi cskoi8r"), ("KOI8-U", "koi8-ru"),
+      ("MACINTOSH", "macroman mac x-mac-roman mac-roman csmacintosh"), ("MAC-UK", "x-mac-cyrillic x-mac-ukrainian"),
+    ]
+    return Dictionary(
+      uniqueKeysWithValues: names.flatMap { name, labels in labels.split(separator: " ").map { (String($0), name) } })
+  }()
 
   static let windows1252 = "windows-1252"
 }
@@ -94,7 +112,7 @@ private func declared(in head: Bytes) -> String? {
 /// glibc's `//IGNORE`.
 private func normalized(_ label: String) -> String {
   String(
-    decoding: label.utf8.prefix(64).filter {
+    decoding: label.utf8.prefix(64).prefix { $0 != UInt8(ascii: ":") }.filter {
       $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
     }.map(\.lowercased), as: UTF8.self)
 }

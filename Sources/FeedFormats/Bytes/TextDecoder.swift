@@ -2,13 +2,17 @@
 ///
 /// The encoding is the first of these: a byte order mark's; UTF-8 while the bytes are valid, unless a 7-bit encoding is
 /// declared; the XML declaration's; the response's type's; windows-1252. NUL bytes are dropped.
+///
+/// Texts that are joined from several encodings are common: from the first invalid byte on, what may be windows-1252 is
+/// read in parts of 64 KiB as what most of its characters are so far. In those that are UTF-8, each invalid byte is one
+/// of windows-1252.
 struct TextDecoder {
   private enum State {
     case head
     case utf8
     /// Bytes from the first one that is not ASCII wait until they are invalid UTF-8, or until there are many.
     case undecided(name: String)
-    case windows1252
+    case mixed(isDeclared: Bool)
     case converting(Iconv)
   }
 
@@ -22,7 +26,9 @@ struct TextDecoder {
   private let charset: String?
   private var state = State.head
   private var waiting: [UInt8] = []
-  private var hasCharacters = false
+  /// The characters of UTF-8 that are not ASCII so far, and the bytes that are none.
+  private var characters = 0
+  private var strays = 0
 
   init(charset: String?) { self.charset = charset }
 
@@ -36,7 +42,7 @@ struct TextDecoder {
       waiting.append(bytes)
       let whole = waiting
       let taken = whole.withBytes { take($0, isLast: isLast, to: &text) }
-      waiting.removeSubrange(..<taken)
+      if taken > 0 { waiting.removeSubrange(..<taken) }
     }
     dropZeros(of: &text, from: start)
   }
@@ -49,14 +55,20 @@ struct TextDecoder {
       let skipped = begin(bytes)
       return skipped + take(bytes.part(skipped, bytes.count), isLast: isLast, to: &text)
     case .utf8:
-      let whole = isLast ? bytes.count : bytes.countOfWholeCharacters
-      appendUTF8(bytes.part(0, whole), to: &text)
-      return whole
+      let whole = bytes.part(0, isLast ? bytes.count : bytes.countOfWholeCharacters)
+      if whole.isUTF8 {
+        characters += whole.countOfFirstBytes
+        text.append(whole)
+        return whole.count
+      }
+      let valid = whole.part(0, whole.countOfUTF8)
+      characters += valid.countOfFirstBytes
+      text.append(valid)
+      state = .mixed(isDeclared: false)
+      return valid.count + take(bytes.part(valid.count, bytes.count), isLast: isLast, to: &text)
     case .undecided(let name):
       return takeUndecided(bytes, name: name, isLast: isLast, to: &text)
-    case .windows1252:
-      for byte in bytes { text.append(Windows1252.scalar(byte)) }
-      return bytes.count
+    case .mixed(let isDeclared): return takeMixed(bytes, isDeclared: isDeclared, isLast: isLast, to: &text)
     case .converting(let iconv):
       if !iconv.append(bytes, isLast: isLast, to: &text) { repairs.insert(.badCharacters) }
       return bytes.count
@@ -93,7 +105,9 @@ struct TextDecoder {
     let whole = isLast && judged.count == rest.count ? judged.count : judged.countOfWholeCharacters
     if !judged.part(0, whole).isUTF8 {
       encoding = name
-      state = name == EncodingChoice.windows1252 ? .windows1252 : Iconv(name).map(State.converting) ?? .utf8
+      state =
+        name == EncodingChoice.windows1252
+        ? .mixed(isDeclared: true) : Iconv(name).map(State.converting) ?? .mixed(isDeclared: false)
     } else if isLast || judged.count == Self.undecidedBytes {
       if whole > 0 { repairs.insert(.declaredEncoding) }
       state = .utf8
@@ -103,15 +117,27 @@ struct TextDecoder {
     return ascii + take(rest, isLast: isLast, to: &text)
   }
 
-  private mutating func appendUTF8(_ bytes: Bytes, to text: inout [UInt8]) {
-    if bytes.isUTF8 {
-      text.append(bytes)
-      hasCharacters = hasCharacters || !bytes.isASCII
-    } else {
-      repairs.insert(.notUTF8)
-      if text.appendRepaired(bytes) { hasCharacters = true }
+  private mutating func takeMixed(_ bytes: Bytes, isDeclared: Bool, isLast: Bool, to text: inout [UInt8]) -> Int {
+    var taken = 0
+    while taken < bytes.count {
+      let part = bytes.part(taken, min(bytes.count, taken + Self.undecidedBytes))
+      guard isLast || part.count == Self.undecidedBytes else { break }
+      let whole = isLast && taken + part.count == bytes.count ? part : part.part(0, part.countOfWholeCharacters)
+      let (characters, strays) = whole.countsOfCharacters
+      self.characters += characters
+      self.strays += strays
+      // Letters in another encoding are rarely UTF-8 by chance: `É»` and `é »` are.
+      let isUTF8 = self.characters > 0 && self.characters >= self.strays * (isDeclared ? 4 : 1)
+      if isUTF8 {
+        text.appendRepaired(whole)
+      } else {
+        for byte in whole { text.append(Windows1252.scalar(byte)) }
+      }
+      encoding = isUTF8 ? "UTF-8" : EncodingChoice.windows1252
+      if self.strays > 0, isUTF8 || !isDeclared { repairs.insert(.notUTF8) }
+      taken += whole.count
     }
-    if repairs.contains(.notUTF8) { encoding = hasCharacters ? "UTF-8" : EncodingChoice.windows1252 }
+    return taken
   }
 
   private mutating func dropZeros(of text: inout [UInt8], from start: Int) {

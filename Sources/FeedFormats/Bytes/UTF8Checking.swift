@@ -24,6 +24,37 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return count
   }
 
+  /// The number of characters of valid UTF-8 that are not ASCII.
+  var countOfFirstBytes: Int {
+    var count = 0
+    for byte in self { count &+= byte >= 0xC0 ? 1 : 0 }
+    return count
+  }
+
+  /// The number of bytes before the first that is not UTF-8.
+  var countOfUTF8: Int {
+    var index = 0
+    while index < count, let length = lengthOfCharacter(at: index) { index += length }
+    return index
+  }
+
+  /// The numbers of characters of UTF-8 that are not ASCII, and of bytes that are none.
+  var countsOfCharacters: (characters: Int, strays: Int) {
+    var (index, characters, strays) = (0, 0, 0)
+    while index < count {
+      if self[index] < 0x80 {
+        index += 1
+      } else if let length = lengthOfCharacter(at: index) {
+        characters += 1
+        index += length
+      } else {
+        strays += 1
+        index += 1
+      }
+    }
+    return (characters, strays)
+  }
+
   /// The length of the UTF-8 character at `index`; `nil` where there is none.
   func lengthOfCharacter(at index: Int) -> Int? {
     let first = self[index]
@@ -49,21 +80,15 @@ extension UnsafeBufferPointer where Element == UInt8 {
 
 extension [UInt8] {
   /// Appends `bytes`, with invalid UTF-8 as windows-1252.
-  ///
-  /// - Returns: true when there was a character of UTF-8 that is not ASCII.
-  mutating func appendRepaired(_ bytes: Bytes) -> Bool {
+  mutating func appendRepaired(_ bytes: Bytes) {
     var index = 0
-    var hasCharacters = false
     while index < bytes.count {
-      if let length = bytes.lengthOfCharacter(at: index) {
-        append(bytes.part(index, index + length))
-        hasCharacters = hasCharacters || length > 1
-        index += length
-      } else {
-        append(Windows1252.scalar(bytes[index]))
-        index += 1
-      }
+      let valid = bytes.part(index, bytes.count).countOfUTF8
+      append(bytes.part(index, index + valid))
+      index += valid
+      guard index < bytes.count else { break }
+      append(Windows1252.scalar(bytes[index]))
+      index += 1
     }
-    return hasCharacters
   }
 }
