@@ -117,7 +117,40 @@ import Testing
       "https://cdn.e.com/a.jpg"
     ),
     ("<img alt='a > b' src=a.jpg>", "https://example.org/a.jpg"),
+    // Descriptors of a width and a height; a list in which only a space separates; one that is not a size.
+    ("<img srcset='b.jpg 900w 600h, c.jpg 100w 50h' src=a.jpg>", "https://example.org/b.jpg"),
+    ("<img srcset='a,b.jpg 1x,c.jpg 2x' src=a.jpg>", "https://example.org/c.jpg"),
+    ("<img srcset='b.jpg wide, c.jpg 2.5x' src=a.jpg>", "https://example.org/c.jpg"),
+    // Pictures that a page loads late.
+    ("<img srcset='tiny.jpg 20w' data-srcset='b.jpg 800w, c.jpg 400w' src=tiny.jpg>", "https://example.org/b.jpg"),
+    ("<img data-lazy-srcset='b.jpg 800w' src='data:,'>", "https://example.org/b.jpg"),
+    ("<picture><source srcset='s.webp 400w, l.webp 900w'><img src='data:,'></picture>", "https://example.org/l.webp"),
+    ("<picture><source srcset='l.webp 900w'><img src='a.jpg'></picture>", "https://example.org/a.jpg"),
+    ("<picture><source srcset='l.webp 900w'></picture><img alt=none>", nil),
+    ("<picture><source srcset='l.webp'><img width=1 height=1 src=p.gif></picture>", nil),
   ]
+
+  @Test func `a width in percent is no number of pixels`() throws {
+    let item = try read(rss("<item><description>&lt;img src=a.jpg width='100%' height=40></description></item>")).items[
+      0]
+    #expect(item.image?.width == nil && item.image?.height == 40)
+  }
+
+  @Test func `an enclosure of RSS 1.0, and what stands in an enclosure`() throws {
+    try expect(
+      rss("<item><enc:enclosure rdf:resource='https://e.com/1.jpg' enc:type='image/jpeg'/></item>"),
+      ["enclosure https://e.com/1.jpg"], chosen: "https://e.com/1.jpg")
+    let thumbnail = "<media:thumbnail url='/t.jpg'/>"
+    try expect(
+      rss("<item><enclosure url='https://e.com/1.mp4' type='video/mp4'>\(thumbnail)</enclosure></item>"),
+      ["media:thumbnail https://example.org/t.jpg"], chosen: "https://example.org/t.jpg")
+  }
+
+  @Test(arguments: ["a.jpg:large", "a.JPEG!thumb", "a.heif", "a.jfif?x=1.mp3"])
+  func `an extension is the letters behind the last dot of the path`(name: String) throws {
+    let item = try read(rss("<item><media:content url='https://e.com/\(name)'/></item>")).items[0]
+    #expect(item.images.count == 1)
+  }
 
   @Test(arguments: pictures) func `what counts as a picture of a text`(html: String, address: String?) throws {
     let document = try read(rss("<item><description><![CDATA[\(html)]]></description></item>"))

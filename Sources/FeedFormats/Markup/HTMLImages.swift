@@ -1,4 +1,6 @@
 /// The pictures of an HTML text, in order: the `<img>` elements that show something.
+///
+/// One without an address of its own has the widest of the `<source>` elements around it in a `<picture>`.
 struct HTMLImages {
   struct Image {
     /// As written, with entities resolved.
@@ -11,6 +13,8 @@ struct HTMLImages {
   private var index = 0
   private var endsComments = true
   private var tag: XMLTag
+  /// The widest address that a `<picture>` has offered so far.
+  private var offered: (address: [UInt8], width: Int?)?
 
   init(_ html: Bytes) {
     self.html = html
@@ -29,34 +33,55 @@ struct HTMLImages {
         }
         continue
       }
-      guard html.startsIgnoringCase(with: "img", at: index), index + 3 < html.count,
-        html[index + 3].isSpace || html[index + 3] == UInt8(ascii: "/")
-      else { continue }
+      if begins("picture", at: index) || html.startsIgnoringCase(with: "/picture", at: index) { offered = nil }
+      let isImage = begins("img", at: index)
+      guard isImage || begins("source", at: index) else { continue }
       var repairs: Repairs = []
       let (end, problem) = tag.read(at: start, limits: (256, 1024), repairs: &repairs)
       guard problem == nil else { continue }
       index = end
-      if let image = image { return image }
+      if isImage {
+        if let image = image { return image }
+      } else if let wide = widest, wide.width ?? 0 > offered?.width ?? -1 {
+        offered = wide
+      }
     }
     return nil
   }
 
+  private func begins(_ name: StaticString, at index: Int) -> Bool {
+    let end = index + name.utf8CodeUnitCount
+    return html.startsIgnoringCase(with: name, at: index) && end < html.count
+      && (html[end].isSpace || html[end] == UInt8(ascii: "/") || html[end] == UInt8(ascii: ">"))
+  }
+
   /// The picture of the tag; `nil` if it has none, or only a tracking or spacer pixel.
   private var image: Image? {
-    let width = tag.rawValue("width")?.integer
-    let height = tag.rawValue("height")?.integer
+    let (width, height) = (length("width"), length("height"))
     if let width, let height, width <= 2, height <= 2 { return nil }
     if let style = tag.value("style"), Self.isTiny(style) { return nil }
-    for name in ["srcset", "data-srcset"] as [StaticString] {
-      if let set = value(name), let (address, width) = set.withBytes(Self.widest) {
-        return Image(address: address, width: width)
-      }
-    }
+    if let (address, width) = widest { return Image(address: address, width: width) }
     for name in ["data-src", "data-original", "data-lazy-src", "src"] as [StaticString] {
       guard let address = value(name), !address.withBytes({ $0.startsIgnoringCase(with: "data:") }) else { continue }
       return Image(address: address, width: width, height: height)
     }
-    return nil
+    return offered.map { Image(address: $0.address, width: $0.width) }
+  }
+
+  /// A length in pixels; `nil` for one in percent.
+  private func length(_ name: StaticString) -> Int? {
+    guard let value = tag.rawValue(name)?.trimmed, value.last != UInt8(ascii: "%") else { return nil }
+    return value.integer
+  }
+
+  /// The widest address of all sets of the tag: where a page loads pictures late, `srcset` may have a small one.
+  private var widest: (address: [UInt8], width: Int?)? {
+    var best: (address: [UInt8], size: Double, width: Int?)?
+    for name in ["srcset", "data-srcset", "data-lazy-srcset"] as [StaticString] {
+      guard let set = value(name), let found = set.withBytes(Self.widest) else { continue }
+      if best.map({ found.size > $0.size }) ?? true { best = found }
+    }
+    return best.map { ($0.address, $0.width) }
   }
 
   private func value(_ name: StaticString) -> [UInt8]? {
@@ -75,7 +100,7 @@ struct HTMLImages {
   }
 
   /// The address of a `srcset` with the greatest width or density (HTML Standard, section 4.8.4.3.10).
-  private static func widest(_ set: Bytes) -> (address: [UInt8], width: Int?)? {
+  private static func widest(_ set: Bytes) -> (address: [UInt8], size: Double, width: Int?)? {
     var best: (address: [UInt8], size: Double, width: Int?)?
     var index = 0
     while index < set.count {
@@ -84,21 +109,30 @@ struct HTMLImages {
       // A comma ends an address only at its end: `data:` and others have commas in them.
       while index < set.count, !set[index].isSpace { index += 1 }
       var address = set.part(start, index)
-      var descriptor = set.part(index, index)
+      var descriptors = set.part(index, index)
       if address.last == UInt8(ascii: ",") {
         while address.last == UInt8(ascii: ",") { address = address.part(0, address.count - 1) }
       } else {
         let end = set.firstIndex(of: UInt8(ascii: ","), from: index, to: set.count) ?? set.count
-        descriptor = set.part(index, end).trimmed
+        descriptors = set.part(index, end)
         index = end
       }
       guard address.count > 0, !address.startsIgnoringCase(with: "data:") else { continue }
-      let size = Double(String(decoding: descriptor.dropLast(), as: UTF8.self)) ?? 1
-      if best.map({ size > $0.size }) ?? true {
-        let isWidth = descriptor.last == UInt8(ascii: "w") && size > 0 && size < 100_000
-        best = (Array(address), size, isWidth ? Int(size) : nil)
-      }
+      let (size, isWidth) = size(of: descriptors)
+      if best.map({ size > $0.size }) ?? true { best = (Array(address), size, isWidth ? Int(size) : nil) }
     }
-    return best.map { ($0.address, $0.width) }
+    return best
+  }
+
+  /// `800w`, `800w 600h`, `2x`; a height says nothing, and without a width or a density it is 1.
+  private static func size(of descriptors: Bytes) -> (Double, isWidth: Bool) {
+    for descriptor in descriptors.split(whereSeparator: \.isSpace) {
+      let isWidth = descriptor.last == UInt8(ascii: "w")
+      guard isWidth || descriptor.last == UInt8(ascii: "x"),
+        let size = Double(String(decoding: descriptor.dropLast(), as: UTF8.self)), size > 0, size < 100_000
+      else { continue }
+      return (size, isWidth)
+    }
+    return (1, false)
   }
 }

@@ -10,13 +10,21 @@ extension SyndicationBuilder {
 
   mutating func noteFeedLink(_ tag: borrowing XMLTag) {
     guard let address = resolved(tag) else { return }
-    let relation = tag.value("rel")?.lowercased() ?? "alternate"
-    switch relation {
+    switch Self.relation(of: tag) {
+    case "self": selfLink = selfLink ?? address
     case "alternate": noteSite(address, isBest: document.format == .atom10 || document.format == .atom03)
     case "next": document.next = document.next ?? address
     case "hub": if !document.hubs.contains(address), document.hubs.count < 16 { document.hubs.append(address) }
     default: break
     }
+  }
+
+  /// `alternate` without one (RFC 4287, 4.2.7.2); the registry's address in front of a name changes nothing.
+  private static func relation(of tag: borrowing XMLTag) -> String {
+    let relation = tag.value("rel")?.lowercased() ?? ""
+    let registry = "http://www.iana.org/assignments/relation/"
+    if relation.hasPrefix(registry) { return String(relation.dropFirst(registry.count)) }
+    return relation.isEmpty ? "alternate" : relation
   }
 
   mutating func noteSite(_ address: String?, isBest: Bool) {
@@ -25,7 +33,7 @@ extension SyndicationBuilder {
   }
 
   mutating func noteItemLink(_ tag: borrowing XMLTag) {
-    let relation = tag.value("rel")?.lowercased() ?? "alternate"
+    let relation = Self.relation(of: tag)
     switch relation {
     case "alternate":
       guard !item.linkIsAlternate, let address = resolved(tag) else { return }
@@ -39,7 +47,7 @@ extension SyndicationBuilder {
 
   mutating func noteEnclosure(_ address: Bytes?, _ tag: borrowing XMLTag) {
     guard let address else { return }
-    let type = tag.rawValue("type")?.trimmed
+    let type = (tag.rawValue("type") ?? tag.rawValue("enc:type"))?.trimmed
     guard isImage(type: type, medium: nil, address: address) else { return }
     noteImage(address, from: .enclosure, tag)
   }
@@ -51,6 +59,11 @@ extension SyndicationBuilder {
     }
     switch element.name {
     case .group: return Frame(name: hash, context: .media)
+    case .location:
+      if item.item.location == nil, let name = tag.value("description").map(plainLine), !name.isEmpty {
+        item.item.location = FeedPlace(name: name)
+      }
+      return Frame(name: hash, context: .place)
     case .content:
       if let address = tag.rawValue("url"),
         isImage(type: tag.rawValue("type")?.trimmed, medium: tag.rawValue("medium")?.trimmed, address: address)
@@ -179,7 +192,10 @@ func isImage(type: Bytes?, medium: Bytes?, address: Bytes) -> Bool {
   }
   let path = address.trimmed.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
   guard let dot = path.lastIndex(of: UInt8(ascii: ".")) else { return false }
-  let ending = Bytes(rebasing: path[(dot + 1)...])
-  let endings: [StaticString] = ["jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "jxl", "bmp", "svg"]
+  // `photo.jpg:large`, `photo.jpg!thumb`
+  let ending = Bytes(rebasing: path[(dot + 1)...].prefix { $0.isLetter || $0.isDigit })
+  let endings: [StaticString] = [
+    "jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "heif", "jxl", "bmp", "svg", "jfif", "apng",
+  ]
   return endings.contains { ending.equalsIgnoringCase($0) }
 }
