@@ -30,10 +30,11 @@ public struct FeedParser: Sendable {
   private var gathered: [UInt8] = []
 
   /// - Parameters:
-  ///   - address: the document's final address, the base of relative ones.
+  ///   - address: the document's final address, the base of relative ones if it is http or https.
   ///   - charset: the charset of the response's type.
   public init(address: String? = nil, charset: String? = nil, limits: FeedLimits = FeedLimits()) {
     self.limits = limits
+    let address = address.flatMap { $0.withBytes { absoluteAddress($0, base: nil) } }
     self.address = address
     decoder = TextDecoder(charset: charset)
     scanner = XMLScanner(limits: limits)
@@ -73,9 +74,10 @@ public struct FeedParser: Sendable {
       gathered.reserveCapacity(gathered.count + JSONTape.padding)
       return try JSONDocument.read(gathered, address: address, limits: limits)
     case .xml, .unknown:
-      guard builder.isRecognized else { throw builder.looksLikePage ? .webPage : .notAFeed }
+      guard builder.isRecognized else { throw builder.reasonForNone }
       builder.repair(decoder.repairs)
       var document = try builder.finish()
+      guard !builder.isEmptyByChance(document) else { throw builder.reasonForNone }
       document.encoding = decoder.encoding
       return document
     }
@@ -112,10 +114,15 @@ public struct FeedParser: Sendable {
 
   private mutating func scan(_ bytes: Bytes, isLast: Bool) throws(FeedFormatError) {
     decoder.decode(bytes, isLast: isLast, to: &scanner.pending)
-    try scanner.scan(isLast: isLast, into: &builder)
+    do throws(FeedFormatError) {
+      try scanner.scan(isLast: isLast, into: &builder)
+    } catch {
+      // What a script of a page looks like says nothing about a feed.
+      throw builder.isPage && !builder.isRecognized ? .webPage : error
+    }
     scanned += bytes.count
     guard builder.isRecognized || scanned < limits.recognitionBytes else {
-      throw builder.looksLikePage ? .webPage : .notAFeed
+      throw builder.reasonForNone
     }
   }
 }

@@ -54,6 +54,23 @@ import Testing
     #expect(item.found == ["enclosure https://example.org/b.jpg", "summary https://e.com/posts/1/a.jpg"])
   }
 
+  @Test func `a file resolves by what the document says its address is`() throws {
+    let document = try read(
+      atom(
+        "<entry><link href='/1'/><link rel='enclosure' href='2.png'/></entry>",
+        feed: "<link rel='self' href='https://e.com/blog/feed'/><link href='https://other.com/'/>"),
+      address: "file:///home/feed.xml")
+    #expect(document.items[0].link == "https://e.com/1")
+    #expect(document.items[0].image?.address == "https://e.com/blog/2.png")
+    #expect(document.link == "https://other.com/")
+  }
+
+  @Test(arguments: ["", "rel=''", "rel='http://www.iana.org/assignments/relation/alternate'", "rel=Alternate"])
+  func `a link is the item's page unless it says otherwise`(relation: String) throws {
+    let document = try read(atom("<entry><link rel='self' href='/x'/><link \(relation) href='/1'/></entry>"))
+    #expect(document.items[0].link == "https://example.org/1")
+  }
+
   @Test func `a document without an address resolves by its site's`() throws {
     let text = rss("<item><enclosure url='b.jpg' type='image/jpeg'/></item>")
     #expect(try read(text, address: nil).items[0].found == ["enclosure https://example.org/b.jpg"])

@@ -137,6 +137,36 @@ import Testing
     #expect(try place("<georss:point>here</georss:point>") == nil)
   }
 
+  @Test func `a place of Media RSS, and the middle of a circle`() throws {
+    let point = "<georss:where><gml:Point><gml:pos>35.669998 139.770004</gml:pos></gml:Point></georss:where>"
+    let item = try read(
+      rss("<item><media:content url='/1.jpg'><media:location>\(point)</media:location></media:content></item>")
+    ).items[0]
+    #expect(item.location == FeedPlace(point: "35.669998 139.770004"))
+    let house = try read(rss("<item><media:location description='My house'>\(point)</media:location></item>")).items[0]
+    #expect(house.location == FeedPlace(name: "My house", point: "35.669998 139.770004"))
+    let circle = try read(rss("<item><georss:circle>42.9 -71.0 500</georss:circle></item>")).items[0]
+    #expect(circle.location?.text == "42.9 -71.0")
+  }
+
+  @Test func `a feed that stands in a web page, and a page that only talks of feeds`() throws {
+    let page = "<!DOCTYPE html><html xmlns='http://www.w3.org/1999/xhtml'><head><title>x</title></head><body>"
+    let document = try read(page + atom("<entry><title>1</title></entry>").dropFirst(21) + "</body></html>")
+    #expect(document.format == .atom10 && document.items.map { $0.title?.value } == ["1"])
+    for text in [
+      page + "<script>s = '<rss version=\"2.0\"><channel>'</script></body></html>",
+      page + "<item><title>x</title></item>", "<html><body><p>" + String(repeating: "<p><b>", count: 300),
+      "<html><script>if(a<\(String(repeating: "b", count: 2000)))",
+    ] {
+      #expect(throws: FeedFormatError.webPage) { try read(text) }
+    }
+  }
+
+  @Test func `elements called item make no feed`() throws {
+    let text = "<project name='x'><menu><item name='a' href='b.html'/><item name='c' href='d.html'/></menu></project>"
+    #expect(throws: FeedFormatError.notAFeed) { try read(text) }
+  }
+
   @Test func `a JSON Feed`() throws {
     let document = try read(
       jsonFeed(

@@ -66,6 +66,7 @@ extension Inspection {
     var text = "\(style.bold("\(feed.format.rawValue)")), \(feed.encoding.printable)\n"
     if let title = feed.title?.plain { text += "title     \(title.printable)\n" }
     if let link = feed.link { text += "link      \(link.printable)\n" }
+    if let next = feed.next { text += "next      \(next.printable)\n" }
     for repair in feed.repairs { text += "\(style.warning("repaired"))  \(repair.printable)\n" }
     return text + "items     \(feed.items.count), \(pictured) with a picture\n"
   }

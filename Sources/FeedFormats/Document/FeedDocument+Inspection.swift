@@ -15,7 +15,6 @@ extension FeedDocument {
       json.member("encoding", encoding)
       json.member("title", title?.value)
       json.member("link", link)
-      json.member("next", next)
       json.array("repairs", repairs) { json, repair in json.value(repair) }
       json.array("items", Array(items.enumerated())) { json, element in
         json.object { json in element.1.write(to: &json, id: id(element.1, element.0)) }

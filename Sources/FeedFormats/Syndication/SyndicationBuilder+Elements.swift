@@ -33,7 +33,7 @@ extension SyndicationBuilder {
     _ element: Element, _ tag: borrowing XMLTag, _ hash: UInt64
   ) throws(FeedFormatError) -> Frame {
     guard element.namespace.isOfFeed || element.namespace == .other else {
-      if !isRecognized, element.namespace == .xhtml, element.name == .html { throw .webPage }
+      if !isRecognized, element.namespace == .xhtml, element.name == .html { isPage = true }
       return Frame(name: hash, context: context)
     }
     switch element.name {
@@ -57,7 +57,9 @@ extension SyndicationBuilder {
         repairs.insert(.noRoot)
       }
       return Frame(name: hash, context: .channel)
-    case .html where !isRecognized: throw .webPage
+    case .html where !isRecognized:
+      isPage = true
+      return Frame(name: hash, context: .outside)
     case .image, .textinput: return Frame(name: hash, context: .ignored)
     default: return beginItem(element, tag, hash) ?? Frame(name: hash, context: context)
     }
@@ -125,6 +127,10 @@ extension SyndicationBuilder {
         noteImage(tag.rawValue("href"), from: .itunesImage, tag)
       }
       return Frame(name: hash, context: .ignored)
+    case (.other, .enclosure):
+      // `enc:enclosure` of RSS 1.0.
+      noteEnclosure(tag.rawValue("rdf:resource") ?? tag.rawValue("resource"), tag)
+      return Frame(name: hash, context: .ignored)
     case (.itunes, .summary): return text(.otherSummary, tag, element, hash)
     case (.itunes, .title): return text(.otherTitle, tag, element, hash)
     case (.dublinCore, .title): return text(.otherTitle, tag, element, hash)
@@ -159,7 +165,7 @@ extension SyndicationBuilder {
     case .updated, .modified: return field(.updated, hash)
     case .enclosure:
       noteEnclosure(tag.rawValue("url") ?? tag.rawValue("href"), tag)
-      return Frame(name: hash, context: .ignored)
+      return Frame(name: hash, context: .unknown)
     case .image:
       noteImage(tag.rawValue("href") ?? tag.rawValue("url") ?? tag.rawValue("rdf:resource"), from: .image, tag)
       text.removeAll(keepingCapacity: true)
@@ -175,7 +181,7 @@ extension SyndicationBuilder {
 
   mutating func beginPlace(_ element: Element, _ hash: UInt64) -> Frame? {
     switch (element.namespace, element.name) {
-    case (.geoRSS, .point): field(.point, hash)
+    case (.geoRSS, .point), (.geoRSS, .circle): field(.point, hash)
     case (.gml, .pos): field(.point, hash)
     case (.geoRSS, .featurename): field(.featureName, hash)
     case (.geoRSS, .where), (.geo, .point), (.gml, .point): Frame(name: hash, context: .place)

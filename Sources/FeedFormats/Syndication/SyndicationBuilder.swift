@@ -40,6 +40,8 @@ struct SyndicationBuilder: XMLSink {
   var isRecognized = false
   /// True after HTML's document type, which some feeds have too.
   var looksLikePage = false
+  /// True within HTML's root element, where only the root of a feed begins one.
+  var isPage = false
   var repairs: Repairs = []
   var stack: [Frame] = []
   var item = ItemDraft()
@@ -48,6 +50,7 @@ struct SyndicationBuilder: XMLSink {
   /// True while open elements are closed at the end of a document that was cut off.
   var isCutOff = false
   var siteLink: (address: String, isBest: Bool)?
+  var selfLink: String?
   var updatePeriod: Int?
   var updateFrequency = 1
   /// The length of the addresses of all pictures.
@@ -69,8 +72,8 @@ struct SyndicationBuilder: XMLSink {
     self.limits = limits
   }
 
-  /// The base of relative addresses: `xml:base`, the document's address or, without one, the site's.
-  var base: String? { bases.last ?? address ?? siteLink?.address }
+  /// The base of relative addresses: `xml:base`, the document's address or, without one, what it says of itself.
+  var base: String? { bases.last ?? address ?? selfLink ?? siteLink?.address }
 
   var context: Context { stack.last?.context ?? .outside }
 
@@ -92,6 +95,7 @@ struct SyndicationBuilder: XMLSink {
       namespaces.declare(tag, depth: stack.count + 1)
     }
     let element = resolve(name, hash)
+    if isPage, !isRecognized, !isRoot(element, tag) { return }
     if context == .field || context == .markup || context == .wrapper {
       if interrupts(element) {
         repairs.insert(.unclosed)
@@ -109,6 +113,15 @@ struct SyndicationBuilder: XMLSink {
     var frame = try begin(element, tag, hash: hash)
     frame.hasBase = hasBase
     try push(frame, isClosed: tag.isClosed)
+  }
+
+  /// True for the root of a feed within a web page: it says which one it is.
+  private func isRoot(_ element: Element, _ tag: borrowing XMLTag) -> Bool {
+    switch (element.namespace, element.name) {
+    case (.core, .rss): tag.rawValue("version") != nil
+    case (.atom, .feed), (.atom03, .feed): true
+    default: false
+    }
   }
 
   mutating func close(_ name: Bytes) throws(FeedFormatError) {
@@ -153,6 +166,23 @@ struct SyndicationBuilder: XMLSink {
     if let updatePeriod { document.polling.updateInterval = updatePeriod / max(1, updateFrequency) }
     document.repairs = repairs.sentences
     return document
+  }
+}
+
+extension SyndicationBuilder {
+  /// The error of a document that is not a feed.
+  var reasonForNone: FeedFormatError { looksLikePage || isPage ? .webPage : .notAFeed }
+
+  /// True for a web page without items, and for other XML that happens to have elements called `item`.
+  func isEmptyByChance(_ document: FeedDocument) -> Bool {
+    if isPage { return document.items.isEmpty }
+    return repairs.contains(.noRoot) && document.title == nil && document.items.allSatisfy(\.isEmpty)
+  }
+}
+
+extension FeedItem {
+  fileprivate var isEmpty: Bool {
+    guid == nil && title == nil && summary == nil && content == nil && link == nil && images.isEmpty
   }
 }
 
