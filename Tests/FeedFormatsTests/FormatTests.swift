@@ -147,6 +147,9 @@ import Testing
     #expect(house.location == FeedPlace(name: "My house", point: "35.669998 139.770004"))
     let circle = try read(rss("<item><georss:circle>42.9 -71.0 500</georss:circle></item>")).items[0]
     #expect(circle.location?.text == "42.9 -71.0")
+    let old = try read(rss("<item><gml:Point><gml:coordinates>42.9,-71.0</gml:coordinates></gml:Point></item>")).items[
+      0]
+    #expect(old.location?.text == "42.9 -71.0")
   }
 
   @Test func `a feed that stands in a web page, and a page that only talks of feeds`() throws {

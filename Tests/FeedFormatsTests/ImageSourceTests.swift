@@ -136,6 +136,15 @@ import Testing
     #expect(item.image?.width == nil && item.image?.height == 40)
   }
 
+  @Test(arguments: ["itunes:image", "media:thumbnail", "enclosure"])
+  func `an address that is a text instead of an attribute`(name: String) throws {
+    let found = ["\(name) https://e.com/1.jpg"]
+    for text in ["https://e.com/1.jpg", "<url>https://e.com/1.jpg</url><type>image/jpeg</type>"] {
+      try expect(rss("<item><\(name)>\(text)</\(name)></item>"), found, chosen: "https://e.com/1.jpg")
+    }
+    try expect(rss("<item><enclosure><url>https://e.com/1.mp3</url></enclosure></item>"), [], chosen: nil)
+  }
+
   @Test func `an enclosure of RSS 1.0, and what stands in an enclosure`() throws {
     try expect(
       rss("<item><enc:enclosure rdf:resource='https://e.com/1.jpg' enc:type='image/jpeg'/></item>"),

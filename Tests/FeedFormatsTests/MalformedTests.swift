@@ -175,6 +175,21 @@ import Testing
     try expectBoth(feed(first + item(2)))
   }
 
+  @Test(arguments: [
+    "<enclosure url='https://e.com/1.jpg' type='image/jpeg'>", "<media:content url='https://e.com/1.jpg'>",
+    "<media:thumbnail url='https://e.com/1.jpg'>", "<itunes:image href='https://e.com/1.jpg'>",
+    "<media:group><media:content url='https://e.com/1.jpg'>",
+  ])
+  func `an element that says all in its attributes and has no end`(element: String) throws {
+    let first = "<item>\(element)<title>Item 1</title><link>https://e.com/1</link></item>"
+    let document = try expectBoth(feed(first + item(2)))
+    #expect(document.repairs.contains("an element was not closed"))
+    let entry = "<link href='https://e.com/1'><title>Item 1</title>\(element)</entry>"
+    let atom = try read(atom("<entry>" + entry, feed: "<link href='https://e.com/'><subtitle>x</subtitle>"))
+    #expect(atom.link == "https://e.com/" && atom.items.map { $0.title?.value } == ["Item 1"])
+    #expect(atom.items[0].link == "https://e.com/1")
+  }
+
   @Test func `end tags in the wrong order, or missing`() throws {
     let first =
       "<item><title>Item 1<link>https://e.com/1</title></link>"

@@ -25,7 +25,7 @@ extension SyndicationBuilder {
         return beginInItem(element, tag, hash)
       default: return ignored(element, hash)
       }
-    case .field, .markup, .wrapper: return Frame(name: hash, context: .ignored)
+    case .field, .markup, .wrapper, .void: return Frame(name: hash, context: .ignored)
     }
   }
 
@@ -103,7 +103,7 @@ extension SyndicationBuilder {
     case .link:
       guard isAtomLink(element, tag) else { return field(.link, hash) }
       noteFeedLink(tag)
-      return Frame(name: hash, context: .ignored)
+      return Frame(name: hash, context: .void)
     case .ttl: return field(.ttl, hash)
     case .skiphours, .skipdays: return Frame(name: hash, context: .skipping)
     default: return Frame(name: hash, context: .ignored)
@@ -120,8 +120,7 @@ extension SyndicationBuilder {
       kind = .xhtml
       return frame
     case (.itunes, .image):
-      noteImage(tag.rawValue("href") ?? tag.rawValue("url"), from: .itunesImage, tag)
-      return Frame(name: hash, context: .ignored)
+      return beginImage(tag.rawValue("href") ?? tag.rawValue("url"), from: .itunesImage, tag, hash)
     case (.itunes, .link):
       if tag.rawValue("rel")?.trimmed.equalsIgnoringCase("image") == true {
         noteImage(tag.rawValue("href"), from: .itunesImage, tag)
@@ -153,7 +152,7 @@ extension SyndicationBuilder {
     case .link:
       guard isAtomLink(element, tag) else { return field(.link, hash) }
       noteItemLink(tag)
-      return Frame(name: hash, context: .ignored)
+      return Frame(name: hash, context: .void)
     case .guid:
       item.guidIsAddress = tag.rawValue("ispermalink")?.trimmed.equalsIgnoringCase("false") != true
       return field(.guid, hash)
@@ -164,15 +163,26 @@ extension SyndicationBuilder {
     case .issued, .created, .date: return field(.issued, hash)
     case .updated, .modified: return field(.updated, hash)
     case .enclosure:
-      noteEnclosure(tag.rawValue("url") ?? tag.rawValue("href"), tag)
-      return Frame(name: hash, context: .unknown)
+      let address = tag.rawValue("url") ?? tag.rawValue("href")
+      if address == nil { return beginImage(nil, from: .enclosure, tag, hash) }
+      noteEnclosure(address, tag)
+      return Frame(name: hash, context: .void)
     case .image:
-      noteImage(tag.rawValue("href") ?? tag.rawValue("url") ?? tag.rawValue("rdf:resource"), from: .image, tag)
-      text.removeAll(keepingCapacity: true)
-      kind = .plain
-      return Frame(name: hash, context: .image)
+      let address = tag.rawValue("href") ?? tag.rawValue("url") ?? tag.rawValue("rdf:resource")
+      return beginImage(address, from: .image, tag, hash)
     default: return ignored(element, hash)
     }
+  }
+
+  /// Begins a picture, whose address is an attribute, the text of the element, or that of a `<url>` in it.
+  mutating func beginImage(
+    _ address: Bytes?, from source: FeedImageCandidate.Source, _ tag: borrowing XMLTag, _ hash: UInt64
+  ) -> Frame {
+    noteImage(address, from: source, tag)
+    imageSource = source
+    text.removeAll(keepingCapacity: true)
+    kind = .plain
+    return Frame(name: hash, context: address == nil || source == .image ? .image : .void)
   }
 
   private func ignored(_ element: Element, _ hash: UInt64) -> Frame {
@@ -182,7 +192,7 @@ extension SyndicationBuilder {
   mutating func beginPlace(_ element: Element, _ hash: UInt64) -> Frame? {
     switch (element.namespace, element.name) {
     case (.geoRSS, .point), (.geoRSS, .circle): field(.point, hash)
-    case (.gml, .pos): field(.point, hash)
+    case (.gml, .pos), (.gml, .coordinates): field(.point, hash)
     case (.geoRSS, .featurename): field(.featureName, hash)
     case (.geoRSS, .where), (.geo, .point), (.gml, .point): Frame(name: hash, context: .place)
     case (.geo, .lat): field(.latitude, hash)

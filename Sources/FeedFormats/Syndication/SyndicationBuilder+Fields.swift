@@ -70,7 +70,11 @@ extension SyndicationBuilder {
       }
     case .guid: if item.guid == nil, !isCutOff { item.guid = line }
     case .imageAddress:
-      if !isCutOff { text.withBytes { note($0, from: .image) } }
+      guard !isCutOff else { break }
+      text.withBytes { address in
+        guard imageSource != .enclosure || isImage(type: nil, medium: nil, address: address) else { return }
+        note(address, from: imageSource)
+      }
     case .published: item.published = item.published ?? date
     case .issued: item.issued = item.issued ?? date
     case .updated: item.item.updated = item.item.updated ?? date

@@ -71,9 +71,7 @@ extension SyndicationBuilder {
         noteImage(address, from: .mediaContent, tag)
       }
       return Frame(name: hash, context: .media)
-    case .thumbnail:
-      noteImage(tag.rawValue("url"), from: .mediaThumbnail, tag)
-      return Frame(name: hash, context: .ignored)
+    case .thumbnail: return beginImage(tag.rawValue("url"), from: .mediaThumbnail, tag, hash)
     case .title: return text(.mediaTitle, tag, element, hash)
     case .description: return text(.mediaDescription, tag, element, hash)
     default: return Frame(name: hash, context: .ignored)

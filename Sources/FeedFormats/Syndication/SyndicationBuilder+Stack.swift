@@ -79,6 +79,17 @@ extension SyndicationBuilder {
     return Element(namespace: namespace, name: names.name(of: name.part(colon + 1, name.count).nameHash))
   }
 
+  /// True for an element of a feed that no group of media contains.
+  func isOutsideMedia(_ element: Element) -> Bool {
+    guard element.namespace.isOfFeed else { return false }
+    switch element.name {
+    case .title, .link, .description, .summary, .guid, .id, .pubdate, .published, .updated, .author, .category:
+      return true
+    case .enclosure, .item, .entry, .channel: return true
+    default: return false
+    }
+  }
+
   /// True for an element that no text contains: the field before it was not closed.
   func interrupts(_ element: Element) -> Bool {
     if element.namespace.isOfFeed {

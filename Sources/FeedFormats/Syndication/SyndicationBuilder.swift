@@ -13,11 +13,13 @@ struct SyndicationBuilder: XMLSink {
     case media
     /// `georss:where`, `geo:Point`, `gml:Point`.
     case place
-    /// An item's own `<image>`.
+    /// A picture whose address may be a text.
     case image
     /// `skipHours`, `skipDays`.
     case skipping
     case field
+    /// An element that says everything in its attributes: without its end, the next one ends it.
+    case void
     /// An element inside a text.
     case markup
     /// The outer `<div>` of Atom's XHTML, which is not part of the text.
@@ -59,6 +61,8 @@ struct SyndicationBuilder: XMLSink {
   /// The text of the field that is open.
   var text: [UInt8] = []
   var kind = TextKind.html
+  /// Where the picture is found whose address is being read.
+  var imageSource = FeedImageCandidate.Source.image
   var wantsText = false
   var bases: [String] = []
   let limits: FeedLimits
@@ -104,6 +108,10 @@ struct SyndicationBuilder: XMLSink {
         openMarkup(tag, hash: hash, name: name)
         return
       }
+    }
+    while context == .void || context == .media && isOutsideMedia(element) {
+      repairs.insert(.unclosed)
+      try pop()
     }
     if isInItem, element.namespace.isOfFeed, element.name == .item || element.name == .entry {
       repairs.insert(.unclosed)

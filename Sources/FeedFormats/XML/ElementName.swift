@@ -7,7 +7,7 @@ enum ElementName: UInt8, CaseIterable {
   case author, source, image, url, textinput, category, comments, contributor, creator, rights
   case enclosure, group, thumbnail, player
   case ttl, skiphours, skipdays, hour, day, updateperiod, updatefrequency
-  case point, pos, lat, long, lon, `where`, featurename, location, circle
+  case point, pos, lat, long, lon, `where`, featurename, location, circle, coordinates
 
   private static let table: [UInt64: ElementName] = Dictionary(
     uniqueKeysWithValues: allCases.dropFirst().map { name in
