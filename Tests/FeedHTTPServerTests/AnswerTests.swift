@@ -24,6 +24,19 @@ import Testing
     return (Int(lines[0].dropFirst(9).prefix(3))!, found, Array(answer[end.upperBound...]))
   }
 
+  @Test func `fields of every answer are those of refusals too, unless an answer has its own`() {
+    let bench = Bench().serve { request in
+      request.path == "/own" ? .init(headers: ["x-frame-options": "SAMEORIGIN"], body: "") : .init(.notFound)
+    }
+    bench.server.headers = ["X-Frame-Options": "DENY"]
+    for request in ["GET / HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "nonsense\r\n\r\n"] {
+      #expect(bench.send(request).receive().contains("\r\nX-Frame-Options: DENY\r\n"), "\(request)")
+    }
+    let own = bench.send("GET /own HTTP/1.1\r\nHost: h\r\n\r\n").receive()
+    #expect(own.contains("\r\nx-frame-options: SAMEORIGIN\r\n") && !own.contains("DENY"))
+    bench.end()
+  }
+
   private let versioned: HTTPServer.Headers = [
     "ETag": "\"v1\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Content-Type": "text/plain",
   ]

@@ -91,6 +91,22 @@ public final class HTTPServer {
   /// How many connections are open.
   public var connectionCount: Int { connections.count }
 
+  /// Fields that every answer has, also those that the server gives by itself, such as 400; an answer's own field of the same
+  /// name replaces one. None unless changed.
+  ///
+  /// - Precondition: they are fields, and neither `Date` nor what delimits bodies.
+  public var headers: Headers {
+    get { heads.always }
+    set {
+      for (name, value) in newValue {
+        precondition(
+          ResponseHeads.isField(name, value) && !ResponseHeads.isOurs(name) && !Headers.isSame(name, "date"),
+          "HTTPServer.headers: \(name) cannot be a field of every answer; leave it out")
+      }
+      heads.always = newValue
+    }
+  }
+
   /// The requests, as they are asked for.
   ///
   /// **Demand:** while a request is wanted, connections are accepted; without demand they wait in the system's backlog,

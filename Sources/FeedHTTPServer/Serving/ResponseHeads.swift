@@ -11,6 +11,8 @@ struct ResponseHeads {
     case close
   }
 
+  /// Of every answer that has no field of that name itself.
+  var always: HTTPServer.Headers = [:]
   private var buffer: [UInt8] = []
   private var dateLine: [UInt8] = []
   private var dateSecond = Int64.min
@@ -32,6 +34,12 @@ struct ResponseHeads {
       guard Self.isField(name, value) else { return nil }
       if Self.isOurs(name) { continue }
       if HTTPServer.Headers.isSame(name, "date") { hasDate = true }
+      append(name)
+      append(": ")
+      append(value)
+      append("\r\n")
+    }
+    for (name, value) in always where response.headers[name] == nil {
       append(name)
       append(": ")
       append(value)
@@ -69,7 +77,7 @@ struct ResponseHeads {
   }
 
   /// What the server decides itself.
-  private static func isOurs(_ name: String) -> Bool {
+  static func isOurs(_ name: String) -> Bool {
     switch name.utf8.count {
     case 10: HTTPServer.Headers.isSame(name, "connection") || HTTPServer.Headers.isSame(name, "keep-alive")
     case 14: HTTPServer.Headers.isSame(name, "content-length")
@@ -78,7 +86,7 @@ struct ResponseHeads {
     }
   }
 
-  private static func isField(_ name: String, _ value: String) -> Bool {
+  static func isField(_ name: String, _ value: String) -> Bool {
     let classes = ByteClass.table
     return !name.isEmpty && name.utf8.allSatisfy { classes[Int($0)] & ByteClass.token != 0 }
       && value.utf8.allSatisfy { classes[Int($0)] & ByteClass.text != 0 }
