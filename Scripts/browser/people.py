@@ -29,6 +29,18 @@ def until(page, expression):
         page.wait_for_timeout(30)
 
 
+def at_rest(page, expression):
+    """Waits until it has been the same for a few frames."""
+    before, same = None, 0
+    deadline = time.monotonic() + 30
+    while same < 5:
+        value = page.evaluate(expression)
+        before, same = value, same + 1 if value == before else 0
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not at rest within 30 s: {expression}")
+        page.wait_for_timeout(40)
+
+
 class Gallery:
     """A `feed serve`, which can be ended and begun again on its port."""
 

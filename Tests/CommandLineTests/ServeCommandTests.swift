@@ -220,7 +220,8 @@ import Testing
 
   @Test func `a further page begins behind the picture that it follows`() async throws {
     try await withGallery((0..<9).map { "\($0)" }) { port, _, _ in
-      let key = try #require(try await picturePaths(port)[4].split(separator: "/").last)
+      let cards = try await get(port, "/").components(separatedBy: "<li id=\"p").dropFirst()
+      let key = try #require(Array(cards)[4].split(separator: "\"").first)
       // Three have gone since: its number would leave them out.
       let page = try await get(port, "/?from=8&after=\(key)")
       #expect(!page.contains("alt=\"4\"") && page.contains("alt=\"5\"") && page.contains("href=\"/\">The latest"))
@@ -235,6 +236,26 @@ import Testing
       #expect(feed.contains("\"feed_url\":\"https://127.0.0.1:\(port)/feed.json\""))
       let other = try await get(port, "/feed.json", "X-Forwarded-Proto: javascript\r\n")
       #expect(other.contains("\"feed_url\":\"http://127.0.0.1:\(port)/feed.json\""))
+    }
+  }
+
+  @Test func `every answer has the policy, also what is refused`() async throws {
+    try await withGallery(["a", "b"]) { port, _, _ in
+      let host = "Host: localhost\r\nConnection: close\r\n\r\n"
+      let missing = try #require(try await picturePaths(port).last)
+      for (request, status) in [
+        ("GET / HTTP/1.1\r\n\(host)", 200), ("GET /nothing HTTP/1.1\r\n\(host)", 404),
+        ("GET /image/none HTTP/1.1\r\n\(host)", 404), ("GET \(missing) HTTP/1.1\r\n\(host)", 502),
+        ("GET \(missing)?w=x HTTP/1.1\r\n\(host)", 400), ("DELETE /feed.json HTTP/1.1\r\n\(host)", 405),
+        ("OPTIONS / HTTP/1.1\r\n\(host)", 204), ("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
+        ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/3.0\r\n\(host)", 505),
+      ] {
+        let answer = try await ask(port, request, upTo: "\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(request)")
+        for field in ["Content-Security-Policy: default-src 'none'; ", "X-Content-Type-Options: nosniff\r\n"] {
+          #expect(answer.components(separatedBy: field).count == 2, "\(request)")
+        }
+      }
     }
   }
 
@@ -262,9 +283,16 @@ import Testing
     try await withGallery(["a"], "--token", "sesame") { port, _, _ in
       #expect(try await get(port, "/").hasPrefix("HTTP/1.1 401"))
       #expect(try await get(port, "/?token=sesam").hasPrefix("HTTP/1.1 401"))
-      let first = try await get(port, "/?token=sesame")
-      #expect(first.hasPrefix("HTTP/1.1 303") && first.contains("Location: /\r\n"))
-      #expect(first.contains("Set-Cookie: feed-token=sesame; HttpOnly; SameSite=Strict; Path=/\r\n"))
+      #expect(try await get(port, "/").contains("WWW-Authenticate: Bearer realm="))
+      let cookie = "Set-Cookie: feed-token=sesame; HttpOnly; SameSite=Strict; Path=/\r\n"
+      for path in ["/", "/health"] {
+        // As a browser asks.
+        let first = try await get(port, "\(path)?token=sesame", "Accept: text/html,*/*;q=0.8\r\n")
+        #expect(first.hasPrefix("HTTP/1.1 303") && first.contains("Location: \(path)\r\n") && first.contains(cookie))
+        // As a program does, which may have no cookies.
+        let page = try await get(port, "\(path)?token=sesame")
+        #expect(page.hasPrefix("HTTP/1.1 200") && page.contains(cookie) && page.contains("</html>"))
+      }
       #expect(try await get(port, "/", "Cookie: a=b; feed-token=sesame\r\n").hasPrefix("HTTP/1.1 200"))
       #expect(try await get(port, "/feed.json", "Authorization: Bearer sesame\r\n").contains("?token=sesame\""))
       #expect(try await get(port, "/feed.atom?token=sesame").hasPrefix("HTTP/1.1 200"))

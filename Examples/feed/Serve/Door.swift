@@ -11,13 +11,13 @@ struct Door {
   /// What requests need; `nil` where nobody else comes.
   let token: String?
   private let isLoopback: Bool
-  private let host: String
+  private let host: String?
   private let names: Set<String>
 
   init(host: String, token: String?, names: [String]) {
-    self.host = host
-    self.names = Set(names.map { $0.lowercased() })
-    isLoopback = host == "::1" || host.hasPrefix("127.")
+    self.host = Self.address(host)
+    self.names = Set(names.map { Self.name($0) })
+    isLoopback = self.host.map(Self.isLoopback) ?? false
     let needsToken = !isLoopback || token != nil
     self.token = needsToken ? token ?? Self.random() : nil
   }
@@ -29,23 +29,39 @@ struct Door {
     }.joined()
   }
 
-  /// True for a `Host` that no stranger can choose.
+  /// True for a `Host` that no stranger can choose. Any port will do: that is not a stranger's either, and changes on the way
+  /// through a tunnel.
   func knows(_ host: String?) -> Bool {
     guard let host else { return false }
-    let name: String
-    if host.hasPrefix("[") {
-      name = String(host.dropFirst().prefix { $0 != "]" })
-    } else {
-      name = String(host.prefix { $0 != ":" }).lowercased()
-    }
-    if name == "localhost" || name == self.host || names.contains(name) { return true }
-    if isLoopback { return name == "::1" || name.hasPrefix("127.") && Self.isAddress(name) }
-    return Self.isAddress(name)
+    let name =
+      host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : Self.name(host.prefix { $0 != ":" })
+    if name == "localhost" || names.contains(name) { return true }
+    guard let address = Self.address(name) else { return false }
+    return !isLoopback || address == self.host || Self.isLoopback(address)
   }
 
-  static func isAddress(_ name: String) -> Bool {
+  /// As names are compared; a dot at their end says that nothing follows.
+  private static func name(_ text: some StringProtocol) -> String {
+    let name = text.lowercased()
+    return name.count > 1 && name.hasSuffix(".") ? String(name.dropLast()) : name
+  }
+
+  static func isAddress(_ name: String) -> Bool { address(name) != nil }
+
+  private static func isLoopback(_ address: String) -> Bool { address == "::1" || address.hasPrefix("127.") }
+
+  /// The address as everybody writes it; `nil` for what is none. An address of IPv4 within IPv6 is that of IPv4.
+  private static func address(_ text: String) -> String? {
     var (four, six) = (in_addr(), in6_addr())
-    return inet_pton(AF_INET, name, &four) == 1 || inet_pton(AF_INET6, name, &six) == 1
+    if inet_pton(AF_INET, text, &four) == 1 { return text }
+    guard inet_pton(AF_INET6, text, &six) == 1 else { return nil }
+    let bytes = withUnsafeBytes(of: &six) { Array($0) }
+    if bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255]) {
+      return bytes[12...].map(String.init).joined(separator: ".")
+    }
+    var written = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    guard inet_ntop(AF_INET6, &six, &written, socklen_t(written.count)) != nil else { return nil }
+    return String(decoding: written.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   /// True when a request has the token, or needs none.
@@ -74,13 +90,17 @@ struct Door {
 extension HTTPServer {
   /// Answers requests that `door` lets in, and says to browsers what the pages may do: nothing but show what is from here.
   func serve(_ routes: Routes, behind door: Door) -> AnyCancellable {
-    requests.sink { [scheduler] request in
+    headers = Site.protection
+    return requests.sink { [scheduler] request in
       guard door.knows(request.host) else {
         return request.respond(
           .text("This page is not reached by that name; --allow-host allows it.\n", .misdirectedRequest))
       }
       guard door.admits(request) else {
-        return request.respond(.text("The address that feed serve has printed has a token; use that.\n", .unauthorized))
+        var response = Response.text(
+          "The address that feed serve has printed has a token; use that.\n", .unauthorized)
+        response.headers["WWW-Authenticate"] = "Bearer realm=\"feed serve\""
+        return request.respond(response)
       }
       routes.answer(request, on: scheduler)
     }

@@ -63,6 +63,8 @@ final class Gallery {
   struct Entry {
     /// Names the picture in addresses of this page.
     let key: String
+    /// Names its place on the page: one picture may stand in several feeds, or twice in one.
+    let card: String
     let id: String
     let source: Int
     let description: String?
@@ -191,7 +193,9 @@ final class Gallery {
     let isFirst = !sources[index].isKnown
     sources[index].isKnown = true
     sources[index].images = images
-    if !sources[index].isNamed, let title = images.title { sources[index].name = title.printable(limit: 100) }
+    if !sources[index].isNamed, let title = images.title, !title.isEmpty {
+      sources[index].name = title.printable(limit: 100)
+    }
     let entries = sources[index].entries
     let olds = Dictionary(entries.map { ($0.id + $0.picture.absoluteString, $0) }) { first, _ in first }
     for entry in entries { pictures[entry.key] = nil }
@@ -201,8 +205,9 @@ final class Gallery {
       let known = image.published ?? old?.date
       let isNew = old == nil && !isFirst
       return Entry(
-        key: old?.key ?? key(url), id: "\(image.id)", source: index, description: image.description,
-        location: image.location, picture: url, date: known ?? (isNew ? date : nil),
+        key: old?.key ?? key(url), card: old?.card ?? card("\(image.id)", url, of: index), id: "\(image.id)",
+        source: index,
+        description: image.description, location: image.location, picture: url, date: known ?? (isNew ? date : nil),
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
     // Another feed may show the same picture.
@@ -219,42 +224,8 @@ final class Gallery {
     return halves.map { String($0.value, radix: 16) }.joined(separator: "-")
   }
 
-  /// What an event says: what version there is, and who is away.
-  var status: String { status(about: nil, updated: nil) }
-
-  /// - Parameters:
-  ///   - feed: the one that changed.
-  ///   - updated: when it was asked for, in microseconds since 1970.
-  func status(about feed: String?, updated: Int64?) -> String {
-    struct Status: Encodable {
-      struct Trouble: Encodable {
-        let feed: String
-        let reason: String
-        let saved: Bool
-      }
-      let run: String
-      let version: Int
-      let pictures: Int
-      var feed: String?
-      var updated: Int64?
-      let away: [Trouble]
-    }
-    let away = sources.compactMap { source in
-      source.trouble.map { reason in
-        Status.Trouble(feed: source.name, reason: reason, saved: !source.entries.isEmpty)
-      }
-    }
-    let count = sources.reduce(0) { $0 + $1.entries.count }
-    return encoded(
-      Status(run: run, version: version, pictures: count, feed: feed, updated: updated, away: away))
+  private func card(_ id: String, _ url: URL, of index: Int) -> String {
+    let text = "\(sources[index].address.absoluteString) \(id) \(url.absoluteString)"
+    return String(BodyDigest(secret + Array(text.utf8)).value, radix: 36)
   }
-}
-
-/// JSON with its keys in order, `feed_url` for `feedURL`.
-func encoded(_ value: some Encodable) -> String {
-  let encoder = JSONEncoder()
-  encoder.keyEncodingStrategy = .convertToSnakeCase
-  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  // Values of these types always can be.
-  return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
 }

@@ -28,27 +28,31 @@ enum GalleryFeeds {
       let feedURL: String
       let items: [Item]
     }
+    let names = names(gallery)
     let items = gallery.entries.prefix(most).map { entry in
       let picture = "\(base)/image/\(entry.key)\(suffix)"
       return Item(
-        id: entry.id, url: picture, externalURL: entry.picture.absoluteString, title: entry.description,
+        id: names(entry), url: picture, externalURL: plain(entry.picture), title: entry.description,
         contentText: [entry.description, entry.location].compactMap { $0 }.joined(separator: "\n"), image: picture,
         datePublished: entry.date?.stamp, authors: [.init(name: gallery.sources[entry.source].name)],
         tags: entry.location.map { [$0] })
     }
-    return encoded(Document(homePageURL: "\(base)/", feedURL: "\(base)/feed.json", items: Array(items))) + "\n"
+    let document = Document(
+      homePageURL: "\(base)/\(suffix)", feedURL: "\(base)/feed.json\(suffix)", items: Array(items))
+    return encoded(document) + "\n"
   }
 
   /// Atom (RFC 4287).
   static func atom(_ gallery: Gallery, at base: String, _ suffix: String) -> String {
+    let names = names(gallery)
     var text = """
       <?xml version="1.0" encoding="utf-8"?>
       <feed xmlns="http://www.w3.org/2005/Atom">
       <title>Pictures</title>
       <id>\(base.markup)/</id>
       <updated>\(gallery.changed.stamp)</updated>
-      <link href="\(base.markup)/"/>
-      <link rel="self" href="\(base.markup)/feed.atom"/>
+      <link href="\(base.markup)/\(suffix.markup)"/>
+      <link rel="self" href="\(base.markup)/feed.atom\(suffix.markup)"/>
 
       """
     for entry in gallery.entries.prefix(most) {
@@ -58,12 +62,12 @@ enum GalleryFeeds {
       text += """
         <entry>
         <title>\((entry.description ?? "A picture").markup)</title>
-        <id>\(name(entry))</id>
+        <id>\(urn(names(entry)))</id>
         <updated>\((entry.date ?? gallery.started).stamp)</updated>
         <author><name>\(author.markup)</name></author>
         <link href="\(picture)"/>
         <link rel="enclosure" href="\(picture)"/>
-        <link rel="via" href="\(entry.picture.absoluteString.markup)"/>
+        <link rel="via" href="\(plain(entry.picture).markup)"/>
         <summary>\(summary.markup)</summary>
         </entry>
 
@@ -72,9 +76,31 @@ enum GalleryFeeds {
     return text + "</feed>\n"
   }
 
+  /// The ids of entries: those that their feeds give them, and another one for what an earlier feed has too, so that no two
+  /// are the same and each stays what it is.
+  private static func names(_ gallery: Gallery) -> (Gallery.Entry) -> String {
+    var owners: [String: Int] = [:]
+    for entry in gallery.entries { owners[entry.id] = min(owners[entry.id] ?? entry.source, entry.source) }
+    return { entry in
+      guard owners[entry.id] != entry.source else { return entry.id }
+      let feed = gallery.sources[entry.source].address.absoluteString
+      return "\(entry.id)-\(String(BodyDigest(feed.utf8).value, radix: 36))"
+    }
+  }
+
   /// RFC 9562 has a namespace for what nearly all ids are.
-  private static func name(_ entry: Gallery.Entry) -> String {
-    UUID(uuidString: entry.id).map { "urn:uuid:\($0.uuidString.lowercased())" } ?? "urn:feed:\(entry.id.markup)"
+  private static func urn(_ id: String) -> String {
+    UUID(uuidString: id).map { "urn:uuid:\($0.uuidString.lowercased())" } ?? "urn:feed:\(id.markup)"
+  }
+
+  /// The address of a picture without the name and password that its feed may put there.
+  private static func plain(_ url: URL) -> String {
+    guard url.user != nil || url.password != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+    else {
+      return url.absoluteString
+    }
+    (parts.user, parts.password) = (nil, nil)
+    return parts.string ?? ""
   }
 }
 

@@ -8,8 +8,9 @@ enum GalleryMetrics {
       text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
       for sample in samples { text += "\(name)\(sample.labels) \(sample.value)\n" }
     }
+    let labels = labels(gallery.sources)
     func feeds(_ value: (Gallery.Source) -> Int) -> [(String, Int)] {
-      gallery.sources.map { ("{feed=\"\(label($0.address.shown))\"}", value($0)) }
+      zip(labels, gallery.sources).map { ($0, value($1)) }
     }
     family("feed_checks_total", "counter", "Loads of a feed that have ended.", feeds(\.checks))
     family("feed_failures_total", "counter", "Loads that its server did not answer with a feed.", feeds(\.failures))
@@ -32,6 +33,18 @@ enum GalleryMetrics {
       "feed_serve_pictures_made_total", "counter", "Pictures that were decoded to be made smaller.",
       [("", pictures.made)])
     return text
+  }
+
+  /// Addresses without their secrets; where those are all that tells two apart, they are counted, for two samples of one name
+  /// are none.
+  private static func labels(_ sources: [Gallery.Source]) -> [String] {
+    var counts: [String: Int] = [:]
+    return sources.map { source in
+      let address = source.address.shown
+      let count = counts[address, default: 0] + 1
+      counts[address] = count
+      return "{feed=\"\(label(address))\(count == 1 ? "" : " (\(count))")\"}"
+    }
   }
 
   private static func label(_ text: String) -> String {

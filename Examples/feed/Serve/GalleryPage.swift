@@ -11,11 +11,11 @@ enum GalleryPage {
 
   /// - Parameters:
   ///   - start: the number of the first picture, from 0.
-  ///   - last: the picture that the page before this ended with. Where it is still there, the page begins behind it, however
+  ///   - last: the card that the page before this ended with. Where it is still there, the page begins behind it, however
   ///     many came or went meanwhile.
   static func text(_ gallery: Gallery, from start: Int, after last: String? = nil) -> String {
     let entries = gallery.entries
-    let place = last.flatMap { last in entries.firstIndex { $0.key == last } }
+    let place = last.flatMap { last in entries.firstIndex { $0.card == last } }
     let start = place.map { $0 + 1 } ?? min(max(start, 0), entries.count)
     let shown = entries[start..<min(start + step, entries.count)]
     let now = Date()
@@ -29,14 +29,15 @@ enum GalleryPage {
       empty = "<p id=\"empty\">\(isLoading ? "Loading…" : "There are no pictures.")</p>"
     }
     var links = start > 0 ? "<a rel=\"first\" href=\"/\">The latest</a>" : ""
-    if shown.endIndex < entries.count, let key = shown.last?.key {
-      links += "<a id=\"more\" rel=\"next\" href=\"/?from=\(shown.endIndex)&amp;after=\(key)\">Load more</a>"
+    if shown.endIndex < entries.count, let last = shown.last?.card {
+      links += "<a id=\"more\" rel=\"next\" href=\"/?from=\(shown.endIndex)&amp;after=\(last)\">Load more</a>"
     }
     return frame(
       gallery, title: "Pictures", current: "/",
       """
       <ul id="gallery" aria-label="Pictures">
       \(list)</ul>
+      <template id="origins">\(origins(gallery, now))</template>
       \(empty)
       <div class="pages">\(links)</div>
       <button id="news" type="button" hidden></button>
@@ -51,20 +52,11 @@ enum GalleryPage {
     let description = entry.description.map { $0.printable(limit: 500).markup }
     let text = description ?? "A picture without a description"
     let place = entry.location.map { "<p class=\"place\"><bdi>\($0.printable(limit: 200).markup)</bdi></p>" } ?? ""
-    let origin =
-      switch source.origin {
-      case .loading, .server: "<span class=\"origin\">from its server</span>"
-      case .kept(let date, let reason):
-        "<span class=\"origin\" title=\"\(reason.markup)\">saved \(age(date, now))</span>"
-      case .saved(let date, let reason):
-        "<span class=\"origin away\" title=\"\(reason.markup)\">saved \(age(date, now)): \(reason.markup)</span>"
-      case .nowhere(let reason):
-        "<span class=\"origin away\" title=\"\(reason.markup)\">server away: \(reason.markup)</span>"
-      }
+    let origin = origin(source, entry.source, now)
     let date = entry.date.map { age($0, now) } ?? ""
     let image = "/image/\(entry.key)?w="
     return """
-      <li id="p\(entry.key)"><article\(description == nil ? " class=\"untitled\"" : "")>
+      <li id="p\(entry.card)"><article\(description == nil ? " class=\"untitled\"" : "")>
       <a class="picture" href="\(image)1600"><img src="\(image)400" srcset="\(image)400 400w, \(image)800 800w" \
       sizes="(min-width: 40rem) 20rem, 100vw" loading="\(isFirst ? "eager" : "lazy")" decoding="async" alt="\(text)"></a>
       <div class="text"><p class="description"><bdi>\(text)</bdi></p>\(place)
@@ -72,6 +64,25 @@ enum GalleryPage {
       </article></li>
 
       """
+  }
+
+  /// Where the pictures of a feed are from, with which the script finds those cards that no page it has asked for has.
+  private static func origin(_ source: Gallery.Source, _ index: Int, _ now: Date) -> String {
+    func span(_ kind: String, _ reason: String, _ text: String) -> String {
+      let title = reason.isEmpty ? "" : " title=\"\(reason.markup)\""
+      return "<span class=\"\(kind)\"\(title) data-feed=\"\(index)\">\(text)</span>"
+    }
+    return switch source.origin {
+    case .loading, .server: span("origin", "", "from its server")
+    case .kept(let date, let reason): span("origin", reason, "saved \(age(date, now))")
+    case .saved(let date, let reason):
+      span("origin away", reason, "saved \(age(date, now)): \(reason.markup)")
+    case .nowhere(let reason): span("origin away", reason, "server away: \(reason.markup)")
+    }
+  }
+
+  private static func origins(_ gallery: Gallery, _ now: Date) -> String {
+    gallery.sources.enumerated().filter { !$1.entries.isEmpty }.map { origin($1, $0, now) }.joined()
   }
 
   /// An age, which the script lets grow.

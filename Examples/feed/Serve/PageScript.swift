@@ -67,8 +67,17 @@ extension PageAssets {
     function merge(fresh) {
       const items = [...fresh.querySelectorAll("#gallery > li")];
       for (const item of items) {
-        const about = document.getElementById(item.id)?.querySelector(".about"), now = item.querySelector(".about");
-        if (about && about.innerHTML !== now.innerHTML) about.replaceChildren(...document.importNode(now, true).childNodes);
+        const here = document.getElementById(item.id), text = here?.querySelector(".text"), now = item.querySelector(".text");
+        if (!here || text.innerHTML === now.innerHTML) continue;
+        text.replaceChildren(...document.importNode(now, true).childNodes);
+        here.querySelector("article").className = item.querySelector("article").className;
+        here.querySelector("img").alt = item.querySelector("img").alt;
+      }
+      // Cards of further pages, which were not asked for again.
+      const origins = new Map([...fresh.getElementById("origins").content.children].map((one) => [one.dataset.feed, one]));
+      for (const here of list.querySelectorAll(".origin")) {
+        const now = origins.get(here.dataset.feed);
+        if (now && here.outerHTML !== now.outerHTML) here.replaceWith(document.importNode(now, true));
       }
       const added = items.filter((item) => !document.getElementById(item.id)).length;
       // In a grid, one more at the beginning moves all: who looks at others is asked first.

@@ -44,9 +44,7 @@ struct Site {
     show("/script.js", "text/javascript; charset=utf-8") { _ in PageAssets.script }
     show("/icon.svg", "image/svg+xml") { _ in PageAssets.icon }
     routes.get("/events") { _ in
-      var response = HTTPServer.Response.events(gallery.events, greeting: .init(gallery.status, name: "hello"))
-      Self.protect(&response)
-      return response
+      .events(gallery.events, greeting: .init(gallery.status, name: "hello"))
     }
     routes.get("/image/:key") { (request: HTTPServer.Request) -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
       let width = request.query("w").map { Int($0) ?? 0 }
@@ -64,12 +62,11 @@ struct Site {
   }
 
   private static func answer(_ picture: Pictures.Picture) -> HTTPServer.Response {
-    var response = HTTPServer.Response(
+    HTTPServer.Response(
       headers: [
         "Content-Type": picture.type, "ETag": "\"\(picture.tag)\"", "Cache-Control": "private, max-age=3600",
+        "Content-Security-Policy": picturePolicy,
       ], body: picture.bytes)
-    protect(&response, as: picturePolicy)
-    return response
   }
 
   /// The reason in words, which the page shows where the picture would be.
@@ -77,7 +74,7 @@ struct Site {
     var response = HTTPServer.Response.text("\(problem.reason)\n", problem.status)
     // The page asks for the reason after the browser has asked for the picture.
     response.headers["Cache-Control"] = "private, max-age=60"
-    protect(&response, as: picturePolicy)
+    response.headers["Content-Security-Policy"] = picturePolicy
     return response
   }
 
@@ -93,17 +90,17 @@ struct Site {
   private static func answer(
     _ request: HTTPServer.Request, _ type: String, _ text: String, _ door: Door
   ) -> HTTPServer.Response {
-    // The token does not stay in the address bar.
-    if request.path == "/", let token = door.token, request.query("token") != nil {
-      var response = HTTPServer.Response.redirect(to: "/")
-      response.headers["Set-Cookie"] = "\(Door.cookie)=\(token); HttpOnly; SameSite=Strict; Path=/"
-      protect(&response)
-      return response
-    }
     var response = HTTPServer.Response(headers: ["Content-Type": type], body: Chunk(text))
+    if type.hasPrefix("text/html"), let token = door.token, request.query("token") != nil {
+      // With people the token does not stay in the address bar. A program that asks for no page in particular may not keep
+      // cookies, and gets the page.
+      let isWithPeople = request.headers.values("Accept").contains { $0.contains("text/html") }
+      if isWithPeople { response = .redirect(to: request.path) }
+      response.headers["Set-Cookie"] = "\(Door.cookie)=\(token); HttpOnly; SameSite=Strict; Path=/"
+      if isWithPeople { return response }
+    }
     response.headers["ETag"] = "\"\(String(BodyDigest(text.utf8).value, radix: 36))\""
     response.headers["Cache-Control"] = "no-cache"
-    protect(&response)
     return response
   }
 
@@ -115,13 +112,10 @@ struct Site {
   private static let picturePolicy =
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 
-  static func protect(_ response: inout HTTPServer.Response, as policy: String = pagePolicy) {
-    for (name, value) in [
-      ("Content-Security-Policy", policy), ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
-      ("X-Frame-Options", "DENY"), ("Cross-Origin-Resource-Policy", "same-origin"),
-      ("Cross-Origin-Opener-Policy", "same-origin"),
-    ] {
-      response.headers[name] = value
-    }
-  }
+  /// What every answer says, whatever it is.
+  static let protection: HTTPServer.Headers = [
+    "Content-Security-Policy": pagePolicy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+  ]
 }

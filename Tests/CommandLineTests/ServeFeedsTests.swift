@@ -1,0 +1,118 @@
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// What a gallery says to programs, of feeds that have the same ids, addresses and pictures.
+@Suite(.settled) struct ServeFeedsTests {
+  private let time = VirtualTimeScheduler()
+  private let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+  /// A gallery of feeds at these addresses, each of which shows `images`.
+  private func gallery(_ addresses: [String], _ images: [FeedImage]) throws -> Gallery {
+    let names = try addresses.map { Gallery.Name(address: try #require(URL(string: $0)), title: nil) }
+    let gallery = Gallery(names, every: .seconds(60), on: time, now: { now })
+    for index in names.indices { gallery.put(FeedImages(images), of: index, at: now, .server) }
+    return gallery
+  }
+
+  private func image(_ number: UInt8, _ description: String, at address: String) throws -> FeedImage {
+    let id = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number))
+    return FeedImage(id: id, description: description, url: try #require(URL(string: address)))
+  }
+
+  private func items(_ gallery: Gallery, _ suffix: String = "") throws -> [String: Any] {
+    let text = GalleryFeeds.json(gallery, at: "http://h", suffix)
+    return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  @Test func `no two pictures of other readers' feeds have one id, and a feed that was there first keeps its own`()
+    throws
+  {
+    let image = try image(1, "a", at: "http://h/a.png")
+    let ids = try ["http://h/1", "http://h/2"].map { first in
+      let both = try gallery([first, "http://h/3"], [image])
+      let ids = try #require(try items(both)["items"] as? [[String: Any]]).compactMap { $0["id"] as? String }
+      #expect(Set(ids).count == 2 && ids.contains("\(image.id)"))
+      let atom = GalleryFeeds.atom(both, at: "http://h", "")
+      let names = atom.split(separator: "\n").filter { $0.hasPrefix("<id>urn:") }
+      #expect(Set(names).count == 2)
+      return ids
+    }
+    // What another feed is called has nothing to do with it.
+    #expect(ids[0] == ids[1])
+  }
+
+  @Test func `a picture that stands in a feed twice has two cards, and the page goes on behind each`() throws {
+    let images = try (0..<3).map { try image($0, "number \($0)", at: "http://h/same.png") }
+    let gallery = try gallery(["http://h/1", "http://h/2"], images)
+    let cards = gallery.entries.map(\.card)
+    #expect(Set(cards).count == 6 && Set(gallery.entries.map(\.key)).count == 1)
+    let page = GalleryPage.text(gallery, from: 0, after: cards[4])
+    #expect(page.components(separatedBy: "<li id=").count == 2)
+    #expect(page.contains("<li id=\"p\(cards[5])\">"))
+  }
+
+  @Test func `a card keeps its name while its words change`() throws {
+    let gallery = try gallery(["http://h/1"], [image(1, "before", at: "http://h/a.png")])
+    let card = gallery.entries[0].card
+    gallery.put(FeedImages([try image(1, "after", at: "http://h/a.png")]), of: 0, at: now, .server)
+    #expect(gallery.entries.map(\.card) == [card] && gallery.entries[0].description == "after")
+  }
+
+  @Test func `the page says of each feed where its pictures are from, also of those that are on further pages`() throws
+  {
+    let gallery = try gallery(["http://h/1", "http://h/2", "http://h/3"], [image(1, "a", at: "http://h/a.png")])
+    gallery.put(nil, of: 1, at: now, .saved(now, reason: "gone"))
+    let page = GalleryPage.text(gallery, from: 2)
+    #expect(page.contains("<template id=\"origins\"><span class=\"origin\" data-feed=\"0\">from its server</span>"))
+    #expect(page.contains("<span class=\"origin away\" title=\"gone\" data-feed=\"1\">saved "))
+  }
+
+  @Test func `feeds that only a password tells apart are two samples`() throws {
+    let gallery = try gallery(["http://u:a@h/f", "http://u:b@h/f", "http://h/f"], [])
+    let cache = ImageCache(store: InMemoryImageStore(), on: time)
+    let pictures = Pictures(
+      SizedImageLoader(
+        ImageLoader(client: VirtualNetwork(on: time), cache: cache), cache: cache, decoder: PictureDecoder(on: time)))
+    let lines = GalleryMetrics.text(gallery, pictures, connections: 0).split(separator: "\n").filter {
+      !$0.hasPrefix("#")
+    }
+    let series = lines.map { $0.split(separator: " ").dropLast().joined(separator: " ") }
+    #expect(Set(series).count == series.count)
+    #expect(
+      series.contains("feed_up{feed=\"http://u:…@h/f\"}") && series.contains("feed_up{feed=\"http://u:…@h/f (2)\"}"))
+  }
+
+  @Test func `what a feed names a picture's server by is not passed on`() throws {
+    let gallery = try gallery(["http://h/1"], [image(1, "a", at: "http://user:secret@h/a.png?b=c")])
+    for text in [GalleryFeeds.json(gallery, at: "http://h", ""), GalleryFeeds.atom(gallery, at: "http://h", "")] {
+      #expect(text.contains("http://h/a.png?b=c") && !text.contains("secret"))
+    }
+  }
+
+  @Test func `a reader that has the token is told where it finds the feed again`() throws {
+    let gallery = try gallery(["http://h/1"], [])
+    let feed = try items(gallery, "?token=sesame")
+    #expect(feed["feed_url"] as? String == "http://h/feed.json?token=sesame")
+    #expect(feed["home_page_url"] as? String == "http://h/?token=sesame")
+    let atom = GalleryFeeds.atom(gallery, at: "http://h", "?token=sesame")
+    #expect(atom.contains("<link rel=\"self\" href=\"http://h/feed.atom?token=sesame\"/>"))
+    #expect(atom.contains("<id>http://h/</id>"))
+  }
+
+  @Test(arguments: [
+    ("127.0.0.1", ["localhost.", "LocalHost.:80", "127.0.0.2", "[0:0:0:0:0:0:0:1]:80", "[::ffff:127.0.0.1]"], true),
+    ("127.0.0.1", [".", "", "localhost..", "127.1", "2130706433", "0.0.0.0", "[::ffff:10.0.0.1]", "[::]"], false),
+    ("0:0:0:0:0:0:0:1", ["[::1]", "127.0.0.1"], true),
+    ("2001:db8:0::1", ["[2001:DB8::1]", "[2001:db8::2]", "10.0.0.1", "feeds.home."], true),
+  ])
+  func `a host is known by each way to write it`(_ host: String, _ names: [String], _ isKnown: Bool) {
+    let door = Door(host: host, token: nil, names: ["Feeds.Home."])
+    for name in names { #expect(door.knows(name) == isKnown, "\(name)") }
+  }
+}
