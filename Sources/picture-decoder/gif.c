@@ -153,7 +153,7 @@ static picture_status decode_frame(
   const size_t count = (size_t)frame->width * frame->height;
   uint8_t *numbers = malloc(count), *canvas = calloc((size_t)width * height, 4);
   struct dictionary *words = malloc(sizeof *words);
-  picture_scaler *scaler = picture_scaler_create(result, width, height, 1);
+  picture_scaler *scaler = picture_scaler_create(result, width, height, 1, false);
   status = PICTURE_NO_MEMORY;
   if (numbers != NULL && canvas != NULL && words != NULL && scaler != NULL) {
     struct codes codes = {.reader = reader};

@@ -84,7 +84,7 @@ static picture_status decode(struct jpeg_decompress_struct *info, picture_box bo
   const bool inked = info->jpeg_color_space == JCS_CMYK || info->jpeg_color_space == JCS_YCCK;
   info->out_color_space = inked ? JCS_CMYK : JCS_EXT_RGBA;
   jpeg_start_decompress(info);
-  room->scaler = picture_scaler_create(result, info->output_width, info->output_height, turned);
+  room->scaler = picture_scaler_create(result, info->output_width, info->output_height, turned, true);
   room->row = malloc((size_t)info->output_width * 4);
   room->inks = inked ? malloc((size_t)info->output_width * 4) : NULL;
   if (room->scaler == NULL || room->row == NULL || (inked && room->inks == NULL)) return PICTURE_NO_MEMORY;

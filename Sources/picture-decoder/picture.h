@@ -10,6 +10,8 @@
 #define PICTURE_LONGEST_SIDE 16384u
 /// The most bytes of a picture as it came: 32 MiB.
 #define PICTURE_MOST_BYTES (32u << 20)
+/// Memory of up to this size, 16 MiB, is kept for the next picture; a larger one has all that the process may have.
+#define PICTURE_KEPT_BYTES (16 << 20)
 /// The most scans of a progressive JPEG: each goes over all its pixels, and a few bytes can ask for thousands.
 #define PICTURE_MOST_SCANS 100
 
@@ -68,8 +70,9 @@ picture_status picture_begin(picture *result, uint32_t width, uint32_t height, i
 /// The size before it is turned: what the decoder is asked for when it can scale by itself.
 void picture_unturned(const picture *result, int orientation, uint32_t *width, uint32_t *height);
 
-/// For rows of `width`, `height` of them, into the pixels of `result`, which have their size before it is turned.
-picture_scaler *picture_scaler_create(picture *result, uint32_t width, uint32_t height, int orientation);
+/// For rows of `width`, `height` of them, into the pixels of `result`, which have their size before it is turned; `opaque` when
+/// no pixel of them lets anything through.
+picture_scaler *picture_scaler_create(picture *result, uint32_t width, uint32_t height, int orientation, bool opaque);
 /// Where the next row may be decoded to, so that it need not be copied; null when it is to be made smaller.
 uint8_t *picture_scaler_place(picture_scaler *scaler);
 /// Takes the next row, `width` pixels of RGBA.

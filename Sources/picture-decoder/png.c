@@ -70,7 +70,7 @@ static picture_status decode(spng_ctx *context, picture_bytes bytes, picture_box
   const bool passes = header.interlace_method != SPNG_INTERLACE_NONE;
   const size_t length = (size_t)header.width * 4;
   uint8_t *room = malloc(passes ? length * header.height : length);
-  picture_scaler *scaler = picture_scaler_create(result, header.width, header.height, turned);
+  picture_scaler *scaler = picture_scaler_create(result, header.width, header.height, turned, false);
   status = PICTURE_NO_MEMORY;
   if (room != NULL && scaler != NULL) {
     code = (passes ? decode_passes : decode_rows)(context, scaler, room, length, header.height);

@@ -1,12 +1,26 @@
 // Averages the pixels that fall into each pixel of the smaller picture, weighed by opacity.
 #include "picture.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 /// The four channels of a pixel, which are added and multiplied together.
 typedef float quad __attribute__((vector_size(16)));
 typedef uint8_t bytes __attribute__((vector_size(4)));
+
+// Loops over a row are compiled for wider registers as well, which are used where the processor has them.
+#if defined(__x86_64__) && defined(__linux__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+/// The pixels of a row that fall into one of the target's: those from `first`, all but the first and the last in full.
+struct span {
+  uint32_t first, last;
+  float head, tail;
+};
 
 struct picture_scaler {
   picture *result;
@@ -15,8 +29,11 @@ struct picture_scaler {
   uint32_t row, target;
   /// The part of the target's row that is filled, in source rows.
   float filled;
+  /// True when all pixels that come hide what is behind them: they are not weighed.
+  bool opaque;
   /// Of each pixel across the rows that came, what they add to the target's; null when nothing is made smaller.
   quad *sums;
+  struct span *spans;
 };
 
 static uint32_t scaled(uint64_t length, double scale) {
@@ -39,7 +56,10 @@ picture_status picture_begin(picture *result, uint32_t width, uint32_t height, i
   if (box.height != 0 && box.height < result->source_height * scale) scale = (double)box.height / result->source_height;
   result->width = scaled(result->source_width, scale);
   result->height = scaled(result->source_height, scale);
-  result->rgba = malloc((size_t)result->width * result->height * 4);
+  const size_t size = (size_t)result->width * result->height * 4;
+  // What was kept for another picture is not to lack here; some kinds are held whole before they are made smaller.
+  if (size > PICTURE_KEPT_BYTES || (uint64_t)width * height * 4 > PICTURE_KEPT_BYTES) malloc_trim(0);
+  result->rgba = malloc(size);
   return result->rgba == NULL ? PICTURE_NO_MEMORY : PICTURE_OK;
 }
 
@@ -48,20 +68,35 @@ void picture_unturned(const picture *result, int orientation, uint32_t *width, u
   *height = turns(orientation) ? result->width : result->height;
 }
 
-picture_scaler *picture_scaler_create(picture *result, uint32_t width, uint32_t height, int orientation) {
+picture_scaler *picture_scaler_create(picture *result, uint32_t width, uint32_t height, int orientation, bool opaque) {
   picture_scaler *scaler = calloc(1, sizeof *scaler);
   if (scaler == NULL) return NULL;
   scaler->result = result;
   scaler->orientation = orientation;
   scaler->source_width = width;
   scaler->source_height = height;
+  scaler->opaque = opaque;
   picture_unturned(result, orientation, &scaler->width, &scaler->height);
   result->opaque = true;
   if (scaler->width == width && scaler->height == height) return scaler;
-  scaler->sums = calloc(width, sizeof(quad));
-  if (scaler->sums == NULL) {
+  scaler->sums = malloc(width * sizeof(quad));
+  scaler->spans = malloc(scaler->width * sizeof(struct span));
+  if (scaler->sums == NULL || scaler->spans == NULL) {
     picture_scaler_free(scaler);
     return NULL;
+  }
+  const float ratio = (float)width / scaler->width;
+  for (uint32_t x = 0; x < scaler->width; x++) {
+    const float start = x * ratio;
+    float end = start + ratio;
+    if (x + 1 == scaler->width || end > width) end = width;
+    struct span *span = &scaler->spans[x];
+    span->first = (uint32_t)start;
+    span->last = (uint32_t)end;
+    span->head = (span->last > span->first ? span->first + 1 : end) - start;
+    span->tail = span->last > span->first ? end - span->last : 0;
+    // Where the last counts nothing, there may be none.
+    if (span->tail <= 0 && span->last > span->first) span->last--, span->tail = span->last > span->first ? 1 : 0;
   }
   return scaler;
 }
@@ -73,15 +108,31 @@ static bool is_opaque(const uint8_t *row, uint32_t width) {
   return all == 255;
 }
 
-/// Adds a part of a row to the sums, each pixel multiplied by its opacity.
-static void add(picture_scaler *scaler, const uint8_t *row, float part) {
-  quad *sums = scaler->sums;
-  for (uint32_t x = 0; x < scaler->source_width; x++, row += 4) {
+/// Adds a part of a row to the sums; or begins them with it.
+WIDE static void add_opaque(float *restrict sums, const uint8_t *restrict row, size_t count, float part, bool begins) {
+  if (begins) {
+    for (size_t i = 0; i < count; i++) sums[i] = part * row[i];
+  } else {
+    for (size_t i = 0; i < count; i++) sums[i] += part * row[i];
+  }
+}
+
+/// The same with each pixel multiplied by its opacity.
+static void add_weighed(quad *restrict sums, const uint8_t *restrict row, size_t count, float part, bool begins) {
+  for (size_t x = 0; x < count; x++, row += 4) {
     bytes pixel;
     memcpy(&pixel, row, sizeof pixel);
     const float light = part * row[3];
-    sums[x] += (quad){light, light, light, part} * __builtin_convertvector(pixel, quad);
+    const quad value = (quad){light, light, light, part} * __builtin_convertvector(pixel, quad);
+    sums[x] = begins ? value : sums[x] + value;
   }
+}
+
+static void add(picture_scaler *scaler, const uint8_t *row, float part) {
+  const bool begins = scaler->filled == 0;
+  if (scaler->opaque) add_opaque((float *)scaler->sums, row, (size_t)scaler->source_width * 4, part, begins);
+  else add_weighed(scaler->sums, row, scaler->source_width, part, begins);
+  scaler->filled += part;
 }
 
 static uint8_t level(float value) { return value >= 255 ? 255 : value <= 0 ? 0 : (uint8_t)(value + 0.5f); }
@@ -89,22 +140,25 @@ static uint8_t level(float value) { return value >= 255 ? 255 : value <= 0 ? 0 :
 /// Averages the sums of the rows into the pixels of one, and begins anew.
 static void finish_row(picture_scaler *scaler) {
   const float ratio = (float)scaler->source_width / scaler->width;
-  const float area = ratio * ((float)scaler->source_height / scaler->height);
+  const float part = 1 / (ratio * ((float)scaler->source_height / scaler->height));
+  const quad *sums = scaler->sums;
   uint8_t *target = scaler->result->rgba + (size_t)scaler->target * scaler->width * 4;
   for (uint32_t x = 0; x < scaler->width; x++, target += 4) {
-    const float start = x * ratio;
-    float end = start + ratio;
-    if (x + 1 == scaler->width || end > scaler->source_width) end = scaler->source_width;
-    // The first and the last pixel count in part.
-    const int first = (int)start, last = (int)end;
-    quad total = scaler->sums[first] * ((last > first ? first + 1 : end) - start);
-    for (int from = first + 1; from < last; from++) total += scaler->sums[from];
-    if (last > first && end > last) total += scaler->sums[last] * (end - last);
+    const struct span span = scaler->spans[x];
+    quad total = sums[span.first] * span.head;
+    for (uint32_t from = span.first + 1; from < span.last; from++) total += sums[from];
+    if (span.last > span.first) total += sums[span.last] * span.tail;
+    if (scaler->opaque) {
+      // An average of bytes: no more than 255, but for an error of rounding that is far less than the half added here.
+      const bytes pixel = __builtin_convertvector(total * part + 0.5f, bytes);
+      memcpy(target, &pixel, sizeof pixel);
+      target[3] = 255;
+      continue;
+    }
     const float whole = total[3] > 0 ? 1 / total[3] : 0;
     for (int i = 0; i < 3; i++) target[i] = level(total[i] * whole);
-    target[3] = level(total[3] / area);
+    target[3] = level(total[3] * part);
   }
-  memset(scaler->sums, 0, scaler->source_width * sizeof(quad));
   scaler->target++;
   scaler->filled = 0;
 }
@@ -116,7 +170,7 @@ uint8_t *picture_scaler_place(picture_scaler *scaler) {
 
 void picture_scaler_row(picture_scaler *scaler, const uint8_t *row) {
   if (scaler->row >= scaler->source_height) return;
-  if (scaler->result->opaque && !is_opaque(row, scaler->source_width)) scaler->result->opaque = false;
+  if (!scaler->opaque && scaler->result->opaque && !is_opaque(row, scaler->source_width)) scaler->result->opaque = false;
   uint8_t *place = picture_scaler_place(scaler);
   scaler->row++;
   if (scaler->sums == NULL) {
@@ -129,7 +183,6 @@ void picture_scaler_row(picture_scaler *scaler, const uint8_t *row) {
     const float room = ratio - scaler->filled;
     if (rest < room && scaler->row != scaler->source_height) {
       add(scaler, row, rest);
-      scaler->filled += rest;
       return;
     }
     const float part = rest < room ? rest : room;
@@ -176,5 +229,6 @@ bool picture_scaler_finish(picture_scaler *scaler) {
 void picture_scaler_free(picture_scaler *scaler) {
   if (scaler == NULL) return;
   free(scaler->sums);
+  free(scaler->spans);
   free(scaler);
 }

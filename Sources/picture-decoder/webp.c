@@ -31,7 +31,7 @@ static VP8StatusCode decode(picture_bytes bytes, uint8_t *rgba, uint32_t width, 
 
 /// Puts rows, of a canvas that begins transparent, through the scaler.
 static picture_status scale(picture *result, uint32_t *canvas, uint32_t width, uint32_t height, int turned) {
-  picture_scaler *scaler = picture_scaler_create(result, width, height, turned);
+  picture_scaler *scaler = picture_scaler_create(result, width, height, turned, false);
   if (scaler == NULL) return PICTURE_NO_MEMORY;
   for (uint32_t y = 0; y < height; y++) picture_scaler_row(scaler, (const uint8_t *)(canvas + (size_t)y * width));
   const bool finished = picture_scaler_finish(scaler);
