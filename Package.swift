@@ -1,7 +1,9 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-/// Who wants the streams alone says `traits: []`, and resolves, downloads and builds nothing but this package.
+/// Who wants the streams alone says `traits: []`, and resolves, downloads and builds nothing but this package; who tests them,
+/// `traits: ["Testing"]`, and gets one package more.
+let testing = TargetDependencyCondition.when(traits: ["Testing"])
 let everything = TargetDependencyCondition.when(traits: ["Everything"])
 
 let package = Package(
@@ -26,7 +28,10 @@ let package = Package(
   ],
   traits: [
     .default(enabledTraits: ["Everything"]),
-    .trait(name: "Everything", description: "What the testing kit, the image feed, the command and the examples need"),
+    .trait(name: "Testing", description: "What the testing kit needs to report failures"),
+    .trait(
+      name: "Everything", description: "What the image feed, the command and the examples need",
+      enabledTraits: ["Testing"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
@@ -50,9 +55,9 @@ let package = Package(
       name: "FeedStreamTesting",
       dependencies: [
         "FeedStream",
-        .product(name: "IssueReporting", package: "xctest-dynamic-overlay", condition: everything),
+        .product(name: "IssueReporting", package: "xctest-dynamic-overlay", condition: testing),
         // Without it, on Linux, a failure is printed and the test passes.
-        .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay", condition: everything),
+        .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay", condition: testing),
       ]),
     .target(name: "PlainText"),
     // Pictures in a terminal's characters, and in the protocols of those that show more.
@@ -146,7 +151,7 @@ let package = Package(
       dependencies: [
         "TestSupport",
         "FeedStream", "FeedStreamTesting",
-        .product(name: "IssueReporting", package: "xctest-dynamic-overlay", condition: everything),
+        .product(name: "IssueReporting", package: "xctest-dynamic-overlay", condition: testing),
       ]),
     .testTarget(name: "DiagramTests", dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting"]),
     .testTarget(

@@ -6,7 +6,7 @@ import FeedStream
 func rebuild(_ arguments: [String], on loop: EventLoop) -> AnyCancellable {
   let command = Subprocess(arguments[1], Array(arguments.dropFirst(2)))
   return Folder(arguments[0]).changes(on: loop)
-    .mapError { $0 as any Error }
+    .eraseFailureType()
     .debounce(for: .milliseconds(100), scheduler: loop)
     .map { _ in }
     .prepend(())

@@ -14,11 +14,11 @@ import Testing
       .sink { _ in }
     var lines: [String] = []
     let client = Connection.connect(to: listener.address, on: loop)
-      .mapError { $0 as any Error }
+      .eraseFailureType()
       .flatMap { connection in
         let sent = ["hello\nwor", "ld\n"].map { Chunk($0) }.publisher
           .write(to: connection, atEnd: .endsWriting)
-          .mapError { $0 as any Error }.map { (_: Never) -> String in }
+          .eraseFailureType().map { (_: Never) -> String in }
         return connection.bytes.lines().merge(with: sent)
       }
       .sink { completion in
@@ -32,6 +32,16 @@ import Testing
     for subscription in [server, client] { subscription.cancel() }
   }
 
+  @Test func `a listener keeps the loop running while somebody waits for its connections`() throws {
+    let listener = try listener()
+    loop.run()
+    let server = listener.connections.sink { _ in }
+    loop.schedule(after: loop.now.advanced(by: .milliseconds(20))) { server.cancel() }
+    loop.run()
+    #expect(!listener.isClosed)
+    listener.close()
+  }
+
   @Test func `nothing is read without demand, and a writer then waits`() throws {
     let listener = try listener()
     var connection: Connection?
@@ -39,10 +49,10 @@ import Testing
     var written = 0
     let block = Chunk(repeatElement(7, count: 64 * 1024))
     let client = Connection.connect(to: listener.address, on: loop)
-      .mapError { $0 as any Error }
+      .eraseFailureType()
       .flatMap {
         repeatElement(block, count: 16 * 1024).publisher.handleEvents(receiveOutput: { written += $0.count })
-          .write(to: $0).mapError { $0 as any Error }
+          .write(to: $0).eraseFailureType()
       }
       .sink { _ in
       } receiveValue: { _ in

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// The source of the article "Writing a publisher", as it stands there.
-func chunks(of descriptor: Int32, on loop: EventLoop) -> Publishers.Create<[UInt8], EventLoopError> {
-  Publishers.Create { emitter throws(EventLoopError) in
+func chunks(of descriptor: Int32, on loop: EventLoop) -> Create<[UInt8], EventLoopError> {
+  Create { emitter throws(EventLoopError) in
     let watch = try PollHandle(on: loop, fileDescriptor: descriptor)
     emitter.onCancel { watch.close() }
     emitter.onRequest { _ throws(EventLoopError) in

@@ -38,11 +38,11 @@ import Testing
   /// A client that writes these texts, and what it has read.
   private func client(_ port: Int, _ texts: [String]) -> Outcome<Chunk, any Error> {
     Outcome(
-      Connection.connect(to: "127.0.0.1:\(port)", on: loop).mapError { $0 as any Error }
+      Connection.connect(to: "127.0.0.1:\(port)", on: loop).eraseFailureType()
         .flatMap { connection in
           let writing = texts.publisher.map { Chunk($0) }.write(to: connection, atEnd: .endsWriting)
-            .mapError { $0 as any Error }.map { (_: Never) -> Chunk in }
-          return connection.bytes.mapError { $0 as any Error }.merge(with: writing)
+            .eraseFailureType().map { (_: Never) -> Chunk in }
+          return connection.bytes.eraseFailureType().merge(with: writing)
         })
   }
 

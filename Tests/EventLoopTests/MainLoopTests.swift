@@ -21,7 +21,7 @@ import Testing
 
   @Test func `timers, turns and values await one another`() async {
     var ticks: [Int] = []
-    for await tick in Publishers.Interval(every: .milliseconds(1), scheduler: EventLoop.main).prefix(3).values {
+    for await tick in Interval(every: .milliseconds(1), scheduler: EventLoop.main).prefix(3).values {
       ticks.append(tick)
       try? await Task.sleep(for: .milliseconds(2))
     }

@@ -220,9 +220,9 @@ import Testing
     let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
     let server = Outcome(listener.connections.prefix(1), onValue: { $0.close() })
     let client = Outcome(
-      Connection.connect(to: listener.address, on: loop).mapError { $0 as any Error }.flatMap { connection in
+      Connection.connect(to: listener.address, on: loop).eraseFailureType().flatMap { connection in
         repeatElement(Chunk(repeatElement(1, count: 65_536)), count: 1_000).publisher.write(to: connection)
-          .mapError { $0 as any Error }
+          .eraseFailureType()
       })
     loop.run(until: { client.completion != nil })
     let cause = (client.error as? WriteError)?.cause as? SystemError

@@ -94,7 +94,7 @@ import Testing
 
   @Test func `the sender of a Create, until the subscription is cancelled`() async {
     let numbers = await entries { loop, log in
-      Publishers.Create<Int, Never> { emitter in
+      Create<Int, Never> { emitter in
         let sender = emitter.sender
         Foundation.Thread.detachNewThread {
           stall(milliseconds: 2)

@@ -15,10 +15,10 @@ import Testing
     var text = ""
     let request = Chunk("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi")
     let client = Connection.connect(to: try #require(server.address), on: loop)
-      .mapError { $0 as any Error }
+      .eraseFailureType()
       .flatMap { connection in
-        let sent = Just(request).write(to: connection).mapError { $0 as any Error }.map { (_: Never) -> Chunk in }
-        return connection.bytes.mapError { $0 as any Error }.merge(with: sent)
+        let sent = Just(request).write(to: connection).eraseFailureType().map { (_: Never) -> Chunk in }
+        return connection.bytes.eraseFailureType().merge(with: sent)
       }
       .sink { _ in
       } receiveValue: { [loop] in
@@ -49,11 +49,11 @@ import Testing
     let head = Chunk("POST /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: \(block.count * 512)\r\n\r\n")
     var count = 0
     let client = Connection.connect(to: try #require(server.address), on: loop)
-      .mapError { $0 as any Error }
+      .eraseFailureType()
       .flatMap { connection in
         let sent = Just(head).append(repeatElement(block, count: 512).publisher)
-          .write(to: connection).mapError { $0 as any Error }.map { (_: Never) -> Chunk in }
-        return connection.bytes.mapError { $0 as any Error }.merge(with: sent)
+          .write(to: connection).eraseFailureType().map { (_: Never) -> Chunk in }
+        return connection.bytes.eraseFailureType().merge(with: sent)
       }
       .sink { _ in
         server.close()

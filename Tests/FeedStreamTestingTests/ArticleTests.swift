@@ -69,7 +69,7 @@ import Testing
       source.expectSubscriptions("---^------!")
     }
     withVirtualTime { time in
-      let seconds = Publishers.Interval(every: 1, scheduler: time).map { _ in "x" }
+      let seconds = Interval(every: 1, scheduler: time).map { _ in "x" }
       expectMarbles(seconds, on: time, during: "---!", "-xx", frame: 1)
     }
   }

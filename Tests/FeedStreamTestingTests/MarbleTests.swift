@@ -151,7 +151,7 @@ import Testing
     let time = VirtualTimeScheduler()
     time.workLimit = 50_000
     let failures = failures {
-      expectMarbles(Publishers.Interval(every: 1, scheduler: time).map { _ in "a" }, on: time, "1s a 1s a 1s |")
+      expectMarbles(Interval(every: 1, scheduler: time).map { _ in "a" }, on: time, "1s a 1s a 1s |")
       expectMarbles(Array(repeating: "a", count: 50_000).publisher, on: time, "(ab)")
     }
     #expect(failures.count == 2)

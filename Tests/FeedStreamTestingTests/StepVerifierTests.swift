@@ -156,7 +156,7 @@ import Testing
       .verify()
     #expect(consumed == [1, 2])
     time.workLimit = 100
-    let ticks = Publishers.Interval(every: 1, scheduler: time)
+    let ticks = Interval(every: 1, scheduler: time)
     let failures = failures {
       ticks.map { _ in 1 }.filter { $0 > 1 }.verify(on: time).thenConsumeWhile { _ in true }.verify()
     }

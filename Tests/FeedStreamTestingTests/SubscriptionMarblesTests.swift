@@ -55,7 +55,7 @@ import Testing
     expectMarbles(source, on: time, during: "--^-!", "--a")
     source.expectSubscriptions("^--!", "-----^-!")
     expectMarbles(
-      Publishers.Interval(every: 1, scheduler: time).map { _ in "x" }, on: time, during: "3500ms !", "1s x 1s x 1s x")
+      Interval(every: 1, scheduler: time).map { _ in "x" }, on: time, during: "3500ms !", "1s x 1s x 1s x")
   }
 
   @Test func `each subscription of a stream has its diagram`() {

@@ -112,7 +112,7 @@ import Testing
 
   @Test func `a recorder may be cancelled by the end of the test`() {
     withVirtualTime { time in
-      let ticks = Publishers.Interval(every: 1, scheduler: time)
+      let ticks = Interval(every: 1, scheduler: time)
       let recorder = ticks.map { _ in "x" }.record(on: time).cancelledAtEnd()
       time.advance(by: 2.5)
       recorder.expect("1s x 1s x")

@@ -172,10 +172,10 @@ import Testing
         .sink { _ in }
       let middle = try Listener(at: front, on: time)
       let relaying = middle.connections.flatMap { outside in
-        Connection.connect(to: Pair.place, on: time).mapError { $0 as any Error }.flatMap { inside in
+        Connection.connect(to: Pair.place, on: time).eraseFailureType().flatMap { inside in
           outside.bytes
             .map { $0.count < 9_000 ? $0 : Chunk(joining: [$0.dropLast(), [$0.last! ^ 1]]) }
-            .write(to: inside).merge(with: inside.bytes.write(to: outside)).mapError { $0 as any Error }
+            .write(to: inside).merge(with: inside.bytes.write(to: outside)).eraseFailureType()
         }
         .catch { _ in Empty<Never, Never>() }
       }

@@ -23,14 +23,14 @@ import Testing
     let serving = listener.connections.secured(by: server, on: time)
       .flatMap { connection in
         (0..<4).map(Self.line).publisher.write(to: connection, atEnd: .endsWriting).map { (_: Never) -> Chunk in }
-          .mapError { $0 as any Error }
-          .merge(with: connection.bytes.mapError { $0 as any Error })
+          .eraseFailureType()
+          .merge(with: connection.bytes.eraseFailureType())
           .catch { _ in Empty<Chunk, Never>() }
       }
       .sink { _ in }
     return Connection.connect(to: Pair.place, on: time).mapError { TLSError.system($0) }
       .flatMap { [client] in $0.secured(by: client, host: "localhost", on: time) }
-      .mapError { $0 as any Error }
+      .eraseFailureType()
       .handleEvents(receiveRequest: { _ in withExtendedLifetime((listener, serving)) {} })
       .eraseToAnyPublisher()
   }
@@ -38,14 +38,14 @@ import Testing
   @Test func `the bytes of a secure connection keep the rules`() {
     let due: (Given) -> Due<String> = { _ in .values(["0", "1", "2", "3"], then: .finished) }
     StreamRules.verify("bytes", traits: .isShort, survives: [], expects: due) { _, time in
-      connected(time).flatMap { $0.bytes.mapError { $0 as any Error } }.lines()
+      connected(time).flatMap { $0.bytes.eraseFailureType() }.lines()
     }
   }
 
   @Test func `writing to a secure connection keeps the rules`() {
     let due: (Given) -> Due<Never> = { _ in .nothing() }
     StreamRules.verify("write(to:)", traits: .isShort, survives: [], expects: due) { upstream, time in
-      connected(time).flatMap { upstream.map(Self.line).write(to: $0, limit: 1).mapError { $0 as any Error } }
+      connected(time).flatMap { upstream.map(Self.line).write(to: $0, limit: 1).eraseFailureType() }
     }
   }
 

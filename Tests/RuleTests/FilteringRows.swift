@@ -64,6 +64,11 @@ let filteringRows = rows {
   RuleRow("Operators/Filtering/IgnoreOutput", "ignoreOutput()", .passesStrays, expects: { _ in .nothing() }) {
     $0.ignoreOutput()
   }
+  RuleRow(
+    "Operators/Filtering/IgnoreOutput", "setOutputType(to:)", .passesStrays, expects: { _ in .nothing() }
+  ) {
+    $0.ignoreOutput().setOutputType(to: Int.self)
+  }
   RuleRow("Operators/Filtering/Last", "last()", expects: { .values($0.fails ? [] : $0.values.suffix(1)) }) { $0.last() }
   RuleRow(
     "Operators/Filtering/Last", "last(where:)",

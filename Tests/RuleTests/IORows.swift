@@ -12,12 +12,12 @@ private func connected(_ time: VirtualTimeScheduler) -> AnyPublisher<Connection,
   let serving = listener.connections
     .flatMap { connection in
       (0..<4).map(line).publisher.write(to: connection, atEnd: .endsWriting).map { (_: Never) -> Chunk in }
-        .mapError { $0 as any Error }
-        .merge(with: connection.bytes.mapError { $0 as any Error })
+        .eraseFailureType()
+        .merge(with: connection.bytes.eraseFailureType())
         .catch { _ in Empty<Chunk, Never>() }
     }
     .sink { _ in }
-  return Connection.connect(to: place, on: time).mapError { $0 as any Error }
+  return Connection.connect(to: place, on: time).eraseFailureType()
     .handleEvents(receiveRequest: { _ in withExtendedLifetime((listener, serving)) {} })
     .eraseToAnyPublisher()
 }
@@ -96,13 +96,13 @@ let fileRows = rows {
 let streamRows = rows {
   RuleRow("IO/Streams/Write", "write(to:limit:atEnd:)", timed: .isShort, expects: { _ in .nothing() }) {
     upstream, time in
-    connected(time).flatMap { upstream.map(line).write(to: $0, limit: 1).mapError { $0 as any Error } }
+    connected(time).flatMap { upstream.map(line).write(to: $0, limit: 1).eraseFailureType() }
   }
   RuleRow(
     "IO/Streams/Connection", "bytes", timed: .isShort,
     expects: { _ in .values(["0", "1", "2", "3"], then: .finished) }
   ) { _, time in
-    connected(time).flatMap { $0.bytes.mapError { $0 as any Error } }.lines()
+    connected(time).flatMap { $0.bytes.eraseFailureType() }.lines()
   }
   RuleRow("IO/Streams/Listener", "connections", timed: .isEndless) { _, time in
     let listener = try! Listener(at: .internet("10.0.0.1", port: 80), on: time)

@@ -5,7 +5,7 @@ private let late: StreamInstant.Stride = .milliseconds(2)
 
 let publisherRows = rows {
   RuleRow("Publishers/Create", "Create", expects: { _ in .values(0..<5, then: .finished) }) { _ in
-    Publishers.Create<Int, Never> { emitter in
+    Create<Int, Never> { emitter in
       for value in 0..<5 { emitter.send(value) }
       emitter.send(completion: .finished)
     }
@@ -24,7 +24,7 @@ let publisherRows = rows {
     _, time in Future<Int, Never> { promise in time.schedule { promise(.success(1)) } }
   }
   RuleRow("Publishers/Generate", "Generate", expects: { _ in .values(1...5, then: .finished) }) { _ in
-    Publishers.Generate(state: 0) { state in
+    Generate(state: 0) { state in
       state += 1
       return state < 6 ? state : nil
     }
@@ -32,10 +32,10 @@ let publisherRows = rows {
   RuleRow(
     "Publishers/Interval", "Interval", timed: .dependsOnDemand, expects: { _ in .values(0..<4, then: .finished) }
   ) {
-    Publishers.Interval(every: late, scheduler: $1).prefix(4)
+    Interval(every: late, scheduler: $1).prefix(4)
   }
   RuleRow("Publishers/Interval", "Interval without end", timed: [.dependsOnDemand, .isEndless]) {
-    Publishers.Interval(every: late, scheduler: $1)
+    Interval(every: late, scheduler: $1)
   }
   RuleRow("Publishers/Just", "Just", expects: { _ in .values([1], then: .finished) }) { _ in Just(1) }
   RuleRow("Publishers/OptionalPublisher", "Optional.publisher", expects: { _ in .values([1], then: .finished) }) { _ in

@@ -115,6 +115,9 @@ let errorRows = rows {
   RuleRow("Operators/Errors/MapError", "mapError(_:)", .passesStrays, expects: { .values($0.values) }) {
     $0.mapError { _ in Refusal() }
   }
+  RuleRow("Operators/Errors/MapError", "eraseFailureType()", .passesStrays, expects: { .values($0.values) }) {
+    $0.eraseFailureType()
+  }
   RuleRow(
     "Operators/Errors/ReplaceError", "replaceError(with:)", expects: { .values($0.replaced, then: .finished) }
   ) {

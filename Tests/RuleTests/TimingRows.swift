@@ -25,7 +25,7 @@ let timingRows = rows {
     $0.collect(.byTimeOrCount($1, stretch, 2))
   }
   RuleRow("Operators/Timing/CollectOn", "buffer(on:)", timed: .dependsOnDemand, expects: { .collected($0) }) {
-    $0.buffer(on: Publishers.Interval(every: stretch, scheduler: $1))
+    $0.buffer(on: Interval(every: stretch, scheduler: $1))
   }
   RuleRow(
     "Operators/Timing/Debounce", "debounce(for:scheduler:options:)", timed: .dropsUnasked,
@@ -59,7 +59,7 @@ let timingRows = rows {
     $0.receive(on: $1)
   }
   RuleRow("Operators/Timing/Sample", "sample(on:)", timed: .dependsOnDemand, expects: { .sampled($0) }) {
-    $0.sample(on: Publishers.Interval(every: stretch, scheduler: $1))
+    $0.sample(on: Interval(every: stretch, scheduler: $1))
   }
   RuleRow(
     "Operators/Timing/Sample", "sample(every:scheduler:options:)", timed: .dependsOnDemand, expects: { .sampled($0) }
@@ -118,7 +118,7 @@ let timingRows = rows {
     "Operators/Timing/Window", "window(on:)", timed: [.dependsOnDemand, .failsAtOnce],
     expects: { .values($0.stretches(2.6)) }
   ) {
-    $0.window(on: Publishers.Interval(every: stretch, scheduler: $1)).flatMap { $0.collect() }
+    $0.window(on: Interval(every: stretch, scheduler: $1)).flatMap { $0.collect() }
   }
   RuleRow(
     "Operators/Timing/Window", "window(for:scheduler:options:)", timed: [.dependsOnDemand, .failsAtOnce],

@@ -18,7 +18,7 @@ let contexts: [String: String] = [
   class Device { func listen(_ heard: @escaping (Event) -> Void) -> PollHandle { fatalError() } }
   struct Event {}
   let device = Device()
-  let emitter: Publishers.Create<String, Never>.Emitter! = nil
+  let emitter: Create<String, Never>.Emitter! = nil
   """,
   "SerialWorker.swift": """
   struct StoreError: Error {}

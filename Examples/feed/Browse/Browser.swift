@@ -91,7 +91,7 @@ final class Browser {
       .setFailureType(to: SystemError.self)
       .switchToLatest()
     let sizes = terminal.sizes.map { BrowseEvent.size($0) }
-    let clock = Publishers.Interval(every: .seconds(10), scheduler: AnyLoopScheduler(scheduler))
+    let clock = Interval(every: .seconds(10), scheduler: AnyLoopScheduler(scheduler))
       .map { [world] _ in BrowseEvent.clock(world.now()) }
       .setFailureType(to: SystemError.self)
     running = events.setFailureType(to: SystemError.self)

@@ -42,7 +42,7 @@ struct FleetStatusCommand: ParsableCommand {
     }
     guard watch else { return try session.answer(store.status(), text: text) }
     let clears = format == .text && isatty(STDOUT_FILENO) == 1
-    let ticks = Publishers.Interval(every: .seconds(2), scheduler: session.loop).map { _ in }.prepend(())
+    let ticks = Interval(every: .seconds(2), scheduler: session.loop).map { _ in }.prepend(())
     let states = ticks.flatMap(maxPublishers: .max(1)) { _ in
       store.status().map { Result<FleetStatus, FleetError>.success($0) }.catch { Just(.failure($0)) }
     }

@@ -66,9 +66,9 @@ struct FleetSubscriptions {
       addresses
       .map { address in NewFeed(address, after: spread * Double.random(in: 0..<1)) }
       .collect(Self.batch)
-      .mapError { $0 as any Error }
+      .eraseFailureType()
       .flatMap(maxPublishers: .max(4)) { feeds in
-        fleet.add(feeds).map { (feeds.count, $0) }.mapError { $0 as any Error }
+        fleet.add(feeds).map { (feeds.count, $0) }.eraseFailureType()
       }
       .handleEvents(receiveOutput: { [console = session.console] in
         tally.total += $0.0
@@ -106,7 +106,7 @@ struct FleetSubscriptions {
     in path: String, on session: Session, _ tally: Tally
   ) throws -> AnyPublisher<URL, any Error> {
     if path == "-" {
-      return lines(StandardInput.bytes(on: session.loop).mapError { $0 as any Error }.eraseToAnyPublisher(), tally)
+      return lines(StandardInput.bytes(on: session.loop).eraseFailureType().eraseToAnyPublisher(), tally)
     }
     guard let handle = FileHandle(forReadingAtPath: path) else { throw ValidationError("There is no file \(path).") }
     let beginning = (try? handle.read(upToCount: 512)) ?? Data()
@@ -117,12 +117,12 @@ struct FleetSubscriptions {
       let addresses = list.subscriptions.map(\.address)
       return addresses.publisher.setFailureType(to: (any Error).self).eraseToAnyPublisher()
     }
-    return lines(File(path).bytes(on: session.loop).mapError { $0 as any Error }.eraseToAnyPublisher(), tally)
+    return lines(File(path).bytes(on: session.loop).eraseFailureType().eraseToAnyPublisher(), tally)
   }
 
   private static func lines(_ bytes: AnyPublisher<Chunk, any Error>, _ tally: Tally) -> AnyPublisher<URL, any Error> {
     bytes.lines()
-      .mapError { $0 as any Error }
+      .eraseFailureType()
       .compactMap { line -> URL? in
         let text = line.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty, !text.hasPrefix("#") else { return nil }

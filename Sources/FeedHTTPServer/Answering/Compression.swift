@@ -42,7 +42,7 @@ enum Compression {
       response.body = .bytes(Chunk(joining: parts))
     } else {
       response.headers["Accept-Ranges"] = nil
-      let compressed = source.framed(by: GzipEncoder()).mapError { $0 as any Error }
+      let compressed = source.framed(by: GzipEncoder()).eraseFailureType()
       response.body = .stream(compressed.eraseToAnyPublisher(), length: nil)
     }
   }

@@ -67,7 +67,7 @@ extension HTTPServer {
     ///
     /// A failure that is a ``Status`` is the answer; another one is answered with 500, and so is an ending without a value.
     public func respond<P: Publisher>(_ publisher: P) where P.Output == Response {
-      exchange.respond(publisher.mapError { $0 as any Error }.eraseToAnyPublisher())
+      exchange.respond(publisher.eraseFailureType().eraseToAnyPublisher())
     }
   }
 

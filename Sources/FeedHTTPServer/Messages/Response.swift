@@ -44,7 +44,7 @@ extension HTTPServer {
     public init<P: Publisher>(_ status: Status = .ok, headers: Headers = [:], body publisher: P, length: Int? = nil)
     where P.Output == Chunk {
       precondition(length ?? 0 >= 0, "Response(length: \(length ?? 0)): a body cannot be shorter than nothing")
-      let erased = publisher.mapError { $0 as any Error }.eraseToAnyPublisher()
+      let erased = publisher.eraseFailureType().eraseToAnyPublisher()
       self.init(status, headers: headers, body: .stream(erased, length: length))
     }
 

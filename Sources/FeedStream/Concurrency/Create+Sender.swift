@@ -1,4 +1,4 @@
-extension Publishers.Create.Emitter where Output: Sendable {
+extension Create.Emitter where Output: Sendable {
   /// Sends to this emitter from any thread: for callbacks on other threads.
   ///
   /// While this sender exists, and the subscription is neither cancelled nor ended, ``EventLoop/run(_:)`` does not

@@ -1,4 +1,4 @@
-/// Sends values into a stream from any thread: to a subject, or to the emitter of a ``Publishers/Create``.
+/// Sends values into a stream from any thread: to a subject, or to the emitter of a ``Create``.
 ///
 ///     let words = PassthroughSubject<String, Never>()
 ///     let sender = words.sender(on: loop)

@@ -1,139 +1,137 @@
-extension Publishers {
-  /// Delivers what a closure sends, at any time and from any callback.
-  ///
-  ///     Publishers.Create<Event, Never>(size: 16, whenFull: .dropOldest) { emitter in
-  ///       let handle = device.listen { emitter.send($0) }
-  ///       emitter.onCancel { handle.close() }
-  ///     }
-  ///
-  ///     sent        --a--b--c--|
-  ///     demand      1--------2---
-  ///     downstream  --a------bc|
-  ///
-  /// The closure runs once per subscriber, when it subscribes, after the subscriber has its subscription. An error that
-  /// it throws ends the stream. A source that can wait sends only what is asked for: see ``Emitter/onRequest(_:)``.
-  /// Callbacks on other threads send through ``Emitter/sender``.
-  ///
-  /// **Demand:** a value sent before it is asked for is held. The ending follows the values held, and needs no request.
-  /// **Policy:** holds up to `size` values, 256 by default; when they do not fit, `whenFull` decides, and by default
-  /// the newest is dropped. Drops are reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's passes
-  /// immediately when the values held have not been asked for; `whenFull`'s passes with the next request, after the
-  /// values that this asks for. The values still held then are dropped, and reported. **Cancellation:** runs the
-  /// clean-up given to ``Emitter/onCancel(_:)``, and discards the values held.
-  public struct Create<Output, Failure: Error>: Publisher {
-    private let size: Int
-    private let whenFull: BufferingStrategy<Failure>
-    private let body: (Emitter) throws(Failure) -> Void
+/// Delivers what a closure sends, at any time and from any callback.
+///
+///     Create<Event, Never>(size: 16, whenFull: .dropOldest) { emitter in
+///       let handle = device.listen { emitter.send($0) }
+///       emitter.onCancel { handle.close() }
+///     }
+///
+///     sent        --a--b--c--|
+///     demand      1--------2---
+///     downstream  --a------bc|
+///
+/// The closure runs once per subscriber, when it subscribes, after the subscriber has its subscription. An error that
+/// it throws ends the stream. A source that can wait sends only what is asked for: see ``Emitter/onRequest(_:)``.
+/// Callbacks on other threads send through ``Emitter/sender``.
+///
+/// **Demand:** a value sent before it is asked for is held. The ending follows the values held, and needs no request.
+/// **Policy:** holds up to `size` values, 256 by default; when they do not fit, `whenFull` decides, and by default
+/// the newest is dropped. Drops are reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's passes
+/// immediately when the values held have not been asked for; `whenFull`'s passes with the next request, after the
+/// values that this asks for. The values still held then are dropped, and reported. **Cancellation:** runs the
+/// clean-up given to ``Emitter/onCancel(_:)``, and discards the values held.
+public struct Create<Output, Failure: Error>: Publisher {
+  private let size: Int
+  private let whenFull: Publishers.BufferingStrategy<Failure>
+  private let body: (Emitter) throws(Failure) -> Void
 
-    /// - Parameters:
-    ///   - size: how many values that are not asked for yet to hold; more than zero, `.max` for no limit.
-    ///   - whenFull: what to do with a value for which there is no room.
-    ///   - body: sends values and the ending, now or later; throws to end the stream.
-    public init(
-      size: Int = 256, whenFull: BufferingStrategy<Failure> = .dropNewest,
-      _ body: @escaping (Emitter) throws(Failure) -> Void
-    ) {
-      precondition(size > 0, "Create(size: \(size)): values need room to wait in; use 1 or more")
-      self.size = size
-      self.whenFull = whenFull
-      self.body = body
+  /// - Parameters:
+  ///   - size: how many values that are not asked for yet to hold; more than zero, `.max` for no limit.
+  ///   - whenFull: what to do with a value for which there is no room.
+  ///   - body: sends values and the ending, now or later; throws to end the stream.
+  public init(
+    size: Int = 256, whenFull: Publishers.BufferingStrategy<Failure> = .dropNewest,
+    _ body: @escaping (Emitter) throws(Failure) -> Void
+  ) {
+    precondition(size > 0, "Create(size: \(size)): values need room to wait in; use 1 or more")
+    self.size = size
+    self.whenFull = whenFull
+    self.body = body
+  }
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    let buffer = BufferStage<Output, Failure>(
+      ErasedSubscriber(subscriber), size, .byRequest, whenFull, endingWaits: false, name: "Create")
+    let emitter = Emitter(buffer)
+    buffer.onRequest = { emitter.requested() }
+    buffer.receive(subscription: CancellationSubscription { emitter.end() })
+    guard emitter.isActive else { return }
+    do throws(Failure) {
+      try body(emitter)
+    } catch {
+      emitter.send(completion: .failure(error))
+    }
+  }
+
+  /// Receives the values that the closure of a ``Create`` sends.
+  public final class Emitter {
+    private var buffer: BufferStage<Output, Failure>?
+    private var cleanUps: [() -> Void] = []
+    private var asks: ((Subscribers.Demand) throws(Failure) -> Void)?
+    private var isAsking = false
+    private var mustAskAgain = false
+    /// Called when values are asked for, and at the end: by senders.
+    var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
+
+    init(_ buffer: BufferStage<Output, Failure>) { self.buffer = buffer }
+
+    /// True when a value sent now can still arrive.
+    public var isActive: Bool { buffer != nil }
+
+    /// The outstanding demand of the subscriber: this many values can be sent without being held.
+    public var demand: Subscribers.Demand { buffer?.demand ?? .none }
+
+    /// Delivers `value`, or holds it until it is asked for. When not active, drops and reports it.
+    public func send(_ value: Output) {
+      guard let buffer else { return StreamDiagnostics.dropped(value, "Create", .terminated) }
+      let standing = buffer.demand
+      _ = buffer.receive(value)
+      // Sending subtracts one; the subscriber's answer leaves as many or more.
+      if buffer.demand > .none, standing != .unlimited, buffer.demand >= standing { requested() }
     }
 
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let buffer = BufferStage<Output, Failure>(
-        ErasedSubscriber(subscriber), size, .byRequest, whenFull, endingWaits: false, name: "Create")
-      let emitter = Emitter(buffer)
-      buffer.onRequest = { emitter.requested() }
-      buffer.receive(subscription: CancellationSubscription { emitter.end() })
-      guard emitter.isActive else { return }
-      do throws(Failure) {
-        try body(emitter)
-      } catch {
-        emitter.send(completion: .failure(error))
-      }
+    /// Ends the stream, after the values held.
+    public func send(completion: Subscribers.Completion<Failure>) {
+      let buffer = self.buffer
+      end()
+      buffer?.receive(completion: completion)
     }
 
-    /// Receives the values that the closure of a ``Publishers/Create`` sends.
-    public final class Emitter {
-      private var buffer: BufferStage<Output, Failure>?
-      private var cleanUps: [() -> Void] = []
-      private var asks: ((Subscribers.Demand) throws(Failure) -> Void)?
-      private var isAsking = false
-      private var mustAskAgain = false
-      /// Called when values are asked for, and at the end: by senders.
-      var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
+    /// Runs `produce` whenever the subscriber asks for values, immediately if it already has, with the outstanding
+    /// demand.
+    ///
+    /// When a source sends that many values and then waits, none is held or dropped:
+    ///
+    ///     emitter.onRequest { _ in
+    ///       while emitter.demand > .none, let line = readLine() { emitter.send(line) }
+    ///     }
+    ///
+    /// Values requested while `produce` runs are reported when it has returned. An error that it throws ends the
+    /// stream. A second call replaces the first closure.
+    public func onRequest(_ produce: @escaping (Subscribers.Demand) throws(Failure) -> Void) {
+      guard isActive else { return }
+      asks = produce
+      requested()
+    }
 
-      init(_ buffer: BufferStage<Output, Failure>) { self.buffer = buffer }
+    /// Runs `cleanUp` once, when the subscriber cancels or the stream ends; immediately when that has happened.
+    public func onCancel(_ cleanUp: @escaping () -> Void) {
+      if isActive { cleanUps.append(cleanUp) } else { cleanUp() }
+    }
 
-      /// True when a value sent now can still arrive.
-      public var isActive: Bool { buffer != nil }
-
-      /// The outstanding demand of the subscriber: this many values can be sent without being held.
-      public var demand: Subscribers.Demand { buffer?.demand ?? .none }
-
-      /// Delivers `value`, or holds it until it is asked for. When not active, drops and reports it.
-      public func send(_ value: Output) {
-        guard let buffer else { return StreamDiagnostics.dropped(value, "Create", .terminated) }
-        let standing = buffer.demand
-        _ = buffer.receive(value)
-        // Sending subtracts one; the subscriber's answer leaves as many or more.
-        if buffer.demand > .none, standing != .unlimited, buffer.demand >= standing { requested() }
+    fileprivate func requested() {
+      for watcher in watchers { watcher.changed() }
+      guard !isAsking else {
+        mustAskAgain = true
+        return
       }
-
-      /// Ends the stream, after the values held.
-      public func send(completion: Subscribers.Completion<Failure>) {
-        let buffer = self.buffer
-        end()
-        buffer?.receive(completion: completion)
-      }
-
-      /// Runs `produce` whenever the subscriber asks for values, immediately if it already has, with the outstanding
-      /// demand.
-      ///
-      /// When a source sends that many values and then waits, none is held or dropped:
-      ///
-      ///     emitter.onRequest { _ in
-      ///       while emitter.demand > .none, let line = readLine() { emitter.send(line) }
-      ///     }
-      ///
-      /// Values requested while `produce` runs are reported when it has returned. An error that it throws ends the
-      /// stream. A second call replaces the first closure.
-      public func onRequest(_ produce: @escaping (Subscribers.Demand) throws(Failure) -> Void) {
-        guard isActive else { return }
-        asks = produce
-        requested()
-      }
-
-      /// Runs `cleanUp` once, when the subscriber cancels or the stream ends; immediately when that has happened.
-      public func onCancel(_ cleanUp: @escaping () -> Void) {
-        if isActive { cleanUps.append(cleanUp) } else { cleanUp() }
-      }
-
-      fileprivate func requested() {
-        for watcher in watchers { watcher.changed() }
-        guard !isAsking else {
-          mustAskAgain = true
-          return
+      isAsking = true
+      defer { isAsking = false }
+      repeat {
+        mustAskAgain = false
+        guard let asks, demand > .none else { return }
+        do throws(Failure) {
+          try asks(demand)
+        } catch {
+          send(completion: .failure(error))
         }
-        isAsking = true
-        defer { isAsking = false }
-        repeat {
-          mustAskAgain = false
-          guard let asks, demand > .none else { return }
-          do throws(Failure) {
-            try asks(demand)
-          } catch {
-            send(completion: .failure(error))
-          }
-        } while mustAskAgain
-      }
+      } while mustAskAgain
+    }
 
-      fileprivate func end() {
-        buffer = nil
-        asks = nil
-        for cleanUp in cleanUps.take() { cleanUp() }
-        for watcher in watchers { watcher.changed() }
-      }
+    fileprivate func end() {
+      buffer = nil
+      asks = nil
+      for cleanUp in cleanUps.take() { cleanUp() }
+      for watcher in watchers { watcher.changed() }
     }
   }
 }

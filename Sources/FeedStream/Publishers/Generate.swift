@@ -1,35 +1,33 @@
-extension Publishers {
-  /// Delivers computed values, each computed from the state that the one before left, when it is asked for.
-  ///
-  ///     Publishers.Generate(state: 1) { state in
-  ///       defer { state *= 2 }
-  ///       return state < 10 ? state : nil
-  ///     }
-  ///
-  ///     demand      1--2--∞
-  ///     downstream  1--24-8|
-  ///
-  /// Unlike on `sequence(state:next:).publisher`, operators on it are applied as values pass, so that it may be
-  /// endless.
-  ///
-  /// **Demand:** as many as asked for, in the call that asks; one is computed ahead. **Failure:** none.
-  /// **Cancellation:** immediately. **Policy:** computes the values asked for and one more; drops nothing.
-  @frozen public struct Generate<State, Output>: Publisher {
-    public typealias Failure = Never
+/// Delivers computed values, each computed from the state that the one before left, when it is asked for.
+///
+///     Generate(state: 1) { state in
+///       defer { state *= 2 }
+///       return state < 10 ? state : nil
+///     }
+///
+///     demand      1--2--∞
+///     downstream  1--24-8|
+///
+/// Unlike on `sequence(state:next:).publisher`, operators on it are applied as values pass, so that it may be
+/// endless.
+///
+/// **Demand:** as many as asked for, in the call that asks; one is computed ahead. **Failure:** none.
+/// **Cancellation:** immediately. **Policy:** computes the values asked for and one more; drops nothing.
+@frozen public struct Generate<State, Output>: Publisher {
+  public typealias Failure = Never
 
-    public let state: State
-    public let next: (inout State) -> Output?
+  public let state: State
+  public let next: (inout State) -> Output?
 
-    /// - Parameters:
-    ///   - state: the initial state of every subscription.
-    ///   - next: changes the state and returns the next value; `nil` finishes.
-    @inlinable public init(state: State, next: @escaping (inout State) -> Output?) {
-      self.state = state
-      self.next = next
-    }
+  /// - Parameters:
+  ///   - state: the initial state of every subscription.
+  ///   - next: changes the state and returns the next value; `nil` finishes.
+  @inlinable public init(state: State, next: @escaping (inout State) -> Output?) {
+    self.state = state
+    self.next = next
+  }
 
-    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
-      subscriber.attach("Generate", delivering: sequence(state: state, next: next), then: .finished)
-    }
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
+    subscriber.attach("Generate", delivering: sequence(state: state, next: next), then: .finished)
   }
 }

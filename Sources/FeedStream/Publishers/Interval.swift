@@ -1,55 +1,53 @@
-extension Publishers {
-  /// Counts at a regular interval: 0, 1, 2 … from each subscription.
-  ///
-  ///     Interval(every: 3)
-  ///     downstream  ---0--1--2--3…
-  ///
-  /// Cold: every subscription has its own count. There is no burst after a stall: ticks that a busy scheduler missed
-  /// are skipped, and not counted.
-  ///
-  /// **Demand:** each tick takes one of the values asked for. **Policy:** a tick that nobody has asked for is dropped,
-  /// reported, and counted, so that the numbers show a gap. A poll that takes longer than the interval is therefore
-  /// followed by the next regular tick, not by those it missed. **Failure:** none. **Cancellation:** immediately.
-  public struct Interval<Context: Scheduler>: Publisher {
-    public typealias Output = Int
-    public typealias Failure = Never
+/// Counts at a regular interval: 0, 1, 2 … from each subscription.
+///
+///     Interval(every: 3)
+///     downstream  ---0--1--2--3…
+///
+/// Cold: every subscription has its own count. There is no burst after a stall: ticks that a busy scheduler missed
+/// are skipped, and not counted.
+///
+/// **Demand:** each tick takes one of the values asked for. **Policy:** a tick that nobody has asked for is dropped,
+/// reported, and counted, so that the numbers show a gap. A poll that takes longer than the interval is therefore
+/// followed by the next regular tick, not by those it missed. **Failure:** none. **Cancellation:** immediately.
+public struct Interval<Context: Scheduler>: Publisher {
+  public typealias Output = Int
+  public typealias Failure = Never
 
-    public let delay: Context.SchedulerTimeType.Stride
-    public let interval: Context.SchedulerTimeType.Stride
-    public let tolerance: Context.SchedulerTimeType.Stride?
-    public let scheduler: Context
-    public let options: Context.SchedulerOptions?
+  public let delay: Context.SchedulerTimeType.Stride
+  public let interval: Context.SchedulerTimeType.Stride
+  public let tolerance: Context.SchedulerTimeType.Stride?
+  public let scheduler: Context
+  public let options: Context.SchedulerOptions?
 
-    /// - Parameters:
-    ///   - delay: the time from the subscription to the first tick; by default `interval`, and `.zero` for the
-    ///     scheduler's next opportunity.
-    ///   - interval: the time between ticks, on `scheduler`.
-    ///   - tolerance: how late a tick may be; by default the scheduler's minimum.
-    ///   - scheduler: measures the time, and delivers.
-    ///   - options: passed on to `scheduler`.
-    /// - Precondition: `interval` is more than zero.
-    public init(
-      after delay: Context.SchedulerTimeType.Stride? = nil, every interval: Context.SchedulerTimeType.Stride,
-      tolerance: Context.SchedulerTimeType.Stride? = nil, scheduler: Context,
-      options: Context.SchedulerOptions? = nil
-    ) {
-      Ticker<Context>.check(interval, "Interval")
-      self.delay = delay ?? interval
-      self.interval = interval
-      self.tolerance = tolerance
-      self.scheduler = scheduler
-      self.options = options
-    }
+  /// - Parameters:
+  ///   - delay: the time from the subscription to the first tick; by default `interval`, and `.zero` for the
+  ///     scheduler's next opportunity.
+  ///   - interval: the time between ticks, on `scheduler`.
+  ///   - tolerance: how late a tick may be; by default the scheduler's minimum.
+  ///   - scheduler: measures the time, and delivers.
+  ///   - options: passed on to `scheduler`.
+  /// - Precondition: `interval` is more than zero.
+  public init(
+    after delay: Context.SchedulerTimeType.Stride? = nil, every interval: Context.SchedulerTimeType.Stride,
+    tolerance: Context.SchedulerTimeType.Stride? = nil, scheduler: Context,
+    options: Context.SchedulerOptions? = nil
+  ) {
+    Ticker<Context>.check(interval, "Interval")
+    self.delay = delay ?? interval
+    self.interval = interval
+    self.tolerance = tolerance
+    self.scheduler = scheduler
+    self.options = options
+  }
 
-    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
-      let ticks = Ticks(ErasedSubscriber(subscriber), Ticker(interval, tolerance, scheduler, options))
-      subscriber.receive(subscription: ticks)
-      ticks.start(after: delay)
-    }
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+    let ticks = Ticks(ErasedSubscriber(subscriber), Ticker(interval, tolerance, scheduler, options))
+    subscriber.receive(subscription: ticks)
+    ticks.start(after: delay)
   }
 }
 
-extension Publishers.Interval {
+extension Interval {
   /// Counts every `Duration`.
   @_documentation(visibility: internal) @_disfavoredOverload
   public init(

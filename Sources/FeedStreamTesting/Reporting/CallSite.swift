@@ -1,5 +1,9 @@
-import IssueReporting
-import IssueReportingTestSupport
+#if canImport(IssueReporting)
+  import IssueReporting
+  import IssueReportingTestSupport
+#else
+  #error("FeedStreamTesting needs the trait Testing: .package(url: …, traits: [\"Testing\"])")
+#endif
 
 /// A place in a test's source, where a failure is shown.
 public struct CallSite: Sendable, CustomStringConvertible {

@@ -179,6 +179,8 @@ public final class VirtualInternet {
 final class VirtualListener: ListeningSocket {
   let address: SocketAddress
   var onReady: (() -> Void)?
+  /// Without effect: virtual time runs as long as something is due.
+  var keepsLoopAlive = false
   private let backlog: Int
   private var waiting: [VirtualChannel] = []
   private var queueing: [(attempt: VirtualInternet.Attempt, proceed: () -> Void)] = []

@@ -85,7 +85,7 @@ public final class PictureDecoder {
   ) -> AnyPublisher<Picture, PictureError> {
     let request = PictureRequest(
       bytes: bytes, width: side(size?.width), height: side(size?.height), form: form)
-    return Publishers.Create<Picture, PictureError>(size: 1) { [self] emitter in
+    return Create<Picture, PictureError>(size: 1) { [self] emitter in
       var isAsked = false
       let job = PictureJob(request) { result in
         switch result {

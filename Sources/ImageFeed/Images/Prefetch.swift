@@ -49,7 +49,7 @@ extension Sequence {
   ) -> some Publisher<P.Output, Never> where P.Failure == Never {
     precondition(width > 0, "ahead(width: \(width)): nothing could be loaded ahead; use 1 or more")
     let elements = Array(self)
-    return Publishers.Create<P.Output, Never> { emitter in
+    return Create<P.Output, Never> { emitter in
       let loading = LoadingAhead(elements, width: width, load, emitter)
       emitter.onRequest { _ in loading.move() }
       emitter.onCancel { loading.cancel() }
@@ -59,7 +59,7 @@ extension Sequence {
 
 /// Loads ahead for one subscriber.
 private final class LoadingAhead<Element, P: Publisher> where P.Failure == Never {
-  typealias Emitter = Publishers.Create<P.Output, Never>.Emitter
+  typealias Emitter = Create<P.Output, Never>.Emitter
 
   /// A load that has begun and was not delivered.
   private final class Load {

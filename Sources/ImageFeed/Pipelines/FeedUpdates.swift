@@ -13,7 +13,7 @@ extension FeedLoader {
   /// immediate.
   public func updates(every interval: Duration) -> AnyPublisher<FeedResult, Never> {
     Deferred {
-      Publishers.Interval(every: interval, scheduler: scheduler)
+      Interval(every: interval, scheduler: scheduler)
         .map { _ in }
         .prepend(())
         .flatMap(maxPublishers: .max(1)) { load().asResult() }

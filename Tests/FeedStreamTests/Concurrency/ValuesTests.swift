@@ -25,7 +25,7 @@ import Testing
 
   @Test func `leaving the loop early cancels the subscription`() async {
     let cancelled = Journal<String>()
-    let publisher = Publishers.Generate(state: 0) { state -> Int? in
+    let publisher = Generate(state: 0) { state -> Int? in
       state += 1
       return state
     }

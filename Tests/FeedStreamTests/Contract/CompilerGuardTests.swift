@@ -158,8 +158,8 @@ private struct Snippet: CustomTestStringConvertible, Sendable {
       testDescription: "a notification, as a publisher",
       code: """
         import Foundation
-        func notifications(_ name: Notification.Name) -> Publishers.Create<Date, Never> {
-          Publishers.Create { emitter in
+        func notifications(_ name: Notification.Name) -> Create<Date, Never> {
+          Create { emitter in
             let sender = emitter.sender
             let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in
               sender.send(Date())

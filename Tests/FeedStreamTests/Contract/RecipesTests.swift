@@ -116,7 +116,7 @@ import Testing
       let source = loop.hot("-ab--c--d--|")
       let shared = source.share()
       let result =
-        Publishers.Interval(every: .milliseconds(3), scheduler: loop).prepend(0)
+        Interval(every: .milliseconds(3), scheduler: loop).prepend(0)
         .prefix(untilOutputFrom: shared.count())
         .flatMap { _ in shared.prefix(for: .milliseconds(4), scheduler: loop).collect() }
       expectMarbles(

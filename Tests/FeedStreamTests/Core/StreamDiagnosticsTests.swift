@@ -96,7 +96,7 @@ import Testing
 
   @Test func `what is sent to an emitter that is over, and a promise kept twice`() {
     let dropped = drops {
-      let created = Publishers.Create<Probe, Never> { emitter in
+      let created = Create<Probe, Never> { emitter in
         emitter.send(completion: .finished)
         emitter.send(Probe(number: 1))
       }.record()

@@ -11,7 +11,7 @@ import Testing
       scheduler.schedule {
         var received: [Int] = []
         var subscription: AnyCancellable?
-        subscription = Publishers.Interval(every: .milliseconds(1), scheduler: scheduler)
+        subscription = Interval(every: .milliseconds(1), scheduler: scheduler)
           .prefix(3)
           .delay(for: .milliseconds(1), scheduler: scheduler)
           .receive(on: scheduler)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.settled) struct CreateTests {
   @Test func `what is sent before it is asked for is held, and the ending follows it`() {
-    let publisher = Publishers.Create<Int, Never> { emitter in
+    let publisher = Create<Int, Never> { emitter in
       emitter.send(1)
       emitter.send(2)
       emitter.send(completion: .finished)
@@ -15,13 +15,13 @@ import Testing
     recorder.expect("")
     recorder.request(.max(3))
     recorder.expect("(12|)")
-    let empty = Publishers.Create<Int, Never> { $0.send(completion: .finished) }
+    let empty = Create<Int, Never> { $0.send(completion: .finished) }
     empty.record(demand: .none).expect("|")
   }
 
   @Test func `of what does not fit the strategy decides`() {
     func expect(_ marbles: String, _ strategy: Publishers.BufferingStrategy<MarbleFailure>) {
-      let publisher = Publishers.Create<Int, MarbleFailure>(size: 2, whenFull: strategy) { emitter in
+      let publisher = Create<Int, MarbleFailure>(size: 2, whenFull: strategy) { emitter in
         for value in 1...4 { emitter.send(value) }
       }
       let recorder = publisher.record(demand: .none)
@@ -35,7 +35,7 @@ import Testing
 
   @Test func `nothing runs for a subscriber that cancels as it is subscribed`() {
     var runs = 0
-    let publisher = Publishers.Create<Int, Never> { emitter in
+    let publisher = Create<Int, Never> { emitter in
       runs += 1
       emitter.send(1)
     }
@@ -46,8 +46,8 @@ import Testing
 
   @Test func `the clean-up runs once: at the cancellation, at the ending, or immediately when that is past`() {
     var cleaned = 0
-    var emitter: Publishers.Create<Int, Never>.Emitter?
-    let publisher = Publishers.Create<Int, Never> {
+    var emitter: Create<Int, Never>.Emitter?
+    let publisher = Create<Int, Never> {
       emitter = $0
       $0.onCancel { cleaned += 1 }
     }

@@ -7,7 +7,7 @@ import Testing
   @Test func `a generated stream may be endless, and a million values pulled one by one keep the stack flat`() {
     var last = 0
     var count = 0
-    let counting = Publishers.Generate(state: 0) { state -> Int? in
+    let counting = Generate(state: 0) { state -> Int? in
       state += 1
       return state
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.settled) struct IntervalTests {
   @Test func `an interval counts`() {
     withVirtualTime { time in
-      let recorder = Publishers.Interval(every: .milliseconds(3), scheduler: time).record(on: time)
+      let recorder = Interval(every: .milliseconds(3), scheduler: time).record(on: time)
       time.advance(by: .milliseconds(10))
       recorder.expect("---0--1--2")
       recorder.cancel()
@@ -15,7 +15,7 @@ import Testing
 
   @Test func `an interval may start immediately`() {
     withVirtualTime { time in
-      let recorder = Publishers.Interval(after: .zero, every: .milliseconds(3), scheduler: time).record(on: time)
+      let recorder = Interval(after: .zero, every: .milliseconds(3), scheduler: time).record(on: time)
       time.advance(by: .milliseconds(7))
       recorder.expect("0--1--2")
       recorder.cancel()
@@ -24,7 +24,7 @@ import Testing
 
   @Test func `a tick that nobody asked for leaves a gap`() {
     withVirtualTime { time in
-      let recorder = Publishers.Interval(every: .milliseconds(2), scheduler: time).record(on: time, demand: .max(1))
+      let recorder = Interval(every: .milliseconds(2), scheduler: time).record(on: time, demand: .max(1))
       time.advance(by: .milliseconds(7))
       recorder.request(.max(1))
       time.advance(by: .milliseconds(3))
@@ -35,7 +35,7 @@ import Testing
 
   @Test func `a stall is followed by one tick, not by a burst`() {
     withVirtualTime { time in
-      let recorder = Publishers.Interval(every: .milliseconds(2), scheduler: time).record(on: time)
+      let recorder = Interval(every: .milliseconds(2), scheduler: time).record(on: time)
       time.stall(for: .milliseconds(9))
       time.advance(by: .milliseconds(4))
       recorder.expect("---------0-1-2")
@@ -45,7 +45,7 @@ import Testing
 
   @Test func `cancelling within a tick stops the ticks`() {
     withVirtualTime { time in
-      let recorder = Publishers.Interval(every: .milliseconds(1), scheduler: time).record(on: time)
+      let recorder = Interval(every: .milliseconds(1), scheduler: time).record(on: time)
       recorder.onValue = { _ in recorder.cancel() }
       time.advance(by: .milliseconds(5))
       recorder.expect("-0")
@@ -54,14 +54,14 @@ import Testing
 
   @Test func `an interval of nothing traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = Publishers.Interval(every: 0, scheduler: ImmediateScheduler.shared)
+      _ = Interval(every: 0, scheduler: ImmediateScheduler.shared)
     }
     #expect(result?.says("use more than 0") == true)
   }
 
   @Test func `an interval needs a scheduler with time`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = Publishers.Interval(every: 5, scheduler: ImmediateScheduler.shared).sink { _ in }
+      _ = Interval(every: 5, scheduler: ImmediateScheduler.shared).sink { _ in }
     }
     #expect(result?.says("use one that has time") == true)
   }

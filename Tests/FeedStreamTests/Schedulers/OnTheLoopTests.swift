@@ -9,7 +9,7 @@ import Testing
 
   @Test func `an interval ends with its subscription`() {
     var ticks: [Int] = []
-    let interval = Publishers.Interval(after: .zero, every: .milliseconds(1), scheduler: loop).prefix(3)
+    let interval = Interval(after: .zero, every: .milliseconds(1), scheduler: loop).prefix(3)
       .sink { ticks.append($0) }
     loop.run()
     #expect(ticks == [0, 1, 2])
@@ -18,7 +18,7 @@ import Testing
 
   @Test func `the thread's stall is followed by one tick`() {
     var ticks = 0
-    let interval = Publishers.Interval(every: .milliseconds(2), scheduler: loop)
+    let interval = Interval(every: .milliseconds(2), scheduler: loop)
       .prefix(for: .milliseconds(11), scheduler: loop).sink { _ in ticks += 1 }
     let stalled = loop.now.advanced(by: .milliseconds(10))
     loop.schedule { [loop] in while loop.now < stalled {} }

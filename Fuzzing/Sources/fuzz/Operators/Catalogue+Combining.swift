@@ -101,7 +101,7 @@ let timing: [Step] = [
     up.collect(.byTimeOrCount(world.time, milliseconds(&tape), 2)).map { small($0.count) }
   },
   Step("buffer(on:)", .dependsOnDemand) { up, tape, world in
-    up.buffer(on: Publishers.Interval(every: milliseconds(&tape), scheduler: world.time)).map { small($0.count) }
+    up.buffer(on: Interval(every: milliseconds(&tape), scheduler: world.time)).map { small($0.count) }
   },
   Step("debounce", .dependsOnDemand) { up, tape, world in up.debounce(for: milliseconds(&tape), scheduler: world.time)
   },

@@ -145,7 +145,7 @@ func source(_ tape: inout Tape, _ world: World) -> Upstream {
     named("Interval")
     world.traits.insert(.dependsOnDemand)
     return Upstream(
-      Publishers.Interval(every: .milliseconds(2), scheduler: world.time).prefix(4).map { _ in 4 }
+      Interval(every: .milliseconds(2), scheduler: world.time).prefix(4).map { _ in 4 }
         .setFailureType(to: MarbleFailure.self))
   default: return subject(&tape, world)
   }
@@ -173,7 +173,7 @@ private func create(
   world.names.append("Create \(values) \(ending)")
   world.traits.insert(.failsAtOnce)
   return Upstream(
-    Publishers.Create<Int, MarbleFailure> { emitter in
+    Create<Int, MarbleFailure> { emitter in
       world.existing += 1
       emitter.onCancel { world.existing -= 1 }
       for value in values { emitter.send(value) }

@@ -14,7 +14,7 @@ import Testing
     let texts = PassthroughSubject<String, Never>()
     var (searched, ticks): ([String], [Int]) = ([], [])
     let search = texts.debounce(for: .milliseconds(200), scheduler: scheduler).sink { searched.append($0) }
-    let interval = Publishers.Interval(every: .milliseconds(100), scheduler: scheduler).sink { ticks.append($0) }
+    let interval = Interval(every: .milliseconds(100), scheduler: scheduler).sink { ticks.append($0) }
     texts.send("s")
     loop.advanceTime(by: .milliseconds(150))
     texts.send("se")

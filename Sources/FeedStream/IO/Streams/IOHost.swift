@@ -79,6 +79,8 @@ package protocol ListeningSocket: AnyObject {
   var address: SocketAddress { get }
   /// Called when a connection waits, or when one was lost.
   var onReady: (() -> Void)? { get set }
+  /// True while somebody waits for connections.
+  var keepsLoopAlive: Bool { get set }
   /// The connection that waits; `nil` when there is none.
   func accept() -> (any ByteChannel)?
   /// Stops listening. Idempotent.

@@ -6,10 +6,12 @@
 ///       .sink { _ in }
 ///
 /// It listens from now on until it is closed or released; connections that nobody takes wait in the system's backlog.
-/// Lives on its scheduler's thread.
+/// It keeps the loop running while ``connections`` has a subscriber. Lives on its scheduler's thread.
 public final class Listener {
   private let socket: any ListeningSocket
-  fileprivate weak var subscription: ListeningSubscription?
+  fileprivate weak var subscription: ListeningSubscription? {
+    didSet { socket.keepsLoopAlive = subscription != nil }
+  }
   /// True once it is closed.
   public private(set) var isClosed = false
 
@@ -23,6 +25,7 @@ public final class Listener {
   /// - Throws: when the address is not one, is taken, or may not be used.
   public init(at address: SocketAddress, backlog: Int = 511, on scheduler: any LoopScheduler) throws(SystemError) {
     socket = try scheduler.world("Listener").listen(at: address, backlog: backlog)
+    socket.keepsLoopAlive = false
     socket.onReady = { [unowned self] in subscription?.accept() }
   }
 

@@ -9,6 +9,17 @@ extension Publisher {
   @inlinable public func mapError<E: Error>(_ transform: @escaping (Failure) -> E) -> Publishers.MapError<Self, E> {
     Publishers.MapError(upstream: self, transform)
   }
+
+  /// Fails with any error, so that the stream can be combined with streams that fail in other ways.
+  ///
+  ///     folder.entries(on: loop).eraseFailureType().flatMap { File($0.path).bytes(on: loop).lines() }
+  ///
+  ///     upstream    --a--b--#    (a SystemError, to the compiler)
+  ///     eraseFailureType()
+  ///     downstream  --a--b--#    (any error)
+  ///
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
+  @inlinable public func eraseFailureType() -> Publishers.MapError<Self, any Error> { mapError { $0 } }
 }
 
 extension Publishers {

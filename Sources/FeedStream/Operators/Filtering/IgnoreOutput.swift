@@ -9,6 +9,21 @@ extension Publisher {
   @inlinable public func ignoreOutput() -> Publishers.IgnoreOutput<Self> { Publishers.IgnoreOutput(upstream: self) }
 }
 
+extension Publisher where Output == Never {
+  /// Declares an output type for a stream that delivers no value, so that it can be combined with one that does.
+  ///
+  ///     request.write(to: connection).setOutputType(to: Chunk.self).merge(with: answers)
+  ///
+  ///     upstream    --------|    (no value, to the compiler)
+  ///     setOutputType(to: String.self)
+  ///     downstream  --------|    (strings)
+  ///
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
+  @inlinable public func setOutputType<T>(to outputType: T.Type) -> Publishers.Map<Self, T> {
+    map { (_: Never) -> T in }
+  }
+}
+
 extension Publishers {
   /// See ``Publisher/ignoreOutput()``.
   @frozen public struct IgnoreOutput<Upstream: Publisher>: Operator {

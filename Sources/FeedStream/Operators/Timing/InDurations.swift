@@ -43,7 +43,7 @@ extension Publisher {
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
   public func window<S: Scheduler>(
     for interval: Duration, scheduler: S, options: S.SchedulerOptions? = nil
-  ) -> Publishers.Window<Self, Publishers.Interval<S>> {
+  ) -> Publishers.Window<Self, Interval<S>> {
     window(for: S.SchedulerTimeType.Stride(interval), scheduler: scheduler, options: options)
   }
 
@@ -53,7 +53,7 @@ extension Publisher {
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
   public func sample<S: Scheduler>(
     every interval: Duration, scheduler: S, options: S.SchedulerOptions? = nil
-  ) -> Publishers.Sample<Self, Publishers.Interval<S>> {
+  ) -> Publishers.Sample<Self, Interval<S>> {
     sample(every: S.SchedulerTimeType.Stride(interval), scheduler: scheduler, options: options)
   }
 

@@ -38,7 +38,7 @@ extension Publisher {
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
   public func window(
     for interval: Duration, scheduler: some LoopScheduler, options: Never? = nil
-  ) -> Publishers.Window<Self, Publishers.Interval<AnyLoopScheduler>> {
+  ) -> Publishers.Window<Self, Interval<AnyLoopScheduler>> {
     window(for: AnyLoopScheduler.Stride(interval), scheduler: AnyLoopScheduler(scheduler))
   }
 
@@ -48,7 +48,7 @@ extension Publisher {
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
   public func sample(
     every interval: Duration, scheduler: some LoopScheduler, options: Never? = nil
-  ) -> Publishers.Sample<Self, Publishers.Interval<AnyLoopScheduler>> {
+  ) -> Publishers.Sample<Self, Interval<AnyLoopScheduler>> {
     sample(every: AnyLoopScheduler.Stride(interval), scheduler: AnyLoopScheduler(scheduler))
   }
 

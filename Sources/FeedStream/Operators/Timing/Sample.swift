@@ -35,9 +35,9 @@ extension Publisher {
   /// - Precondition: `interval` is more than zero.
   @inlinable public func sample<S: Scheduler>(
     every interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
-  ) -> Publishers.Sample<Self, Publishers.Interval<S>> {
+  ) -> Publishers.Sample<Self, Interval<S>> {
     precondition(interval > .zero, "sample(every: \(interval)): the time never passes; use more than 0")
-    return sample(on: Publishers.Interval(every: interval, scheduler: scheduler, options: options))
+    return sample(on: Interval(every: interval, scheduler: scheduler, options: options))
   }
 }
 

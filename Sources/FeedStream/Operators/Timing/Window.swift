@@ -39,9 +39,9 @@ extension Publisher {
   /// - Precondition: `interval` is more than zero.
   @inlinable public func window<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
-  ) -> Publishers.Window<Self, Publishers.Interval<S>> {
+  ) -> Publishers.Window<Self, Interval<S>> {
     precondition(interval > .zero, "window(for: \(interval)): the time never passes; use more than 0")
-    return window(on: Publishers.Interval(every: interval, scheduler: scheduler, options: options))
+    return window(on: Interval(every: interval, scheduler: scheduler, options: options))
   }
 
   /// Divides the stream into windows of `count` values. A window begins with its first value.

@@ -72,7 +72,7 @@ struct DrawnRow: Sendable, CustomTestStringConvertible {
     testDescription = (title.isEmpty ? file : title) + (lane == "downstream" ? "" : ", \(lane)")
     (self.file, self.title, self.lane, self.isWide) = (file, title, lane, isWide)
     self.build = { sources in
-      build(sources).map { "\($0)".filter { $0 != " " && $0 != "\"" } }.mapError { $0 as any Error }
+      build(sources).map { "\($0)".filter { $0 != " " && $0 != "\"" } }.eraseFailureType()
         .eraseToAnyPublisher()
     }
   }

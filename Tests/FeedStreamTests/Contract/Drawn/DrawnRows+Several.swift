@@ -60,6 +60,7 @@ extension DrawnRow {
       sources.up.catch { _ in sources.inner("fallback") }
     },
     DrawnRow("Errors/MapError", "mapError(MyError.init)") { $0.up.mapError { $0 as any Error } },
+    DrawnRow("Errors/MapError", "eraseFailureType()") { $0.up.eraseFailureType() },
     DrawnRow("Errors/Retry", "retry(1)") { $0.attempts().retry(1) },
     DrawnRow("Errors/RetryByPolicy", "retry(.constant(.seconds(4)), scheduler: loop)") {
       $0.attempts().retry(.constant(.milliseconds(4)), scheduler: $0.time)
@@ -153,22 +154,22 @@ extension DrawnRow {
     DrawnRow("Backpressure/OnBackpressure", "onBackpressureError { TooFast($0) }") {
       $0.up.onBackpressureError { _ in MarbleFailure() }
     },
-    DrawnRow("../Publishers/Create", "") { sources in
+    DrawnRow("../Create", "") { sources in
       let sent = sources("sent")
-      return Publishers.Create<String, MarbleFailure>(size: 16, whenFull: .dropOldest) { emitter in
+      return Create<String, MarbleFailure>(size: 16, whenFull: .dropOldest) { emitter in
         let feeding = sent.sink(
           receiveCompletion: { emitter.send(completion: $0) }, receiveValue: { emitter.send($0) })
         emitter.onCancel { feeding.cancel() }
       }
     },
-    DrawnRow("../Publishers/Generate", "") { _ in
-      Publishers.Generate(state: 1) { state in
+    DrawnRow("../Generate", "") { _ in
+      Generate(state: 1) { state in
         defer { state *= 2 }
         return state < 10 ? state : nil
       }
     },
-    DrawnRow("../Publishers/Interval", "Interval(every: 3)") {
-      Publishers.Interval(every: .milliseconds(3), scheduler: $0.time).prefix(4)
+    DrawnRow("../Interval", "Interval(every: 3)") {
+      Interval(every: .milliseconds(3), scheduler: $0.time).prefix(4)
     },
   ]
 

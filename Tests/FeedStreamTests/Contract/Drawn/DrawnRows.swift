@@ -18,6 +18,9 @@ extension DrawnRow {
     DrawnRow("Filtering/First", "first()") { $0.up.first() },
     DrawnRow("Filtering/First", "first(where: isEven)") { $0.numbers.first { $0 % 2 == 0 } },
     DrawnRow("Filtering/IgnoreOutput", "ignoreOutput()") { $0.up.ignoreOutput() },
+    DrawnRow("Filtering/IgnoreOutput", "setOutputType(to: String.self)") {
+      $0.up.ignoreOutput().setOutputType(to: String.self)
+    },
     DrawnRow("Filtering/Last", "last()") { $0.up.last() },
     DrawnRow("Filtering/Last", "last { $0 < 3 }") { $0.numbers.last { $0 < 3 } },
     DrawnRow("Filtering/Prefix", "prefix(2)") { $0.up.prefix(2) },

@@ -94,7 +94,7 @@ import Testing
       switch publisher {
       case "Just": Just(1).checkpoint("here").subscribe(none)
       case "Future": Future { $0(.success(1)) }.checkpoint("here").subscribe(none)
-      default: Publishers.Interval(every: 1, scheduler: VirtualTimeScheduler()).checkpoint("here").subscribe(none)
+      default: Interval(every: 1, scheduler: VirtualTimeScheduler()).checkpoint("here").subscribe(none)
       }
     }
   }

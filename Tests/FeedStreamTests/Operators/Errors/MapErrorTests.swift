@@ -13,4 +13,16 @@ import Testing
       recorder.expect("a#", failure: .made(from: MarbleFailure()))
     }
   }
+
+  @Test func `streams that fail in different ways are combined when their failures' types are erased`() {
+    withVirtualTime { time in
+      let outer = time.cold("a-|").eraseFailureType()
+      let recorder = outer.flatMap { _ in
+        time.cold("b#").mapError(Other.made).eraseFailureType()
+      }
+      .mapError { $0 as? Other ?? .made(from: MarbleFailure()) }.record(on: time)
+      time.run()
+      recorder.expect("-b#", failure: .made(from: MarbleFailure()))
+    }
+  }
 }

@@ -15,7 +15,7 @@ import Testing
   @Test(arguments: [false, true])
   func `the publisher that opens a drop is cancelled with the stream, though it goes on`(ends: Bool) {
     withVirtualTime { time in
-      let ticks = Publishers.Interval(every: .milliseconds(1), scheduler: time)
+      let ticks = Interval(every: .milliseconds(1), scheduler: time)
       let upstream = PassthroughSubject<Int, Never>()
       let recorder = upstream.drop(untilOutputFrom: ticks).record(on: time)
       time.advance(by: .milliseconds(3))

@@ -11,4 +11,13 @@ import Testing
       recorder.expect("--#")
     }
   }
+
+  @Test func `what delivers no value is merged with what does`() {
+    withVirtualTime { time in
+      let recorder = time.cold("ab---|").ignoreOutput().setOutputType(to: String.self)
+        .merge(with: time.cold("x-y|")).record(on: time)
+      time.run()
+      recorder.expect("x-y--|")
+    }
+  }
 }

@@ -148,11 +148,11 @@ struct TimedForms: Sendable, CustomTestStringConvertible {
       $0.prefix(1).repeat(3, after: duration, scheduler: $1)
     },
     TimedForms("Interval") {
-      $0.merge(with: ticks(Publishers.Interval(after: stride, every: stride, tolerance: stride, scheduler: $1)))
+      $0.merge(with: ticks(Interval(after: stride, every: stride, tolerance: stride, scheduler: $1)))
     } durations: {
-      $0.merge(with: ticks(Publishers.Interval(after: duration, every: duration, tolerance: duration, scheduler: $1)))
+      $0.merge(with: ticks(Interval(after: duration, every: duration, tolerance: duration, scheduler: $1)))
     } any: {
-      $0.merge(with: ticks(Publishers.Interval(after: duration, every: duration, tolerance: duration, scheduler: $1)))
+      $0.merge(with: ticks(Interval(after: duration, every: duration, tolerance: duration, scheduler: $1)))
     },
     TimedForms("timer") {
       $0.merge(with: ticks($1.timer(every: stride, tolerance: stride).autoconnect()))
