@@ -154,7 +154,7 @@ extension DrawnRow {
     DrawnRow("Backpressure/OnBackpressure", "onBackpressureError { TooFast($0) }") {
       $0.up.onBackpressureError { _ in MarbleFailure() }
     },
-    DrawnRow("../Create", "") { sources in
+    DrawnRow("../Publishers/Create", "") { sources in
       let sent = sources("sent")
       return Create<String, MarbleFailure>(size: 16, whenFull: .dropOldest) { emitter in
         let feeding = sent.sink(
@@ -162,13 +162,13 @@ extension DrawnRow {
         emitter.onCancel { feeding.cancel() }
       }
     },
-    DrawnRow("../Generate", "") { _ in
+    DrawnRow("../Publishers/Generate", "") { _ in
       Generate(state: 1) { state in
         defer { state *= 2 }
         return state < 10 ? state : nil
       }
     },
-    DrawnRow("../Interval", "Interval(every: 3)") {
+    DrawnRow("../Publishers/Interval", "Interval(every: 3)") {
       Interval(every: .milliseconds(3), scheduler: $0.time).prefix(4)
     },
   ]

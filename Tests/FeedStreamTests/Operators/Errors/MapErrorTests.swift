@@ -22,7 +22,7 @@ import Testing
       }
       .mapError { $0 as? Other ?? .made(from: MarbleFailure()) }.record(on: time)
       time.run()
-      recorder.expect("-b#", failure: .made(from: MarbleFailure()))
+      recorder.expect("b#", failure: .made(from: MarbleFailure()))
     }
   }
 }
