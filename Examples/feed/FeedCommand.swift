@@ -46,9 +46,14 @@ extension FeedCommand {
     }
   }
 
-  /// `feed <url>` means `feed load <url>`.
+  /// `feed <url>` means `feed load <url>`, also with options before it. What may be an address without its scheme gets
+  /// the advice of `load`.
   static func completed(_ arguments: [String]) -> [String] {
-    arguments.first?.contains("://") == true ? ["load"] + arguments : arguments
+    guard let first = arguments.first else { return arguments }
+    let isLoad =
+      first.hasPrefix("-")
+      ? arguments.contains { $0.contains("://") } : first.contains { $0 == ":" || $0 == "." || $0 == "/" }
+    return isLoad ? ["load"] + arguments : arguments
   }
 
   /// Like `exit(withError:)`, but escapes quoted arguments and hides passwords.

@@ -49,6 +49,23 @@ import Testing
     #expect(message("load", address).contains("An http or https address is needed"))
   }
 
+  @Test func `an address alone is loaded, with options before it or behind it`() {
+    for arguments in [["https://e.com/a"], ["--format", "json", "https://e.com/a"], ["e.com"], ["localhost:80/a"]] {
+      #expect(FeedCommand.completed(arguments) == ["load"] + arguments)
+    }
+    for arguments in [[], ["--version"], ["help", "load"], ["load", "https://e.com/a"]] {
+      #expect(FeedCommand.completed(arguments) == arguments)
+    }
+  }
+
+  @Test(arguments: [
+    ("feed://example.com/a", "http://example.com/a"), ("feed:https://example.com/a", "https://example.com/a"),
+    ("FEED:http://example.com/a", "http://example.com/a"),
+  ])
+  func `an address of a feed's own scheme is the one that it stands for`(text: String, address: String) throws {
+    #expect(try FeedAddress.parse(text).absoluteString == address)
+  }
+
   @Test func `an address without its scheme is completed in the advice`() {
     #expect(message("load", "localhost:8000/feed.json").contains("Did you mean http://localhost:8000/feed.json?"))
   }

@@ -16,6 +16,10 @@ import Testing
     ("<base href='http://cdn/x/'><link rel=alternate type=application/feed+json href=y>", ["http://cdn/x/y"]),
     ("<link rel=alternate type=application/json href=/feed.json>", ["https://example.com/feed.json"]),
     ("<link rel=alternate type=application/json href=/wp-json/1>", []),
+    ("<link rel='feed' href=/all title=All>", ["https://example.com/all"]),
+    ("<link rel=alternate type=text/xml href=/index.rdf>", ["https://example.com/index.rdf"]),
+    ("<link rel=alternate type=application/xml href=/osd.xml>", []),
+    ("<link rel='alternate\thome' type=' application/x.atom+xml ' href=/1>", ["https://example.com/1"]),
     ("<link rel=stylesheet type=application/rss+xml href=c>", []), ("<link rel=alternate type=text/html href=c>", []),
     ("<link rel=alternate type=application/rss+xml href='javascript:x'>", []),
     ("<!-- <link rel=alternate type=application/rss+xml href=c> -->", []),
@@ -28,7 +32,8 @@ import Testing
 
   @Test(arguments: [
     ("<!DOCTYPE HTML>", true), ("\u{FEFF}\n<!-- a --><html lang=en>", true), ("<?xml version='1.0'?><html>", true),
-    ("<body>", true), ("<rss>", false), ("<?xml version='1.0'?><!DOCTYPE rss><rss><html/>", false), ("<htmlx", true),
+    ("<body>", true), ("<meta charset=utf-8><title>x", true),
+    ("<rss>", false), ("<?xml version='1.0'?><!DOCTYPE rss><rss><html/>", false), ("<htmlx", true),
     (#"{"a": "<html>"}"#, false), ("", false), ("words <html>", false),
   ])
   func `a page is known by its first element`(text: String, isPage: Bool) {

@@ -212,6 +212,15 @@ import Testing
     try expectBoth("Warning: 1 < 2 & so on in x.php\n" + feed(both))
   }
 
+  @Test(arguments: [
+    "<?a b> c ?>", "<?a b>", "<?a\n?>", "<?a>?>", "<?a?b?>", "<?a \(String(repeating: "b", count: 2000))?>",
+  ])
+  func `a processing instruction ends at its end, however its bytes are cut`(instruction: String) throws {
+    let filler = "<!-- \(String(repeating: "x", count: 1100)) -->"
+    let document = try expectBoth(feed(filler + item(1, title: "It\(instruction)em 1") + item(2)))
+    #expect(document.title?.value == "T")
+  }
+
   @Test func `an encoding nobody knows`() throws {
     try expectBoth(feed(both, before: "<?xml version=\"1.0\" encoding=\"utf8mb4-klingon\"?>"))
   }

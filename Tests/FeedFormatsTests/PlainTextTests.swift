@@ -15,11 +15,11 @@ import Testing
     ("&amp;amp;amp;amp;lt;b>", "& lt;b>"),
     ("<img src=x onerror=alert(1)>a<img src=\"x", "a< img src=\"x"),
     ("<<b>b>x", "x"),
-    ("a\u{1B}[31mred\u{7}\u{9B}x\u{0}y &#27;[0m &#x9B;", "a[31mredxy \u{FFFD}[0m ›"),
+    ("a\u{1B}[31mred\u{7}\u{9B}x\u{0}y &#27;[0m &#x9B;", "a[31mred›xy \u{FFFD}[0m ›"),
     ("tab\tline\nend\r\n", "tab line end"),
     ("<a href='>'>x</a> <p", "x < p"),
     ("<?php echo 1 ?>x<!DOCTYPE html>y<![CDATA[z]]>", "xy"),
-    ("</p", "< /p"),
+    ("</p", "< /p"), ("don\u{92}t \u{8D} &#146; &#x85;", "don’t ’ …"),
   ]
 
   @Test(arguments: texts) func `HTML as one line of text`(html: String, expected: String) {

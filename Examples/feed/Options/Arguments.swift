@@ -56,7 +56,13 @@ struct WatchInterval: Equatable, CustomStringConvertible {
 
 /// The address of a feed: absolute, http or https.
 enum FeedAddress {
+  /// Takes `feed:https://…` and `feed://…` too, which pages have in their links.
   static func parse(_ text: String) throws -> URL {
+    var text = text
+    if text.lowercased().hasPrefix("feed:") {
+      text.removeFirst(5)
+      if text.hasPrefix("//") { text = "http:" + text }
+    }
     guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else {
       throw ValidationError(advice(on: text))
     }

@@ -88,6 +88,7 @@ enum EncodingChoice {
       ("CP949", "euc-kr euckr ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 korean windows-949 uhc cseuckr"),
       ("KOI8-R", "koi8 koi cskoi8r"), ("KOI8-U", "koi8-ru"),
       ("MACINTOSH", "macroman mac x-mac-roman mac-roman csmacintosh"), ("MAC-UK", "x-mac-cyrillic x-mac-ukrainian"),
+      ("MAC-CENTRALEUROPE", "x-mac-ce mac-centraleurope maccentraleurope maclatin2"), ("CP861", "cp-is cp_is csibm861"),
     ]
     return Dictionary(
       uniqueKeysWithValues: names.flatMap { name, labels in labels.split(separator: " ").map { (String($0), name) } })

@@ -5,7 +5,8 @@ public struct FeedLimits: Hashable, Sendable {
   /// The most bytes before the beginning of a feed, which are dropped: 64 KiB.
   /// ``FeedFormatError/notAFeed``.
   public var recognitionBytes = 64 << 10
-  /// The deepest nesting of XML elements, or of JSON arrays and objects: 256. ``FeedFormatError/tooDeep(limit:)``.
+  /// The deepest nesting of XML elements: 256. ``FeedFormatError/tooDeep(limit:)``. JSON may be nested 512 deep, which is
+  /// the decoder's limit: ``FeedFormatError/notJSON(_:)``.
   public var depth = 256
   /// The most bytes of a tag, its attributes included: 64 KiB. ``FeedFormatError/tagTooLong(limit:)``.
   public var tagBytes = 64 << 10

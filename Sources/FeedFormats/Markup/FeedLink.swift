@@ -12,7 +12,8 @@ public struct FeedLink: Hashable, Sendable {
     self.type = type
   }
 
-  /// The feeds that a page names with `<link rel="alternate">` in its first megabyte, in its order, each once.
+  /// The feeds that a page names with `<link rel="alternate">`, or `rel="feed"`, in its first megabyte, in its order, each
+  /// once.
   ///
   /// - Parameter address: the page's final address, the base of relative ones unless there is a `<base>`.
   public static func links(inPage html: [UInt8], address: String?) -> [FeedLink] {
@@ -36,7 +37,7 @@ extension FeedLink {
         if head.starts(with: "<!--", at: start) {
           guard let end = head.part(start, head.count).firstRange(of: "-->") else { return false }
           index = start + end + 3
-        } else if ["html", "head", "body", "!doctype html"].contains(where: {
+        } else if ["html", "head", "body", "meta", "title", "!doctype html"].contains(where: {
           head.startsIgnoringCase(with: $0, at: index)
         }) {
           return true
@@ -81,19 +82,23 @@ private struct PageLinks {
   }
 
   private mutating func take() {
-    guard let relation = tag.value("rel")?.lowercased().split(separator: " "), relation.contains("alternate"),
-      let type = tag.value("type")?.lowercased().split(separator: ";").first.map(String.init),
-      let address = address("href"), Self.isFeed(type, address), !links.contains(where: { $0.address == address })
+    let relations = tag.value("rel")?.lowercased().split(whereSeparator: \.isWhitespace) ?? []
+    let type = tag.value("type")?.lowercased().split(separator: ";").first.map { $0.filter { !$0.isWhitespace } } ?? ""
+    guard let address = address("href"), !links.contains(where: { $0.address == address }),
+      relations.contains("feed") || relations.contains("alternate") && Self.isFeed(type, address)
     else { return }
     let title = tag.value("title").map(plainLine)
     links.append(FeedLink(address: address, title: title?.isEmpty == true ? nil : title, type: type))
   }
 
-  /// `application/json` is also the type of other things than feeds.
+  /// `application/json` and `text/xml` are also the types of other things than feeds.
   private static func isFeed(_ type: String, _ address: String) -> Bool {
-    switch type {
+    func mentions(_ words: [String]) -> Bool { words.contains(where: address.lowercased().contains) }
+    return switch type {
     case "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json": true
-    case "application/json": address.lowercased().contains("feed")
+    case "application/x-rss+xml", "application/x.atom+xml", "application/x-atom+xml", "text/rss+xml": true
+    case "application/json": mentions(["feed"])
+    case "text/xml", "application/xml": mentions(["feed", "rss", "atom", "rdf"])
     default: false
     }
   }

@@ -138,10 +138,15 @@ private func line(_ text: Bytes) -> String {
   while index < text.count {
     let byte = text[index]
     index += 1
-    // U+00A0 is a space, U+0080 to U+009F are control characters.
+    // U+00A0 is a space; U+0080 to U+009F are control characters, which were those of windows-1252.
     if byte == 0xC2, index < text.count, text[index] <= 0xA0 {
+      let scalar = Windows1252.scalar(text[index])
       isSpaced = isSpaced || text[index] == 0xA0
       index += 1
+      guard scalar.value > 0xFF else { continue }
+      if isSpaced, !result.isEmpty { result.append(UInt8(ascii: " ")) }
+      isSpaced = false
+      result.append(scalar)
       continue
     }
     if byte.isSpace {

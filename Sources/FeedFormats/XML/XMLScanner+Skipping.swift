@@ -9,17 +9,30 @@ extension XMLScanner {
     return rest.count > 2 ? bytes.count - 2 : nil
   }
 
+  /// How far behind the first `>` of a processing instruction its real end is looked for.
+  private static var instructionBytes: Int { 1024 }
+
   /// A processing instruction: to `?>`, or to the first `>` when there is no `?>` before the next tag.
-  mutating func skipInstruction(_ bytes: Bytes, from start: Int) throws(FeedFormatError) -> Int? {
+  mutating func skipInstruction(_ bytes: Bytes, from start: Int, isLast: Bool) -> Int? {
     guard let first = bytes.firstIndex(of: UInt8(ascii: ">"), from: start, to: bytes.count) else {
-      // Skipped bytes need not be kept.
-      return bytes.count
+      if isLast { return bytes.count }
+      // Skipped bytes need not be kept, except the first half of an end.
+      let kept = bytes[bytes.count - 1] == UInt8(ascii: "?") ? 1 : 0
+      return bytes.count - kept > start ? bytes.count - kept : nil
+    }
+    if first > start, bytes[first - 1] == UInt8(ascii: "?") {
+      state = .text
+      return first + 1
+    }
+    let last = min(bytes.count, first + Self.instructionBytes)
+    let tag = bytes.firstIndex(of: UInt8(ascii: "<"), from: first, to: last)
+    let end = bytes.part(first, tag ?? last).firstRange(of: "?>")
+    // What comes later must not depend on how the bytes are cut.
+    guard isLast || end != nil || tag != nil || last == first + Self.instructionBytes else {
+      return first > start + 1 ? first - 1 : nil
     }
     state = .text
-    if first > start, bytes[first - 1] == UInt8(ascii: "?") { return first + 1 }
-    let tag = bytes.firstIndex(of: UInt8(ascii: "<"), from: first, to: bytes.count) ?? bytes.count
-    if let end = bytes.part(first, tag).firstRange(of: "?>") { return first + end + 2 }
-    return first + 1
+    return end.map { first + $0 + 2 } ?? first + 1
   }
 
   mutating func skipDoctype<Sink: XMLSink>(

@@ -68,7 +68,7 @@ struct XMLScanner {
           next = try text(bytes, from: index, isLast: isLast, into: &sink)
         }
       case .comment: next = skipComment(bytes, from: index, isLast: isLast)
-      case .instruction: next = try skipInstruction(bytes, from: index)
+      case .instruction: next = skipInstruction(bytes, from: index, isLast: isLast)
       case .cdata: next = try cdata(bytes, from: index, isLast: isLast, into: &sink)
       case .doctype: next = try skipDoctype(bytes, from: index, into: &sink)
       }
