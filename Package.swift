@@ -193,8 +193,8 @@ let package = Package(
     .testTarget(
       name: "ImageFeedTests",
       dependencies: [
-        "TestSupport", "HTTPTestSupport",
-        "FeedFormats", "FeedHTTP", "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "PlainText",
+        "TestSupport", "HTTPTestSupport", "RedisTestSupport",
+        "FeedFleet", "FeedFormats", "FeedHTTP", "FeedRedis", "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "PlainText",
         "Samples",
         "feed",
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),

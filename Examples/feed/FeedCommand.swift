@@ -60,12 +60,25 @@ extension FeedCommand {
   private static func end(with error: any Error) -> Never {
     let status = exitCode(for: error)
     let message = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false).map {
-      String($0).replacing(/(:\/\/[^\/@\s:]*):[^\/@\s]*@/) { "\($0.1):…@" }.printable
+      Self.hidingPasswords(in: String($0)).printable
     }
     .joined(separator: "\n")
     let handle = status.isSuccess ? FileHandle.standardOutput : FileHandle.standardError
     // A reader who has gone needs no message.
     if !message.isEmpty { try? handle.write(contentsOf: Data((message + "\n").utf8)) }
     Foundation.exit(status.rawValue)
+  }
+
+  /// Leaves out what may be a password. In a store's address that is all before the last `@`: a password may have a slash that
+  /// was not escaped, and stand alone.
+  private static func hidingPasswords(in line: String) -> String {
+    line.replacing(Self.storeLogin.ignoresCase()) { "\($0.1)…@" }
+      .replacing(/([?&]password=)[^\s&']*/.ignoresCase()) { "\($0.1)…" }
+      .replacing(/(:\/\/[^\/@\s:\[]*):(?!PASSWORD@)[^\/@\s]*@/) { "\($0.1):…@" }
+  }
+
+  /// Not those in brackets or in capitals, which show how an address is written.
+  private static var storeLogin: Regex<(Substring, Substring)> {
+    /((?:rediss?|unix|redis\+\w+|redis-socket):\/\/)(?!\[|:PASSWORD@|USER:PASSWORD@)[^']*@/
   }
 }

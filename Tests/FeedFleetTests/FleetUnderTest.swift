@@ -8,7 +8,7 @@ import Testing
 
 /// An engine that the specification is run on.
 enum Engine: String, CaseIterable, CustomTestStringConvertible {
-  case memory, redis
+  case memory, redis, sqlite
   var testDescription: String { rawValue }
 }
 
@@ -17,21 +17,38 @@ final class FleetUnderTest {
   let loop = EventLoop()
   let queue: any WorkQueue
   let log: any UpdateLog
-  let redis: RedisFleet?
-  let memory: MemoryFleet?
+  let library: any FeedLibrary
   let server: RedisServer?
+  private let trimming: (Int) throws -> Void
+  private let closing: () -> Void
 
   init(_ engine: Engine) throws {
     switch engine {
     case .memory:
       let memory = MemoryFleet(on: loop) { Date() }
-      (queue, log, self.memory, redis, server) = (memory, memory, memory, nil, nil)
+      (queue, log, library, server) = (memory, memory, memory, nil)
+      (trimming, closing) = ({ memory.trim(to: $0) }, {})
     case .redis:
       let server = try RedisServer()
       let redis = RedisFleet(RedisClient(server.address, on: loop), creates: true)
-      (queue, log, self.redis, self.server, memory) = (redis, redis, redis, server, nil)
+      (queue, log, library, self.server) = (redis, redis, redis, server)
+      trimming = { try server.cli("XTRIM", "fs{0}:updates", "MAXLEN", "\($0)") }
+      closing = { redis.client.close() }
+    case .sqlite:
+      let folder = FileManager.default.temporaryDirectory.appending(path: "fleet-\(UUID().uuidString)")
+      let file = SQLiteFleet(
+        path: folder.appending(path: "fleet.db").path, on: loop, creates: true, pause: .milliseconds(10))
+      (queue, log, library, server) = (file, file, file, nil)
+      trimming = { [loop] in try Self.wait(file.trim(to: $0), on: loop) }
+      closing = {
+        file.close()
+        try? FileManager.default.removeItem(at: folder)
+      }
     }
   }
+
+  /// Forgets the oldest updates but so many.
+  func trim(to count: Int) throws { try trimming(count) }
 
   /// The first value of a publisher, or its failure.
   func wait<Value>(_ publisher: AnyPublisher<Value, FleetError>) throws -> Value {
@@ -62,12 +79,9 @@ final class FleetUnderTest {
     try wait(queue.claim(WorkClaim(worker: worker, count: count, lease: lease))).leases
   }
 
-  func feed(_ address: URL) throws -> FleetFeed? {
-    if let memory { return memory.feed(address) }
-    return try wait(redis!.feeds([address], withImages: true))[0]
-  }
+  func feed(_ address: URL) throws -> FleetFeed? { try wait(library.feeds([address], withImages: true))[0] }
 
-  func end() { redis?.client.close() }
+  func end() { closing() }
   deinit { end() }
 }
 

@@ -194,10 +194,54 @@ import Testing
       // Ahead of the log: it went back.
       #expect(try fleet.wait(fleet.log.holds(UpdateCursor("99999999999999-0"))) == false)
       // Trimmed.
-      fleet.memory?.trim(to: 1)
-      try fleet.server?.cli("XTRIM", "fs{0}:updates", "MAXLEN", "1")
+      try fleet.trim(to: 1)
       #expect(try fleet.wait(fleet.log.holds(cursors[0])) == false)
       #expect(try fleet.wait(fleet.log.holds(cursors[2])))
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `the latest updates come in their order`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      #expect(try fleet.wait(fleet.log.latest(5)) == [])
+      let cursors = try (1...3).map { number in
+        try fleet.wait(fleet.log.append(FeedUpdate(address: a, version: FeedVersion(microseconds: Int64(number)))))
+      }
+      #expect(try fleet.wait(fleet.log.latest(2)).map(\.cursor) == Array(cursors.suffix(2)))
+      #expect(Set(cursors).count == 3)
+    }
+  }
+
+  // MARK: The library
+
+  @Test(arguments: Engine.allCases) func `a library has what is saved, in the order asked for`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a, other]) { fleet in
+      for lease in try fleet.claim() where lease.address == a {
+        _ = try fleet.wait(fleet.queue.complete(lease.completion("one", at: 5)))
+      }
+      let feeds = try fleet.wait(fleet.library.feeds([other, a, b, a], withImages: true))
+      #expect(feeds.map { $0?.images?.first?.description } == [nil, "one", nil, "one"])
+      let heads = try fleet.wait(fleet.library.feeds([a], withImages: false))
+      #expect(heads[0]?.version == FeedVersion(microseconds: 5_000_000))
+      #expect(heads[0]?.record.health.outcome == "one")
+      #expect(try fleet.wait(fleet.library.feeds([], withImages: true)).isEmpty)
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a library lists every feed once, also one that moved`(_ engine: Engine) throws {
+    let many = (0..<1500).map { URL(feed: $0, host: "h\($0 % 300).example") }
+    try withFleet(engine) { fleet in
+      func all() throws -> [URL] {
+        try fleet.wait(fleet.library.addresses().reduce([]) { $0 + $1 }.eraseToAnyPublisher())
+      }
+      #expect(try fleet.wait(fleet.queue.add(many.map { NewFeed($0) })) == 1500)
+      let listed = try all()
+      #expect(listed.count == 1500 && Set(listed) == Set(many))
+      fleet.pass(.milliseconds(5))
+      let lease = try #require(try fleet.claim(1).first)
+      _ = try fleet.wait(fleet.queue.complete(lease.completion("one", host: "new.example")))
+      #expect(try fleet.wait(fleet.queue.remove(many[7])))
+      let rest = try all()
+      #expect(rest.count == 1499 && Set(rest) == Set(many).subtracting([many[7]]))
     }
   }
 }

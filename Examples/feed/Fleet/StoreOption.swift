@@ -16,7 +16,12 @@ struct StoreArgument {
           + "watch polls what is in it.")
     }
     do throws(RedisAddressError) {
-      address = try RedisAddress(parsing: text)
+      var address = try RedisAddress(parsing: text)
+      // Others see arguments in the list of processes, and not the environment.
+      if address.password == nil, let password = ProcessInfo.processInfo.environment["FEED_STORE_PASSWORD"] {
+        address.password = password.isEmpty ? nil : password
+      }
+      self.address = address
     } catch {
       throw ValidationError("\(error)")
     }
@@ -45,6 +50,17 @@ extension Session {
     // Not with the other helpers: a worker says good-bye.
     atEnd { client.close() }
     return RedisFleet(client, creates: creates)
+  }
+
+  /// Ends the session with a sentence when a store cannot be used at all: only one that is away is waited for.
+  func endIfUnusable(_ fleet: RedisFleet) {
+    keep(
+      fleet.open().sink { [unowned self] completion in
+        guard case .failure(let error) = completion, !error.isTemporary else { return }
+        fail("\(error)")
+        leave()
+      } receiveValue: { _ in
+      })
   }
 
   /// Prints what a fleet says, once.

@@ -73,20 +73,16 @@ struct WorkCommand: ParsableCommand {
     session.run(worker) { [format, verbose = fleet.verbose] report in
       Self.text(of: report, format, all: verbose)
     } ended: { _ in
+      // A store that is away hears of it in ten minutes.
+      let leaving = store.leave(worker.name).map { _ in }.replaceError(with: ())
+        .timeout(.seconds(1), scheduler: session.loop)
       session.keep(
-        store.leave(worker.name).sink { _ in
+        leaving.sink { _ in
           session.leave()
         } receiveValue: { _ in
         })
     }
-    // A store that cannot be used at all is an error, and not waited for.
-    session.keep(
-      store.open().sink { completion in
-        guard case .failure(let error) = completion, !error.isTemporary else { return }
-        session.fail("\(error)")
-        session.leave()
-      } receiveValue: { _ in
-      })
+    session.endIfUnusable(store)
     try session.finish {}
   }
 

@@ -34,7 +34,8 @@ final class Gateway {
       gallery.announce(
         "items", about: feed.address.shown, updated: feed.version?.microseconds, id: self.cursor)
     case .away(let error):
-      console.warn("\(error)")
+      // What cannot pass ends the command, with that sentence.
+      if error.isTemporary || !isFirst { console.warn("\(error)") }
       gallery.put(.saved(heard, reason: "\(error)".printable(limit: 300)))
       gallery.announce("health", id: cursor)
     case .back:

@@ -103,9 +103,10 @@ struct ServeCommand: ParsableCommand {
       if !feeds.isEmpty { session.keep(follow(feeds, gallery, client, cache, store, on: session)) }
       if let place = self.store {
         let gateway = Gateway(gallery, place.address, session.console)
-        let follower = FleetFollower(
-          addresses.isEmpty ? nil : addresses, in: session.fleet(at: place), on: session.loop)
+        let fleet = session.fleet(at: place)
+        let follower = FleetFollower(addresses.isEmpty ? nil : addresses, in: fleet, on: session.loop)
         session.keep(follower.sink { gateway.take($0) })
+        session.endIfUnusable(fleet)
       }
       session.print(Array("\(site.place(port: server.address?.port ?? port))\n".utf8))
     } catch {

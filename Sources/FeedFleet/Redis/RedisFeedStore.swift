@@ -13,7 +13,8 @@ public final class RedisFeedStore: FeedStore {
   private let thread: EventLoopThread
   // @unchecked below: only the loop's thread touches what is in it.
   private let held: Held
-  private let place: String
+  /// The address of the server, as its errors name it.
+  public let place: String
 
   private final class Held: @unchecked Sendable {
     var fleet: RedisFleet?
@@ -69,9 +70,9 @@ public final class RedisFeedStore: FeedStore {
   // MARK: FeedStore
 
   public func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? {
-    guard let feed = try feed(address, .retrieval, withImages: true), let version = feed.version else { return nil }
+    guard let feed = try feed(address, .retrieval, withImages: true), let timestamp = feed.timestamp else { return nil }
     guard let images = feed.images else { throw .retrieval(.damaged("the images of a feed"), place: place) }
-    return CachedFeed(images: images, timestamp: version.date, validators: feed.record.validators)
+    return CachedFeed(images: images, timestamp: timestamp, validators: feed.record.validators)
   }
 
   public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
@@ -83,11 +84,10 @@ public final class RedisFeedStore: FeedStore {
   ) throws(FeedStoreError) -> FeedReplacement {
     let bytes = feed.images.bytes
     return try changing(address) { old, record in
-      if let version = old?.version,
-        FeedCachePolicy.isSuperseded(FeedVersion(feed.timestamp).date, by: version.date, now: now)
-      {
-        return (.superseded(by: version.date), nil)
+      if let saved = old?.timestamp, FeedCachePolicy.isSuperseded(feed.timestamp, by: saved, now: now) {
+        return (.superseded(by: saved), nil)
       }
+      record.timestamp = feed.timestamp.beyondMicroseconds
       record.validators = feed.validators
       record.imageCount = feed.images.count
       let isSame = old?.version != nil && record.digest == FeedImages.digest(in: bytes)
@@ -100,10 +100,11 @@ public final class RedisFeedStore: FeedStore {
     for address: URL, with renewal: FeedRenewal, now: Date
   ) throws(FeedStoreError) -> FeedReplacement? {
     try changing(address) { old, record in
-      guard let version = old?.version, record.validators == renewal.since else { return (nil, nil) }
-      if FeedCachePolicy.isSuperseded(renewal.timestamp, by: version.date, now: now) {
-        return (.superseded(by: version.date), nil)
+      guard let saved = old?.timestamp, record.validators == renewal.since else { return (nil, nil) }
+      if FeedCachePolicy.isSuperseded(renewal.timestamp, by: saved, now: now) {
+        return (.superseded(by: saved), nil)
       }
+      record.timestamp = renewal.timestamp.beyondMicroseconds
       record.validators = renewal.validators
       return (.renewed, (FeedVersion(renewal.timestamp), nil))
     }
@@ -128,13 +129,10 @@ public final class RedisFeedStore: FeedStore {
   @discardableResult public func delete(
     for address: URL, if condition: FeedDeletionCondition
   ) throws(FeedStoreError) -> Bool {
-    guard let feed = try feed(address, .deletion, withImages: condition == .unreadable), let version = feed.version
-    else {
-      return false
-    }
+    guard let feed = try feed(address, .deletion, withImages: condition == .unreadable) else { return false }
     switch condition {
     case .always: break
-    case .timestamp(let timestamp): guard version == FeedVersion(timestamp) else { return false }
+    case .timestamp(let timestamp): guard feed.timestamp == timestamp else { return false }
     case .unreadable: guard feed.images == nil else { return false }
     }
     return try wait(.deletion) { $0.forget(feed) }
@@ -150,6 +148,11 @@ public final class RedisFeedStore: FeedStore {
   public func deleteAll() throws(FeedStoreError) {
     for summary in try summaries() { try delete(for: summary.address, if: .always) }
   }
+}
+
+extension Date {
+  /// This date, if it is not one of a ``FeedVersion``.
+  fileprivate var beyondMicroseconds: Date? { FeedVersion(self).date == self ? nil : self }
 }
 
 /// One call: lives until it has its result.
@@ -168,16 +171,6 @@ private final class Waiting<Value: Sendable>: @unchecked Sendable {
       subscription = nil
     } receiveValue: { [self] in
       settle(.success($0))
-    }
-  }
-}
-
-extension FleetFeed {
-  /// What a store's table of contents says.
-  public var summary: CachedFeedSummary? {
-    version.map {
-      CachedFeedSummary(
-        address: address, timestamp: $0.date, imageCount: record.imageCount, validators: record.validators)
     }
   }
 }

@@ -3,25 +3,6 @@ public import FeedStream
 public import Foundation
 public import ImageFeed
 
-/// One feed of a fleet.
-public struct FleetFeed: Sendable {
-  public var address: URL
-  public var record: FeedRecord
-  /// `nil` when nothing is saved.
-  public var version: FeedVersion?
-  public var document: Chunk?
-
-  public init(address: URL, record: FeedRecord, version: FeedVersion?, document: Chunk?) {
-    self.address = address
-    self.record = record
-    self.version = version
-    self.document = document
-  }
-
-  /// The images; `nil` when none are saved, or what is saved is damaged.
-  public var images: FeedImages? { document?.withUnsafeBytes { FeedImages(bytes: $0) } }
-}
-
 extension RedisFleet: FeedLibrary {
   /// What is saved of feeds, in their order; `nil` for those that nothing is known of.
   ///

@@ -65,7 +65,9 @@ public final class RedisFleet {
             .flatMap { [self] _ in open() }
             .eraseToAnyPublisher()
         case "empty": return fail(.noFeeds(place))
-        default: return fail(.foreign(place, keys: number))
+        case "foreign": return fail(.foreign(place, keys: number))
+        // It has no scripts, or is something else.
+        default: return fail(.redis(.unreadable(client.address, .malformed)))
         }
       }
       .eraseToAnyPublisher()

@@ -9,6 +9,8 @@ public struct FeedRecord: Hashable, Sendable {
   public var imageCount = 0
   /// Of the saved images; `nil` when there are none.
   public var digest: UInt64?
+  /// When the saved feed was asked for, if that is not to a microsecond.
+  public var timestamp: Date?
   /// The latest decisions but the last one, which is in ``health``, the oldest first: at most ``kept``.
   public var decisions: [PollDecision] = []
 
@@ -63,6 +65,7 @@ extension FeedRecord {
     var ww: Int64?
     var nn: Int?
     var dd: String?
+    var tt: Double?
     var ll: [Decision]?
   }
 
@@ -81,6 +84,7 @@ extension FeedRecord {
     (form.e, form.l, form.u) = (validators.etag, validators.lastModified, validators.source?.absoluteString)
     (form.x, form.ww) = (validators.digest.map { String($0.value, radix: 36) }, validators.wholeAsked?.milliseconds)
     (form.nn, form.dd) = (imageCount == 0 ? nil : imageCount, digest.map { String($0, radix: 36) })
+    form.tt = timestamp?.timeIntervalSinceReferenceDate
     form.ll =
       decisions.isEmpty
       ? nil
@@ -95,16 +99,18 @@ extension FeedRecord {
     return (try? encoder.encode(form)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 
+  /// Numbers that no worker of ours writes are brought within bounds: the text comes from a server, and may be damaged.
+  ///
   /// - Returns: `nil` for text that is none.
   public init?(_ text: String, of address: URL) {
     guard let form = try? JSONDecoder().decode(Form.self, from: Data(text.utf8)) else { return nil }
     var health = FeedHealth(address: address)
-    (health.due, health.notBefore, health.interval) = (form.d.date, form.n.date, form.i)
+    (health.due, health.notBefore, health.interval) = (form.d.date, form.n.date, form.i.bounded)
     (health.rule, health.reason) = (form.r.flatMap(Schedule.Rule.init(rawValue:)), form.w ?? "")
     (health.asked, health.askedForAll) = (form.a.date, form.aa.date)
-    (health.succeeded, health.changed, health.changeInterval) = (form.s.date, form.c.date, form.cc)
-    (health.failures, health.outcome) = (form.f ?? 0, form.o ?? "")
-    (health.isGone, health.polls, health.hints) = (form.g == 1, form.p ?? 0, form.h ?? PollingHints())
+    (health.succeeded, health.changed, health.changeInterval) = (form.s.date, form.c.date, form.cc.bounded)
+    (health.failures, health.outcome) = (form.f.bounded, form.o ?? "")
+    (health.isGone, health.polls, health.hints) = (form.g == 1, form.p.bounded, form.h ?? PollingHints())
     health.hadValidators = form.v.map { $0 == 1 }
     health.move = form.m.flatMap { move in
       URL(string: move.t).map { .init(to: $0, since: Date(milliseconds: move.s), isBelieved: move.b == 1) }
@@ -113,7 +119,8 @@ extension FeedRecord {
     validators = FeedValidators(
       etag: form.e, lastModified: form.l, source: form.u.flatMap { URL(string: $0) },
       digest: form.x.flatMap { UInt64($0, radix: 36) }.map { BodyDigest(value: $0) }, wholeAsked: form.ww.date)
-    (imageCount, digest) = (form.nn ?? 0, form.dd.flatMap { UInt64($0, radix: 36) })
+    (imageCount, digest) = (form.nn.bounded, form.dd.flatMap { UInt64($0, radix: 36) })
+    timestamp = form.tt.flatMap { $0.isFinite ? Date(timeIntervalSinceReferenceDate: $0) : nil }
     decisions = (form.ll ?? []).compactMap { line in
       Schedule.Rule(rawValue: line.r).map {
         PollDecision(
@@ -125,10 +132,26 @@ extension FeedRecord {
 }
 
 extension Date {
-  var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
-  init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+  /// Between the years 1 and 9999, whatever the date is.
+  var milliseconds: Int64 {
+    Int64(min(max((timeIntervalSince1970 * 1000).rounded(), -62_135_596_800_000), 253_402_300_799_000))
+  }
+
+  /// Between the years 1 and 9999, whatever the number is.
+  init(milliseconds: Int64) {
+    self.init(timeIntervalSince1970: Double(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_000)) / 1000)
+  }
 }
 
 extension Int64? {
   fileprivate var date: Date? { map { Date(milliseconds: $0) } }
+}
+
+extension Int? {
+  fileprivate var bounded: Int { Swift.min(Swift.max(self ?? 0, 0), 1 << 40) }
+}
+
+extension Double? {
+  /// Seconds: at most a hundred years.
+  fileprivate var bounded: Double? { map { $0.isFinite ? Swift.min(Swift.max($0, 0), 3_155_760_000) : 0 } }
 }

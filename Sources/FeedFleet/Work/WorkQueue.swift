@@ -108,7 +108,10 @@ public struct FeedVersion: Hashable, Comparable, Sendable, CustomStringConvertib
   public var microseconds: Int64
 
   public init(microseconds: Int64) { self.microseconds = microseconds }
-  public init(_ date: Date) { microseconds = Int64((date.timeIntervalSince1970 * 1e6).rounded()) }
+  /// Between the years 1 and 9999, whatever the date is.
+  public init(_ date: Date) {
+    microseconds = Int64(min(max((date.timeIntervalSince1970 * 1e6).rounded(), -62_135_596_800e6), 253_402_300_799e6))
+  }
 
   public var date: Date { Date(timeIntervalSince1970: Double(microseconds) / 1e6) }
   public var description: String { "\(microseconds)" }

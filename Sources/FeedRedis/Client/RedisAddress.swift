@@ -4,14 +4,29 @@ import Foundation
 ///
 /// - `redis://[[user]:password@]host[:port][/database]`, port 6379 and database 0 unless said;
 /// - `rediss://…`, the same over TLS;
-/// - `unix:///path/of/the/socket[?db=1]`.
+/// - `unix://[[user]:password@]/path/of/the/socket[?db=1]`;
+/// - `redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/name[/database]`: the primary that these Sentinels (port
+///   26379 unless said) know by that name. User and password are the primary's.
 ///
-/// It never shows its password.
+/// `?db=`, `?username=` and `?password=` may say the same. It never shows its password.
 public struct RedisAddress: Hashable, Sendable {
   /// The way to the server.
   public enum Place: Hashable, Sendable {
     case internet(host: String, port: Int)
     case unix(path: String)
+    /// The primary called `name`: each connection asks one of these for it first.
+    case sentinel(hosts: [SentinelHost], name: String)
+  }
+
+  /// One of the Sentinels that watch a primary.
+  public struct SentinelHost: Hashable, Sendable {
+    public var host: String
+    public var port: Int
+
+    public init(host: String, port: Int = 26379) {
+      self.host = host
+      self.port = port
+    }
   }
 
   public var place: Place
@@ -24,11 +39,17 @@ public struct RedisAddress: Hashable, Sendable {
 
   public init(_ place: Place) { self.place = place }
 
-  /// - Throws: a sentence about what is wrong with it.
+  /// - Throws: a sentence about what is wrong with it, without any part that may be secret.
   public init(parsing text: String) throws(RedisAddressError) {
-    guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
-      throw RedisAddressError("it is not an address such as redis://host:6379")
+    if text.lowercased().hasPrefix("redis+sentinel:") {
+      self = try RedisAddress(sentinels: text)
+      return
     }
+    guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
+      throw RedisAddressError("it is not an address such as redis://host:6379; in a password, / ? # @ and % are written %2F %3F %23 %40 %25")
+    }
+    // The host would be a part of the password.
+    guard parts.fragment == nil else { throw RedisAddressError("in a password, # is written %23") }
     switch scheme {
     case "redis", "rediss":
       guard let host = parts.host, !host.isEmpty else { throw RedisAddressError("it names no host") }
@@ -39,15 +60,64 @@ public struct RedisAddress: Hashable, Sendable {
       if !path.isEmpty { try select(String(path)) }
     case "unix", "redis+unix", "redis-socket":
       guard !parts.path.isEmpty else { throw RedisAddressError("it names no socket: unix:///path/of/the/socket") }
+      guard parts.host?.isEmpty ?? true else {
+        throw RedisAddressError("the path of a socket begins with a third slash: unix:///path/of/the/socket")
+      }
       place = .unix(path: parts.path)
-    default: throw RedisAddressError("\(scheme): is not redis:, rediss: or unix:")
+    default: throw RedisAddressError("\(scheme): is not redis:, rediss:, unix: or redis+sentinel:")
     }
-    if let number = parts.queryItems?.first(where: { $0.name == "db" })?.value { try select(number) }
     user = parts.user.flatMap { $0.isEmpty ? nil : $0 }
     password = parts.password
-    if password == nil, let only = user {
-      // `redis://secret@host` means the password to some clients and the user to others.
-      throw RedisAddressError("write redis://:PASSWORD@host, or redis://\(only):PASSWORD@host for a user")
+    try read(parts.queryItems ?? [], hasDatabase: place.isInternet && parts.path.contains { $0 != "/" })
+    if password == nil, user != nil {
+      // `redis://secret@host` means the password to some clients and the user to others: it is not repeated here.
+      throw RedisAddressError("write redis://:PASSWORD@host, or redis://USER:PASSWORD@host")
+    }
+  }
+
+  private init(sentinels text: String) throws(RedisAddressError) {
+    let wrong = RedisAddressError("write redis+sentinel://host[:port][,host[:port]…]/NAME[/database]")
+    let rest = text.dropFirst("redis+sentinel:".count)
+    guard rest.hasPrefix("//"), !rest.contains("#") else { throw wrong }
+    let whole = rest.dropFirst(2)
+    let end = whole.firstIndex { $0 == "/" || $0 == "?" } ?? whole.endIndex
+    let authority = whole[..<end]
+    let split = authority.lastIndex(of: "@")
+    let hosts = split.map { authority[authority.index(after: $0)...] } ?? authority
+    let login = split.map { authority[...$0] } ?? ""
+    // One of them lends its form to the rest, which is read as that of any other address.
+    let tail = whole[end...]
+    let query = tail.firstIndex(of: "?").map { tail[$0...] } ?? ""
+    let names = tail.prefix { $0 != "?" }.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+    guard (1...2).contains(names.count) else { throw wrong }
+    let database = names.count == 2 ? "/\(names[1])" : ""
+    try self.init(parsing: "redis://\(login)sentinel\(database)\(query)")
+    var sentinels: [SentinelHost] = []
+    for host in hosts.split(separator: ",", omittingEmptySubsequences: false) {
+      guard case .internet(let name, let port) = try RedisAddress(parsing: "redis://\(host)").place else { throw wrong }
+      let hasPort = host.contains(":") && host.last != "]"
+      sentinels.append(SentinelHost(host: name, port: hasPort ? port : 26379))
+    }
+    place = .sentinel(hosts: sentinels, name: names[0])
+  }
+
+  /// What an address says behind its question mark, as other clients have it too.
+  private mutating func read(_ items: [URLQueryItem], hasDatabase: Bool) throws(RedisAddressError) {
+    for item in items {
+      let value = item.value ?? ""
+      switch item.name {
+      case "db", "database":
+        let before = database
+        try select(value)
+        guard !hasDatabase || database == before else { throw RedisAddressError("it names two databases") }
+      case "username", "user":
+        guard user == nil || user == value else { throw RedisAddressError("it names two users") }
+        user = value.isEmpty ? nil : value
+      case "password":
+        guard password == nil || password == value else { throw RedisAddressError("it has two passwords") }
+        password = value
+      default: throw RedisAddressError("behind its ? may stand db, username and password")
+      }
     }
   }
 
@@ -61,8 +131,13 @@ public struct RedisAddress: Hashable, Sendable {
   /// True for text that this can be made of: it begins with one of the schemes.
   public static func isAddress(_ text: String) -> Bool {
     let scheme = text.prefix { $0 != ":" }.lowercased()
-    return ["redis", "rediss", "unix", "redis+unix", "redis-socket"].contains(scheme) && text.contains(":/")
+    return ["redis", "rediss", "unix", "redis+unix", "redis-socket", "redis+sentinel"].contains(scheme)
+      && text.contains(":/")
   }
+}
+
+extension RedisAddress.Place {
+  fileprivate var isInternet: Bool { if case .internet = self { true } else { false } }
 }
 
 extension RedisAddress: CustomStringConvertible {
@@ -73,7 +148,18 @@ extension RedisAddress: CustomStringConvertible {
     case .internet(let host, let port):
       return "\(usesTLS ? "rediss" : "redis")://\(host.contains(":") ? "[\(host)]" : host):\(port)\(tail)"
     case .unix(let path): return "unix://\(path)\(database == 0 ? "" : "?db=\(database)")"
+    case .sentinel(let hosts, let name):
+      let list = hosts.map { "\($0.host.contains(":") ? "[\($0.host)]" : $0.host):\($0.port)" }.joined(separator: ",")
+      return "redis+sentinel://\(list)/\(name)\(tail)"
     }
+  }
+
+  /// The address with a password or another database where they belong, as an example.
+  func example(password: Bool = false, database: Int? = nil) -> String {
+    var example = self
+    if let database { example.database = database }
+    guard password else { return "\(example)" }
+    return "\(example)".replacingOccurrences(of: "://", with: "://:PASSWORD@")
   }
 }
 

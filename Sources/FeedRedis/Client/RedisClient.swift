@@ -12,6 +12,10 @@ public import FeedTLS
 /// ``Options/pauses`` apart, longer after each failure. A command that was sent and has no reply is never sent again: only its
 /// user knows whether it may be carried out twice.
 ///
+/// A node of a cluster that says that another one has a key (`MOVED`) is left for that one, and the command is sent there: for a user
+/// whose keys have one tag, that is all there is to a cluster. While its slot is on the way (`ASK`, `TRYAGAIN`), commands are
+/// refused, which passes.
+///
 /// Lives on its scheduler's thread. An open connection keeps an event loop running: ``close()`` ends it.
 public final class RedisClient {
   /// What may be chosen; each has a default.
@@ -50,6 +54,12 @@ public final class RedisClient {
   private var state = State.idle
   private var waiting: [(command: RedisCommand, reply: RedisLink.Reply)] = []
   private var failures = 0
+  /// The node of a cluster that has the keys, once another one has said so.
+  private var node: RedisAddress?
+  /// How often in a row one node has named another one.
+  private var hops = 0
+  /// Connections to nodes that were left, until their last reply.
+  private var leaving: [RedisLink] = []
   /// The digests of scripts that the server has been given.
   var digests: [String: String] = [:]
   /// How many connections were made.
@@ -83,6 +93,8 @@ public final class RedisClient {
       link.onEnd = nil
       link.end(.clientClosed)
     }
+    for link in leaving { link.end(.clientClosed) }
+    leaving = []
     failWaiting(.clientClosed)
   }
 
@@ -96,7 +108,7 @@ public final class RedisClient {
       guard link.waitingCount < options.maxWaiting else {
         return reply(.failure(.tooManyWaiting(address, link.waitingCount)))
       }
-      link.send(command, reply)
+      send(command, on: link, reply)
     case .idle, .connecting, .pausing:
       guard waiting.count < options.maxWaiting else {
         return reply(.failure(.tooManyWaiting(address, waiting.count)))
@@ -107,7 +119,7 @@ public final class RedisClient {
   }
 
   private func connect() {
-    let login = RedisLogin(to: address, options, on: scheduler) { [weak self] result in self?.connected(result) }
+    let login = RedisLogin(to: node ?? address, options, on: scheduler) { [weak self] result in self?.connected(result) }
     state = .connecting(login)
     login.begin()
   }
@@ -122,8 +134,11 @@ public final class RedisClient {
       link.onEnd = { [weak self] error in self?.lost(error) }
       let commands = waiting
       waiting = []
-      for (command, reply) in commands { link.send(command, reply) }
+      if case .sentinel = address.place { link.endsAsReplica = true }
+      for (command, reply) in commands { send(command, on: link, reply) }
     case .failure(let error):
+      // Another node may know where the keys are by now.
+      node = nil
       failures += 1
       let longest = min(options.pauses.lowerBound * (1 << min(failures - 1, 16)), options.pauses.upperBound)
       let pause = longest * Double.random(in: 0.5...1)
@@ -142,6 +157,43 @@ public final class RedisClient {
     guard case .ready = state else { return }
     state = .idle
     if !waiting.isEmpty { connect() }
+  }
+
+  // MARK: A cluster
+
+  private func send(_ command: RedisCommand, on link: RedisLink, _ reply: @escaping RedisLink.Reply) {
+    guard link.isClusterNode else { return link.send(command, reply) }
+    link.send(command) { [weak self] result in
+      guard let self else { return reply(result) }
+      if case .failure(.refused(_, let refusal)) = result, let place = refusal.movedTo, hops < 5, follow(place, from: link) {
+        perform(command, reply)
+      } else {
+        if case .success = result { hops = 0 }
+        reply(result)
+      }
+      leaving.removeAll { old in
+        guard old.waitingCount == 0 else { return false }
+        old.end(.clientClosed)
+        return true
+      }
+    }
+  }
+
+  /// Goes to the node that has the keys.
+  ///
+  /// - Returns: false when it cannot be said where that is.
+  private func follow(_ place: (host: String, port: Int), from link: RedisLink) -> Bool {
+    // Another reply of this connection has led there.
+    guard case .ready(let current) = state, current === link else { return true }
+    guard case .internet(let host, _) = (node ?? address).place else { return false }
+    var next = address
+    next.place = .internet(host: place.host.isEmpty ? host : place.host, port: place.port)
+    node = next
+    hops += 1
+    link.onEnd = nil
+    leaving.append(link)
+    state = .idle
+    return true
   }
 
   private func failWaiting(_ error: RedisError) {

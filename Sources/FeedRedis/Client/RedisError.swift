@@ -17,6 +17,8 @@ public enum RedisError: Error, Hashable, Sendable {
   case tooManyWaiting(RedisAddress, Int)
   /// The connection is not secure, and nothing was sent.
   case notSecure(RedisAddress, TLSError)
+  /// This Sentinel knows no primary of that name: nothing was sent.
+  case noSuchPrimary(RedisAddress, String)
   /// The client was closed: nothing was sent.
   case clientClosed
 }
@@ -26,6 +28,7 @@ extension RedisError {
   public var isTemporary: Bool {
     switch self {
     case .unreachable, .closed, .timedOut, .tooManyWaiting: true
+    case .noSuchPrimary: false
     case .refused(_, let refusal):
       switch refusal.kind {
       case .loading, .busy, .unavailable, .readOnly, .outOfMemory, .notWritable, .tooManyClients, .cluster: true
@@ -57,11 +60,15 @@ extension RedisError: CustomStringConvertible {
     case .closed(let address): "\(address) closed the connection before it replied."
     case .timedOut(let address, let limit):
       "\(address) has not replied for \(limit / .seconds(1)) seconds. It may be stopped, or run a slow script."
-    case .refused(let address, let refusal): Self.sentence(address, refusal)
+    case .refused(let address, let refusal): Self.sentence(address, refusal.shown(without: address.password))
     case .unreadable(let address, let error): "\(address) cannot be used: \(error). Is it a Redis server?"
     case .tooManyWaiting(let address, let count): "\(count) commands wait for \(address) already."
     case .notSecure(let address, let error):
-      "\(address) cannot be used: \(error). The system has to trust who signed its certificate, or SSL_CERT_FILE names who did."
+      error.isTemporary
+        ? "\(address) cannot be used: \(error). Does it speak TLS? Otherwise its address begins with redis:."
+        : "\(address) cannot be used: \(error). The system has to trust who signed its certificate, or SSL_CERT_FILE names who did."
+    case .noSuchPrimary(let address, let name):
+      "The Sentinel at \(address) knows no primary called \(name.prefix(100)). Correct the name in the address."
     case .clientClosed: "The client of the Redis server is closed."
     }
   }
@@ -78,12 +85,12 @@ extension RedisError: CustomStringConvertible {
     case .outOfMemory:
       "The memory of \(address) is full, and nothing was written. Raise its maxmemory, or remove what is not needed."
     case .loading: "\(address) has just started and reads its file. Wait until it is ready."
-    case .passwordWanted: "\(address) wants a password. Give it as redis://:PASSWORD@host."
+    case .passwordWanted: "\(address) wants a password. Give it as \(address.example(password: true))."
     case .wrongPassword: "\(address) does not accept the password. Correct the address."
     case .notPermitted: "\(address) does not allow this user to do that: \(refusal.message)"
     case .busy: "A script of another client keeps \(address) busy. Wait for it, or end it with SCRIPT KILL."
     case .cluster:
-      "\(address) is a part of a cluster that keeps these keys elsewhere (\(refusal)). Give the address of the node that has them."
+      "\(address) is a part of a cluster that keeps these keys elsewhere (\(refusal)). Wait until it has moved them, or give the address of the node that has them."
     case .notWritable: "\(address) does not write at the moment: \(refusal.message)"
     case .wrongType: "A key in \(address) is another program's, and is left alone. Choose another database."
     case .wrongDatabase: "\(address) has no such database. Correct the number at the end of the address."

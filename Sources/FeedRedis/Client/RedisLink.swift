@@ -23,6 +23,10 @@ final class RedisLink {
   private var isReading = false
   private var isDead = false
   private var deadline: (any Cancellable)?
+  /// True when the server is a node of a cluster.
+  var isClusterNode = false
+  /// Ends the connection when the server has become a replica: another one is the primary now.
+  var endsAsReplica = false
   /// Is given the reason when the connection has ended, before every command that waits is.
   var onEnd: ((RedisError) -> Void)?
 
@@ -129,6 +133,7 @@ final class RedisLink {
     }
     if case .error(let refusal) = value {
       reply(.failure(.refused(address, refusal)))
+      if endsAsReplica, refusal.kind == .readOnly { end(.closed(address)) }
     } else {
       reply(.success(value))
     }

@@ -1,14 +1,17 @@
 import FeedStream
 import FeedTLS
 
-/// One attempt to connect and to log in: `HELLO 3`, or `AUTH` where that is unknown, then `SELECT`.
+/// One attempt to connect and to log in: `HELLO 3`, or `AUTH` where that is unknown, then `SELECT`. Where Sentinels know which
+/// server it is, they are asked first.
 final class RedisLogin: Cancellable {
-  private let address: RedisAddress
+  private var address: RedisAddress
   private let options: RedisClient.Options
   private let scheduler: any LoopScheduler
   private var done: ((Result<RedisLink, RedisError>) -> Void)?
   private var attempt: AnyCancellable?
   private var link: RedisLink?
+  private var lookup: SentinelLookup?
+  private var isClusterNode = false
 
   /// - Parameter done: called once, later, unless cancelled before.
   init(
@@ -22,6 +25,21 @@ final class RedisLogin: Cancellable {
   }
 
   func begin() {
+    guard case .sentinel(let hosts, let name) = address.place else { return connect() }
+    lookup = SentinelLookup(hosts, name, for: address, options, on: scheduler) { [weak self] result in
+      guard let self else { return }
+      lookup = nil
+      switch result {
+      case .failure(let error): finish(.failure(error))
+      case .success(let place):
+        address.place = place
+        connect()
+      }
+    }
+    lookup?.begin()
+  }
+
+  private func connect() {
     attempt = connection.sink { [weak self] completion in
       guard let self, case .failure(let error) = completion else { return }
       finish(.failure(RedisError(address, error)))
@@ -32,6 +50,7 @@ final class RedisLogin: Cancellable {
 
   func cancel() {
     done = nil
+    lookup.take()?.cancel()
     attempt.take()?.cancel()
     link.take()?.end(.clientClosed)
   }
@@ -39,6 +58,7 @@ final class RedisLogin: Cancellable {
   private var connection: AnyPublisher<Connection, TLSError> {
     let limit = StreamInstant.Stride(min(options.patience, .seconds(5)))
     switch address.place {
+    case .sentinel: preconditionFailure("RedisLogin: the Sentinels are asked first")
     case .unix(let path):
       return Connection.connect(to: .unix(path), on: scheduler).mapError { .system($0) }.eraseToAnyPublisher()
     case .internet(let host, let port):
@@ -75,7 +95,9 @@ final class RedisLogin: Cancellable {
 
   private func greeted(_ result: Result<RedisValue, RedisError>) {
     switch result {
-    case .success: select()
+    case .success(let server):
+      isClusterNode = server["mode"]?.text == "cluster"
+      select()
     // Before version 6 there is no HELLO.
     case .failure(.refused(_, let refusal))
     where refusal.code == "NOPROTO" || refusal.message.contains("unknown command"):
@@ -101,6 +123,7 @@ final class RedisLogin: Cancellable {
       self?.next(result) { login in
         guard let link = login.link.take() else { return }
         link.onEnd = nil
+        link.isClusterNode = login.isClusterNode
         login.finish(.success(link))
       }
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A server's answer that it does not do what it was asked for.
 public struct RedisRefusal: Error, Hashable, Sendable {
   /// The first word, `WRONGTYPE`, and the sentence after it.
@@ -79,4 +81,28 @@ public struct RedisRefusal: Error, Hashable, Sendable {
 extension RedisRefusal: CustomStringConvertible {
   /// The refusal as the server words it.
   public var description: String { message.isEmpty ? code : "\(code) \(message)" }
+}
+
+extension RedisRefusal {
+  /// The refusal as a terminal may show it: on one line, short, and without the password that an old server repeats.
+  func shown(without password: String?) -> RedisRefusal {
+    var text = message
+    if let password, !password.isEmpty { text = text.replacingOccurrences(of: password, with: "…") }
+    text = String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    if text.count > 300 { text = text.prefix(300) + "…" }
+    return RedisRefusal(code: String(code.prefix(40)), message: text)
+  }
+
+  private init(code: String, message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// The node of a cluster that a `MOVED` names; `nil` for another refusal. An empty host is the one that was asked.
+  var movedTo: (host: String, port: Int)? {
+    guard code == "MOVED", let end = message.split(separator: " ").last, let colon = end.lastIndex(of: ":"),
+      let port = Int(end[end.index(after: colon)...]), 1...65_535 ~= port
+    else { return nil }
+    return (String(end[..<colon]), port)
+  }
 }

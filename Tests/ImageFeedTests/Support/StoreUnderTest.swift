@@ -1,14 +1,16 @@
+import FeedFleet
 import FeedStreamTesting
 import Foundation
 import GRDB
 import ImageFeed
 import ImageFeedTesting
+import RedisTestSupport
 import Synchronization
 import Testing
 
 /// The stores that the specification is run over.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
-  case memory, sqlite, virtual
+  case memory, sqlite, virtual, redis
 
   var testDescription: String { rawValue }
 
@@ -17,6 +19,7 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
     case .memory: MemoryUnderTest()
     case .sqlite: SQLiteUnderTest()
     case .virtual: VirtualUnderTest(on: VirtualTimeScheduler())
+    case .redis: RedisUnderTest()
     }
   }
 }
@@ -24,8 +27,17 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
 /// A store, and a way to make one step of it fail from outside.
 protocol StoreUnderTest {
   var store: any FeedStore { get }
+  /// The cause of a step's failure.
+  var told: FeedStoreError.Cause { get }
+  /// True when a replacement deletes what was there in a step of its own.
+  var replacesInTwoSteps: Bool { get }
   func fail(_ step: FeedStoreError.Step) throws
   func recover() throws
+}
+
+extension StoreUnderTest {
+  var told: FeedStoreError.Cause { .other("as told") }
+  var replacesInTwoSteps: Bool { true }
 }
 
 struct MemoryUnderTest: StoreUnderTest {
@@ -108,5 +120,42 @@ struct SQLiteUnderTest: StoreUnderTest {
     let queue = try DatabaseQueue(path: path)
     try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
     try queue.close()
+  }
+}
+
+/// A real server, which is told by another client what ours may not do, or whose values that one spoils.
+final class RedisUnderTest: StoreUnderTest {
+  private let server: RedisServer
+  private let redis: RedisFeedStore
+  var store: any FeedStore { redis }
+  let told = FeedStoreError.Cause.notPermitted
+  let replacesInTwoSteps = false
+
+  init() {
+    do {
+      server = try RedisServer()
+      redis = try RedisFeedStore(server.address)
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+
+  deinit { redis.close() }
+
+  func fail(_ step: FeedStoreError.Step) throws {
+    switch step {
+    case .retrieval: try each("redis.call('HSET', k, 'kept', redis.call('HGET', k, 'd'), 'd', 'spoiled')")
+    case .insertion: try server.cli("ACL", "SETUSER", "default", "-hset")
+    case .deletion: try server.cli("ACL", "SETUSER", "default", "-hdel")
+    }
+  }
+
+  func recover() throws {
+    try server.cli("ACL", "SETUSER", "default", "+@all")
+    try each("local d = redis.call('HGET', k, 'kept') if d then redis.call('HSET', k, 'd', d) end")
+  }
+
+  private func each(_ step: String) throws {
+    try server.cli("EVAL", "for _, k in ipairs(redis.call('KEYS', 'fs{0}:f:*')) do \(step) end", "0")
   }
 }

@@ -35,6 +35,8 @@ struct HTTPCacheTables {
 
   // MARK: The file
 
+  static let kind = TableFile.Kind("HTTPCache", check: { try check($0) }, prepare: { try prepare($0) })
+
   /// Throws when the file is another program's or a newer release's.
   ///
   /// - Returns: true when it has the table.

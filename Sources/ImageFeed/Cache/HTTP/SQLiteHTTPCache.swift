@@ -20,7 +20,7 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
   public let path: String
   /// The most bytes kept, as `HTTPStoredResponse.byteCount` counts them.
   public let capacity: Int
-  private let database: HTTPCacheDatabase
+  private let database: TableFile
   private let worker: SerialWorker
   private let now: @Sendable () -> Date
 
@@ -38,12 +38,11 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
     busyTimeout: Duration = .seconds(10), now: @escaping @Sendable () -> Date = { Date() },
     onSetAside: @escaping @Sendable (String) -> Void = { _ in }
   ) {
-    let file = CacheFile(path: path)
-    self.path = file.path
     self.capacity = capacity
     self.now = now
     worker = SerialWorker(on: scheduler)
-    database = HTTPCacheDatabase(file, capacity: capacity, busyTimeout: busyTimeout, onSetAside: onSetAside)
+    database = TableFile(path: path, HTTPCacheTables.kind, busyTimeout: busyTimeout, onSetAside: onSetAside)
+    self.path = database.path
   }
 
   /// Closes the file, which tidies up beside it; the next call opens it again.
@@ -52,8 +51,8 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
   public func responses(
     for key: String, where isWanted: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool
   ) -> AnyPublisher<[HTTPStoredResponse], HTTPCacheError> {
-    worker.publisher { [database, now] () throws(HTTPCacheError) in
-      try database.use(creating: false) { tables in try tables.responses(for: key, where: isWanted, at: now()) } ?? []
+    worker.publisher { [database, capacity, now] () throws(HTTPCacheError) in
+      try Self.use(database, capacity, creating: false) { try $0.responses(for: key, where: isWanted, at: now()) } ?? []
     }
   }
 
@@ -61,12 +60,22 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
     _ key: String, where isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool, to change: HTTPCacheChange
   ) -> AnyPublisher<Never, HTTPCacheError> {
     let isSaving = if case .save = change { true } else { false }
-    return worker.publisher { [database, now] () throws(HTTPCacheError) in
-      _ = try database.use(creating: isSaving) { tables in
-        try tables.apply(change, to: key, where: isMeant, at: now())
+    return worker.publisher { [database, capacity, now] () throws(HTTPCacheError) in
+      _ = try Self.use(database, capacity, creating: isSaving) {
+        try $0.apply(change, to: key, where: isMeant, at: now())
       }
     }
     .ignoreOutput()
     .eraseToAnyPublisher()
+  }
+
+  private static func use<R: Sendable>(
+    _ database: TableFile, _ capacity: Int, creating: Bool, _ body: @Sendable (HTTPCacheTables) throws -> R
+  ) throws(HTTPCacheError) -> R? {
+    do throws(FeedDatabaseFailure) {
+      return try database.use(creating: creating) { try body(HTTPCacheTables(db: $0, capacity: capacity)) }
+    } catch {
+      throw HTTPCacheError("\(database.path): \(error.cause)")
+    }
   }
 }

@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 
 /// A failed database call, classified by the remedy.
-struct FeedDatabaseFailure: Error {
-  let cause: FeedStoreError.Cause
+package struct FeedDatabaseFailure: Error {
+  package let cause: FeedStoreError.Cause
   /// True when opening the file without writing beside it may help a reader.
   let mayBeReadFrozen: Bool
   /// True when the file at the path is no longer the one that was opened.
@@ -18,7 +18,7 @@ struct FeedDatabaseFailure: Error {
     if case .damaged = cause { true } else { false }
   }
 
-  init(_ cause: FeedStoreError.Cause) {
+  package init(_ cause: FeedStoreError.Cause) {
     self.init(cause, systemError: 0)
   }
 
@@ -53,7 +53,7 @@ struct FeedDatabaseFailure: Error {
   }
 
   /// Classifies any error of a cache file.
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let failure as FeedDatabaseFailure: self = failure
     case let error as DatabaseError: self.init(error, systemError: 0)

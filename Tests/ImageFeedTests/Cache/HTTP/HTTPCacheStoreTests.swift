@@ -1,21 +1,27 @@
+import FeedFleet
 import FeedHTTP
+import FeedRedis
 import FeedStream
 import FeedStreamTesting
 import Foundation
 import GRDB
 import ImageFeed
+import RedisTestSupport
 import TestSupport
 import Testing
 
-/// What every store of an HTTP cache does: in memory and in a file.
+/// What every store of an HTTP cache does: in memory, in a file and on a server.
 @Suite(.settled) struct HTTPCacheStoreTests {
-  enum Kind: String, CaseIterable { case memory, file }
+  enum Kind: String, CaseIterable { case memory, file, redis }
 
-  /// A store in virtual time, and what is in it.
+  /// A store in virtual time, or on a real server, and what is in it.
   final class Bench {
     let time: VirtualTimeScheduler
     let store: any HTTPCacheStore
     let folder = TemporaryFolder()
+    private var server: RedisServer?
+    private var client: RedisClient?
+    private let loop = EventLoop()
 
     init(_ time: VirtualTimeScheduler, _ kind: Kind, capacity: Int = 1 << 20) {
       self.time = time
@@ -25,22 +31,44 @@ import Testing
         store = SQLiteHTTPCache(path: folder.file("http.db"), on: time, capacity: capacity) {
           noon.addingTimeInterval(Double(time.now.nanoseconds) / 1e9)
         }
+      case .redis:
+        do {
+          let server = try RedisServer()
+          let client = RedisClient(server.address, on: loop)
+          (self.server, self.client) = (server, client)
+          store = RedisHTTPCache(RedisFleet(client, creates: true), capacity: capacity)
+        } catch {
+          preconditionFailure("\(error)")
+        }
       }
     }
 
-    deinit { (store as? SQLiteHTTPCache)?.close() }
+    deinit {
+      (store as? SQLiteHTTPCache)?.close()
+      client?.close()
+      loop.run()
+    }
+
+    /// Until everything is done.
+    private func run(_ isOver: () -> Bool) {
+      guard client != nil else { return time.run() }
+      while !isOver() {
+        loop.run(.oneTurn)
+        usleep(200)
+      }
+    }
 
     func change(
       _ key: String, where isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool = { _ in true },
       to change: HTTPCacheChange
     ) {
-      var isOver = false
+      var ending: Subscribers.Completion<HTTPCacheError>?
       let subscription = store.change(key, where: isMeant, to: change).sink {
-        isOver = $0 == .finished
+        ending = $0
       } receiveValue: { _ in
       }
-      time.run()
-      #expect(isOver)
+      run { ending != nil }
+      #expect(ending == .finished)
       subscription.cancel()
     }
 
@@ -48,14 +76,14 @@ import Testing
       _ key: String, where isWanted: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool = { _ in true }
     ) -> [HTTPStoredResponse]? {
       var found: [HTTPStoredResponse]?
-      var isOver = false
+      var ending: Subscribers.Completion<HTTPCacheError>?
       let subscription = store.responses(for: key, where: isWanted).sink {
-        isOver = $0 == .finished
+        ending = $0
       } receiveValue: {
         found = $0
       }
-      time.run()
-      #expect(isOver)
+      run { ending != nil }
+      #expect(ending == .finished)
       subscription.cancel()
       return found
     }

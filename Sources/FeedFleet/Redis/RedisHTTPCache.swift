@@ -1,0 +1,229 @@
+public import FeedHTTP
+import FeedRedis
+public import FeedStream
+import Foundation
+
+/// Keeps the responses of an HTTP cache in a fleet's database, which any number of machines share.
+///
+///     let fleet = RedisFleet(RedisClient(address, on: loop), creates: true)
+///     let client = CurlHTTPClient(on: loop).cached(in: RedisHTTPCache(fleet))
+///
+/// It is bounded by bytes: beyond ``capacity``, responses that were not used for longest are deleted. A change is one step of the
+/// server; one that finds that somebody else has changed the same key meanwhile begins again. Lives on its fleet's thread.
+public final class RedisHTTPCache: HTTPCacheStore {
+  /// 50 MB.
+  public static let defaultCapacity = 50_000_000
+
+  /// The most bytes kept, as `HTTPStoredResponse.byteCount` counts them.
+  public let capacity: Int
+  private let fleet: RedisFleet
+
+  /// - Parameter capacity: the most bytes kept: for all who share it, the same.
+  public init(_ fleet: RedisFleet, capacity: Int = RedisHTTPCache.defaultCapacity) {
+    self.fleet = fleet
+    self.capacity = capacity
+  }
+
+  public func responses(
+    for key: String, where isWanted: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool
+  ) -> AnyPublisher<[HTTPStoredResponse], HTTPCacheError> {
+    kept(key)
+      .flatMap { [self] kept -> AnyPublisher<[HTTPStoredResponse], FleetError> in
+        let wanted = kept.responses.filter { isWanted($0.head) }
+        guard !wanted.isEmpty else { return Just([]).setFailureType(to: FleetError.self).eraseToAnyPublisher() }
+        let bodies = fleet.send([
+          RedisCommand("MGET", wanted.map { RedisArgument(fleet.key("cb:\($0.id)")) })
+        ])
+        // That they were used is worth less than that they are there: a replica and a full server do not note it.
+        let use = fleet.run(FleetScripts.cacheUse, wanted.map { RedisArgument($0.id) }).map { _ in }
+          .catch { _ in Just(()).setFailureType(to: FleetError.self) }
+        return bodies.zip(use).map { replies, _ in
+          zip(wanted, replies[0].elements ?? []).compactMap { one, body in
+            // It was deleted between the two questions.
+            body.bytes.map { bytes in
+              HTTPStoredResponse(head: one.head, body: bytes.withUnsafeBytes { Data($0) })
+            }
+          }
+        }
+        .eraseToAnyPublisher()
+      }
+      .mapError { HTTPCacheError("\($0)") }
+      .eraseToAnyPublisher()
+  }
+
+  public func change(
+    _ key: String, where isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool, to change: HTTPCacheChange
+  ) -> AnyPublisher<Never, HTTPCacheError> {
+    attempt(key, isMeant, change, triesLeft: 50).mapError { HTTPCacheError("\($0)") }.ignoreOutput()
+      .eraseToAnyPublisher()
+  }
+
+  private func attempt(
+    _ key: String, _ isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool, _ change: HTTPCacheChange,
+    triesLeft: Int
+  ) -> AnyPublisher<Void, FleetError> {
+    kept(key)
+      .flatMap { [self] kept -> AnyPublisher<Bool, FleetError> in
+        let meant = kept.responses.filter { isMeant($0.head) }
+        let done = Just(true).setFailureType(to: FleetError.self).eraseToAnyPublisher()
+        var (action, head, bytes, body) = ("remove", "", 0, Chunk())
+        switch change {
+        case .remove: if meant.isEmpty { return done }
+        case .save(let response):
+          if response.byteCount <= capacity {
+            (action, head, bytes) = ("save", CachedHead(response.head).text, response.byteCount)
+            body = Chunk(Array(response.body))
+          } else if meant.isEmpty {
+            return done
+          }
+        case .freshen(let new):
+          guard let last = meant.last else { return done }
+          let growth = new.headers.lines.count - last.head.headers.lines.count
+          (action, head, bytes) = ("freshen", CachedHead(new).text, growth)
+        }
+        let arguments: [RedisArgument] = [
+          RedisArgument(key), RedisArgument(kept.version), RedisArgument(action), RedisArgument(capacity),
+          RedisArgument(head), RedisArgument(bytes), RedisArgument(body),
+        ]
+        return fleet.run(FleetScripts.cacheChange, arguments + meant.map { RedisArgument($0.id) })
+          .map { $0.integer == 1 }.eraseToAnyPublisher()
+      }
+      .flatMap { [self] isDone -> AnyPublisher<Void, FleetError> in
+        if isDone { return Just(()).setFailureType(to: FleetError.self).eraseToAnyPublisher() }
+        guard triesLeft > 0 else {
+          return Fail(error: .file(.insertion(.busy, place: fleet.place))).eraseToAnyPublisher()
+        }
+        return attempt(key, isMeant, change, triesLeft: triesLeft - 1)
+      }
+      .eraseToAnyPublisher()
+  }
+
+  /// What is kept under a key, without bodies, the last received last.
+  private struct Kept {
+    /// Changes with each change of the key.
+    var version = ""
+    var responses: [(id: String, head: HTTPStoredResponse.Head)] = []
+  }
+
+  private func kept(_ key: String) -> AnyPublisher<Kept, FleetError> {
+    fleet.send([RedisCommand("HGETALL", RedisArgument(fleet.key("c:\(key)")))])
+      .map { replies in
+        var kept = Kept()
+        let fields = replies[0].elements ?? []
+        for place in stride(from: 0, to: fields.count - 1, by: 2) {
+          guard let name = fields[place].text, let text = fields[place + 1].text else { continue }
+          if name == "n" {
+            kept.version = text
+          } else if let head = CachedHead(text)?.head {
+            kept.responses.append((name, head))
+          }
+        }
+        kept.responses.sort { ($0.head.received, Int($0.id) ?? 0) < ($1.head.received, Int($1.id) ?? 0) }
+        return kept
+      }
+      .eraseToAnyPublisher()
+  }
+}
+
+/// Everything of a response but its body, as a line of text.
+private struct CachedHead: Codable {
+  var s: Int
+  var u: String
+  var q: Double
+  var r: Double
+  var h: Data
+  var v: [String: String?]
+  var d: Bool
+
+  init(_ head: HTTPStoredResponse.Head) {
+    (s, u, h) = (head.status, head.url.absoluteString, Data(head.headers.lines))
+    (q, r) = (head.requested.timeIntervalSinceReferenceDate, head.received.timeIntervalSinceReferenceDate)
+    (v, d) = (head.selectors, head.isDecoded)
+  }
+
+  // Values of these types always can be.
+  var text: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}" }
+
+  /// - Returns: `nil` for text that is none.
+  init?(_ text: String) {
+    guard let head = try? JSONDecoder().decode(CachedHead.self, from: Data(text.utf8)) else { return nil }
+    self = head
+  }
+
+  var head: HTTPStoredResponse.Head? {
+    URL(string: u).map {
+      HTTPStoredResponse.Head(
+        status: s, headers: HTTPHeaders(lines: Array(h)), url: $0,
+        requested: Date(timeIntervalSinceReferenceDate: q), received: Date(timeIntervalSinceReferenceDate: r),
+        selectors: v, isDecoded: d)
+    }
+  }
+}
+
+/// Beside a fleet's other keys:
+/// - `c:<key>`, a hash: the head of each response by its number, and `n`, which changes with it; `cb:<number>`, its body;
+/// - `cu`, a sorted set: the numbers by their last use; `ci`, a hash: bytes and key of each; `cm`, a hash of counters.
+extension FleetScripts {
+  private static let dropping = """
+    -- Deletes a response.
+    local function drop(id)
+      local info = redis.call('HGET', p .. 'ci', id)
+      if not info then return end
+      local bytes, k = string.match(info, '^(%d+) (.*)$')
+      redis.call('HINCRBY', p .. 'cm', 'total', -tonumber(bytes))
+      redis.call('HDEL', p .. 'ci', id)
+      redis.call('ZREM', p .. 'cu', id)
+      redis.call('DEL', p .. 'cb:' .. id)
+      redis.call('HDEL', p .. 'c:' .. k, id)
+      if redis.call('HLEN', p .. 'c:' .. k) <= 1 then redis.call('DEL', p .. 'c:' .. k) end
+    end
+    local function use(id) redis.call('ZADD', p .. 'cu', redis.call('HINCRBY', p .. 'cm', 'uses', 1), id) end
+
+    """
+
+  /// Arguments: the numbers of responses.
+  static let cacheUse = script(
+    "cacheUse",
+    dropping + """
+      for i = 1, #ARGV do
+        if redis.call('HEXISTS', p .. 'ci', ARGV[i]) == 1 then use(ARGV[i]) end
+      end
+      return 1
+      """)
+
+  /// Changes a key if it still is as it was read. Arguments: key, what `n` was, `remove`, `save` or `freshen`, capacity, head,
+  /// bytes (of `freshen`, by how many it grows), body, and the numbers that are meant.
+  static let cacheChange = script(
+    "cacheChange",
+    dropping + """
+      local c = p .. 'c:' .. ARGV[1]
+      if (redis.call('HGET', c, 'n') or '') ~= ARGV[2] then return 0 end
+      local last = #ARGV
+      local function count(id, bytes)
+        redis.call('HSET', p .. 'ci', id, whole(bytes) .. ' ' .. ARGV[1])
+        redis.call('HSET', c, 'n', redis.call('HINCRBY', p .. 'cm', 'n', 1), id, ARGV[5])
+        use(id)
+      end
+      if ARGV[3] == 'freshen' then
+        local id = ARGV[last]
+        last = last - 1
+        local info = redis.call('HGET', p .. 'ci', id)
+        count(id, string.match(info, '^%d+') + ARGV[6])
+        redis.call('HINCRBY', p .. 'cm', 'total', ARGV[6])
+      end
+      for i = 8, last do drop(ARGV[i]) end
+      if ARGV[3] == 'save' then
+        local id = whole(redis.call('HINCRBY', p .. 'cm', 'id', 1))
+        redis.call('SET', p .. 'cb:' .. id, ARGV[7])
+        redis.call('HINCRBY', p .. 'cm', 'total', ARGV[6])
+        count(id, ARGV[6])
+      elseif redis.call('EXISTS', c) == 1 then redis.call('HSET', c, 'n', redis.call('HINCRBY', p .. 'cm', 'n', 1)) end
+      local most = tonumber(ARGV[4])
+      while tonumber(redis.call('HGET', p .. 'cm', 'total') or '0') > most do
+        local first = redis.call('ZRANGE', p .. 'cu', 0, 0)
+        if #first == 0 then break end
+        drop(first[1])
+      end
+      return 1
+      """)
+}

@@ -1,0 +1,112 @@
+import FeedStream
+import Foundation
+import GRDB
+import ImageFeed
+
+/// The tables of a fleet in a file, inside a transaction: they do what the scripts of ``RedisFleet`` do.
+struct FleetTables {
+  let db: Database
+  /// Milliseconds since 1970, as all times here.
+  let now: Int64
+  /// How long the log keeps updates.
+  let logDuration: Duration
+
+  /// `FLEE` in ASCII.
+  private static let applicationID = 0x464C_4545
+  private static let version = 1
+  /// Stands for never: beyond every time.
+  static let never: Int64 = 9_000_000_000_000_000
+
+  static let kind = TableFile.Kind("Fleet", check: { try check($0) }, prepare: { try prepare($0) })
+
+  /// A feed without a host is saved, and not asked for. A host without a time has no feed. Long values come last.
+  private static let schema = """
+    CREATE TABLE host (
+      name TEXT PRIMARY KEY,
+      opens INTEGER,
+      paused INTEGER,
+      reason TEXT NOT NULL DEFAULT '',
+      nonce TEXT,
+      worker TEXT
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX host_opens ON host (opens, name) WHERE opens IS NOT NULL;
+    CREATE TABLE feed (
+      id INTEGER PRIMARY KEY,
+      address TEXT NOT NULL UNIQUE,
+      host TEXT,
+      due INTEGER,
+      version INTEGER,
+      record TEXT,
+      document BLOB
+    ) STRICT;
+    CREATE INDEX feed_due ON feed (host, due, address) WHERE host IS NOT NULL;
+    CREATE TABLE done (nonce TEXT PRIMARY KEY, until INTEGER NOT NULL, entry INTEGER) STRICT, WITHOUT ROWID;
+    CREATE INDEX done_until ON done (until);
+    CREATE TABLE entry (id INTEGER PRIMARY KEY, address TEXT NOT NULL, version INTEGER NOT NULL) STRICT;
+    CREATE TABLE last (entry INTEGER NOT NULL) STRICT;
+    INSERT INTO last VALUES (0);
+    PRAGMA application_id = \(applicationID);
+    PRAGMA user_version = \(version);
+    """
+
+  /// Throws when the file is another program's or a newer release's.
+  ///
+  /// - Returns: true when it has the tables.
+  @discardableResult private static func check(_ db: Database) throws -> Bool {
+    let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+    let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+    if application == applicationID {
+      guard version <= Self.version else { throw FeedDatabaseFailure(.newerSchema(version)) }
+      return version > 0
+    }
+    let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+    guard application == 0, version == 0, tables == 0 else { throw FeedDatabaseFailure(.foreign) }
+    return false
+  }
+
+  private static func prepare(_ db: Database) throws {
+    if try !check(db) { try db.execute(sql: schema) }
+  }
+
+  // MARK: Statements
+
+  func run(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
+    try db.cachedStatement(sql: sql).execute(arguments: arguments)
+  }
+
+  func one<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+    _ type: Value.Type, _ sql: String, _ arguments: StatementArguments = StatementArguments()
+  ) throws -> Value? {
+    try Value.fetchOne(db.cachedStatement(sql: sql), arguments: arguments)
+  }
+
+  func rows(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> [Row] {
+    try Row.fetchAll(db.cachedStatement(sql: sql), arguments: arguments)
+  }
+
+  func row(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Row? {
+    try Row.fetchOne(db.cachedStatement(sql: sql), arguments: arguments)
+  }
+
+  // MARK: Hosts
+
+  /// Sets when a host's time comes: when a feed is due, it is not left alone, and not before `earliest`. Ends its lease.
+  func open(_ host: String, notBefore earliest: Int64) throws {
+    let pause = try one(Int64.self, "SELECT paused FROM host WHERE name = ? AND paused > ?", [host, now])
+    let due = try one(Int64.self, "SELECT due FROM feed WHERE host = ? ORDER BY due LIMIT 1", [host])
+    guard due != nil || pause != nil else { return try run("DELETE FROM host WHERE name = ?", [host]) }
+    try run(
+      """
+      INSERT INTO host (name, opens, paused) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET opens = ?2, paused = ?3,
+        reason = iif(?3 IS NULL, '', reason), nonce = NULL, worker = NULL
+      """, [host, due.map { max($0, earliest, pause ?? 0) }, pause])
+  }
+
+  func isTaken(_ host: String) throws -> Bool {
+    try one(Int.self, "SELECT 1 FROM host WHERE name = ? AND nonce IS NOT NULL", [host]) != nil
+  }
+
+  func openIfFree(_ host: String, notBefore earliest: Int64) throws {
+    if try !isTaken(host) { try open(host, notBefore: earliest) }
+  }
+}

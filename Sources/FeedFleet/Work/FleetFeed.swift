@@ -1,0 +1,40 @@
+public import FeedStream
+public import Foundation
+public import ImageFeed
+
+/// One feed of a fleet.
+public struct FleetFeed: Sendable {
+  public var address: URL
+  public var record: FeedRecord
+  /// `nil` when nothing is saved.
+  public var version: FeedVersion?
+  public var document: Chunk?
+
+  public init(address: URL, record: FeedRecord, version: FeedVersion?, document: Chunk?) {
+    self.address = address
+    self.record = record
+    self.version = version
+    self.document = document
+  }
+
+  /// The images; `nil` when none are saved, or what is saved is damaged.
+  public var images: FeedImages? { document?.withUnsafeBytes { FeedImages(bytes: $0) } }
+
+  /// When it was asked for; `nil` when nothing is saved.
+  public var timestamp: Date? {
+    guard let version else { return nil }
+    // Of another version, which was written by a poll.
+    guard let exact = record.timestamp, FeedVersion(exact) == version else { return version.date }
+    return exact
+  }
+}
+
+extension FleetFeed {
+  /// What a store's table of contents says.
+  public var summary: CachedFeedSummary? {
+    version.map {
+      CachedFeedSummary(
+        address: address, timestamp: timestamp ?? $0.date, imageCount: record.imageCount, validators: record.validators)
+    }
+  }
+}
