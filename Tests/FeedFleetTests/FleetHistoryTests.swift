@@ -10,20 +10,20 @@ import Testing
 
 /// Histories of a fleet in virtual time, against what must always hold.
 @Suite(.settled) struct FleetHistoryTests {
-  /// Two unless the environment says more: `FLEET_SEEDS=1000`.
-  static let seeds = UInt64(ProcessInfo.processInfo.environment["FLEET_SEEDS"] ?? "") ?? 2
+  /// Twenty unless the environment says more: `FLEET_SEEDS=1000`.
+  static let seeds = UInt64(ProcessInfo.processInfo.environment["FLEET_SEEDS"] ?? "") ?? 20
 
   @Test func `workers share hosts without a failure`() {
-    for seed in 1...Self.seeds { FleetHistory(seed: seed, faults: []).run(hours: 2) }
+    for seed in 1...Self.seeds { FleetHistory(seed: seed, faults: []).run(minutes: 60) }
   }
 
   @Test func `workers that die and an engine that is away lose and double nothing`() {
-    for seed in 1...Self.seeds { FleetHistory(seed: seed, faults: [.death, .outage, .skew, .pause]).run(hours: 2) }
+    for seed in 1...Self.seeds { FleetHistory(seed: seed, faults: [.death, .outage, .skew, .pause]).run(minutes: 60) }
   }
 
   @Test func `a failover to an older state is impolite, never wrong`() {
     for seed in 1...Self.seeds {
-      FleetHistory(seed: seed, faults: [.death, .outage, .skew, .failover, .trim]).run(hours: 2)
+      FleetHistory(seed: seed, faults: [.death, .outage, .skew, .failover, .trim]).run(minutes: 60)
     }
   }
 }
@@ -50,6 +50,8 @@ private final class FleetHistory {
   private var versions: [URL: FeedVersion] = [:]
   /// After a failover a host may be another's, until the leases of before are over.
   private var politeFrom = 0.0
+  /// How far the clock of the engine of the moment is ahead.
+  private let ahead = Ahead()
   private var asked: [URL: Double] = [:]
   private var changes: [URL: Int] = [:]
   private var addresses: [URL] = []
@@ -63,11 +65,15 @@ private final class FleetHistory {
     time.offloadLatency = .milliseconds(1)
     let time = time
     network = VirtualNetwork(on: time, seed: seed)
-    engine = MemoryFleet(on: time, latency: .milliseconds(2)) { Self.wall(time) }
+    let ahead = ahead
+    engine = MemoryFleet(on: time, latency: .milliseconds(2)) { Self.wall(time) + ahead.value }
     network.observer = { [unowned self] in note($0) }
-    for host in 0..<6 {
+    let shapes: [[Int]] = [[1, 1, 2, 9], [1, 3, 5], [12], [1, 1, 1, 1, 2, 2]]
+    let shape = shapes[Int.random(in: 0..<shapes.count, using: &random)]
+    for host in shape.indices {
+      let feeds = shape[host]
       let name = "h\(host).example"
-      for feed in 0..<[1, 1, 2, 3, 8, 20][host] { addresses.append(URL(feed: feed, host: name)) }
+      for feed in 0..<feeds { addresses.append(URL(feed: feed, host: name)) }
       network.serve(name) { [unowned self] request, random in
         asked[request.request.url] = seconds
         // Some change, some fail, some are slow.
@@ -128,6 +134,8 @@ private final class FleetHistory {
     options.name = "w\(workers.count)"
     options.concurrency = 4
     options.interval = .seconds(Self.interval)
+    // Most of a history would be idle workers' claims.
+    options.longestSleep = .seconds(15)
     options.seed = random.next()
     let skew = faults.contains(.skew) ? Double.random(in: -86_400...86_400, using: &random) : 0
     let clock = SkewedClock(time, skew)
@@ -170,13 +178,15 @@ private final class FleetHistory {
       _ = time.later(.seconds(lost)) { [self] in
         engine.outage = .redis(.closed(RedisAddress(.unix(path: "/engine"))))
         engine.state = old
+        // Another machine, with a clock of its own.
+        ahead.value = Double.random(in: -3...3, using: &random)
         versions = old.versions
         // Leases of before may be granted once more: for as long as a request may take.
         politeFrom = seconds + 60
         _ = time.later(.seconds(1)) { [self] in engine.outage = nil }
       }
     case .pause:
-      let call = engine.pause("h4.example", for: .seconds(90), because: "test").sink { _ in
+      let call = engine.pause("h0.example", for: .seconds(90), because: "test").sink { _ in
       } receiveValue: { _ in
       }
       _ = time.later(.seconds(1)) { call.cancel() }
@@ -185,15 +195,15 @@ private final class FleetHistory {
     }
   }
 
-  func run(hours: Int) {
+  func run(minutes: Int) {
     let adding = engine.add(addresses.map { NewFeed($0) }).sink { _ in
     } receiveValue: { _ in
     }
     time.advance(by: .seconds(1))
     adding.cancel()
-    for _ in 0..<3 { startWorker() }
+    for _ in 0..<Int.random(in: 2...4, using: &random) { startWorker() }
     startGateway()
-    for _ in 0..<(hours * 60) {
+    for _ in 0..<minutes {
       time.advance(by: .seconds(60))
       look()
       if Int.random(in: 0..<4, using: &random) == 0 { misfortune() }
@@ -234,6 +244,8 @@ private final class FleetHistory {
     time.advance(by: .seconds(1))
   }
 }
+
+private final class Ahead { var value = 0.0 }
 
 private final class SkewedClock: Sendable {
   private let time: VirtualTimeScheduler

@@ -34,6 +34,17 @@ import Testing
     #expect(FeedRecord(fresh.text, of: address) == fresh)
   }
 
+  @Test(arguments: [Int64.min, -1, .max])
+  func `a record with numbers beyond all bounds is brought within them`(_ number: Int64) throws {
+    let names = ["d", "n", "a", "aa", "s", "c", "ww", "f", "p", "nn"]
+    let text = "{" + names.map { "\"\($0)\":\(number)" }.joined(separator: ",") + ",\"i\":1e308,\"cc\":-1e308}"
+    let record = try #require(FeedRecord(text, of: URL(feed: 1)))
+    #expect((0...(1 << 40)).contains(record.health.failures) && record.imageCount >= 0)
+    #expect(record.health.interval == 3_155_760_000 && record.health.changeInterval == 0)
+    #expect(FeedRecord(record.text, of: URL(feed: 1)) == record)
+    #expect(FeedVersion(Date(timeIntervalSince1970: Double(number) * 1e3)).date.timeIntervalSince1970 < 3e11)
+  }
+
   @Test func `images are the same after they were written and read, and damage is noticed`() throws {
     let images = FeedImages([
       FeedImage(

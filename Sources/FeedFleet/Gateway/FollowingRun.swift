@@ -193,7 +193,8 @@ final class FollowingRun: Subscription {
       cursor = logged.cursor
       return askLog()
     }
-    if let known = versions[address] ?? nil, known >= logged.update.version {
+    // A later one than this was fetched already, or the engine went back: only the feed tells which.
+    if let known = versions[address] ?? nil, known == logged.update.version {
       cursor = logged.cursor
       return askLog()
     }
@@ -208,8 +209,13 @@ final class FollowingRun: Subscription {
   private func fetched(_ feed: FleetFeed?, _ logged: LoggedUpdate) {
     cursor = logged.cursor
     let known = versions[logged.update.address] ?? nil
-    // It was removed since, or is older than what was shown.
-    guard let feed, let version = feed.version, known.map({ version > $0 }) ?? true else { return }
+    // It was removed since, or is what was shown.
+    guard let feed, let version = feed.version, version != known else { return }
+    // After a failover to an engine whose clock is behind.
+    if let known, version < known {
+      stop()
+      return snapshot(isReset: true)
+    }
     versions[feed.address] = version
     send(.update(feed, at: logged.cursor))
   }

@@ -2,8 +2,9 @@ public import FeedStream
 public import Foundation
 
 extension MemoryFleet: UpdateLog {
+  /// Numbers are microseconds, so that after a failover none is used again for something else.
   func note(_ update: FeedUpdate) -> UpdateCursor {
-    state.last += 1
+    state.last = max(state.last + 1, Int(now().milliseconds) * 1000)
     state.log.append((state.last, update))
     return UpdateCursor("\(state.last)")
   }

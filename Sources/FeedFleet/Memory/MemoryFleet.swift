@@ -64,7 +64,7 @@ public final class MemoryFleet {
   }
 
   let scheduler: any LoopScheduler
-  private let now: () -> Date
+  let now: () -> Date
   private let latency: Duration
   var watchers: [ObjectIdentifier: () -> Void] = [:]
 

@@ -30,18 +30,24 @@ extension RedisClient {
     _ script: RedisScript, keys: [String], _ arguments: [RedisArgument],
     _ reply: @escaping (Result<RedisValue, RedisError>) -> Void
   ) {
-    let tail = [RedisArgument(keys.count)] + keys.map { RedisArgument($0) } + arguments
-    guard let digest = digests[script.text] else { return load(script, tail, reply) }
+    perform(script, [RedisArgument(keys.count)] + keys.map { RedisArgument($0) } + arguments, loads: 2, reply)
+  }
+
+  /// - Parameter loads: how often its text may be sent: once more than to this server, since a cluster may name another one.
+  private func perform(
+    _ script: RedisScript, _ tail: [RedisArgument], loads: Int, _ reply: @escaping RedisLink.Reply
+  ) {
+    guard let digest = digests[script.text] else { return load(script, tail, loads: loads, reply) }
     perform(RedisCommand("EVALSHA", [RedisArgument(digest)] + tail)) { [weak self] result in
-      if let self, case .failure(let error) = result, error.refusal?.kind == .unknownScript {
+      if let self, case .failure(let error) = result, error.refusal?.kind == .unknownScript, loads > 0 {
         digests[script.text] = nil
-        return load(script, tail, reply)
+        return load(script, tail, loads: loads, reply)
       }
       reply(result)
     }
   }
 
-  private func load(_ script: RedisScript, _ tail: [RedisArgument], _ reply: @escaping RedisLink.Reply) {
+  private func load(_ script: RedisScript, _ tail: [RedisArgument], loads: Int, _ reply: @escaping RedisLink.Reply) {
     perform(RedisCommand("SCRIPT", "LOAD", RedisArgument(script.text))) { [weak self] result in
       guard let self else { return reply(.failure(.clientClosed)) }
       switch result {
@@ -49,7 +55,7 @@ extension RedisClient {
       case .success(let digest):
         guard let digest = digest.text else { return reply(.failure(.unreadable(address, .malformed))) }
         digests[script.text] = digest
-        perform(RedisCommand("EVALSHA", [RedisArgument(digest)] + tail), reply)
+        perform(script, tail, loads: loads - 1, reply)
       }
     }
   }

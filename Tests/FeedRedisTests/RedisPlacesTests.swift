@@ -1,0 +1,153 @@
+import FeedRedis
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+/// Servers that say where another one is: Sentinels and nodes of a cluster.
+@Suite(.settled) struct RedisPlacesTests {
+  private static func place(_ number: Int) -> SocketAddress { .internet("10.0.0.\(number)", port: 6379) }
+  private static let cluster = "%2\r\n+server\r\n+redis\r\n+mode\r\n+cluster\r\n"
+
+  private func replies(
+    of client: RedisClient, to words: [RedisArgument], on time: VirtualTimeScheduler, within limit: Duration = .seconds(8)
+  ) -> [String] {
+    var texts: [String] = []
+    let subscriptions = words.map { word in
+      client.send(RedisCommand("ECHO", word)).sink {
+        if case .failure(let error) = $0 { texts.append("\(error)") }
+      } receiveValue: {
+        texts.append($0.text ?? "\($0)")
+      }
+    }
+    time.advance(by: limit)
+    for subscription in subscriptions { subscription.cancel() }
+    return texts
+  }
+
+  private func sentinel(_ reply: String) -> ([String]) -> String? { { $0[0] == "SENTINEL" ? reply : nil } }
+
+  private static func echo(_ words: [String]) -> String? { words[0] == "ECHO" ? "+\(words[1])\r\n" : nil }
+
+  @Test func `a Sentinel is asked for each connection, and one that is away is passed over`() throws {
+    try withVirtualTime { time in
+      let primaries = try (1...2).map { number in
+        try ScriptedRedis(at: Self.place(number), on: time) { $0[0] == "ECHO" ? "+\(number)\r\n" : nil }
+      }
+      let watcher = try ScriptedRedis(
+        at: .internet("10.0.0.9", port: 26379), on: time, answer: sentinel("*2\r\n$8\r\n10.0.0.1\r\n$4\r\n6379\r\n"))
+      let client = RedisClient(try RedisAddress(parsing: "redis+sentinel://10.0.0.8,10.0.0.9/main"), on: time)
+      #expect(replies(of: client, to: ["a"], on: time) == ["1"])
+      #expect(watcher.heard[0].last == "SENTINEL GET-MASTER-ADDR-BY-NAME main")
+      // A failover: the connection ends, and the next one leads to the other server.
+      watcher.answer = sentinel("*2\r\n$8\r\n10.0.0.2\r\n$4\r\n6379\r\n")
+      primaries[0].hangUp()
+      time.advance(by: .seconds(1))
+      #expect(replies(of: client, to: ["a"], on: time) == ["2"])
+      client.close()
+      time.run()
+      for server in primaries + [watcher] { server.close() }
+    }
+  }
+
+  @Test func `a primary that became a replica is left`() throws {
+    try withVirtualTime { time in
+      let old = try ScriptedRedis(at: Self.place(1), on: time) {
+        $0[0] == "ECHO" ? "-READONLY You can't write against a read only replica.\r\n" : nil
+      }
+      let new = try ScriptedRedis(at: Self.place(2), on: time, answer: Self.echo)
+      let watcher = try ScriptedRedis(
+        at: .internet("10.0.0.9", port: 26379), on: time, answer: sentinel("*2\r\n$8\r\n10.0.0.1\r\n$4\r\n6379\r\n"))
+      let client = RedisClient(try RedisAddress(parsing: "redis+sentinel://10.0.0.9/main"), on: time)
+      #expect(replies(of: client, to: ["a"], on: time)[0].contains("read-only replica"))
+      watcher.answer = sentinel("*2\r\n$8\r\n10.0.0.2\r\n$4\r\n6379\r\n")
+      #expect(replies(of: client, to: ["b"], on: time) == ["b"])
+      client.close()
+      time.run()
+      for server in [old, new, watcher] { server.close() }
+    }
+  }
+
+  @Test func `a name that no Sentinel knows is an error of the address`() throws {
+    try withVirtualTime { time in
+      let watcher = try ScriptedRedis(
+        at: .internet("10.0.0.9", port: 26379), on: time, answer: sentinel("*-1\r\n"))
+      let client = RedisClient(try RedisAddress(parsing: "redis+sentinel://10.0.0.9/other"), on: time)
+      #expect(replies(of: client, to: ["a"], on: time)[0].contains("knows no primary called other"))
+      client.close()
+      time.run()
+      watcher.close()
+    }
+  }
+
+  @Test func `a node of a cluster that has moved the keys is left for the one that has them`() throws {
+    try withVirtualTime { time in
+      let first = try ScriptedRedis(at: Self.place(1), on: time) {
+        $0[0] == "HELLO" ? Self.cluster : $0[0] == "ECHO" ? "-MOVED 13907 10.0.0.2:6379\r\n" : nil
+      }
+      let second = try ScriptedRedis(at: Self.place(2), on: time) {
+        $0[0] == "HELLO" ? Self.cluster : Self.echo($0)
+      }
+      let client = RedisClient(try RedisAddress(parsing: "redis://10.0.0.1"), on: time)
+      #expect(replies(of: client, to: ["a", "b", "c"], on: time) == ["a", "b", "c"])
+      #expect(replies(of: client, to: ["d"], on: time) == ["d"])
+      #expect(first.heard.flatMap { $0 }.filter { $0.hasPrefix("ECHO") }.count == 3, "asked only once more")
+      client.close()
+      time.run()
+      for server in [first, second] { server.close() }
+    }
+  }
+
+  @Test func `nodes that name each other are not followed for ever`() throws {
+    try withVirtualTime { time in
+      let nodes = try [(1, 2), (2, 1)].map { here, there in
+        try ScriptedRedis(at: Self.place(here), on: time) {
+          $0[0] == "HELLO" ? Self.cluster : $0[0] == "ECHO" ? "-MOVED 13907 10.0.0.\(there):6379\r\n" : nil
+        }
+      }
+      let client = RedisClient(try RedisAddress(parsing: "redis://10.0.0.1"), on: time)
+      let texts = replies(of: client, to: ["a"], on: time)
+      #expect(texts.count == 1 && texts[0].contains("part of a cluster"))
+      #expect(nodes.flatMap { $0.heard.flatMap { $0 } }.count < 30)
+      client.close()
+      time.run()
+      for node in nodes { node.close() }
+    }
+  }
+
+  @Test func `a script that the next node does not have is sent to it`() throws {
+    try withVirtualTime { time in
+      var isLoaded = false
+      let first = try ScriptedRedis(at: Self.place(1), on: time) {
+        switch $0[0] {
+        case "HELLO": Self.cluster
+        case "SCRIPT": "+digest\r\n"
+        case "EVALSHA": "-MOVED 13907 10.0.0.2:6379\r\n"
+        default: nil
+        }
+      }
+      let second = try ScriptedRedis(at: Self.place(2), on: time) {
+        switch $0[0] {
+        case "HELLO": return Self.cluster
+        case "SCRIPT":
+          isLoaded = true
+          return "+digest\r\n"
+        case "EVALSHA": return isLoaded ? ":7\r\n" : "-NOSCRIPT No matching script.\r\n"
+        default: return nil
+        }
+      }
+      let client = RedisClient(try RedisAddress(parsing: "redis://10.0.0.1"), on: time)
+      var value: RedisValue?
+      let subscription = client.run(RedisScript("s", "return 7"), keys: ["{0}"]).sink { _ in
+      } receiveValue: {
+        value = $0
+      }
+      time.advance(by: .seconds(5))
+      #expect(value == .integer(7))
+      subscription.cancel()
+      client.close()
+      time.run()
+      for server in [first, second] { server.close() }
+    }
+  }
+}
