@@ -14,6 +14,7 @@ let package = Package(
       dependencies: [
         "CFuzzer",
         .product(name: "FeedFormats", package: "FeedStream"),
+        .product(name: "FeedRedis", package: "FeedStream"),
         .product(name: "FeedStream", package: "FeedStream"),
         .product(name: "FeedStreamTesting", package: "FeedStream"),
         .product(name: "FeedFormats", package: "FeedStream"),

@@ -73,7 +73,7 @@ extension FeedCommand {
   /// was not escaped, and stand alone.
   private static func hidingPasswords(in line: String) -> String {
     line.replacing(Self.storeLogin.ignoresCase()) { "\($0.1)…@" }
-      .replacing(/([?&]password=)[^\s&']*/.ignoresCase()) { "\($0.1)…" }
+      .replacing(/([?&](?:pass|pw|secret)\w*=)[^\s&']*/.ignoresCase()) { "\($0.1)…" }
       .replacing(/(:\/\/[^\/@\s:\[]*):(?!PASSWORD@)[^\/@\s]*@/) { "\($0.1):…@" }
   }
 

@@ -1,174 +1,83 @@
-"""Workers, gateways and clients on a real server, and what happens to them: killed, stopped, frozen, emptied.
+"""Workers, gateways and clients on a real server, and what happens to them: killed, stopped, frozen, emptied, set back.
 
-Usage: faults.py FEED, the path of the command. Needs redis-server. Takes about a minute and a half.
+Usage: faults.py FEED [--short] [--server PROGRAM]. FEED is the path of the command; PROGRAM is redis-server, or valkey-server. Takes
+about a minute and a half; a third of that with --short.
 """
-import http.client, http.server, json, os, shutil, signal, subprocess, sys, tempfile, threading, time
+import os, signal, subprocess, sys, time
+from world import World, say, server
 
-feed = os.path.abspath(sys.argv[1])
-folder = tempfile.mkdtemp(prefix="fleet-")
-sock, problems, begun = folder + "/s", [], time.time()
-polls, last, muted = {}, {}, [0.0]
-
-
-def say(text):
-    print(f"{time.time() - begun:5.1f} s  {text}", flush=True)
+short = "--short" in sys.argv
+program = sys.argv[sys.argv.index("--server") + 1] if "--server" in sys.argv else "redis-server"
+world = World(sys.argv[1], "", lease="2s" if short else "4s")
+sock = world.folder + "/s"
+world.store = "unix://" + sock
 
 
-class Origin(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        now, host = time.time(), self.headers["Host"]
-        if now > muted[0] and now - last.get(host, 0) < 0.9:
-            problems.append(f"{host} was asked again after {now - last[host]:.2f} s")
-        last[host] = now
-        polls[host + self.path] = polls.get(host + self.path, 0) + 1
-        item = {"id": "11111111-1111-1111-1111-%012d" % polls[host + self.path], "image": "http://127.0.0.1/x.jpg"}
-        body = json.dumps({"items": [item]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+def cli(*words):
+    return subprocess.run(["redis-cli", "-s", sock, *words], capture_output=True, text=True).stdout
 
 
-origin = http.server.ThreadingHTTPServer(("0.0.0.0", 0), Origin)
-threading.Thread(target=origin.serve_forever, daemon=True).start()
-port = origin.server_address[1]
-store = "unix://" + sock
+def engine():
+    return server(
+        world, program, "--port", "0", "--unixsocket", sock, "--save", "", "--dir", world.folder, cli=["-s", sock])
 
 
-def server():
-    process = subprocess.Popen(
-        ["redis-server", "--port", "0", "--unixsocket", sock, "--save", "", "--dir", folder], stdout=subprocess.DEVNULL)
-    while subprocess.run(["redis-cli", "-s", sock, "ping"], capture_output=True).stdout != b"PONG\n":
-        time.sleep(0.05)
-    return process
-
-
-def command(*words, **options):
-    return subprocess.Popen([feed, *words, "--store", store], stderr=open(folder + "/errors", "a"), **options)
-
-
-def add():
-    with open(folder + "/list", "w") as file:
-        for host in range(2, 8):
-            for number in range(2):
-                file.write(f"http://127.0.0.{host}:{port}/{number}\n")
-    return subprocess.run([feed, "subscriptions", "import", folder + "/list", "--store", store], capture_output=True, text=True)
-
-
-def worker():
-    return command("work", "--every", "2s", "--lease", "4s", "--timeout", "2s", stdout=subprocess.DEVNULL)
-
-
-class Client(threading.Thread):
-    """A client of a gateway, which sees no feed go back but after a reset, and goes on with any other gateway."""
-
-    def __init__(self, ports):
-        super().__init__(daemon=True)
-        self.ports, self.id, self.versions, self.events, self.resets = ports, None, {}, 0, 0
-
-    def run(self):
-        turn = 0
-        while True:
-            turn += 1
-            try:
-                self.read(self.ports[turn % len(self.ports)])
-            except (OSError, http.client.HTTPException):
-                pass
-            time.sleep(0.2)
-
-    def read(self, port):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-        connection.request("GET", "/events", headers={"Last-Event-ID": self.id} if self.id else {})
-        name = ""
-        for line in connection.getresponse():
-            line = line.decode().strip()
-            if line.startswith("id: "):
-                self.id = line[4:]
-            elif line.startswith("event: "):
-                name = line[7:]
-                if name == "reset":
-                    self.resets, self.versions = self.resets + 1, {}
-            elif line.startswith("data: ") and name == "items":
-                data = json.loads(line[6:])
-                if "feed" in data:
-                    self.events += 1
-                    if data["updated"] < self.versions.get(data["feed"], 0):
-                        problems.append(f"{data['feed']} went back at a client")
-                    self.versions[data["feed"]] = data["updated"]
-
-
-def until_polled(what, patience):
-    """Waits until every feed was asked for once more."""
-    before, start = dict(polls), time.time()
-    while time.time() - start < patience:
-        if all(polls.get(key, 0) > before.get(key, 0) for key in expected):
-            return say(f"{what}: every feed was asked for again after {time.time() - start:.1f} s")
-        time.sleep(0.1)
-    missing = [key for key in expected if polls.get(key, 0) <= before.get(key, 0)]
-    problems.append(f"{what}: {len(missing)} feeds were not asked for within {patience} s")
-
-
-expected = [f"127.0.0.{host}:{port}/{number}" for host in range(2, 8) for number in range(2)]
-redis, processes = server(), []
-try:
-    say(add().stdout.strip())
-    workers = [worker() for _ in range(3)]
-    gateways = [subprocess.Popen(
-        [feed, "serve", "--port", "0", "--store", store], stdout=subprocess.PIPE, stderr=open(folder + "/errors", "a"), text=True)
-        for _ in range(2)]
-    processes = workers + gateways
-    ports = [int(gateway.stdout.readline().split(":")[2].split("/")[0]) for gateway in gateways]
-    clients = [Client(ports) for _ in range(20)]
-    for client in clients:
-        client.start()
-    until_polled("began", 20)
-    until_polled("as usual", 20)
-    workers[0].kill()
-    until_polled("a worker was killed", 20)
-    workers[1].send_signal(signal.SIGSTOP)
-    time.sleep(6)
-    muted[0] = time.time() + 3
-    workers[1].send_signal(signal.SIGCONT)
-    until_polled("a worker was stopped beyond its lease", 20)
-    gateways[0].kill()
-    until_polled("a gateway was killed", 20)
-    redis.send_signal(signal.SIGSTOP)
-    time.sleep(5)
-    muted[0] = time.time() + 3
-    redis.send_signal(signal.SIGCONT)
-    until_polled("the store stood still for 5 s", 30)
-    resets = sum(client.resets for client in clients)
-    if resets:
-        problems.append(f"{resets} needless resets")
+def restart(what, change, patience):
+    """The engine is killed and comes back as `change` leaves its file."""
+    global redis
     redis.kill()
     redis.wait()
-    time.sleep(2)
-    redis = server()
+    time.sleep(1 if short else 2)
+    change()
+    redis = engine()
+    world.mute(6)
     time.sleep(1)
-    muted[0] = time.time() + 5
-    say("the store came back empty; " + add().stdout.strip())
-    until_polled("the store came back empty", 40)
-    time.sleep(8)
-    say(f"{sum(polls.values())} polls; {len(clients)} clients had {sum(client.events for client in clients)} events, "
-        f"{sum(client.resets for client in clients)} resets")
-    if any(client.resets == 0 for client in clients):
-        problems.append("a client was not told that the log went back")
-    start = time.time()
-    for process in [workers[1], workers[2], gateways[1]]:
-        process.send_signal(signal.SIGINT)
-    codes = [process.wait(20) for process in [workers[1], workers[2], gateways[1]]]
-    say(f"ended with {codes} after {time.time() - start:.1f} s")
-    if codes != [130, 130, 130]:
-        problems.append("not ended as Ctrl-C ends")
+    added = world.add()
+    say(f"{what}; {added}")
+    world.until_polled(what, patience)
+
+
+try:
+    redis = engine()
+    say(world.add())
+    workers = [world.worker() for _ in range(2 if short else 3)]
+    gateways = [world.gateway() for _ in range(2)]
+    clients = world.clients(10 if short else 20, [port for _, port in gateways])
+    world.until_polled("began", 20)
+    workers[0].kill()
+    world.until_polled("a worker was killed", 20)
+    if short:
+        workers[0] = world.worker()
+    else:
+        world.until_polled("as usual", 20)
+        workers[1].send_signal(signal.SIGSTOP)
+        time.sleep(6)
+        world.mute(3)
+        workers[1].send_signal(signal.SIGCONT)
+        world.until_polled("a worker was stopped beyond its lease", 20)
+    gateways[0][0].kill()
+    world.until_polled("a gateway was killed", 20)
+    redis.send_signal(signal.SIGSTOP)
+    time.sleep(3 if short else 5)
+    world.mute(3)
+    redis.send_signal(signal.SIGCONT)
+    world.until_polled("the store stood still", 30)
+    resets = sum(client.resets for client in clients)
+    if resets:
+        world.problems.append(f"{resets} needless resets")
+    if not short:
+        cli("SAVE")
+        time.sleep(4)
+        restart("the store came back older", lambda: None, 40)
+        time.sleep(6)
+        if any(client.resets == 0 for client in clients):
+            world.problems.append("a client was not told that the log went back to an older file")
+    before = [client.resets for client in clients]
+    restart("the store came back empty", lambda: os.path.exists(world.folder + "/dump.rdb") and os.remove(world.folder + "/dump.rdb"), 40)
+    time.sleep(6 if short else 8)
+    if any(client.resets == count for client, count in zip(clients, before)):
+        world.problems.append("a client was not told that the log is another one")
+    world.finish([*workers[0 if short else 1:], gateways[1][0]], clients)
 finally:
-    for process in processes + [redis]:
-        if process.poll() is None:
-            process.kill()
-    for text in problems:
-        print("PROBLEM:", text)
-    shutil.rmtree(folder, ignore_errors=True)
-sys.exit(1 if problems else 0)
+    status = world.end()
+sys.exit(status)

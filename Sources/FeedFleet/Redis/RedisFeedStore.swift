@@ -32,6 +32,8 @@ public final class RedisFeedStore: FeedStore {
     loop.execute { held.fleet = RedisFleet(RedisClient(address, on: loop, options: options), creates: creates) }
   }
 
+  deinit { close() }
+
   /// Closes the connection.
   public func close() {
     let held = held

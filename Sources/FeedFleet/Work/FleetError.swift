@@ -40,7 +40,7 @@ extension FleetError: CustomStringConvertible {
       "There are no feeds in \(place). feed subscriptions import FILE --store \(place) adds some."
     case .foreign(let place, let keys):
       "\(place) holds \(keys) \(keys == 1 ? "key" : "keys") of another program and no feeds, and is left alone. Choose "
-        + "another database, such as \(place.hasPrefix("unix:") ? "?db=1" : "/1") at the end of the address."
+        + "another database, by the number at the end of the address: /1, or ?db=1 for a socket."
     case .newerSchema(let place, let version):
       "A newer version of this program wrote \(place) (schema \(version)). Update this one, or choose another database."
     case .olderSchema(let place, let version):

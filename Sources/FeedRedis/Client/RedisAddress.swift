@@ -46,7 +46,7 @@ public struct RedisAddress: Hashable, Sendable {
       return
     }
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
-      throw RedisAddressError("it is not an address such as redis://host:6379; in a password, / ? # @ and % are written %2F %3F %23 %40 %25")
+      throw RedisAddressError("it is not an address such as redis://host:6379; a slash in a password is written %2F")
     }
     // The host would be a part of the password.
     guard parts.fragment == nil else { throw RedisAddressError("in a password, # is written %23") }

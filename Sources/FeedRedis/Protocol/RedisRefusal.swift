@@ -28,7 +28,7 @@ public struct RedisRefusal: Error, Hashable, Sendable {
     case passwordWanted
     /// `WRONGPASS`, or `ERR invalid password` of old servers.
     case wrongPassword
-    /// `NOPERM`: this user may not do that.
+    /// `NOPERM`, and what a script says of it: this user may not do that.
     case notPermitted
     /// `NOSCRIPT`: the script's digest is unknown to it.
     case unknownScript
@@ -71,6 +71,8 @@ public struct RedisRefusal: Error, Hashable, Sendable {
         .wrongDatabase
       } else if message.hasPrefix("max number of clients") {
         .tooManyClients
+      } else if message.hasPrefix("The user executing the script can't run this command") {
+        .notPermitted
       } else {
         .other
       }

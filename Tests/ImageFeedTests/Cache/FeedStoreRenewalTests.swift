@@ -17,7 +17,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases) func `a summary has everything but the images`(kind: StoreKind) throws {
-    let store = kind.make().store
+    let subject = kind.make()
+    defer { withExtendedLifetime(subject) {} }
+    let store = subject.store
     #expect(try store.summary(for: address) == nil)
     try store.replace(for: address, with: Self.feed)
     #expect(
@@ -27,7 +29,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases) func `a renewal changes the time and the validators`(kind: StoreKind) throws {
-    let store = kind.make().store
+    let subject = kind.make()
+    defer { withExtendedLifetime(subject) {} }
+    let store = subject.store
     try store.replace(for: address, with: Self.feed)
     #expect(try store.renew(for: address, with: renewal(), now: noon + 60) == .renewed)
     #expect(try store.retrieve(for: address) == Self.renewed)
@@ -38,7 +42,9 @@ import Testing
   )
     throws
   {
-    let store = kind.make().store
+    let subject = kind.make()
+    defer { withExtendedLifetime(subject) {} }
+    let store = subject.store
     #expect(try store.renew(for: address, with: renewal(), now: noon + 60) == nil)
     try store.replace(for: address, with: makeFeed())
     #expect(try store.renew(for: address, with: renewal(), now: noon + 60) == nil)
@@ -46,7 +52,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases) func `old news do not make a feed older`(kind: StoreKind) throws {
-    let store = kind.make().store
+    let subject = kind.make()
+    defer { withExtendedLifetime(subject) {} }
+    let store = subject.store
     try store.replace(for: address, with: Self.feed)
     #expect(try store.renew(for: address, with: renewal(at: noon - 1), now: noon + 60) == .superseded(by: noon))
     #expect(try store.retrieve(for: address) == Self.feed)

@@ -189,6 +189,7 @@ import Testing
     async throws
   {
     let subject = kind.make()
+    defer { withExtendedLifetime(subject) {} }
     let store = subject.store
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<64 {
