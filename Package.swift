@@ -194,7 +194,8 @@ let package = Package(
       name: "ImageFeedTests",
       dependencies: [
         "TestSupport", "HTTPTestSupport", "RedisTestSupport",
-        "FeedFleet", "FeedFormats", "FeedHTTP", "FeedRedis", "ImageFeed", "FeedStream", "FeedStreamTesting", "ImageFeedTesting", "PlainText",
+        "FeedFleet", "FeedFormats", "FeedHTTP", "FeedRedis", "ImageFeed", "FeedStream", "FeedStreamTesting",
+        "ImageFeedTesting", "PlainText",
         "Samples",
         "feed",
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),

@@ -213,7 +213,8 @@ import Testing
 
   // MARK: The library
 
-  @Test(arguments: Engine.allCases) func `a library has what is saved, in the order asked for`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `a library has what is saved, in the order asked for`(_ engine: Engine) throws
+  {
     try withFleet(engine, adding: [a, other]) { fleet in
       for lease in try fleet.claim() where lease.address == a {
         _ = try fleet.wait(fleet.queue.complete(lease.completion("one", at: 5)))
@@ -227,7 +228,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a library lists every feed once, also one that moved`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `a library lists every feed once, also one that moved`(_ engine: Engine) throws
+  {
     let many = (0..<1500).map { URL(feed: $0, host: "h\($0 % 300).example") }
     try withFleet(engine) { fleet in
       func all() throws -> [URL] {

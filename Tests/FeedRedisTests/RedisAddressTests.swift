@@ -47,7 +47,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "redis://secret@h", "redis://:secret#@h", "redis://:se/cret@h", "redis://h?password=secret&x=1", "redis://:secret@h/x",
+    "redis://secret@h", "redis://:secret#@h", "redis://:se/cret@h", "redis://h?password=secret&x=1",
+    "redis://:secret@h/x",
   ])
   func `a refusal of an address repeats no password`(_ text: String) {
     let error = #expect(throws: RedisAddressError.self) { try RedisAddress(parsing: text) }
@@ -56,7 +57,8 @@ import Testing
 
   @Test func `what a server says is shown on one line, short, and without the password`() throws {
     let address = try RedisAddress(parsing: "redis://:secret@h")
-    let text = "ERR unknown command, with args beginning with: secret \u{1B}[31m\n" + String(repeating: "x", count: 5000)
+    let text =
+      "ERR unknown command, with args beginning with: secret \u{1B}[31m\n" + String(repeating: "x", count: 5000)
     let shown = "\(RedisError.refused(address, RedisRefusal(text)))"
     #expect(!shown.contains("secret") && !shown.contains("\u{1B}") && !shown.contains("\n") && shown.count < 500)
   }

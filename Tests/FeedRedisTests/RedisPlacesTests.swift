@@ -10,7 +10,8 @@ import Testing
   private static let cluster = "%2\r\n+server\r\n+redis\r\n+mode\r\n+cluster\r\n"
 
   private func replies(
-    of client: RedisClient, to words: [RedisArgument], on time: VirtualTimeScheduler, within limit: Duration = .seconds(8)
+    of client: RedisClient, to words: [RedisArgument], on time: VirtualTimeScheduler,
+    within limit: Duration = .seconds(8)
   ) -> [String] {
     var texts: [String] = []
     let subscriptions = words.map { word in

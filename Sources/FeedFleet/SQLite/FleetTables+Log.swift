@@ -29,7 +29,8 @@ extension FleetTables {
 
   func updates(after cursor: UpdateCursor, _ count: Int) throws -> [LoggedUpdate] {
     try rows(
-      "SELECT id, address, version FROM entry WHERE id > ? ORDER BY id LIMIT ?", [Int64(cursor.description) ?? 0, count]
+      "SELECT id, address, version FROM entry WHERE id > ? ORDER BY id LIMIT ?",
+      [Int64(cursor.description) ?? 0, count]
     )
     .compactMap(logged)
   }

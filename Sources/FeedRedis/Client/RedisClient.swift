@@ -12,9 +12,9 @@ public import FeedTLS
 /// ``Options/pauses`` apart, longer after each failure. A command that was sent and has no reply is never sent again: only its
 /// user knows whether it may be carried out twice.
 ///
-/// A node of a cluster that says that another one has a key (`MOVED`) is left for that one, and the command is sent there: for a user
-/// whose keys have one tag, that is all there is to a cluster. While its slot is on the way (`ASK`, `TRYAGAIN`), commands are
-/// refused, which passes.
+/// A node of a cluster that says that another one has a key (`MOVED`) is left for that one, and the command is sent there: for
+/// a user whose keys have one tag, that is all there is to a cluster. While its slot is on the way (`ASK`, `TRYAGAIN`),
+/// commands are refused, which passes.
 ///
 /// Lives on its scheduler's thread. An open connection keeps an event loop running: ``close()`` ends it.
 public final class RedisClient {
@@ -119,7 +119,8 @@ public final class RedisClient {
   }
 
   private func connect() {
-    let login = RedisLogin(to: node ?? address, options, on: scheduler) { [weak self] result in self?.connected(result) }
+    let login = RedisLogin(to: node ?? address, options, on: scheduler) { [weak self] result in self?.connected(result)
+    }
     state = .connecting(login)
     login.begin()
   }
@@ -165,7 +166,9 @@ public final class RedisClient {
     guard link.isClusterNode else { return link.send(command, reply) }
     link.send(command) { [weak self] result in
       guard let self else { return reply(result) }
-      if case .failure(.refused(_, let refusal)) = result, let place = refusal.movedTo, hops < 5, follow(place, from: link) {
+      if case .failure(.refused(_, let refusal)) = result, let place = refusal.movedTo, hops < 5,
+        follow(place, from: link)
+      {
         perform(command, reply)
       } else {
         if case .success = result { hops = 0 }
@@ -222,31 +225,7 @@ extension RedisClient {
 
   package func perform(_ commands: [RedisCommand], _ done: @escaping (Result<[RedisValue], RedisError>) -> Void) {
     guard !commands.isEmpty else { return done(.success([])) }
-    let batch = Batch(commands.count, done)
+    let batch = ReplyBatch(commands.count, done)
     for (index, command) in commands.enumerated() { perform(command) { batch.take($0, at: index) } }
-  }
-}
-
-/// The replies of commands that belong together.
-private final class Batch {
-  private var values: [RedisValue]
-  private var missing: Int
-  private var failure: RedisError?
-  private let done: (Result<[RedisValue], RedisError>) -> Void
-
-  init(_ count: Int, _ done: @escaping (Result<[RedisValue], RedisError>) -> Void) {
-    values = Array(repeating: .null, count: count)
-    missing = count
-    self.done = done
-  }
-
-  func take(_ result: Result<RedisValue, RedisError>, at index: Int) {
-    missing -= 1
-    switch result {
-    case .success(let value): values[index] = value
-    case .failure(.refused(_, let refusal)): values[index] = .error(refusal)
-    case .failure(let error): failure = failure ?? error
-    }
-    if missing == 0 { done(failure.map { .failure($0) } ?? .success(values)) }
   }
 }

@@ -90,7 +90,8 @@ extension RedisRefusal {
   func shown(without password: String?) -> RedisRefusal {
     var text = message
     if let password, !password.isEmpty { text = text.replacingOccurrences(of: password, with: "…") }
-    text = String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    text = String(
+      String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
     if text.count > 300 { text = text.prefix(300) + "…" }
     return RedisRefusal(code: String(code.prefix(40)), message: text)
   }

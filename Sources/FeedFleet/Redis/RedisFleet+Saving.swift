@@ -1,0 +1,59 @@
+import FeedRedis
+public import FeedStream
+import Foundation
+
+extension RedisFleet {
+  /// Writes a feed, if it still is as it was read.
+  func replace(_ old: FleetFeed?, by new: FleetFeed) -> AnyPublisher<Bool, FleetError> {
+    run(
+      FleetScripts.replace,
+      [
+        RedisArgument(new.address.absoluteString), RedisArgument(old?.version?.description ?? ""),
+        RedisArgument(new.version?.description ?? ""), RedisArgument(new.record.text),
+        new.document.map { RedisArgument($0) } ?? "", .milliseconds(logDuration), new.document == nil ? 0 : 1,
+      ]
+    )
+    .map { $0.integer == 1 }.eraseToAnyPublisher()
+  }
+
+  /// Deletes what is saved of a feed, if it still is as it was read.
+  func forget(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> {
+    run(
+      FleetScripts.forget,
+      [RedisArgument(feed.address.absoluteString), RedisArgument(feed.version?.description ?? "")]
+    )
+    .map { ($0.integer ?? 0) > 0 }.eraseToAnyPublisher()
+  }
+
+  /// The addresses of all feeds of which something is saved: looks at every key.
+  func savedAddresses() -> AnyPublisher<[URL], FleetError> {
+    let beginning = key("f:")
+    func page(_ cursor: String) -> AnyPublisher<(next: String, keys: [String]), FleetError> {
+      send([RedisCommand("SCAN", RedisArgument(cursor), "MATCH", RedisArgument("fs{0}:f:*"), "COUNT", 1000)])
+        .map { replies in
+          let parts = replies[0].elements ?? []
+          return (parts.first?.text ?? "0", (parts.last?.elements ?? []).compactMap(\.text))
+        }
+        .eraseToAnyPublisher()
+    }
+    return page("0")
+      .expand { $0.next == "0" ? Empty().eraseToAnyPublisher() : page($0.next) }
+      .reduce(Set<String>()) { $0.union($1.keys) }
+      .map { keys in keys.compactMap { URL(string: String($0.dropFirst(beginning.count))) } }
+      .eraseToAnyPublisher()
+  }
+
+  /// Writes a feed over an older version, or none.
+  ///
+  /// - Returns: false when the saved one is as new.
+  public func put(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> {
+    feeds([feed.address], withImages: false)
+      .flatMap { [self] saved -> AnyPublisher<Bool, FleetError> in
+        if let there = saved[0]?.version, let version = feed.version, there >= version {
+          return Just(false).setFailureType(to: FleetError.self).eraseToAnyPublisher()
+        }
+        return replace(saved[0], by: feed)
+      }
+      .eraseToAnyPublisher()
+  }
+}
