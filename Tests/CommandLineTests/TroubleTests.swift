@@ -107,8 +107,6 @@ extension DatabaseQueue {
 extension Trait where Self == ConditionTrait {
   /// A sanitizer writes a file of its own before the program begins, and `ulimit -f 0` ends it there.
   fileprivate static var needsFilesOfNoSize: Self {
-    .disabled(
-      if: ProcessInfo.processInfo.environment["FEEDSTREAM_SANITIZER"] != nil, "a sanitizer cannot run under ulimit -f 0"
-    )
+    .disabled(if: Sanitizer.current != nil, "a sanitizer cannot run under ulimit -f 0")
   }
 }

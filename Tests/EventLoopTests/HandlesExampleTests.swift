@@ -209,7 +209,7 @@ import Testing
     #expect(outcome.isFinished)
   }
 
-  @Test(arguments: [nil, SIGTERM, SIGINT, SIGSEGV, SIGABRT])
+  @Test(arguments: Sanitizer.leaves([nil, SIGTERM, SIGINT, SIGSEGV, SIGABRT]))
   func `keys come as they are pressed, and the terminal is as it was afterwards, also after a crash`(
     _ signal: Int32?
   ) throws {

@@ -124,7 +124,7 @@ enum Fault: CaseIterable {
   /// Under the address sanitizer frames are several times as large, and what recurses on purpose runs out of stack before
   /// the kit has seen enough of it.
   static var thatCanBeRun: [Fault] {
-    ProcessInfo.processInfo.environment["FEEDSTREAM_SANITIZER"] == "address"
+    Sanitizer.current == .address
       ? allCases.filter { $0 != .recurses } : Array(allCases)
   }
 
