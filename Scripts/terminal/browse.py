@@ -1,0 +1,77 @@
+"""Looks at `feed browse` in xterm on a screen of its own: browse.py <feed> <picture>."""
+
+import http.server
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+
+from scenes import Scene
+
+COUNT = 20
+DISPLAY = ":97"
+program, target = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+
+
+class Origin(http.server.BaseHTTPRequestHandler):
+    pictures = [Scene(number) for number in range(COUNT)]
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        if self.path == "/feed.json":
+            place = f"http://127.0.0.1:{self.server.server_port}"
+            items = [
+                {"id": str(uuid.UUID(int=n)), "description": one.name, "location": one.place, "image": f"{place}/{n}"}
+                for n, one in enumerate(self.pictures)
+            ]
+            body = json.dumps({"items": items}).encode()
+        else:
+            body = Scene(int(self.path[1:])).drawn()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def types(*keys):
+    for key in keys:
+        subprocess.run(["xdotool", "key", key], check=True)
+        time.sleep(0.4)
+
+
+os.environ["DISPLAY"] = DISPLAY
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Origin)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+screen = subprocess.Popen(["Xvfb", DISPLAY, "-screen", "0", "1400x900x24"], stderr=subprocess.DEVNULL)
+with tempfile.TemporaryDirectory() as folder:
+    terminal = None
+    try:
+        while subprocess.run(["xdotool", "getmouselocation"], capture_output=True).returncode != 0:
+            if screen.poll() is not None:
+                sys.exit(f"browse.py: the screen {DISPLAY} is taken")
+            time.sleep(0.1)
+        look = ["-fa", "DejaVu Sans Mono", "-fs", "11", "-bg", "#16181d", "-fg", "#d8dee9", "-geometry", "100x30"]
+        with open(f"{folder}/feeds.opml", "w") as file:
+            address = f"http://127.0.0.1:{server.server_port}/feed.json"
+            file.write(f'<opml version="2.0"><body><outline text="Landscapes" xmlUrl="{address}"/></body></opml>')
+        feed = [program, "browse", "--opml", f"{folder}/feeds.opml", "--cache", f"{folder}/feeds.db"]
+        terminal = subprocess.Popen(["xterm", "-ti", "vt340", "-xrm", "XTerm*numColorRegisters: 256", *look, "-e", *feed])
+        subprocess.run(["xdotool", "mousemove", "200", "150"], check=True)
+        time.sleep(10)
+        types("Right", "Down")
+        time.sleep(2)
+        subprocess.run(["import", "-window", "root", f"{folder}/screen.png"], check=True)
+        crop = ["-trim", "+repage", "-colors", "256", f"PNG8:{target}"]
+        subprocess.run(["convert", f"{folder}/screen.png", *crop], check=True)
+    finally:
+        if terminal:
+            terminal.terminate()
+            terminal.wait()
+        screen.terminate()
+print(target)
