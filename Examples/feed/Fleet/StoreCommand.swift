@@ -21,7 +21,7 @@ struct StoreCopy: ParsableCommand {
       fleet has a later version of is left alone: the command may be repeated.
       """)
 
-  @Argument(help: ArgumentHelp("The cache file, such as feeds.db.", valueName: "file"))
+  @Argument(help: ArgumentHelp("The cache file, such as feeds.db.", valueName: "file"), completion: .file())
   var file: String
 
   @Argument(

@@ -21,7 +21,9 @@ struct GetCommand: ParsableCommand {
 
   @OptionGroup var request: RequestOptions
 
-  @Option(help: ArgumentHelp("The file of the HTTP cache; it is created if it is missing.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The file of the HTTP cache; it is created if it is missing.", valueName: "file"),
+    completion: .file())
   var cache: String?
 
   @Flag(help: "Write the status line, the header and an empty line first.")

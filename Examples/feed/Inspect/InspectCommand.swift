@@ -12,7 +12,8 @@ struct InspectCommand: ParsableCommand {
     abstract: "Show what a feed says, and every picture that it names.",
     discussion: "Of a web page it lists the feeds that the page names. Nothing is saved.")
 
-  @Argument(help: ArgumentHelp("The feed's address, http or https, or a file.", valueName: "url|file"))
+  @Argument(
+    help: ArgumentHelp("The feed's address, http or https, or a file.", valueName: "url|file"), completion: .file())
   var place: String
 
   @Option(

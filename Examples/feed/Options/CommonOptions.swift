@@ -7,7 +7,7 @@ struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The file that feeds are saved in. (default: feedstream/feeds.db in $XDG_CACHE_HOME or ~/.cache)",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var cache: String?
 
   @Option(

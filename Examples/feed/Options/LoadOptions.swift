@@ -9,7 +9,7 @@ struct LoadOptions: ParsableArguments {
     transform: FeedAddress.parse)
   var addresses: [URL] = []
 
-  @Option(help: ArgumentHelp("A list of feeds (OPML) to add to the addresses.", valueName: "file"))
+  @Option(help: ArgumentHelp("A list of feeds (OPML) to add to the addresses.", valueName: "file"), completion: .file())
   var opml: String?
 
   @OptionGroup var common: CommonOptions

@@ -15,7 +15,9 @@ struct RequestOptions: ParsableArguments {
   @Flag(help: "Take names and passwords from ~/.netrc.")
   var netrc = false
 
-  @Option(help: ArgumentHelp("Take names and passwords from a file, which only you may read.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Take names and passwords from a file, which only you may read.", valueName: "file"),
+    completion: .file())
   var netrcFile: String?
 
   // What was typed may be a secret: no message repeats it.

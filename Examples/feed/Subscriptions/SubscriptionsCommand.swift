@@ -25,7 +25,7 @@ struct SubscriptionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The cache file that the list is beside. (default: feedstream/feeds.db in $XDG_CACHE_HOME or ~/.cache)",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var cache: String?
 
   @Option(
@@ -149,7 +149,7 @@ struct SubscriptionsImport: ParsableCommand {
       it is interrupted, and the same command goes on.
       """)
 
-  @Argument(help: ArgumentHelp("The OPML file.", valueName: "file"))
+  @Argument(help: ArgumentHelp("The OPML file.", valueName: "file"), completion: .file())
   var place: String
 
   @Option(
@@ -185,7 +185,8 @@ struct SubscriptionsExport: ParsableCommand {
     commandName: "export", abstract: "Write the list as OPML, to standard output or a file.",
     discussion: "Addresses are written as they are, with the passwords that stand in them.")
 
-  @Argument(help: ArgumentHelp("The file to write; standard output without it.", valueName: "file"))
+  @Argument(
+    help: ArgumentHelp("The file to write; standard output without it.", valueName: "file"), completion: .file())
   var place: String?
 
   @OptionGroup var options: SubscriptionOptions
