@@ -100,23 +100,14 @@ public final class DiskImageStore: ImageStore {
     }
   }
 
-  private func perform<R>(
-    _ step: FeedStoreError.Step, _ body: (inout ImageIndex) throws -> sending R
+  private func perform<R: Sendable>(
+    _ step: FeedStoreError.Step, _ body: (ImageIndex) throws -> R
   ) throws(FeedStoreError) -> R {
     try index.withLock { index throws(FeedStoreError) in
-      var mayRebuild = true
-      while true {
-        do {
-          return try body(&index)
-        } catch {
-          let failure = FeedDatabaseFailure(error)
-          index.close()
-          guard mayRebuild, failure.isDamage || failure.hasMoved else {
-            throw FeedStoreError(step, failure.cause, place: folder)
-          }
-          mayRebuild = false
-          if failure.isDamage { index.discard() }
-        }
+      do throws(FeedDatabaseFailure) {
+        return try index.recovering { try body(index) }
+      } catch {
+        throw FeedStoreError(step, error.cause, place: folder)
       }
     }
   }

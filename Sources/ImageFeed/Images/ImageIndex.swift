@@ -19,45 +19,41 @@ struct ImageIndex {
   static let share = 0.7
   /// A use is written down when the last one was this long ago: a write for every picture shown would be too many.
   static let useResolution: TimeInterval = 60
-  /// What an empty index takes, with its log.
+  /// What the index takes at least, with its log.
   static let ownBytes = 256 << 10
   private static let version = 1
 
   let folder: String
   let limit: Int
-  let busyTimeout: Duration
-  private let file: CacheFile
-  private var connection: (database: DatabaseConnection, identity: CacheFile.Identity)?
+  private let shared: SharedFile<DatabaseConnection>
 
   init(folder: String, limit: Int, busyTimeout: Duration) {
     self.folder = folder
     self.limit = limit
-    self.busyTimeout = busyTimeout
-    file = CacheFile(path: "\(folder)/index.sqlite")
+    let file = CacheFile(path: "\(folder)/index.sqlite")
+    shared = SharedFile(file, busyTimeout: busyTimeout, opensExclusively: true) {
+      try Self.open($0, of: folder, limit: limit, busyTimeout: busyTimeout)
+    }
   }
 
-  mutating func close() { connection = nil }
-
-  /// Removes the index, which is made anew by the next call.
-  mutating func discard() {
-    connection = nil
-    unlink(file.path)
-    for companion in CacheFile.companions { unlink(file.path + companion) }
+  /// Runs `body`, again with a new connection or a new index where one may help: it is made from the files.
+  func recovering<R>(_ body: () throws -> R) throws(FeedDatabaseFailure) -> R {
+    try shared.recovering(by: .removing, body)
   }
 
   // MARK: Rows
 
-  mutating func row(for url: URL, creating: Bool) throws -> Entry? {
+  func row(for url: URL, creating: Bool) throws -> Entry? {
     try read(creating: creating) { db in try Self.entry(url, db) } ?? nil
   }
 
-  mutating func usage() throws -> ImageStoreUsage {
+  func usage() throws -> ImageStoreUsage {
     let row = try read(creating: false) { try Row.fetchOne($0, sql: "SELECT count(*), total(bytes) FROM image") } ?? nil
     return ImageStoreUsage(count: row?[0] ?? 0, bytes: Int(row?[1] as Double? ?? 0), limit: limit)
   }
 
   /// Notes that a picture was used.
-  mutating func touch(_ url: URL, _ entry: Entry, now: Date) throws {
+  func touch(_ url: URL, _ entry: Entry, now: Date) throws {
     // Also a use in the future: the clock was wrong then.
     guard abs(now.timeIntervalSince(entry.used)) >= Self.useResolution else { return }
     try write { db in
@@ -67,18 +63,18 @@ struct ImageIndex {
   }
 
   /// The server was asked again, and the picture is the same.
-  mutating func renew(_ url: URL, _ entry: Entry, with image: Saved<FetchedImage>, now: Date) throws {
+  func renew(_ url: URL, _ entry: Entry, with image: Saved<FetchedImage>, now: Date) throws {
     try write { db in try Self.insert(url, entry.bytes, image, now: now, db) }
   }
 
   /// Makes room for the file of a picture, beside the one that it replaces, and counts it as there.
   ///
   /// - Returns: false when it is larger than what is left after making room.
-  mutating func reserve(_ bytes: Int, for url: URL, _ image: Saved<FetchedImage>, now: Date) throws -> Bool {
-    let room = Int(Double(limit - Self.ownBytes) * Self.share)
-    guard bytes <= room else { return false }
-    let (limit, folder) = (limit - Self.ownBytes, folder)
+  func reserve(_ bytes: Int, for url: URL, _ image: Saved<FetchedImage>, now: Date) throws -> Bool {
     try write { db in
+      let limit = limit - (try Self.ownBytes(db))
+      let room = Int(Double(limit) * Self.share)
+      guard bytes <= room else { return false }
       let old = try Self.entry(url, db)?.bytes ?? 0
       var total = try Int(Double.fetchOne(db, sql: "SELECT total(bytes) FROM image") ?? 0)
       if total + bytes > limit {
@@ -90,12 +86,12 @@ struct ImageIndex {
         }
       }
       try Self.insert(url, old + bytes, image, now: now, db)
-    }
-    return true
+      return true
+    } ?? false
   }
 
   /// The file is written: only its own bytes count now.
-  mutating func settle(_ url: URL, bytes: Int) throws {
+  func settle(_ url: URL, bytes: Int) throws {
     try write { db in
       try db.cachedStatement(sql: "UPDATE image SET bytes = ? WHERE url = ?").execute(arguments: [
         bytes, url.absoluteString,
@@ -103,13 +99,13 @@ struct ImageIndex {
     }
   }
 
-  mutating func forget(_ url: URL) throws {
+  func forget(_ url: URL) throws {
     let folder = folder
     try write { db in try Self.delete(url.absoluteString, in: folder, db) }
   }
 
-  mutating func forgetAll() throws {
-    guard file.identity != nil else { return }
+  func forgetAll() throws {
+    guard shared.file.identity != nil || hasFiles else { return }
     let folder = folder
     try write { db in
       for url in try String.fetchAll(db, sql: "SELECT url FROM image") { try Self.delete(url, in: folder, db) }
@@ -117,6 +113,14 @@ struct ImageIndex {
   }
 
   // MARK: Statements
+
+  /// The most that the index takes with what this transaction may change of it, its log and what is shared of that. A file of
+  /// SQLite does not become smaller.
+  private static func ownBytes(_ db: Database) throws -> Int {
+    let pages = try Int.fetchOne(
+      db.cachedStatement(sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
+    return max(ownBytes, (128 << 10) + 2 * (pages ?? 0))
+  }
 
   private static func entry(_ url: URL, _ db: Database) throws -> Entry? {
     let sql = "SELECT bytes, timestamp, lifetime, etag, last_modified, used FROM image WHERE url = ?"
@@ -152,14 +156,15 @@ struct ImageIndex {
 
   // MARK: Connection
 
-  private mutating func read<R>(creating: Bool, _ body: (Database) throws -> R) throws -> R? {
-    guard let connection = try connect(creating: creating) else { return nil }
-    return try connection.queue.writeWithoutTransaction(body)
+  private var hasFiles: Bool { FileManager.default.fileExists(atPath: "\(folder)/data") }
+
+  private func read<R>(creating: Bool, _ body: (Database) throws -> R) throws -> R? {
+    // An index that is lost is made anew from the files also when nothing is saved.
+    try shared.connect(creating: creating || hasFiles)?.queue.writeWithoutTransaction(body)
   }
 
-  private mutating func write<R>(_ body: (Database) throws -> R) throws -> R? {
-    guard let connection = try connect(creating: true) else { return nil }
-    return try connection.queue.writeWithoutTransaction { db in
+  private func write<R>(_ body: (Database) throws -> R) throws -> R? {
+    try shared.connect(creating: true)?.queue.writeWithoutTransaction { db in
       var result: R?
       try db.inTransaction(.immediate) {
         result = try body(db)
@@ -169,28 +174,15 @@ struct ImageIndex {
     }
   }
 
-  private mutating func connect(creating: Bool) throws -> DatabaseConnection? {
-    let present = file.identity
-    if let connection, connection.identity.isSameFile(as: present) { return connection.database }
-    connection = nil
-    guard present != nil || creating else { return nil }
-    try file.createFolder()
-    connection = try file.withFolderLock(exclusively: true, patience: busyTimeout) {
-      if file.identity == nil {
-        file.removeStrayCompanions()
-        try file.create()
-      }
-      guard let identity = file.identity, identity.isRegular else { throw FeedDatabaseFailure(.notAFile) }
-      return (try open(), identity)
-    }
-    return connection?.database
-  }
-
-  /// Opens the index, made from the files if it is new. Call it under the exclusive folder lock.
-  private func open() throws -> DatabaseConnection {
+  /// Opens the index, made from the files if it is new.
+  private static func open(
+    _ file: CacheFile, of folder: String, limit: Int, busyTimeout: Duration
+  ) throws -> DatabaseConnection {
     var configuration = Configuration()
     configuration.busyMode = .timeout(busyTimeout / .seconds(1))
     configuration.label = "ImageStore"
+    // As for the feeds' file: an error closes the connection instead of ending the process.
+    configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       try db.execute(
         sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 65536")
@@ -216,38 +208,40 @@ struct ImageIndex {
               PRAGMA user_version = \(Self.version);
               """)
         }
-        try adoptFiles(into: db)
+        try adoptFiles(of: folder, limit: limit, into: db)
         return .commit
       }
     }
     return database
   }
 
-  /// Takes up files that no row names, newest uses first as far as there is room, and removes what nobody can use.
-  private func adoptFiles(into db: Database) throws {
+  /// Takes up files that no row names, the newest first as far as there is room, and removes what nobody can use.
+  private static func adoptFiles(of folder: String, limit: Int, into db: Database) throws {
     let root = "\(folder)/data"
     var total = try Int(Double.fetchOne(db, sql: "SELECT total(bytes) FROM image") ?? 0)
     var known: Set<String> = []
     for url in try String.fetchAll(db, sql: "SELECT url FROM image") {
       if let url = URL(string: url) { known.insert(ImageFile.name(for: url)) }
     }
-    for name in (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? [] {
+    let names = (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? []
+    let files = names.compactMap { name in
+      name.utf8.count > 3 && !known.contains(name) ? CacheFile.identity(of: "\(root)/\(name)").map { (name, $0) } : nil
+    }
+    for (name, identity) in files.sorted(by: { $0.1.changed > $1.1.changed }) where identity.isRegular {
       let path = "\(root)/\(name)"
-      guard name.utf8.count > 3, !known.contains(name), let identity = CacheFile.identity(of: path), identity.isRegular
-      else { continue }
       if name.hasSuffix(".new") {
         // Another process may be writing it.
         if Date().timeIntervalSince(identity.changed) > 600 { unlink(path) }
         continue
       }
       let bytes = Int(identity.size)
-      guard total + bytes <= limit - Self.ownBytes, let contents = FileManager.default.contents(atPath: path),
+      guard total + bytes <= limit - (try ownBytes(db)), let contents = FileManager.default.contents(atPath: path),
         let saved = ImageFile(contents), ImageFile.name(for: saved.url) == name
       else {
         unlink(path)
         continue
       }
-      try Self.insert(saved.url, bytes, saved.image, now: identity.changed, db)
+      try insert(saved.url, bytes, saved.image, now: identity.changed, db)
       total += bytes
     }
   }

@@ -70,6 +70,21 @@ import Testing
     #expect(try store.retrieve(for: url(10), now: noon) != nil)
   }
 
+  @Test func `the pictures that an index made anew has no room for are the oldest`() throws {
+    for number in 0..<4 {
+      try makeStore().save(makeSavedImage(count: 10_000), for: url(number), now: noon)
+      // What was written last is the newest; the clock of a file system has ticks.
+      let path = folder.file("images/data/\(ImageFile.name(for: url(number)))")
+      try FileManager.default.setAttributes(
+        [.modificationDate: noon.addingTimeInterval(Double(number))], ofItemAtPath: path)
+    }
+    for companion in ["", "-wal", "-shm"] { unlink(folder.file("images/index.sqlite\(companion)")) }
+    let store = makeStore(limit: ImageIndex.ownBytes + 25_000)
+    #expect(try store.usage().count == 2)
+    #expect(try store.retrieve(for: url(0), now: noon) == nil && store.retrieve(for: url(1), now: noon) == nil)
+    #expect(try store.retrieve(for: url(3), now: noon) != nil)
+  }
+
   @Test func `a picture larger than what is left after making room is not kept, and drives nothing out`() throws {
     let store = makeStore(limit: ImageIndex.ownBytes + 100_000)
     try store.save(makeSavedImage(), for: url(1), now: noon)
@@ -94,6 +109,22 @@ import Testing
       #expect(try next.retrieve(for: imageURL, now: noon) == image, "\(String(describing: damage))")
       #expect(try next.usage().count == 2)
       try next.deleteAll()
+    }
+  }
+
+  @Test func `an index that is lost is missed by nobody who only reads, counts or clears`() throws {
+    let image = try makeSavedImage()
+    let uses: [(DiskImageStore) throws -> Bool] = [
+      { try $0.retrieve(for: imageURL, now: noon) == image }, { try $0.usage().count == 1 },
+      {
+        try $0.deleteAll()
+        return bytesOnDisk == 0
+      },
+    ]
+    for use in uses {
+      try makeStore().save(image, for: imageURL, now: noon)
+      for companion in ["", "-wal", "-shm"] { unlink(folder.file("images/index.sqlite\(companion)")) }
+      #expect(try use(makeStore()))
     }
   }
 

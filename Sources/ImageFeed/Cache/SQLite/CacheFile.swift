@@ -86,6 +86,17 @@ struct CacheFile: Sendable {
     }
   }
 
+  /// Removes the file and its companions, unless `identity` is no longer at the path: then another process has already done so.
+  func remove(_ identity: Identity, patience: Duration) throws {
+    try withFolderLock(exclusively: true, patience: patience) {
+      guard let present = self.identity, present.isSameFile(as: identity) else { return }
+      let path = resolved
+      // The companions first, as above.
+      for companion in Self.companions { unlink(path + companion) }
+      guard unlink(path) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    }
+  }
+
   /// Removes companions that remain without their file: otherwise a shared index that another process still holds for
   /// the old file would serve the new one. Call it under the exclusive folder lock, when there is no file.
   func removeStrayCompanions() {

@@ -6,16 +6,11 @@ import GRDB
 /// **Journal:** a write-ahead log, so that readers and a writer in different processes do not wait for each other and a
 /// save costs no `fsync`; with `synchronous = NORMAL` a crash of the process loses nothing and a crash of the machine
 /// at most the latest saves, never a part of one.
-struct FeedDatabase {
-  /// The file of this connection; another may have taken its path since.
-  let identity: CacheFile.Identity
+struct FeedDatabase: Sendable {
   private let connection: DatabaseConnection
 
-  /// Connects to a file.
-  ///
-  /// - Parameter identity: the file at the path; the folder lock, which must be held, keeps it there.
-  init(_ file: CacheFile, identity: CacheFile.Identity, busyTimeout: Duration) throws {
-    self.identity = identity
+  /// Connects to the file at the path; the folder lock, which must be held, keeps it there.
+  init(_ file: CacheFile, busyTimeout: Duration) throws {
     connection = try Self.explaining {
       try DatabaseConnection(path: file.path, Self.configuration(busyTimeout: busyTimeout))
     }
@@ -28,8 +23,7 @@ struct FeedDatabase {
 
   /// Connects to a file that SQLite cannot open as it is because it may not write beside it: a read-only folder, a full
   /// disk. Right only as long as nobody writes to the file, so compare the file's identity before and after.
-  init(frozen file: CacheFile, identity: CacheFile.Identity) throws {
-    self.identity = identity
+  init(frozen file: CacheFile) throws {
     var configuration = Self.configuration(busyTimeout: .zero)
     configuration.readonly = true
     let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%"))

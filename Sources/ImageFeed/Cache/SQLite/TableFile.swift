@@ -2,8 +2,7 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// A SQLite file with tables of one kind, which several processes may share: opened when it is needed, opened anew when another
-/// file has taken the path, and the place where damage is recovered from.
+/// A SQLite file with tables of one kind, which several processes may share. A damaged one is set aside, and a new one begun.
 package final class TableFile: Sendable {
   /// What such a file has in it.
   package struct Kind: Sendable {
@@ -24,16 +23,10 @@ package final class TableFile: Sendable {
     }
   }
 
-  private struct Open {
-    let connection: DatabaseConnection
-    let identity: CacheFile.Identity
-  }
-
   private let file: CacheFile
   private let kind: Kind
-  private let busyTimeout: Duration
   private let onSetAside: @Sendable (String) -> Void
-  private let open = Mutex<Open?>(nil)
+  private let shared: Mutex<SharedFile<DatabaseConnection>>
 
   /// - Parameters:
   ///   - path: relative to the current directory at this moment, or absolute.
@@ -44,15 +37,18 @@ package final class TableFile: Sendable {
   ) {
     file = CacheFile(path: path)
     self.kind = kind
-    self.busyTimeout = busyTimeout
     self.onSetAside = onSetAside
+    shared = Mutex(
+      SharedFile(file, busyTimeout: busyTimeout, opensExclusively: true) {
+        try Self.connection(to: $0, kind, busyTimeout)
+      })
   }
 
   /// The absolute path of the file.
   package var path: String { file.path }
 
   /// Closes the file, which tidies up beside it; the next call opens it again.
-  package func close() { open.withLock { $0 = nil } }
+  package func close() { shared.withLock { $0.close() } }
 
   /// Runs `body` in a transaction that no other process comes between; sets a damaged file aside, and tries again.
   ///
@@ -60,63 +56,24 @@ package final class TableFile: Sendable {
   package func use<R: Sendable>(
     creating: Bool, _ body: @Sendable (Database) throws -> R
   ) throws(FeedDatabaseFailure) -> R? {
-    do {
-      return try open.withLock { open in
-        do {
-          return try attempt(&open, creating, body)
-        } catch {
-          open = nil
-          let failure = FeedDatabaseFailure(error)
-          guard failure.isDamage || failure.hasMoved else { throw failure }
-          // A connection that was open for long may be wrong about the file; a fresh one is not.
-          do {
-            return try attempt(&open, creating, body)
-          } catch {
-            open = nil
-            let failure = FeedDatabaseFailure(error)
-            guard failure.isDamage, let identity = file.identity else { throw failure }
-            if let target = try file.setAside(identity, patience: busyTimeout) { onSetAside(target) }
-            return try attempt(&open, creating, body)
+    try shared.withLock { shared throws(FeedDatabaseFailure) in
+      try shared.recovering(by: .settingAside(onSetAside)) {
+        try shared.connect(creating: creating)?.queue.inDatabase { db in
+          var result: R?
+          try db.inTransaction(.immediate) {
+            try kind.prepare(db)
+            result = try body(db)
+            return .commit
           }
+          return result
         }
       }
-    } catch {
-      throw FeedDatabaseFailure(error)
     }
   }
 
-  private func attempt<R>(_ open: inout Open?, _ creating: Bool, _ body: (Database) throws -> R) throws -> R? {
-    guard let open = try connect(&open, creating) else { return nil }
-    return try open.connection.queue.inDatabase { db in
-      var result: R?
-      try db.inTransaction(.immediate) {
-        try kind.prepare(db)
-        result = try body(db)
-        return .commit
-      }
-      return result
-    }
-  }
-
-  private func connect(_ open: inout Open?, _ creating: Bool) throws -> Open? {
-    let present = file.identity
-    if let open, open.identity.isSameFile(as: present) { return open }
-    open = nil
-    if let present, !present.isRegular { throw FeedDatabaseFailure(.notAFile) }
-    guard present != nil || creating else { return nil }
-    if present == nil { try file.createFolder() }
-    open = try file.withFolderLock(exclusively: true, patience: busyTimeout) {
-      if file.identity == nil {
-        file.removeStrayCompanions()
-        try file.create()
-      }
-      guard let identity = file.identity else { return nil }
-      return Open(connection: try connection(), identity: identity)
-    }
-    return open
-  }
-
-  private func connection() throws -> DatabaseConnection {
+  private static func connection(
+    to file: CacheFile, _ kind: Kind, _ busyTimeout: Duration
+  ) throws -> DatabaseConnection {
     var configuration = Configuration()
     configuration.busyMode = .timeout(busyTimeout / .seconds(1))
     configuration.foreignKeysEnabled = false

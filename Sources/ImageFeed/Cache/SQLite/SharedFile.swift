@@ -1,0 +1,137 @@
+import FeedHTTP
+import Foundation
+import Synchronization
+
+/// The connection to a file of SQLite that other processes share: it opens the file when needed, again when another file
+/// has taken the path, waits for descriptors, and recovers from damage.
+///
+/// What is in the file is its owner's business, and so is that one thread at a time works on it.
+final class SharedFile<Connection: Sendable>: Sendable {
+  /// What becomes of a damaged file.
+  enum Remedy {
+    /// It is renamed, for somebody may want to look at it; the closure receives its new path.
+    case settingAside((String) -> Void)
+    /// It is removed, for all that is in it stands elsewhere too.
+    case removing
+  }
+
+  let file: CacheFile
+  let busyTimeout: Duration
+  private let opensExclusively: Bool
+  private let open: @Sendable (CacheFile) throws -> Connection
+  private let current = Mutex<(connection: Connection, identity: CacheFile.Identity)?>(nil)
+
+  /// - Parameters:
+  ///   - busyTimeout: how long a call waits for other processes, and for descriptors.
+  ///   - opensExclusively: true when `open` changes the file: no other process opens it meanwhile.
+  ///   - open: connects to the file, which is there, empty if it is new. Called under the folder lock.
+  init(
+    _ file: CacheFile, busyTimeout: Duration, opensExclusively: Bool,
+    open: @escaping @Sendable (CacheFile) throws -> Connection
+  ) {
+    self.file = file
+    self.busyTimeout = busyTimeout
+    self.opensExclusively = opensExclusively
+    self.open = open
+  }
+
+  func close() { current.withLock { $0 = nil } }
+
+  private var identity: CacheFile.Identity? { current.withLock { $0?.identity } }
+
+  /// The connection to the file at the path now; `nil` if there is none and `creating` is false.
+  func connect(creating: Bool) throws -> Connection? {
+    let present = file.identity
+    let known = current.withLock { current -> Connection? in
+      if let known = current, known.identity.isSameFile(as: present) { return known.connection }
+      current = nil
+      return nil
+    }
+    if let known { return known }
+    if let present, !present.isRegular { throw FeedDatabaseFailure(.notAFile) }
+    guard present != nil || creating else { return nil }
+    if present == nil { try file.createFolder() }
+    let isExclusive = opensExclusively || present == nil
+    let opened: (Connection, CacheFile.Identity)? = try file.withFolderLock(
+      exclusively: isExclusive, patience: busyTimeout
+    ) {
+      if creating, file.identity == nil {
+        file.removeStrayCompanions()
+        try file.create()
+      }
+      guard let identity = file.identity else { return nil }
+      guard identity.isRegular else { throw FeedDatabaseFailure(.notAFile) }
+      return (try open(file), identity)
+    }
+    current.withLock { $0 = opened }
+    return opened?.0
+  }
+
+  /// Runs `body`, and again after what a new connection, or a new file, may help against.
+  ///
+  /// - Parameter body: may run more than once; its earlier changes were rolled back.
+  func recovering<R>(by remedy: Remedy, _ body: () throws -> R) throws(FeedDatabaseFailure) -> R {
+    try waitingForDescriptors { () throws(FeedDatabaseFailure) in try recoverOnce(by: remedy, body) }
+  }
+
+  private func recoverOnce<R>(by remedy: Remedy, _ body: () throws -> R) throws(FeedDatabaseFailure) -> R {
+    var mayReopen = true
+    var triesToReplace = 2
+    while true {
+      let before = identity ?? file.identity
+      do {
+        return try body()
+      } catch {
+        let failure = FeedDatabaseFailure(error)
+        let opened = identity ?? before
+        close()
+        // A connection that was open for long may have an outdated view of the file; a new one has not. Besides, SQLite
+        // opens a file for reading only, without a report, when opening it for writing fails.
+        if mayReopen, failure.isDamage || failure.hasMoved || failure.cause == .notPermitted {
+          mayReopen = false
+        } else if triesToReplace > 0, failure.isDamage, let opened {
+          triesToReplace -= 1
+          do {
+            try replace(opened, by: remedy)
+            triesToReplace = 0
+            // The next file is a different one.
+            mayReopen = true
+          } catch {
+            let error = FeedDatabaseFailure(error)
+            // As with opening, one failure may be chance.
+            guard triesToReplace > 0, error.cause == .notPermitted else { throw error }
+          }
+        } else {
+          throw failure
+        }
+      }
+    }
+  }
+
+  private func replace(_ identity: CacheFile.Identity, by remedy: Remedy) throws {
+    switch remedy {
+    case .settingAside(let report):
+      if let target = try file.setAside(identity, patience: busyTimeout) { report(target) }
+    case .removing: try file.remove(identity, patience: busyTimeout)
+    }
+  }
+
+  /// Repeats `body` while the process has no descriptor left for it, as long as it would wait for other processes.
+  ///
+  /// Mostly connections to servers use them, and those come and go.
+  func waitingForDescriptors<R>(_ body: () throws(FeedDatabaseFailure) -> R) throws(FeedDatabaseFailure) -> R {
+    let deadline = ContinuousClock.now + busyTimeout
+    var guesses = 3
+    while true {
+      do throws(FeedDatabaseFailure) {
+        return try body()
+      } catch {
+        if !error.isExhaustion, !Descriptors.areExhausted { guesses -= 1 }
+        guard error.isExhaustion || error.mayBeExhaustion && guesses > 0, ContinuousClock.now < deadline else {
+          throw error
+        }
+        usleep(5000)
+      }
+    }
+  }
+}
