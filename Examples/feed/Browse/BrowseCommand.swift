@@ -13,7 +13,7 @@ struct BrowseCommand: ParsableCommand {
       Move with the arrows, enlarge with Enter, open in a browser with o, copy the address with c, load again with r; ? \
       shows all keys, q quits. More is loaded when the end comes near. Pictures are drawn with kitty's graphics or sixels \
       where the terminal says that it has them, and with blocks elsewhere. The terminal is as it was afterwards, also after \
-      a signal; only SIGKILL leaves it as it is.
+      any signal.
       """)
 
   @OptionGroup var load: LoadOptions
@@ -32,6 +32,7 @@ struct BrowseCommand: ParsableCommand {
     }
     let session = Session(verbose: false)
     let terminal = try Terminal(on: session.loop)
+    let keeper = TerminalKeeper(farewell: ScreenWriter.leaving(nil))
     let source = FeedSource(load, of: selection, on: session)
     let isOffline = choice == .offline
     let loader = ImageLoader(
@@ -47,6 +48,7 @@ struct BrowseCommand: ParsableCommand {
       shown: { images, address in source.finder.note(images, of: address) },
       ended: {
         if let browser { Self.write(browser.leaving) }
+        keeper.end()
         session.end()
       })
     browser = Browser(

@@ -90,6 +90,13 @@ import Testing
     try await browse(ending: 128 + signal) { _, run in run.send(signal) }
   }
 
+  @Test func `not even SIGKILL leaves the terminal as it is`() async throws {
+    try await browse(ending: 128 + SIGKILL) { screen, run in
+      run.send(SIGKILL)
+      while !screen.isCooked { try await Task.sleep(for: .milliseconds(5)) }
+    }
+  }
+
   @Test func `what is no terminal is refused`() async throws {
     let run = try await FeedBinary.run(["browse", "http://127.0.0.1:1/"])
     #expect(run.status == 64)

@@ -1,0 +1,65 @@
+import Foundation
+
+/// Gives the terminal back when this process cannot do so itself any more: after `SIGKILL`.
+///
+/// A shell waits for the end of a pipe whose other end this process alone has. It changes the terminal only when that is not
+/// as it was, and its modes only while no other program has the terminal: a shell that goes on sets them itself.
+final class TerminalKeeper {
+  private static let script = """
+    trap "" HUP INT TERM QUIT TSTP TTIN TTOU
+    read -r word
+    [ "$(stty -g <"$3")" = "$1" ] && exit
+    read -r status </proc/self/stat
+    set -- "$1" "$2" "$3" ${status##*) }
+    case "$9" in "$6" | -1) stty "$1" <"$3" ;; esac
+    printf %s "$2" >"$3"
+    """
+
+  private var process: pid_t = 0
+  private var pipe: Int32 = -1
+
+  /// Watches the terminal that standard output is; nothing where there is no shell.
+  ///
+  /// - Parameter farewell: what the terminal is sent.
+  init(farewell: String) {
+    var mode = termios()
+    guard tcgetattr(STDOUT_FILENO, &mode) == 0, let name = ttyname(STDOUT_FILENO) else { return }
+    var ends: [Int32] = [-1, -1]
+    guard Foundation.pipe(&ends) == 0 else { return }
+    for descriptor in ends { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
+    for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
+      posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
+    }
+    let words = ["sh", "-c", Self.script, "sh", Self.text(mode), farewell, String(cString: name)]
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    var environment: [UnsafeMutablePointer<CChar>?] = [strdup("PATH=/usr/bin:/bin"), nil]
+    defer { for word in arguments + environment { free(word) } }
+    let code = posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, &environment)
+    close(ends[0])
+    if code == 0 { pipe = ends[1] } else { close(ends[1]) }
+  }
+
+  deinit { end() }
+
+  /// The terminal is as it was.
+  func end() {
+    guard pipe >= 0 else { return }
+    kill(process, SIGKILL)
+    close(pipe)
+    pipe = -1
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) == -1, errno == EINTR {}
+  }
+
+  /// As `stty -g` writes it.
+  private static func text(_ mode: termios) -> String {
+    var mode = mode
+    let characters = withUnsafeBytes(of: &mode.c_cc) { Array($0) }
+    let flags = [mode.c_iflag, mode.c_oflag, mode.c_cflag, mode.c_lflag]
+    return (flags.map { String($0, radix: 16) } + characters.map { String($0, radix: 16) }).joined(separator: ":")
+  }
+}
