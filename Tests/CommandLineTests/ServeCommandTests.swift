@@ -187,6 +187,38 @@ import Testing
     }
   }
 
+  @Test func `pictures have the addresses that other readers know after a restart, too`() async throws {
+    try await withFolder { folder in
+      let origin = try PictureOrigin()
+      let url = try await origin.start(["a"])
+      var known: [[String]] = []
+      for name in ["feeds.db", "feeds.db", "other.db"] {
+        let cache = folder.appendingPathComponent(name).path
+        let run = try RunningFeed(["serve", "--port", "0", "--cache", cache, url])
+        let number = try port(of: try #require(await run.output.line()))
+        while try await picturePaths(number).isEmpty { await Task.yield() }
+        known.append(try await picturePaths(number))
+        if let path = known.first?.first, name == "feeds.db" {
+          #expect(try await get(number, path).hasPrefix("HTTP/1.1 200"))
+        }
+        run.send(SIGTERM)
+        _ = await run.status()
+      }
+      #expect(known[0] == known[1] && known[1] != known[2], "and nobody can tell them from those of others")
+      let key = folder.appendingPathComponent("feeds.serve-key").path
+      let attributes = try FileManager.default.attributesOfItem(atPath: key)
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+      // One that is cut off is made anew.
+      try Data([1, 2, 3]).write(to: URL(fileURLWithPath: key))
+      let cache = folder.appendingPathComponent("feeds.db").path
+      #expect(PageSecret.kept(besideCacheAt: cache).count == 16)
+      #expect(PageSecret.kept(besideCacheAt: cache) == PageSecret.kept(besideCacheAt: cache))
+      #expect(PageSecret.kept(besideCacheAt: "/proc/none/feeds.db").count == 16)
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
   @Test func `what happens is told live, and who is away`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
       let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"

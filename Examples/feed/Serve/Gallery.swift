@@ -90,14 +90,19 @@ final class Gallery {
   let events: HTTPServer.EventLog
   let every: Duration
   private let now: () -> Date
-  private let secret = [UInt8].init((0..<16).map { _ in UInt8.random(in: 0...255) })
+  private let secret: [UInt8]
   private var sorted: [Entry]?
   /// Tells this run from an earlier one.
   let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
   private var pictures: [String: (url: URL, feed: URL)] = [:]
 
-  init(_ names: [Name], every: Duration, on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init) {
+  /// - Parameter secret: what pictures are named with.
+  init(
+    _ names: [Name], every: Duration, secret: [UInt8] = PageSecret.random(), on scheduler: any LoopScheduler,
+    now: @escaping () -> Date = Date.init
+  ) {
     sources = names.map(Source.init)
+    self.secret = secret
     self.every = every
     self.now = now
     events = HTTPServer.EventLog(on: scheduler)
@@ -217,7 +222,7 @@ final class Gallery {
     sorted = nil
   }
 
-  /// With a secret of this process, so that no feed can make two pictures of one name.
+  /// With the secret, so that no feed can make two pictures of one name.
   private func key(_ url: URL) -> String {
     let bytes = secret + Array(url.absoluteString.utf8)
     let halves = [BodyDigest(bytes), BodyDigest(bytes.reversed())]

@@ -32,7 +32,7 @@ struct ServeCommand: ParsableCommand {
     transform: FeedAddress.parse)
   var addresses: [URL] = []
 
-  @Option(help: ArgumentHelp("A list of feeds, as feed readers export it.", valueName: "file"))
+  @Option(help: ArgumentHelp("A list of feeds, as feed readers export it.", valueName: "file"), completion: .file())
   var opml: String?
 
   @Option(help: ArgumentHelp("The numeric address to listen at.", valueName: "address"))
@@ -70,7 +70,7 @@ struct ServeCommand: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   /// Others see arguments in the list of processes, and not the environment.
-  private var secret: String? { token ?? ProcessInfo.processInfo.environment["FEED_TOKEN"] }
+  private var chosenToken: String? { token ?? ProcessInfo.processInfo.environment["FEED_TOKEN"] }
 
   func validate() throws {
     if store != nil, opml != nil { throw ValidationError("--store has its own list; leave --opml out.") }
@@ -80,7 +80,7 @@ struct ServeCommand: ParsableCommand {
         "--host needs an address of this machine in numbers: 0.0.0.0 for all, or one of those that ip address shows.")
     }
     let isPlain = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !";,\"&+%#".utf8.contains(byte) }
-    if let secret, secret.isEmpty || !secret.utf8.allSatisfy(isPlain) {
+    if let chosenToken, chosenToken.isEmpty || !chosenToken.utf8.allSatisfy(isPlain) {
       throw ValidationError("A token, of --token or FEED_TOKEN, needs letters and digits.")
     }
   }
@@ -92,11 +92,12 @@ struct ServeCommand: ParsableCommand {
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache
     let client = ObservedClient(client: CurlHTTPClient(on: session.loop), observer: nil, log: session.log)
-    let gallery = Gallery(feeds, every: every.duration, on: session.loop)
+    let secret = PageSecret.kept(besideCacheAt: common.cachePath)
+    let gallery = Gallery(feeds, every: every.duration, secret: secret, on: session.loop)
     let address = host == "localhost" ? "127.0.0.1" : host
     do throws(SystemError) {
       let server = try HTTPServer(at: .internet(address, port: port), limits: Self.limits, on: session.loop)
-      let door = Door(host: address, token: secret, names: allowHost)
+      let door = Door(host: address, token: chosenToken, names: allowHost)
       let site = Site(gallery, Pictures(pictures(client, on: session)), door, server)
       session.keep(server.serve(site.routes, behind: door))
       session.keep(AnyCancellable { server.close() })
