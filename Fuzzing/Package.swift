@@ -17,7 +17,7 @@ let package = Package(
         .product(name: "FeedRedis", package: "FeedStream"),
         .product(name: "FeedStream", package: "FeedStream"),
         .product(name: "FeedStreamTesting", package: "FeedStream"),
-        .product(name: "FeedFormats", package: "FeedStream"),
+        .product(name: "FeedHTTPServer", package: "FeedStream"),
         .product(name: "ImageFeed", package: "FeedStream"),
         .product(name: "PlainText", package: "FeedStream"),
       ],

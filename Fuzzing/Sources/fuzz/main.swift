@@ -14,6 +14,7 @@ let targets: [String: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32] = [
   "casestudy": { fuzzCaseStudy(bytes($0, $1)) },
   "plaintext": { fuzzPlainText(bytes($0, $1)) },
   "redis": { fuzzRedis(bytes($0, $1)) },
+  "requests": { fuzzRequests(bytes($0, $1)) },
   "operators": { fuzzOperators(bytes($0, $1)) },
 ]
 
