@@ -50,6 +50,18 @@ import Testing
     loop.run()
   }
 
+  @Test func `what is written to a socket that is closed ends`() throws {
+    let a = try socket()
+    let sent = Outcome(PassthroughSubject<Datagram, Never>().write(to: a))
+    #expect(sent.completion == nil)
+    a.close()
+    #expect((sent.error?.cause as? SystemError) == SystemError("send from", "\(a.address)", code: 125))
+    let again = Outcome(Just(Datagram("x", to: a.address)).write(to: a))
+    #expect((again.error?.cause as? SystemError)?.name == "EBADF")
+    #expect(Outcome(a.datagrams).error?.name == "EBADF")
+    loop.run()
+  }
+
   @Test func `what cannot be sent or opened is an error that names it`() throws {
     let a = try socket()
     let other = SocketAddress.internet("127.0.0.1", port: 9)

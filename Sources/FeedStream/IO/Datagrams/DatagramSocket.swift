@@ -26,11 +26,9 @@ public struct Datagram: Hashable, Sendable {
 /// closes when it is released.
 public final class DatagramSocket {
   let port: any DatagramPort
-  fileprivate(set) var isRead = false
-  var isWritten = false
+  var users = EndpointUsers()
   /// True once it is closed.
-  public private(set) var isClosed = false
-  fileprivate var onClose: (() -> Void)?
+  public var isClosed: Bool { users.isClosed }
 
   /// Where it is; the port is the one that the system chose when 0 was asked for.
   public var address: SocketAddress { port.address }
@@ -52,12 +50,8 @@ public final class DatagramSocket {
   /// **Policy:** holds nothing. Finishes when the socket is closed.
   public var datagrams: Publishers.Datagrams { Publishers.Datagrams(socket: self) }
 
-  public func close() {
-    guard !isClosed else { return }
-    isClosed = true
-    port.close()
-    onClose.take()?()
-  }
+  /// Closes it: a stream that reads it finishes, and one that is written to it ends with `ECANCELED`.
+  public func close() { close { port.close() } }
 }
 
 /// A socket for datagrams, as an event loop or virtual time has it. Lives on its scheduler's thread.
@@ -87,67 +81,26 @@ extension Publishers {
     let socket: DatagramSocket
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Datagram, S.Failure == SystemError {
-      guard !socket.isRead, !socket.isClosed else {
-        let code = socket.isClosed ? Errno.closed : Errno.busy
-        return Fail(error: SystemError("read from", "\(socket.address)", code: code)).receive(subscriber: subscriber)
-      }
-      subscriber.receive(subscription: DatagramSubscription(socket, ErasedSubscriber(subscriber)))
+      socket.deliver(to: subscriber)
     }
   }
 }
 
-private final class DatagramSubscription: GuardedSubscription {
-  private var down: ErasedSubscriber<Datagram, SystemError>?
-  private var socket: DatagramSocket?
-  private var demand = Subscribers.Demand.none
-  private var isReading = false
+extension DatagramSocket: Endpoint {
+  typealias Arrival = Datagram
 
-  init(_ socket: DatagramSocket, _ down: ErasedSubscriber<Datagram, SystemError>) {
-    self.socket = socket
-    self.down = down
-    super.init()
-    socket.isRead = true
-    socket.onClose = { [unowned self] in end(.finished) }
-  }
+  var name: String { "\(address)" }
+  var readerEnding: Subscribers.Completion<SystemError> { .finished }
 
-  override func requested(_ demand: Subscribers.Demand) {
-    self.demand += demand
-    guard !isReading, let socket else { return }
-    isReading = true
+  func startReading(for reader: EndpointReader<DatagramSocket>) {
     // Unowned: the port forgets this when reading stops.
-    socket.port.startReading { [unowned self] in receive($0) }
-  }
-
-  private func receive(_ result: Result<Datagram, SystemError>) {
-    guard let down else { return }
-    switch result {
-    case .success(let datagram):
-      demand -= 1
-      demand += down.receive(datagram)
-      if demand == .none { pause() }
-    case .failure(let error): end(.failure(error))
+    port.startReading { [unowned reader] result in
+      switch result {
+      case .success(let datagram): reader.receive(datagram)
+      case .failure(let error): reader.end(.failure(error))
+      }
     }
   }
 
-  private func pause() {
-    guard isReading else { return }
-    isReading = false
-    socket?.port.stopReading()
-  }
-
-  private func end(_ completion: Subscribers.Completion<SystemError>) {
-    release()?.receive(completion: completion)
-  }
-
-  deinit { _ = release() }
-
-  override func cancelled() { _ = release() }
-
-  private func release() -> ErasedSubscriber<Datagram, SystemError>? {
-    pause()
-    let (down, socket) = (down.take(), socket.take())
-    socket?.onClose = nil
-    socket?.isRead = false
-    return down
-  }
+  func stopReading() { port.stopReading() }
 }

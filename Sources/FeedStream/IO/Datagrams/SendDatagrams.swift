@@ -20,8 +20,8 @@ extension Publisher where Output == Datagram {
   /// one fails.
   ///
   /// **Demand:** begins at the subscription, and asks upstream for one datagram at a time, when the system has room.
-  /// **Failure:** ``DatagramError``: upstream's, or what the system refuses, such as `EMSGSIZE`. **Cancellation:** cancels
-  /// upstream. **Policy:** holds one.
+  /// **Failure:** ``DatagramError``: upstream's, or what the system refuses, such as `EMSGSIZE`; `ECANCELED` when the socket
+  /// is closed before the end. **Cancellation:** cancels upstream. **Policy:** holds one.
   public func write(to socket: DatagramSocket) -> Publishers.WriteDatagrams<Self> {
     Publishers.WriteDatagrams(upstream: self, socket: socket)
   }
@@ -37,9 +37,9 @@ extension Publishers {
     let socket: DatagramSocket
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == DatagramError {
-      guard !socket.isWritten, !socket.isClosed else {
-        let code = socket.isClosed ? Errno.closed : Errno.busy
-        let error = SystemError("send from", "\(socket.address)", code: code)
+      do throws(SystemError) {
+        try socket.beginWriting("send from")
+      } catch {
         return Fail(error: DatagramError(cause: error, unsent: nil)).receive(subscriber: subscriber)
       }
       let stage = SendStage<Upstream.Failure>(ErasedSubscriber(subscriber), socket)
@@ -63,7 +63,11 @@ private final class SendStage<UpstreamFailure: Error>: GuardedSubscription, Subs
   init(_ down: ErasedSubscriber<Never, DatagramError>, _ socket: DatagramSocket) {
     self.down = down
     self.socket = socket
-    socket.isWritten = true
+    super.init()
+    socket.users.closeWriter = { [weak self, name = socket.name] in
+      let error = SystemError("send from", name, code: Errno.cancelled)
+      self?.fail(DatagramError(cause: error, unsent: self?.sending))
+    }
   }
 
   func receive(subscription: any Subscription) {
@@ -116,8 +120,10 @@ private final class SendStage<UpstreamFailure: Error>: GuardedSubscription, Subs
     up?.cancel()
   }
 
+  deinit { _ = release() }
+
   private func release() -> ErasedSubscriber<Never, DatagramError>? {
-    socket.take()?.isWritten = false
+    socket.take()?.endWriting()
     up = nil
     return down.take()
   }

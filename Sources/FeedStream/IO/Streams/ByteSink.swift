@@ -27,6 +27,8 @@ struct WriteTarget {
   let endsWriting: Bool
   /// Called once, when nothing is written any more.
   let release: (Ending) -> Void
+  /// Is given what is to happen when somebody closes the sink before.
+  var hearOfClosing: ((@escaping (SystemError) -> Void) -> Void)?
 
   /// - Parameter release: closes the sink unless everything was written, if nothing else is said.
   init(_ sink: any ByteSink, endsWriting: Bool, release: ((Ending) -> Void)? = nil) {

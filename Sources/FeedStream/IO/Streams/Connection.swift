@@ -11,10 +11,9 @@ public final class Connection {
   /// The other side.
   public let peer: SocketAddress
   package let channel: any ByteChannel
-  fileprivate(set) var isRead = false
-  var isWritten = false
+  var users = EndpointUsers()
   /// True once it is closed: nothing is read or written any more.
-  public private(set) var isClosed = false
+  public var isClosed: Bool { users.isClosed }
 
   /// What lives as long as this is used.
   private let owner: AnyObject?
@@ -37,23 +36,16 @@ public final class Connection {
 
   /// Takes both directions for a layer above this: nobody else may read or write it any more.
   package func claim() throws(SystemError) {
-    guard !isRead, !isWritten, !isClosed else {
+    guard !users.isRead, !users.isWritten, !isClosed else {
       throw SystemError("take over", "\(peer)", code: isClosed ? Errno.closed : Errno.busy)
     }
-    isRead = true
-    isWritten = true
+    users.isRead = true
+    users.isWritten = true
   }
 
-  /// Closes both directions; what is being written may not arrive, and streams that read it end with `ECANCELED`.
-  public func close() {
-    guard !isClosed else { return }
-    isClosed = true
-    channel.close()
-    onClose.take()?()
-  }
-
-  /// The reader's, told when this is closed under it.
-  fileprivate var onClose: (() -> Void)?
+  /// Closes both directions; what is being written may not arrive, and streams that read it or are written to it end with
+  /// `ECANCELED`.
+  public func close() { close { channel.close() } }
 }
 
 extension Publishers {
@@ -65,75 +57,29 @@ extension Publishers {
     let connection: Connection
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
-      guard !connection.isRead, !connection.isClosed else {
-        let code = connection.isClosed ? Errno.closed : Errno.busy
-        return Fail(error: SystemError("read from", "\(connection.peer)", code: code)).receive(subscriber: subscriber)
-      }
-      subscriber.receive(subscription: ReadingSubscription(connection, ErasedSubscriber(subscriber)))
+      connection.deliver(to: subscriber)
     }
   }
 }
 
-/// One subscriber of a connection's bytes.
-private final class ReadingSubscription: GuardedSubscription {
-  private var down: ErasedSubscriber<Chunk, SystemError>?
-  private var connection: Connection?
-  private var demand = Subscribers.Demand.none
-  private var isReading = false
+extension Connection: Endpoint {
+  typealias Arrival = Chunk
 
-  init(_ connection: Connection, _ down: ErasedSubscriber<Chunk, SystemError>) {
-    self.connection = connection
-    self.down = down
-    super.init()
-    connection.isRead = true
-    connection.onClose = { [unowned self, unowned connection] in
-      end(.failure(SystemError("read from", "\(connection.peer)", code: Errno.cancelled)))
-    }
+  var name: String { "\(peer)" }
+  var readerEnding: Subscribers.Completion<SystemError> {
+    .failure(SystemError("read from", name, code: Errno.cancelled))
   }
 
-  override func requested(_ demand: Subscribers.Demand) {
-    self.demand += demand
-    guard !isReading, let connection else { return }
-    isReading = true
+  func startReading(for reader: EndpointReader<Connection>) {
     // Unowned: the channel is the connection's, and forgets this when reading stops.
-    connection.channel.startReading { [unowned self] in receive($0) }
-  }
-
-  private func receive(_ result: ReadResult) {
-    switch result {
-    case .chunk(let chunk):
-      // The subscriber may cancel, and with that be released.
-      guard let down else { return }
-      demand -= 1
-      demand += down.receive(chunk)
-      if demand == .none { pause() }
-    case .end: end(.finished)
-    case .failure(let error): end(.failure(error))
+    channel.startReading { [unowned reader] result in
+      switch result {
+      case .chunk(let chunk): reader.receive(chunk)
+      case .end: reader.end(.finished)
+      case .failure(let error): reader.end(.failure(error))
+      }
     }
   }
 
-  private func pause() {
-    guard isReading else { return }
-    isReading = false
-    connection?.channel.stopReading()
-  }
-
-  private func end(_ completion: Subscribers.Completion<SystemError>) {
-    let down = release()
-    down?.receive(completion: completion)
-  }
-
-  deinit { _ = release() }
-
-  override func cancelled() {
-    _ = release()
-  }
-
-  private func release() -> ErasedSubscriber<Chunk, SystemError>? {
-    pause()
-    let (down, connection) = (down.take(), connection.take())
-    connection?.onClose = nil
-    connection?.isRead = false
-    return down
-  }
+  func stopReading() { channel.stopReading() }
 }

@@ -10,8 +10,9 @@ extension Publisher where Output == Chunk {
   ///
   /// **Demand:** begins at the subscription, and asks upstream for one chunk at a time, only while less than `limit`
   /// bytes wait: a reader that does not read costs no more. **Failure:** ``WriteError``, with what was not written.
-  /// Upstream's failure comes after what it had sent is written. **Cancellation:** cancels upstream and drops what
-  /// waits; what the system has been given is written. **Policy:** holds `limit` bytes and one chunk.
+  /// Upstream's failure comes after what it had sent is written; `ECANCELED` when the connection is closed before all is
+  /// written. **Cancellation:** cancels upstream and drops what waits; what the system has been given is written.
+  /// **Policy:** holds `limit` bytes and one chunk.
   ///
   /// - Parameters:
   ///   - connection: where to.
@@ -84,14 +85,15 @@ extension Publishers {
 extension Connection {
   /// This, for the one publisher that is written to it.
   fileprivate func target(_ ending: WriteEnding) throws(SystemError) -> WriteTarget {
-    guard !isWritten, !isClosed else {
-      throw SystemError("write to", "\(peer)", code: isClosed ? Errno.closed : Errno.busy)
-    }
-    isWritten = true
-    return WriteTarget(channel, endsWriting: ending == .endsWriting) { [self] reason in
-      isWritten = false
+    try beginWriting("write to")
+    var target = WriteTarget(channel, endsWriting: ending == .endsWriting) { [self] reason in
+      endWriting()
       if ending == .closes, reason != .failed { close() }
     }
+    target.hearOfClosing = { [unowned self] fail in
+      users.closeWriter = { [name] in fail(SystemError("write to", name, code: Errno.cancelled)) }
+    }
+    return target
   }
 }
 
@@ -116,6 +118,8 @@ private final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Sub
     self.down = down
     self.target = target
     self.limit = limit
+    super.init()
+    target.hearOfClosing? { [weak self] in self?.fail($0) }
   }
 
   // MARK: Upstream
@@ -209,6 +213,8 @@ private final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Sub
     guard release(.cancelled) != nil else { return }
     up?.cancel()
   }
+
+  deinit { _ = release(.cancelled) }
 
   private func release(_ ending: WriteTarget.Ending) -> ErasedSubscriber<Never, WriteError>? {
     let (down, target) = (down.take(), target.take())

@@ -1,0 +1,112 @@
+/// What is read by one subscriber and written by one publisher at a time: a connection, a socket for datagrams.
+protocol Endpoint: AnyObject {
+  associatedtype Arrival
+
+  var users: EndpointUsers { get set }
+  /// By which errors name it.
+  var name: String { get }
+  /// How its reader's stream ends when it is closed.
+  var readerEnding: Subscribers.Completion<SystemError> { get }
+
+  /// Hands what arrives to `reader`, until ``stopReading()``.
+  ///
+  /// It need not keep the reader, which stops it before it is gone.
+  func startReading(for reader: EndpointReader<Self>)
+  func stopReading()
+}
+
+/// Who uses an endpoint, and hears when it is closed.
+struct EndpointUsers {
+  var isRead = false
+  var isWritten = false
+  fileprivate(set) var isClosed = false
+  fileprivate var closeReader: (() -> Void)?
+  /// Called when it is closed while something is written.
+  var closeWriter: (() -> Void)?
+}
+
+extension Endpoint {
+  /// Closes it: `close` comes first, then its users hear of it.
+  func close(_ close: () -> Void) {
+    guard !users.isClosed else { return }
+    users.isClosed = true
+    close()
+    users.closeReader.take()?()
+    users.closeWriter.take()?()
+  }
+
+  /// - Throws: when it is closed, or written by another publisher.
+  func beginWriting(_ operation: String) throws(SystemError) {
+    guard !users.isWritten, !users.isClosed else {
+      throw SystemError(operation, name, code: users.isClosed ? Errno.closed : Errno.busy)
+    }
+    users.isWritten = true
+  }
+
+  func endWriting() {
+    users.isWritten = false
+    users.closeWriter = nil
+  }
+
+  /// Delivers what arrives to `subscriber`, unless somebody reads already.
+  func deliver<S: Subscriber>(to subscriber: S) where S.Input == Arrival, S.Failure == SystemError {
+    guard !users.isRead, !users.isClosed else {
+      let code = users.isClosed ? Errno.closed : Errno.busy
+      return Fail(error: SystemError("read from", name, code: code)).receive(subscriber: subscriber)
+    }
+    subscriber.receive(subscription: EndpointReader(self, ErasedSubscriber(subscriber)))
+  }
+}
+
+/// One subscriber of what arrives.
+final class EndpointReader<Source: Endpoint>: GuardedSubscription {
+  private var down: ErasedSubscriber<Source.Arrival, SystemError>?
+  private var source: Source?
+  private var demand = Subscribers.Demand.none
+  private var isReading = false
+
+  fileprivate init(_ source: Source, _ down: ErasedSubscriber<Source.Arrival, SystemError>) {
+    self.source = source
+    self.down = down
+    super.init()
+    source.users.isRead = true
+    source.users.closeReader = { [unowned self, unowned source] in end(source.readerEnding) }
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    self.demand += demand
+    guard !isReading, let source else { return }
+    isReading = true
+    source.startReading(for: self)
+  }
+
+  func receive(_ value: Source.Arrival) {
+    // The subscriber may cancel, and with that be released.
+    guard let down else { return }
+    demand -= 1
+    demand += down.receive(value)
+    if demand == .none { pause() }
+  }
+
+  func end(_ completion: Subscribers.Completion<SystemError>) {
+    release()?.receive(completion: completion)
+  }
+
+  private func pause() {
+    guard isReading else { return }
+    isReading = false
+    source?.stopReading()
+  }
+
+  deinit { _ = release() }
+
+  override func cancelled() { _ = release() }
+
+  private func release() -> ErasedSubscriber<Source.Arrival, SystemError>? {
+    pause()
+    let (down, source) = (down.take(), source.take())
+    source?.users.closeReader = nil
+    source?.users.isRead = false
+    return down
+  }
+}
