@@ -1,4 +1,5 @@
 import FeedStream
+import Foundation
 import TestSupport
 import Testing
 
@@ -130,6 +131,69 @@ import Testing
     loop.run()
     #expect(error?.description == "cannot connect to \(address): connection refused (ECONNREFUSED)")
     client.cancel()
+  }
+
+  @Test(arguments: [
+    (SocketAddress.unix(""), "EINVAL"), (.unix("/tmp/a\0b"), "EINVAL"),
+    (.unix("/tmp/" + String(repeating: "n", count: 103)), "ENAMETOOLONG"),
+    (.internet("127.0.0.1\0", port: 80), "EINVAL"),
+    (.internet("::1\0x", port: 80), "EINVAL"), (.internet("", port: 80), "EINVAL"),
+    (.internet("127.0.0.1", port: -1), "EINVAL"), (.internet("127.0.0.1:80", port: 80), "EINVAL"),
+  ])
+  func `an address that cannot be is refused, and not taken for another one`(_ address: SocketAddress, _ reason: String)
+  {
+    let failure = #expect(throws: SystemError.self) { try Listener(at: address, on: loop) }
+    #expect(failure == SystemError("listen at", "\(address)", code: failure?.code ?? 0))
+    #expect(failure?.name == reason)
+    let outcome = Outcome(Connection.connect(to: address, on: loop))
+    loop.run()
+    #expect(outcome.error?.subject == "\(address)" && outcome.error?.name == reason)
+  }
+
+  @Test func `the longest path of a socket serves`() throws {
+    let name = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    let path = "/tmp/" + name.padding(toLength: 102, withPad: "n", startingAt: 0)
+    let listener = try Listener(at: .unix(path), on: loop)
+    #expect(FileManager.default.fileExists(atPath: path))
+    let outcome = Outcome(Connection.connect(to: .unix(path), on: loop))
+    loop.run { outcome.completion != nil }
+    #expect(outcome.values.count == 1)
+    outcome.values = []
+    listener.close()
+    loop.run()
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `what is written to a connection that is closed ends, with what was not written`() throws {
+    let listener = try listener()
+    var outcome: Outcome<Never, WriteError>?
+    var other: Connection?
+    let accepting = listener.connections.prefix(1).sink { other = $0 }
+    let block = Chunk(repeatElement(120, count: 1 << 20))
+    let client = Connection.connect(to: listener.address, on: loop)
+      .sink { _ in
+      } receiveValue: { [loop] connection in
+        outcome = Outcome(repeatElement(block, count: 1 << 20).publisher.write(to: connection))
+        loop.schedule { connection.close() }
+      }
+    loop.run { outcome?.completion != nil }
+    #expect((outcome?.error?.cause as? SystemError)?.name == "ECANCELED")
+    #expect(outcome?.error?.unwritten.isEmpty == false)
+    // Nothing is on its way: the same, without bytes.
+    var idle: Outcome<Never, WriteError>?
+    let second = Connection.connect(to: listener.address, on: loop)
+      .sink { _ in
+      } receiveValue: { connection in
+        idle = Outcome(PassthroughSubject<Chunk, Never>().write(to: connection))
+        connection.close()
+      }
+    loop.run { idle?.completion != nil }
+    #expect((idle?.error?.cause as? SystemError)?.name == "ECANCELED")
+    #expect(idle?.error?.unwritten.isEmpty == true)
+    listener.close()
+    other?.close()
+    for subscription in [accepting, client, second] { subscription.cancel() }
+    loop.run()
   }
 
   @Test func `a connection is read by one at a time, and closes when it is released`() throws {

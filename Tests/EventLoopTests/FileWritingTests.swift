@@ -113,6 +113,16 @@ import Testing
     }
   }
 
+  @Test func `a path with a null is not cut there, whatever file that would be`() {
+    folder.write("before", to: "a")
+    for writing: FileWriting in [.replacing, .appending, .creating, .atomically] {
+      let outcome = Outcome(Just(Chunk("other")).write(to: File(folder("a\0b")), writing, on: loop))
+      loop.run()
+      #expect((outcome.error?.cause as? SystemError)?.name == "EINVAL")
+    }
+    #expect(folder.text("a") == "before")
+  }
+
   @Test func `a full disk is an error with exactly the bytes that are not in the file`() throws {
     // A limit on the size of files stands in for the disk: in a process of its own, since it is for good.
     try #require(FileManager.default.fileExists(atPath: "/dev/full"))

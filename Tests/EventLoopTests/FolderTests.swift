@@ -135,5 +135,9 @@ import Testing
     #expect(none.completion == nil)
     loop.run()
     #expect(none.error == SystemError("watch", "/nonexistent", code: ENOENT))
+
+    let cut = Outcome(Folder(folder.path + "\0x").changes(on: loop))
+    loop.run()
+    #expect(cut.error == SystemError("watch", folder.path + "\0x", code: EINVAL))
   }
 }

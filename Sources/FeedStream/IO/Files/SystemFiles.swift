@@ -28,6 +28,7 @@ package final class SystemFiles: FileSystem {
   }
 
   package func status(of path: String) throws(SystemError) -> FileStatus? {
+    guard !path.utf8.contains(0) else { throw SystemError("look at", path, code: EINVAL) }
     var status = stat()
     if stat(path, &status) == 0 { return FileStatus(status) }
     guard errno == ENOENT || errno == ENOTDIR else { throw SystemError("look at", path, code: errno) }
@@ -35,7 +36,7 @@ package final class SystemFiles: FileSystem {
   }
 
   package func destination(of path: String) -> String {
-    guard let real = realpath(path, nil) else { return path }
+    guard !path.utf8.contains(0), let real = realpath(path, nil) else { return path }
     defer { free(real) }
     return String(cString: real)
   }

@@ -11,6 +11,8 @@ final class FolderWatch: LoopHandle {
     } catch {
       throw SystemError("watch", folder, code: error.errno)
     }
+    // The system would end the path there, and watch another folder.
+    guard !folder.utf8.contains(0) else { throw SystemError("watch", folder, code: Errno.invalid) }
     let raw = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_fs_event_t.self)
     let code = uv_fs_event_start(
       raw,

@@ -1,5 +1,13 @@
 internal import CLibUV
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 extension EventLoop: IOHost {
   package func listen(at address: SocketAddress, backlog: Int) throws(SystemError) -> any ListeningSocket {
     try LoopListener(on: self, at: address, backlog: backlog)
@@ -62,8 +70,10 @@ extension LoopChannel {
 extension SocketAddress {
   /// Calls `body` with the address as the system has it.
   func withSystemAddress(_ body: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
-    guard case .internet(let host, let port) = kind else { return UV_EINVAL.rawValue }
-    guard (0...65_535).contains(port) else { return UV_EINVAL.rawValue }
+    // The system would end the name at a null.
+    guard case .internet(let host, let port) = kind, (0...65_535).contains(port), !host.utf8.contains(0) else {
+      return UV_EINVAL.rawValue
+    }
     var four = sockaddr_in()
     if uv_ip4_addr(host, Int32(port), &four) == 0 {
       return withUnsafePointer(to: four) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body) }
@@ -72,6 +82,15 @@ extension SocketAddress {
     let code = uv_ip6_addr(host, Int32(port), &six)
     guard code == 0 else { return code }
     return withUnsafePointer(to: six) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body) }
+  }
+
+  /// Calls `body` with the path of a socket, unless there can be none: libuv would cut it, and the system take one without a
+  /// name for one of its own choice.
+  func withSystemPath(_ path: String, _ body: (UnsafePointer<CChar>) -> Int32) -> Int32 {
+    if path.isEmpty || path.utf8.contains(0) { return UV_EINVAL.rawValue }
+    // With the null at its end.
+    let room = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+    return path.utf8.count < room ? path.withCString(body) : UV_ENAMETOOLONG.rawValue
   }
 
   /// The address that a call of libuv's tells.
@@ -121,7 +140,7 @@ private final class LoopListener: LoopHandle, ListeningSocket {
     var code: Int32
     switch address.kind {
     case .internet: code = address.withSystemAddress { uv_tcp_bind(raw(), $0, 0) }
-    case .unix(let path): code = uv_pipe_bind(raw(), path)
+    case .unix(let path): code = address.withSystemPath(path) { uv_pipe_bind(raw(), $0) }
     }
     if code == 0 {
       code = uv_listen(raw(), Int32(clamping: backlog)) { raw, _ in
@@ -173,8 +192,10 @@ private final class ConnectRequest: Cancellable {
     switch address.kind {
     case .internet: code = address.withSystemAddress { uv_tcp_connect(request, channel.raw(), $0, callBack) }
     case .unix(let path):
-      uv_pipe_connect(request, channel.raw(), path, callBack)
-      code = 0
+      code = address.withSystemPath(path) {
+        uv_pipe_connect(request, channel.raw(), $0, callBack)
+        return 0
+      }
     }
     guard code == 0 else {
       Unmanaged.passUnretained(self).release()
