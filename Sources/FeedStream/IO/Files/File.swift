@@ -49,65 +49,9 @@ extension Publishers {
     let scheduler: any LoopScheduler
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
-      subscriber.receive(subscription: FileSubscription(self, ErasedSubscriber(subscriber)))
+      let reader = FileReader(source, of: scheduler.files, from: offset, chunkSize: chunkSize)
+      subscriber.receive(
+        subscription: ReadingOffLoop(ErasedSubscriber(subscriber), on: scheduler) { reader.read() })
     }
-  }
-}
-
-private final class FileSubscription: GuardedSubscription {
-  private var down: ErasedSubscriber<Chunk, SystemError>?
-  private let scheduler: any LoopScheduler
-  private let reader: FileReader
-  private var demand = Subscribers.Demand.none
-  private var isReading = false
-  private var job: (any Cancellable)?
-
-  init(_ file: Publishers.FileBytes, _ down: ErasedSubscriber<Chunk, SystemError>) {
-    self.down = down
-    scheduler = file.scheduler
-    reader = FileReader(file.source, of: scheduler.files, from: file.offset, chunkSize: file.chunkSize)
-  }
-
-  override func requested(_ demand: Subscribers.Demand) {
-    self.demand += demand
-    read()
-  }
-
-  private func read() {
-    guard !isReading, demand > .none, down != nil else { return }
-    isReading = true
-    job = scheduler.offload { [reader] in
-      reader.read()
-    } completion: { [self] in
-      receive($0)
-    }
-  }
-
-  private func receive(_ result: Result<Chunk, SystemError>) {
-    isReading = false
-    job = nil
-    guard let down else { return }
-    switch result {
-    case .success(let chunk) where chunk.isEmpty:
-      release()
-      down.receive(completion: .finished)
-    case .success(let chunk):
-      demand -= 1
-      read()
-      demand += down.receive(chunk)
-      read()
-    case .failure(let error):
-      release()
-      down.receive(completion: .failure(error))
-    }
-  }
-
-  override func cancelled() {
-    release()
-  }
-
-  private func release() {
-    down = nil
-    job.take()?.cancel()
   }
 }

@@ -61,63 +61,30 @@ extension Publishers {
   }
 }
 
-private final class FollowingSubscription: GuardedSubscription {
-  private var down: ErasedSubscriber<Chunk, SystemError>?
-  private let scheduler: any LoopScheduler
+private final class FollowingSubscription: ReadingOffLoop {
   private let path: String
   private let interval: StreamInstant.Stride
-  private let follower: Follower
-  private var demand = Subscribers.Demand.none
-  private var isReading = false
   /// A change was announced while it was read.
   private var isStale = false
-  private var job: (any Cancellable)?
   private var pause: (any Cancellable)?
   private var watch: (any Cancellable)?
 
   init(_ file: Publishers.FollowedFile, _ down: ErasedSubscriber<Chunk, SystemError>) {
-    self.down = down
-    scheduler = file.scheduler
     path = file.path
     interval = file.interval
-    follower = Follower(file.path, of: scheduler.files, from: file.start, chunkSize: file.chunkSize)
+    let follower = Follower(file.path, of: file.scheduler.files, from: file.start, chunkSize: file.chunkSize)
+    super.init(down, on: file.scheduler) { follower.next() }
   }
 
-  override func requested(_ demand: Subscribers.Demand) {
-    self.demand += demand
-    read()
-  }
-
-  private func read() {
-    guard !isReading, demand > .none, down != nil else { return }
-    isReading = true
+  override func reads() {
     isStale = false
     pause.take()?.cancel()
-    job = scheduler.offload { [follower] in
-      follower.next()
-    } completion: { [self] in
-      receive($0)
-    }
   }
 
-  private func receive(_ result: Result<Chunk, SystemError>) {
-    isReading = false
-    job = nil
-    guard let down else { return }
-    switch result {
-    case .success(let chunk) where chunk.isEmpty: waitForMore()
-    case .success(let chunk):
-      demand -= 1
-      demand += down.receive(chunk)
-      if demand == .none { watch.take()?.cancel() }
-      read()
-    case .failure(let error):
-      release()
-      down.receive(completion: .failure(error))
-    }
-  }
+  override func isSatisfied() { watch.take()?.cancel() }
 
-  private func waitForMore() {
+  /// Waits for more.
+  override func cameToEnd() {
     // From before the look that finds nothing: what comes after it is announced.
     if watch == nil {
       let (folder, name) = split(path)
@@ -137,13 +104,9 @@ private final class FollowingSubscription: GuardedSubscription {
     read()
   }
 
-  deinit { release() }
+  deinit { releases() }
 
-  override func cancelled() { release() }
-
-  private func release() {
-    down = nil
-    job.take()?.cancel()
+  override func releases() {
     pause.take()?.cancel()
     watch.take()?.cancel()
   }

@@ -1,0 +1,79 @@
+/// Delivers what a piece of blocking work reads, a chunk for each that is asked for.
+class ReadingOffLoop: GuardedSubscription {
+  private(set) final var down: ErasedSubscriber<Chunk, SystemError>?
+  final let scheduler: any LoopScheduler
+  private(set) final var demand = Subscribers.Demand.none
+  private final let work: @Sendable () -> Result<Chunk, SystemError>
+  private final var isReading = false
+  private final var job: (any Cancellable)?
+
+  /// - Parameter work: reads the next bytes, none at the end; runs on the thread pool, once at a time.
+  init(
+    _ down: ErasedSubscriber<Chunk, SystemError>, on scheduler: any LoopScheduler,
+    _ work: @escaping @Sendable () -> Result<Chunk, SystemError>
+  ) {
+    self.down = down
+    self.scheduler = scheduler
+    self.work = work
+  }
+
+  // MARK: For subclasses
+
+  /// Reading begins.
+  func reads() {}
+  /// There are no more bytes.
+  func cameToEnd() { end(.finished) }
+  /// As many chunks as were asked for are delivered.
+  func isSatisfied() {}
+  /// Nothing is read any more. A subclass that has something to release does so in its `deinit` as well.
+  func releases() {}
+
+  // MARK: Reading
+
+  override final func requested(_ demand: Subscribers.Demand) {
+    self.demand += demand
+    read()
+  }
+
+  final func read() {
+    guard !isReading, demand > .none, down != nil else { return }
+    isReading = true
+    reads()
+    job = scheduler.offload { [work] in
+      work()
+    } completion: { [self] in
+      receive($0)
+    }
+  }
+
+  private func receive(_ result: Result<Chunk, SystemError>) {
+    isReading = false
+    job = nil
+    guard let down else { return }
+    switch result {
+    case .success(let chunk) where chunk.isEmpty: cameToEnd()
+    case .success(let chunk):
+      demand -= 1
+      // The next is read while this one is being delivered.
+      read()
+      demand += down.receive(chunk)
+      if demand == .none { isSatisfied() }
+      read()
+    case .failure(let error): end(.failure(error))
+    }
+  }
+
+  final func end(_ completion: Subscribers.Completion<SystemError>) {
+    let down = self.down
+    release()
+    down?.receive(completion: completion)
+  }
+
+  override final func cancelled() { release() }
+
+  private func release() {
+    down = nil
+    job.take()?.cancel()
+    releases()
+  }
+}
