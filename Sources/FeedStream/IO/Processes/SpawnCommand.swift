@@ -1,0 +1,128 @@
+internal import CLibUV
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A program, its arguments and its environment, as `uv_spawn` takes them.
+struct SpawnCommand {
+  private let file: String
+  private let arguments: [String]
+  private let environment: [String]?
+  private let folder: String?
+
+  init(_ subprocess: Subprocess) throws(SystemError) {
+    let texts = [subprocess.program, subprocess.folder ?? ""] + subprocess.arguments
+    // The system would end the text there.
+    if texts.contains(where: { $0.utf8.contains(0) }) { throw SystemError("start", subprocess.program, code: EINVAL) }
+    let file = try Self.find(subprocess.program)
+    if let folder = subprocess.folder {
+      var status = stat()
+      guard stat(folder, &status) == 0 else { throw SystemError("start \(subprocess.program) in", folder, code: errno) }
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        throw SystemError("start \(subprocess.program) in", folder, code: ENOTDIR)
+      }
+    }
+    folder = subprocess.folder
+    environment = try subprocess.environment.variables(for: subprocess.program)
+    let limits = subprocess.limits.commands
+    if limits.isEmpty {
+      self.file = file
+      arguments = [subprocess.program] + subprocess.arguments
+    } else {
+      // A shell sets them before it becomes the program: afterwards would be too late.
+      self.file = "/bin/sh"
+      arguments = ["sh", "-c", "\(limits.joined(separator: " && ")) && exec \"$@\"", "sh", file] + subprocess.arguments
+    }
+  }
+
+  /// The path of a program.
+  private static func find(_ program: String) throws(SystemError) -> String {
+    guard !program.isEmpty else { throw SystemError("start", "a program without a name", code: ENOENT) }
+    if program.contains("/") { return program }
+    var code = ENOENT
+    let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+    for folder in path.split(separator: ":", omittingEmptySubsequences: false) {
+      let file = (folder.isEmpty ? "." : folder) + "/" + program
+      var status = stat()
+      guard stat(String(file), &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+      if access(String(file), X_OK) == 0 { return String(file) }
+      code = EACCES
+    }
+    throw SystemError("start", program, code: code)
+  }
+
+  func spawn(
+    _ loop: UnsafeMutablePointer<uv_loop_t>, _ raw: UnsafeMutablePointer<uv_process_t>, _ descriptors: [Int32],
+    endsDescendants: Bool, _ callBack: @escaping uv_exit_cb
+  ) -> Int32 {
+    var arguments = self.arguments.map { strdup($0) } + [nil]
+    var variables = (environment ?? []).map { strdup($0) } + [nil]
+    defer { for text in arguments + variables { free(text) } }
+    var streams = descriptors.map { descriptor in
+      var stream = uv_stdio_container_t()
+      stream.flags = UV_INHERIT_FD
+      stream.data.fd = descriptor
+      return stream
+    }
+    return file.withCString { file in
+      arguments.withUnsafeMutableBufferPointer { arguments in
+        variables.withUnsafeMutableBufferPointer { variables in
+          streams.withUnsafeMutableBufferPointer { streams in
+            var options = uv_process_options_t()
+            options.exit_cb = callBack
+            options.file = file
+            options.args = arguments.baseAddress
+            options.env = environment == nil ? nil : variables.baseAddress
+            options.stdio_count = Int32(streams.count)
+            options.stdio = streams.baseAddress
+            if endsDescendants { options.flags = UV_PROCESS_DETACHED.rawValue }
+            guard let folder else { return uv_spawn(loop, raw, &options) }
+            return folder.withCString {
+              options.cwd = $0
+              return uv_spawn(loop, raw, &options)
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+extension Subprocess.Environment {
+  /// As `name=value`; `nil` for this process's, unchanged.
+  fileprivate func variables(for program: String) throws(SystemError) -> [String]? {
+    if inherits, changes.isEmpty { return nil }
+    for (name, value) in changes where name.isEmpty || (name + (value ?? "")).contains("\0") || name.contains("=") {
+      throw SystemError("set the variable \(name.debugDescription) for", program, code: EINVAL)
+    }
+    var variables: [String: String] = [:]
+    if inherits {
+      var items: UnsafeMutablePointer<uv_env_item_t>?
+      var count: Int32 = 0
+      let code = uv_os_environ(&items, &count)
+      guard code == 0 else { throw SystemError("read the environment for", program, code: code) }
+      for index in 0..<Int(count) {
+        variables[String(cString: items![index].name)] = String(cString: items![index].value)
+      }
+      uv_os_free_environ(items, count)
+    }
+    for (name, value) in changes { variables[name] = value }
+    return variables.map { "\($0)=\($1)" }.sorted()
+  }
+}
+
+extension Subprocess.Limits {
+  /// As commands of a shell.
+  fileprivate var commands: [String] {
+    [
+      processorSeconds.map { "ulimit -S -t \($0) && ulimit -H -t \($0 + 1)" },
+      memoryBytes.map { "ulimit -v \(Swift.max($0 / 1024, 1))" },
+      fileBytes.map { "ulimit -f \(($0 + 511) / 512)" }, openFiles.map { "ulimit -n \($0)" },
+    ].compactMap { $0 }
+  }
+}
