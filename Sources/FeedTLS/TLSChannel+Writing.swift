@@ -1,0 +1,121 @@
+internal import FeedStream
+
+// Writing.
+extension TLSChannel {
+  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
+    guard !isClosed else { return }
+    waiting = chunks.filter { !$0.isEmpty }
+    hasWritten = done
+    guard !isWritingBelow else { return }
+    encrypt()
+    send()
+    // Nothing to send, or nothing that can be sent.
+    if !isWritingBelow { scheduler.schedule { [weak self] in self?.answer() } }
+  }
+
+  func writeNow(_ chunks: [Chunk]) -> Int {
+    let count = chunks.reduce(0) { $0 + $1.count }
+    guard !isClosed, failure == nil, !isWritingBelow, engine.outputCount == 0, hasWritten == nil, count <= 64 * 1024
+    else { return 0 }
+    waiting = chunks
+    encrypt()
+    waiting = []
+    guard failure == nil else { return 0 }
+    var output = engine.takeOutput()
+    var sent = inner.writeNow(output)
+    while let first = output.first, first.count <= sent {
+      sent -= first.count
+      output.removeFirst()
+    }
+    if let first = output.first {
+      output[0] = first[sent..<first.count]
+      // It is encrypted, and so it goes as it is; until it has gone, nothing else does.
+      sendBelow(output)
+    }
+    return count
+  }
+
+  func endWriting(_ done: @escaping (SystemError?) -> Void) {
+    guard !isClosed, hasEnded == nil else { return }
+    hasEnded = done
+    if !isWritingBelow, hasWritten == nil { endBelow() }
+  }
+
+  /// Encrypts some of what waits, in records as long as may be.
+  private func encrypt() {
+    let record = 16 * 1024
+    while let first = waiting.first, engine.outputCount < Self.batch, failure == nil {
+      var piece = first
+      var count = 1
+      var total = first.count
+      while count < waiting.count, total + waiting[count].count <= record {
+        total += waiting[count].count
+        count += 1
+      }
+      if total > record {
+        piece = first[0..<record]
+        waiting[0] = first[record..<first.count]
+      } else {
+        if count > 1 { piece = Chunk(joining: waiting[..<count]) }
+        waiting.removeFirst(count)
+      }
+      if let error = piece.withUnsafeBytes({ engine.write($0) }) { failure = error }
+    }
+  }
+
+  /// Sends what is encrypted, unless something is on its way.
+  func send() {
+    guard !isWritingBelow, !isClosed, engine.outputCount > 0 else { return }
+    sendBelow(engine.takeOutput())
+  }
+
+  private func sendBelow(_ output: [Chunk]) {
+    isWritingBelow = true
+    inner.write(output) { [unowned self] in hasSent($0) }
+  }
+
+  private func hasSent(_ error: SystemError?) {
+    isWritingBelow = false
+    if let error {
+      failure = failure ?? .system(error)
+      return answer()
+    }
+    encrypt()
+    send()
+    guard !isWritingBelow else { return }
+    withExtendedLifetime(self) {
+      answer()
+      // What was sent made room for the answers of what is read.
+      if isWanted, !isDelivering, !isReadingBelow, !isClosed { deliverWhatCame() }
+    }
+  }
+
+  /// Everything is written, or nothing can be.
+  private func answer() {
+    guard !isClosed, !isWritingBelow, waiting.isEmpty || failure != nil else { return }
+    waiting = []
+    let done = hasWritten
+    hasWritten = nil
+    done?(failure.map { SystemError("write to", "\(peer)", $0) })
+    if !isClosed, hasEnded != nil, !isWritingBelow, hasWritten == nil { endBelow() }
+  }
+
+  private func endBelow() {
+    engine.sayGoodbye()
+    if engine.outputCount > 0 { return send() }
+    guard let done = hasEnded else { return }
+    hasEnded = nil
+    // The other side has been told, and may be gone by now.
+    inner.endWriting { _ in done(nil) }
+  }
+}
+
+extension SystemError {
+  init(_ operation: String, _ subject: String, _ error: TLSError) {
+    if case .system(let error) = error {
+      self = error
+    } else {
+      self.init(operation, "\(subject), since \(error)", code: error.code)
+    }
+  }
+}
