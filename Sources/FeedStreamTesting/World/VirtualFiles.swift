@@ -14,7 +14,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     case open, read, write, sync, rename
   }
 
-  fileprivate final class Node {
+  final class Node {
     var bytes: [UInt8] = []
     var modified: Int64 = 0
     var permissions: UInt16 = 0o644
@@ -124,7 +124,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     return node
   }
 
-  fileprivate func touch(_ path: String, _ kind: FolderHint.Kind) {
+  func touch(_ path: String, _ kind: FolderHint.Kind) {
     let folder = folder(of: path)
     let now = time.now.nanoseconds
     // Two changes at one instant are two changes.
@@ -139,7 +139,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   }
 
   /// How many of `count` bytes pass before a fault, and its number.
-  fileprivate func fault(_ operation: Operation, _ path: String, _ count: Int = 0) -> (passes: Int, code: Int32?) {
+  func fault(_ operation: Operation, _ path: String, _ count: Int = 0) -> (passes: Int, code: Int32?) {
     guard let index = faults.firstIndex(where: { $0.operation == operation && $0.path ?? path == path }) else {
       return (count, nil)
     }
@@ -151,7 +151,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     return (fault.count, fault.code)
   }
 
-  fileprivate var room: Int {
+  var room: Int {
     capacity.map { max($0 - nodes.values.reduce(0) { $0 + $1.bytes.count }, 0) } ?? .max
   }
 
@@ -213,64 +213,5 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     let key = Int(count)
     watches[key] = (folder, announce)
     return AnyCancellable { [weak self] in self?.watches[key] = nil }
-  }
-}
-
-extension VirtualFiles.Node {
-  fileprivate var status: FileStatus {
-    FileStatus(
-      identity: FileIdentity(device: 1, number: number), size: Int64(bytes.count), modified: modified,
-      permissions: permissions)
-  }
-}
-
-private final class VirtualFile: OpenFile {
-  private let node: VirtualFiles.Node
-  private let path: String
-  private let files: VirtualFiles
-  private var place = 0
-
-  init(_ node: VirtualFiles.Node, _ path: String, _ files: VirtualFiles) {
-    self.node = node
-    self.path = path
-    self.files = files
-  }
-
-  func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int {
-    let begin = offset.map { Int($0) } ?? place
-    let bytes = node.bytes.dropFirst(begin).prefix(room.count)
-    let (passes, code) = files.fault(.read, path, bytes.count)
-    if let code, passes == 0 { throw SystemError("read", path, code: code) }
-    // The next call fails then.
-    if let code { files.fail(.read, of: path, code: code) }
-    _ = room.update(fromContentsOf: bytes.prefix(passes))
-    place = begin + passes
-    return passes
-  }
-
-  func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?) {
-    let bytes = Chunk(joining: chunks)
-    var (passes, code) = files.fault(.write, path, bytes.count)
-    if files.room < passes { (passes, code) = (files.room, 28) }  // ENOSPC
-    node.bytes += bytes.prefix(passes)
-    files.touch(path, .content)
-    return (passes, code.map { SystemError("write to", path, code: $0) })
-  }
-
-  func sync() throws(SystemError) {
-    if let code = files.fault(.sync, path).code { throw SystemError("sync", path, code: code) }
-  }
-
-  func status() throws(SystemError) -> FileStatus { node.status }
-}
-
-private final class VirtualFolder: OpenFolder {
-  private var entries: ArraySlice<FolderEntry>
-
-  init(_ entries: [FolderEntry]) { self.entries = entries[...] }
-
-  func next(_ limit: Int) throws(SystemError) -> [FolderEntry] {
-    defer { entries = entries.dropFirst(limit) }
-    return Array(entries.prefix(limit))
   }
 }

@@ -1,0 +1,60 @@
+import FeedStream
+
+extension VirtualFiles.Node {
+  var status: FileStatus {
+    FileStatus(
+      identity: FileIdentity(device: 1, number: number), size: Int64(bytes.count), modified: modified,
+      permissions: permissions)
+  }
+}
+
+final class VirtualFile: OpenFile {
+  private let node: VirtualFiles.Node
+  private let path: String
+  private let files: VirtualFiles
+  private var place = 0
+
+  init(_ node: VirtualFiles.Node, _ path: String, _ files: VirtualFiles) {
+    self.node = node
+    self.path = path
+    self.files = files
+  }
+
+  func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int {
+    let begin = offset.map { Int($0) } ?? place
+    let bytes = node.bytes.dropFirst(begin).prefix(room.count)
+    let (passes, code) = files.fault(.read, path, bytes.count)
+    if let code, passes == 0 { throw SystemError("read", path, code: code) }
+    // The next call fails then.
+    if let code { files.fail(.read, of: path, code: code) }
+    _ = room.update(fromContentsOf: bytes.prefix(passes))
+    place = begin + passes
+    return passes
+  }
+
+  func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?) {
+    let bytes = Chunk(joining: chunks)
+    var (passes, code) = files.fault(.write, path, bytes.count)
+    if files.room < passes { (passes, code) = (files.room, 28) }  // ENOSPC
+    node.bytes += bytes.prefix(passes)
+    files.touch(path, .content)
+    return (passes, code.map { SystemError("write to", path, code: $0) })
+  }
+
+  func sync() throws(SystemError) {
+    if let code = files.fault(.sync, path).code { throw SystemError("sync", path, code: code) }
+  }
+
+  func status() throws(SystemError) -> FileStatus { node.status }
+}
+
+final class VirtualFolder: OpenFolder {
+  private var entries: ArraySlice<FolderEntry>
+
+  init(_ entries: [FolderEntry]) { self.entries = entries[...] }
+
+  func next(_ limit: Int) throws(SystemError) -> [FolderEntry] {
+    defer { entries = entries.dropFirst(limit) }
+    return Array(entries.prefix(limit))
+  }
+}
