@@ -79,8 +79,9 @@ extension HTTPServer {
       if let given { ids.give(given, to: next) }
       let id = self.id(next)
       guard !isFinished else { return id }
-      keep(encode(Event(data, name: name), id))
-      for client in clients { client.roomIsThere() }
+      let event = encode(Event(data, name: name), id)
+      keep(event)
+      for client in clients { client.take(event, next - 1) }
       return id
     }
 
@@ -173,7 +174,7 @@ extension HTTPServer {
       return Int(parts[1])
     }
 
-    fileprivate func detach(_ client: EventClient) {
+    func detach(_ client: EventClient) {
       let last = clients.removeLast()
       if last !== client {
         last.index = client.index
@@ -184,12 +185,12 @@ extension HTTPServer {
       beat = nil
     }
 
-    fileprivate func hasMore(than seen: Int) -> Bool { seen + 1 < next }
+    func hasMore(than seen: Int) -> Bool { seen + 1 < next }
 
     /// Hands a client what it has not seen, as much as one write takes.
     ///
     /// - Returns: the number of the last event that it has seen now.
-    fileprivate func serve(_ connection: ServerConnection, after seen: Int) -> Int {
+    func serve(_ connection: ServerConnection, after seen: Int) -> Int {
       guard seen >= first - 1 else {
         connection.enqueue(encode(Event(snapshot(), name: "reset"), id(next - 1)))
         return next - 1
@@ -203,66 +204,5 @@ extension HTTPServer {
       }
       return seen
     }
-  }
-}
-
-/// One client: a place in the log.
-final class EventClient: ResponseSource {
-  /// How much is handed to a connection before it has written that.
-  static let mostBytes = 16 * 1024
-
-  private unowned let connection: ServerConnection
-  private let log: HTTPServer.EventLog
-  fileprivate var index: Int
-  private var seen: Int
-  private var isOver = false
-  private var isServing = false
-  /// Nothing has been sent since the last heartbeat.
-  private var isQuiet = false
-
-  init(_ connection: ServerConnection, _ log: HTTPServer.EventLog, seen: Int, index: Int) {
-    self.connection = connection
-    self.log = log
-    self.seen = seen
-    self.index = index
-  }
-
-  var endsWithReader: Bool { true }
-  var isShort: Bool { true }
-
-  func roomIsThere() {
-    guard !isServing else { return }
-    isServing = true
-    // What was handed over before is to be written first.
-    while !isOver, connection.outBytes == 0, log.hasMore(than: seen) {
-      seen = log.serve(connection, after: seen)
-      isQuiet = false
-      connection.flush()
-    }
-    isServing = false
-  }
-
-  fileprivate func beat() {
-    if isQuiet, !isOver, connection.outBytes == 0 {
-      connection.enqueue(Self.comment)
-      connection.flush()
-    }
-    isQuiet = true
-  }
-
-  private static let comment = Chunk(":\n")
-
-  func serverIsEnding() { end() }
-
-  fileprivate func end() {
-    guard !isOver else { return }
-    cancel()
-    connection.cutOff()
-  }
-
-  func cancel() {
-    guard !isOver else { return }
-    isOver = true
-    log.detach(self)
   }
 }

@@ -5,15 +5,15 @@ final class RequestSubscription: Subscription, Subscriber {
   typealias Input = Connection
   typealias Failure = Never
 
-  private var server: HTTPServer?
-  private var down: AnySubscriber<HTTPServer.Request, Never>?
-  private var demand = Subscribers.Demand.none
-  private var listening: (any Subscription)?
-  private var hasBegun = false
+  @exclusivity(unchecked) private var server: HTTPServer?
+  @exclusivity(unchecked) private var down: AnySubscriber<HTTPServer.Request, Never>?
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var listening: (any Subscription)?
+  @exclusivity(unchecked) private var hasBegun = false
   /// A connection has been asked for that has not come.
-  private var isAsked = false
-  private var waiting: [HTTPServer.Request] = []
-  private var isServing = false
+  @exclusivity(unchecked) private var isAsked = false
+  @exclusivity(unchecked) private var waiting: [HTTPServer.Request] = []
+  @exclusivity(unchecked) private var isServing = false
 
   init(_ server: HTTPServer, _ down: AnySubscriber<HTTPServer.Request, Never>) {
     self.server = server

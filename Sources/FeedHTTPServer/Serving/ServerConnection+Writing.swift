@@ -46,6 +46,17 @@ extension ServerConnection {
     channel.write(batch, hasWritten)
   }
 
+  /// True when nothing is being written, or about to be.
+  var isIdle: Bool { outBytes == 0 && !isProcessing && phase == .exchange }
+
+  /// Writes a chunk while it is idle: as much as the system takes immediately, and the rest as anything else.
+  func writeNow(_ chunk: Chunk) {
+    let count = channel.writeNow(chunk)
+    guard count < chunk.count else { return }
+    enqueue(chunk[count..<chunk.count])
+    flush()
+  }
+
   /// Forgets the first bytes of what waits.
   private func drop(_ count: Int) {
     guard outBytes > 0 else { return out.removeAll(keepingCapacity: true) }

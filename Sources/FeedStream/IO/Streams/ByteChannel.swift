@@ -14,11 +14,15 @@ package protocol ByteChannel: ByteSink {
   ///
   /// - Returns: how many bytes; the caller writes the rest.
   func writeNow(_ chunks: [Chunk]) -> Int
+
+  /// The same for one chunk, for whom a list of each is too much.
+  func writeNow(_ chunk: Chunk) -> Int
 }
 
 extension ByteChannel {
   /// Nothing: a channel need not have a short cut.
   package func writeNow(_ chunks: [Chunk]) -> Int { 0 }
+  package func writeNow(_ chunk: Chunk) -> Int { writeNow([chunk]) }
 }
 
 /// What reading yields.

@@ -93,6 +93,11 @@ final class LoopChannel: LoopHandle, ByteChannel {
     }
   }
 
+  package func writeNow(_ chunk: Chunk) -> Int {
+    guard !isClosed, writing == nil else { return 0 }
+    return withUnsafePointer(to: chunk.buffer) { max(Int(uv_try_write(stream, $0, 1)), 0) }
+  }
+
   package func endWriting(_ done: @escaping (SystemError?) -> Void) {
     guard !isClosed, shutdown == nil else { return }
     let request = ShutdownRequest()

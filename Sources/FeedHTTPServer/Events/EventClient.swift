@@ -1,0 +1,71 @@
+internal import FeedStream
+
+/// One client: a place in the log.
+final class EventClient: ResponseSource {
+  /// How much is handed to a connection before it has written that.
+  static let mostBytes = 16 * 1024
+
+  private unowned let connection: ServerConnection
+  private let log: HTTPServer.EventLog
+  /// Its place among the log's clients.
+  var index: Int
+  @exclusivity(unchecked) private var seen: Int
+  @exclusivity(unchecked) private var isOver = false
+  @exclusivity(unchecked) private var isServing = false
+  /// Nothing has been sent since the last heartbeat.
+  @exclusivity(unchecked) private var isQuiet = false
+
+  init(_ connection: ServerConnection, _ log: HTTPServer.EventLog, seen: Int, index: Int) {
+    self.connection = connection
+    self.log = log
+    self.seen = seen
+    self.index = index
+  }
+
+  var endsWithReader: Bool { true }
+  var isShort: Bool { true }
+
+  /// Hands it a new event: immediately and alone if it has all those before, as nearly all clients have.
+  func take(_ event: Chunk, _ number: Int) {
+    guard seen == number - 1, !isServing, !isOver, connection.isIdle else { return roomIsThere() }
+    seen = number
+    isQuiet = false
+    connection.writeNow(event)
+  }
+
+  func roomIsThere() {
+    guard !isServing else { return }
+    isServing = true
+    // What was handed over before is to be written first.
+    while !isOver, connection.outBytes == 0, log.hasMore(than: seen) {
+      seen = log.serve(connection, after: seen)
+      isQuiet = false
+      connection.flush()
+    }
+    isServing = false
+  }
+
+  func beat() {
+    if isQuiet, !isOver, connection.outBytes == 0 {
+      connection.enqueue(Self.comment)
+      connection.flush()
+    }
+    isQuiet = true
+  }
+
+  private static let comment = Chunk(":\n")
+
+  func serverIsEnding() { end() }
+
+  func end() {
+    guard !isOver else { return }
+    cancel()
+    connection.cutOff()
+  }
+
+  func cancel() {
+    guard !isOver else { return }
+    isOver = true
+    log.detach(self)
+  }
+}
