@@ -75,6 +75,8 @@ import Testing
   @Test(arguments: [
     ("bytes=0-3", "0123", "bytes 0-3/10"), ("bytes=4-", "456789", "bytes 4-9/10"), ("bytes=-3", "789", "bytes 7-9/10"),
     ("bytes=-30", "0123456789", "bytes 0-9/10"), ("bytes=9-100", "9", "bytes 9-9/10"),
+    ("bytes=8-99999999999999999999", "89", "bytes 8-9/10"),
+    ("bytes=-99999999999999999999", "0123456789", "bytes 0-9/10"), ("bytes=00-01", "01", "bytes 0-1/10"),
     ("Bytes= 1 - 2", "12", "bytes 1-2/10"),
   ])
   func `a range is served`(_ range: String, _ body: String, _ content: String) {
@@ -85,7 +87,8 @@ import Testing
     #expect(answer.headers["content-length"] == "\(body.count)")
   }
 
-  @Test(arguments: ["bytes=10-", "bytes=10-20", "bytes=-0"]) func `a range beyond the end is not`(_ range: String) {
+  @Test(arguments: ["bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-"])
+  func `a range beyond the end is not`(_ range: String) {
     let answer = ask("Range: \(range)\r\n")
     #expect(answer.status == 416)
     #expect(answer.headers["content-range"] == "bytes */10")
@@ -94,7 +97,7 @@ import Testing
 
   @Test(arguments: [
     "bytes=3-1", "bytes=-", "bytes=a-b", "lines=0-1", "bytes=0-1,3-4", "bytes", "bytes=", "bytes=1-2-3", "bytes=+1-2",
-    "bytes=99999999999999999999-", "bytes=0-" + String(repeating: "9", count: 300),
+    "bytes=1 2-3", "bytes=--1", "bytes=0-" + String(repeating: "9", count: 300),
   ])
   func `what is no single range gets the whole`(_ range: String) {
     #expect(ask("Range: \(range)\r\n").status == 200)
@@ -116,7 +119,8 @@ import Testing
   @Test(arguments: [
     ("gzip", true), ("br, gzip;q=0.5", true), ("GZIP", true), ("*", true), ("x-gzip", true), ("gzip;q=0", false),
     ("gzip; q=0.000", false), ("*;q=0", false), ("identity", false), ("", false), ("gzip;q=0, *", false),
-    ("deflate", false),
+    ("deflate", false), ("gzip;q=0.001", true), ("gzip;q=0.5, identity;q=0.2", true), ("gzip;q=0.5, identity", false),
+    ("*;q=0.1, identity;q=0.5", false), ("gzip;q=banana", true), ("identity;q=0", false),
   ])
   func `text is compressed for whom it suits`(_ accepted: String, _ isCompressed: Bool) throws {
     let answer = ask("Accept-Encoding: \(accepted)\r\n", versioned, body: text)
@@ -125,6 +129,26 @@ import Testing
     #expect(answer.headers["etag"] == (isCompressed ? "W/\"v1\"" : "\"v1\""))
     #expect(answer.headers["content-length"] == "\(answer.body.count)")
     #expect(try (isCompressed ? gunzip(answer.body) : answer.body) == Array(text))
+  }
+
+  @Test func `what names a version says the same of it, sent or not`() {
+    let wanted = "Accept-Encoding: gzip\r\nIf-None-Match: W/\"v1\"\r\n"
+    let known = ask(wanted, versioned, body: text)
+    #expect(known.status == 304)
+    #expect(known.headers["vary"] == "Accept-Encoding" && known.headers["etag"] == "W/\"v1\"")
+    #expect(known.headers["content-encoding"] == nil)
+    #expect(ask("If-None-Match: \"v1\"\r\n", versioned, body: text).headers["etag"] == "\"v1\"")
+    let part = ask("Accept-Encoding: gzip\r\nRange: bytes=0-1\r\n", versioned, body: text)
+    #expect(part.status == 206)
+    #expect(part.headers["vary"] == "Accept-Encoding" && part.headers["etag"] == "\"v1\"")
+  }
+
+  @Test(arguments: [
+    ("Origin", "Origin, Accept-Encoding"), ("accept-encoding", "accept-encoding"), ("*", "*"),
+    ("A, Accept-Encoding", "A, Accept-Encoding"),
+  ])
+  func `what an answer varies by is named once`(_ given: String, _ sent: String) {
+    #expect(ask("", ["Content-Type": "text/plain", "Vary": given], body: text).headers["vary"] == sent)
   }
 
   @Test func `what is short, compressed already, a picture or a range is not compressed`() {
@@ -172,7 +196,8 @@ import Testing
     #expect(HTTPDate.text(.max) == "Fri, 31 Dec 9999 23:59:59 GMT")
     for text in [
       "", "Sun", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 6x Nov 1994 08:49:37 GMT",
-      "a b c d e f",
+      "a b c d e f", "Thu, 30 Feb 2023 00:00:00 GMT", "Sun, 31 Jun 2024 00:00:00 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",
+      "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:00 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
     ] {
       #expect(HTTPDate.seconds(text) == nil)
     }

@@ -31,6 +31,23 @@ import Testing
     bench.end()
   }
 
+  @Test func `an empty line behind a request is not the beginning of the next`() {
+    let bench = Bench().serve { _ in .text("") }
+    let client = bench.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi\r\n")
+    _ = client.receive()
+    bench.pass(.seconds(50))
+    #expect(!client.hasEndedWriting && client.receive() == "")
+    client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    bench.settle()
+    #expect(client.receive().hasPrefix("HTTP/1.1 200"))
+    client.send("\r\n")
+    bench.settle()
+    bench.server.shutdown()
+    bench.settle()
+    #expect(client.hasEndedWriting && client.receive() == "")
+    bench.end()
+  }
+
   @Test func `a head has ten seconds from its first byte, however steadily it drips`() {
     let bench = Bench().serve { _ in .text("") }
     let client = bench.send()

@@ -77,6 +77,7 @@ import Testing
       "GET //a;b/%20:@!$&'()*+,;=~ HTTP/1.1\r\nHost: h\r\n\r\n",
       "GET origin //a;b/%20:@!$&'()*+,;=~ @h 1.1 none keeps [Host=h]"
     ),
+    ("GET /a[1]|b^c HTTP/1.1\r\nHost: h\r\n\r\n", "GET origin /a[1]|b^c @h 1.1 none keeps [Host=h]"),
     ("GET /?a[]=1|2?{}^ HTTP/1.1\r\nHost: h\r\n\r\n", "GET origin /?a[]=1|2?{}^ @h 1.1 none keeps [Host=h]"),
     (
       "GET /? HTTP/1.1\r\nHost: [2001:db8::1]\r\n\r\n",

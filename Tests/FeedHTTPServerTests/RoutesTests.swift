@@ -33,6 +33,12 @@ import Testing
     }
     let wrong = ask(bench, "PUT /feeds/a")
     #expect(wrong.hasPrefix("HTTP/1.1 405") && wrong.contains("Allow: GET, HEAD, DELETE, OPTIONS\r\n"))
+    // What no part of the server knows is not only wrong here (RFC 9110, 15.6.2); methods have their case.
+    for method in ["BREW", "get", "GETT", "M-SEARCH"] {
+      #expect(ask(bench, "\(method) /feeds/a").hasPrefix("HTTP/1.1 501"), "\(method)")
+    }
+    #expect(body(ask(bench, "GET /%66eeds/a")) == "feed a")
+    #expect(ask(bench, "GET /feeds%2Fa").hasPrefix("HTTP/1.1 404"))
     #expect(ask(bench, "OPTIONS /feeds").contains("Allow: POST, OPTIONS\r\n"))
     #expect(ask(bench, "OPTIONS *").hasPrefix("HTTP/1.1 204"))
     bench.end()
@@ -51,6 +57,7 @@ import Testing
     try write("public/a b.css", "p{}")
     try write("public/.hidden", "secret")
     try write("public/sub/index.html", "sub")
+    try files.createDirectory(at: folder.appending(path: "public/empty"), withIntermediateDirectories: true)
     try write("public/long", String(repeating: "0123456789", count: 30_000))
     try files.createSymbolicLink(
       at: folder.appending(path: "public/link"), withDestinationURL: folder.appending(path: "secret"))
@@ -66,10 +73,16 @@ import Testing
     #expect(page.contains("X-Content-Type-Options: nosniff\r\n"))
     #expect(body(ask(bench, "GET /f")) == "<p>")
     #expect(body(ask(bench, "GET /f/sub/")) == "sub")
+    let moved = ask(bench, "GET /f/sub?a=b")
+    #expect(moved.hasPrefix("HTTP/1.1 301") && moved.contains("Location: ./sub/?a=b\r\n"))
+    #expect(body(ask(bench, "GET /f/%73ub%2findex.html")) == "sub")
     #expect(ask(bench, "GET /f/a%20b.css").contains("Content-Type: text/css; charset=utf-8\r\n"))
     for path in [
       "/f/../secret", "/f/%2e%2e/secret", "/f/..%2fsecret", "/f/sub/../../secret", "/f//index.html", "/f/.hidden",
-      "/f/link", "/f/way/secret", "/f/pipe", "/f/sub", "/f/a%00", "/f/%ff", "/f/..%5csecret", "/f/none",
+      "/f/link", "/f/way/secret", "/f/pipe", "/f/empty", "/f/a%00", "/f/%252e%252e/secret", "/f/sub%5c..%5c..%5csecret",
+      "/f/sub%2f..%2f..%2fsecret", "/f/x%D8%80/../secret", "/f/sub%D8%80/../../secret", "/f/%cc%81/../secret",
+      "/f/...", "/f/../public/index.html", "/f/index.html%2f", "/f/folded%CC%81.hidden", "/f/%ff", "/f/..%5csecret",
+      "/f/none",
       "/f/index.html/",
       "/f/./index.html",
     ] {

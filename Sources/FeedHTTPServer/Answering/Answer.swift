@@ -15,14 +15,16 @@ struct Answer {
 
   init(_ response: HTTPServer.Response, to head: RequestHead) {
     self.response = response
+    let choice = Compression.Choice(response, head)
+    choice.announce(in: &self.response)
     let isRead = head.method == .get || head.method == .head
     if isRead, response.status == .ok {
       Conditions.apply(&self.response, to: head)
-      if self.response.status == .ok {
-        if !Ranges.apply(&self.response, to: head) { Compression.apply(&self.response, to: head) }
-      }
+      // As it would name what it does not send.
+      if self.response.status == .notModified { choice.weakenTag(of: &self.response) }
+      if self.response.status == .ok, !Ranges.apply(&self.response, to: head) { choice.apply(to: &self.response) }
     } else {
-      Compression.apply(&self.response, to: head)
+      choice.apply(to: &self.response)
     }
     delimit(head)
   }

@@ -8,39 +8,65 @@ enum Compression {
   /// What is compressed at a stretch.
   static let step = 64 * 1024
 
-  static func apply(_ response: inout HTTPServer.Response, to head: RequestHead) {
-    // First of all what is cheap to find out: most answers are short.
-    if case .bytes(let bytes) = response.body, bytes.count < least { return }
-    guard response.isCompressible, !response.status.hasNoBody, response.headers["Content-Encoding"] == nil,
-      isWorthIt(response.headers["Content-Type"])
-    else { return }
-    let source: AnyPublisher<Chunk, any Error>
-    switch response.body {
-    case .bytes(let bytes):
-      guard bytes.count >= least else { return }
-      source = Just(bytes).setFailureType(to: (any Error).self).eraseToAnyPublisher()
-    case .file(let file):
-      guard file.range.count >= least else { return }
-      source = FilePublisher(body: file).eraseToAnyPublisher()
-    case .stream(let publisher, let length):
-      guard length ?? .max >= least else { return }
-      source = publisher
-    case .none, .events: return
+  /// Says if an answer is sent compressed, and what follows from it.
+  struct Choice {
+    /// The answer is another one for clients that take gzip.
+    private let isThere: Bool
+    private let isTaken: Bool
+
+    init(_ response: HTTPServer.Response, _ head: RequestHead) {
+      // First of all what is cheap to find out: most answers are short.
+      let count: Int =
+        switch response.body {
+        case .bytes(let bytes): bytes.count
+        case .file(let file): file.range.count
+        case .stream(_, let length): length ?? .max
+        case .none, .events: 0
+        }
+      isThere =
+        count >= least && response.isCompressible && !response.status.hasNoBody
+        && response.headers["Content-Encoding"] == nil && isWorthIt(response.headers["Content-Type"])
+      guard isThere else {
+        isTaken = false
+        return
+      }
+      isTaken = !head.asksForPart && takesGzip(HTTPServer.Headers(head).values("Accept-Encoding"))
     }
-    let vary = response.headers["Vary"]
-    response.headers["Vary"] = vary.map { $0 + ", Accept-Encoding" } ?? "Accept-Encoding"
-    let request = HTTPServer.Headers(head)
-    guard request["Range"] == nil, takesGzip(request.values("Accept-Encoding")) else { return }
-    response.headers["Content-Encoding"] = "gzip"
-    // The bytes are others, what they say is the same.
-    if let tag = response.headers["ETag"], !tag.hasPrefix("W/") { response.headers["ETag"] = "W/" + tag }
-    if case .bytes(let bytes) = response.body, bytes.count <= step {
-      var encoder = GzipEncoder()
-      encoder.feed(bytes)
-      var parts: [Chunk] = []
-      while let part = encoder.next(isLast: true) { parts.append(part) }
-      response.body = .bytes(Chunk(joining: parts))
-    } else {
+
+    /// Also in a part, and in an answer that names what the client has: caches keep the field with them (RFC 9110, 15.4.5).
+    func announce(in response: inout HTTPServer.Response) {
+      guard isThere else { return }
+      guard let vary = response.headers["Vary"] else { return response.headers.add("Vary", "Accept-Encoding") }
+      let names = vary.split(separator: ",").map { $0.filter { $0 != " " }.lowercased() }
+      if !names.contains("*"), !names.contains("accept-encoding") {
+        response.headers["Vary"] = vary + ", Accept-Encoding"
+      }
+    }
+
+    /// The bytes are others, what they say is the same.
+    func weakenTag(of response: inout HTTPServer.Response) {
+      guard isTaken, let tag = response.headers["ETag"], !tag.hasPrefix("W/") else { return }
+      response.headers["ETag"] = "W/" + tag
+    }
+
+    func apply(to response: inout HTTPServer.Response) {
+      guard isTaken else { return }
+      response.headers["Content-Encoding"] = "gzip"
+      weakenTag(of: &response)
+      let source: AnyPublisher<Chunk, any Error>
+      switch response.body {
+      case .bytes(let bytes) where bytes.count <= step:
+        var encoder = GzipEncoder()
+        encoder.feed(bytes)
+        var parts: [Chunk] = []
+        while let part = encoder.next(isLast: true) { parts.append(part) }
+        response.body = .bytes(Chunk(joining: parts))
+        return
+      case .bytes(let bytes): source = Just(bytes).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+      case .file(let file): source = FilePublisher(body: file).eraseToAnyPublisher()
+      case .stream(let publisher, _): source = publisher
+      case .none, .events: return
+      }
       response.headers["Accept-Ranges"] = nil
       let compressed = source.framed(by: GzipEncoder()).eraseFailureType()
       response.body = .stream(compressed.eraseToAnyPublisher(), length: nil)
@@ -53,19 +79,31 @@ enum Compression {
       || ["application/json", "application/xml", "application/javascript", "image/svg+xml"].contains(type)
   }
 
-  /// True when the lists accept gzip, and say so: a client that says nothing may take nothing.
+  /// True when the lists accept gzip, and say so: a client that says nothing may take nothing. What it likes less than the
+  /// plain bytes it does not get.
   static func takesGzip(_ lists: [String]) -> Bool {
-    var (gzip, any): (Bool?, Bool?) = (nil, nil)
+    var (gzip, plain, any): (Double?, Double?, Double?) = (nil, nil, nil)
     for member in lists.joined(separator: ",").split(separator: ",") {
       let parts = member.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
       guard let coding = parts.first else { continue }
-      let isWanted = !parts.dropFirst().contains { weight in
-        weight.hasPrefix("q=0") && weight.dropFirst(3).allSatisfy { $0 == "." || $0 == "0" }
+      let weight = weight(parts.dropFirst())
+      switch coding {
+      case "gzip", "x-gzip": gzip = weight
+      case "identity": plain = weight
+      case "*": any = weight
+      default: break
       }
-      if coding == "gzip" || coding == "x-gzip" { gzip = isWanted }
-      if coding == "*" { any = isWanted }
     }
-    return gzip ?? any ?? false
+    let wanted = gzip ?? any ?? 0
+    return wanted > 0 && wanted >= plain ?? 0
+  }
+
+  /// 1 unless something else is said (RFC 9110, 12.4.2).
+  private static func weight(_ parameters: ArraySlice<String>) -> Double {
+    guard let text = parameters.first(where: { $0.hasPrefix("q=") })?.dropFirst(2),
+      text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") })
+    else { return 1 }
+    return Double(text) ?? 1
   }
 }
 

@@ -15,7 +15,7 @@ enum Ranges {
       response.headers["Accept-Ranges"] = "bytes"
     default: return false
     }
-    guard head.method == .get else { return false }
+    guard head.asksForPart, head.method == .get else { return false }
     let request = HTTPServer.Headers(head)
     guard let field = request["Range"], isCurrent(request["If-Range"], response) else { return false }
     switch range(field, of: length) {
@@ -58,8 +58,7 @@ enum Ranges {
     guard field.utf8.count <= 256, let equals = field.firstIndex(of: "="),
       HTTPServer.Headers.isSame(String(field[..<equals]), "bytes")
     else { return .whole }
-    let text = field[field.index(after: equals)...].filter { $0 != " " && $0 != "\t" }
-    let ends = text.split(separator: "-", omittingEmptySubsequences: false)
+    let ends = field[field.index(after: equals)...].split(separator: "-", omittingEmptySubsequences: false)
     // Anything else is several, or none; what is not understood is left out.
     guard ends.count == 2, let first = number(ends[0]), let last = number(ends[1]) else { return .whole }
     switch (first, last) {
@@ -71,10 +70,13 @@ enum Ranges {
     }
   }
 
-  /// A number, nothing for nothing, and `nil` for anything else.
+  /// A number, nothing for nothing, and `nil` for anything else. One beyond any file's length is as good as the largest.
   private static func number(_ text: Substring) -> Int64?? {
-    if text.isEmpty { return .some(nil) }
-    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.count <= 18 else { return nil }
-    return .some(Int64(text))
+    var digits = text.utf8[...]
+    while let first = digits.first, first == 0x20 || first == 0x09 { digits.removeFirst() }
+    while let last = digits.last, last == 0x20 || last == 0x09 { digits.removeLast() }
+    if digits.isEmpty { return .some(nil) }
+    guard digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return .some(Int64(Substring(digits)) ?? .max - 1)
   }
 }

@@ -15,7 +15,8 @@ extension HTTPServer {
   ///
   /// A path names a file below the folder and nothing else: `..`, empty parts, names that begin with a dot, and bytes that
   /// are not UTF-8 are not found. Each part is opened from the one before it, so that nothing can be exchanged on the way.
-  /// A folder is shown by its `index.html`. Everything that waits for the disk runs off the loop.
+  /// A folder is shown by its `index.html`; a path that names it without the slash at the end is sent there, so that the page's
+  /// links lead where they should. Everything that waits for the disk runs off the loop.
   public struct StaticFiles: Sendable {
     /// What becomes of symbolic links below the folder.
     public enum Links: Sendable {
@@ -40,7 +41,11 @@ extension HTTPServer {
     }
 
     /// The answer to a request for `path`, which begins behind the route's own part, escaped as it came.
-    func answer(_ path: Substring, on scheduler: any LoopScheduler) -> AnyPublisher<Response, any Error> {
+    ///
+    /// - Parameter query: that of the request, for an answer that sends the client elsewhere.
+    func answer(
+      _ path: Substring, query: String? = nil, on scheduler: any LoopScheduler
+    ) -> AnyPublisher<Response, any Error> {
       guard let parts = Self.parts(path) else { return Fail(error: Status.notFound).eraseToAnyPublisher() }
       return Deferred {
         var job: (any Cancellable)?
@@ -48,8 +53,16 @@ extension HTTPServer {
           job = scheduler.offload { [self] in
             open(parts)
           } completion: { found in
-            guard let found else { return promise(.failure(Status.notFound)) }
-            promise(.success(response(to: found, scheduler)))
+            switch found {
+            case nil: promise(.failure(Status.notFound))
+            case .file(let file)?: promise(.success(response(to: file, scheduler)))
+            case .folder? where path.isEmpty || path.hasSuffix("/"): promise(.failure(Status.notFound))
+            case .folder?:
+              // Relative, and with a dot: a name may have a colon.
+              let name = path[path.index(after: path.lastIndex(of: "/")!)...]
+              let place = "./\(name)/" + (query.map { "?" + $0 } ?? "")
+              promise(.success(.redirect(to: place, .movedPermanently)))
+            }
           }
         }
         .handleEvents(receiveCancel: { job?.cancel() })
@@ -60,18 +73,29 @@ extension HTTPServer {
     /// The names on the way; `nil` when it leads elsewhere.
     static func parts(_ path: Substring) -> [String]? {
       guard let path = Percent.decoded(path), !path.utf8.contains(0) else { return nil }
-      var parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+      // By bytes, as the system does: as a character, a slash may be one with what stands beside it.
+      var parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        .map { String(Substring($0)) }
       if parts.first == "" { parts.removeFirst() }
       if parts.last == "" || parts.isEmpty {
         if !parts.isEmpty { parts.removeLast() }
         parts.append("index.html")
       }
       // Also `..`, and what a path may mean on another system.
-      guard parts.allSatisfy({ !$0.isEmpty && !$0.hasPrefix(".") && !$0.contains("\\") }) else { return nil }
+      let isOdd = parts.contains {
+        $0.isEmpty || $0.utf8.first == UInt8(ascii: ".") || $0.utf8.contains(UInt8(ascii: "\\"))
+      }
+      guard !isOdd else { return nil }
       return parts
     }
 
-    private struct Found: Sendable {
+    private enum Found: Sendable {
+      case file(FoundFile)
+      /// One that is shown by a page.
+      case folder
+    }
+
+    private struct FoundFile: Sendable {
       let file: OpenFile
       let size: Int64
       let modified: Int64
@@ -94,7 +118,11 @@ extension HTTPServer {
         return nil
       }
       var status = stat()
-      guard fstat(file.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+      guard fstat(file.descriptor, &status) == 0 else { return nil }
+      if status.st_mode & S_IFMT == S_IFDIR {
+        return openFile(file.descriptor, "index.html", noFollow | O_NONBLOCK).map { _ in .folder }
+      }
+      guard status.st_mode & S_IFMT == S_IFREG else { return nil }
       let size = Int64(status.st_size)
       #if canImport(Darwin)
         let time = status.st_mtimespec
@@ -104,9 +132,10 @@ extension HTTPServer {
       let tag =
         "\"\(String(size, radix: 36))-\(String(Int64(time.tv_sec), radix: 36))-\(String(Int64(time.tv_nsec), radix: 36))\""
       let bytes = size <= 64 * 1024 ? try? file.read(0..<size).get() : nil
-      return Found(
-        file: file, size: size, modified: Int64(time.tv_sec), tag: tag, name: parts.last!,
-        bytes: bytes?.count == Int(size) ? bytes : nil)
+      return .file(
+        FoundFile(
+          file: file, size: size, modified: Int64(time.tv_sec), tag: tag, name: parts.last!,
+          bytes: bytes?.count == Int(size) ? bytes : nil))
     }
 
     private func openFile(_ parent: Int32, _ name: String, _ flags: Int32) -> OpenFile? {
@@ -117,7 +146,7 @@ extension HTTPServer {
       }
     }
 
-    private func response(to found: Found, _ scheduler: any LoopScheduler) -> Response {
+    private func response(to found: FoundFile, _ scheduler: any LoopScheduler) -> Response {
       let headers: Headers = [
         "Content-Type": Self.type(of: found.name), "X-Content-Type-Options": "nosniff",
         "Cache-Control": cacheControl, "ETag": found.tag, "Last-Modified": HTTPDate.text(found.modified),

@@ -32,7 +32,10 @@ enum HTTPDate {
     guard time.count == 3, time.allSatisfy({ $0.count == 2 }), let hour = number(time[0]), let minute = number(time[1]),
       let second = number(time[2]), hour < 24, minute < 60, second <= 60, year >= 1
     else { return nil }
-    return Int64(day(year, month + 1, date)) * 86_400 + Int64(hour * 3600 + minute * 60 + second)
+    let day = day(year, month + 1, date)
+    // The thirtieth of February is none.
+    guard civil(day).date == date else { return nil }
+    return Int64(day) * 86_400 + Int64(hour * 3600 + minute * 60 + second)
   }
 
   private static func number(_ text: Substring) -> Int? {

@@ -16,6 +16,14 @@ extension HTTPServer {
 
     public var description: String { rawValue }
 
+    /// True for those of RFC 9110 and RFC 5789.
+    var isStandard: Bool {
+      switch self {
+      case .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect: true
+      default: false
+      }
+    }
+
     /// Methods that servers know, and others as they are.
     init(bytes: UnsafeRawBufferPointer) {
       if bytes.count == 3, bytes.loadUnaligned(as: UInt16.self) == 0x4547, bytes[2] == UInt8(ascii: "T") {

@@ -4,7 +4,8 @@ enum ByteClass {
   static let token: UInt8 = 1
   /// The value of a field: visible characters, space, tab, and bytes above 127.
   static let text: UInt8 = 2
-  /// A path, with its slashes; the `%` of an escape is checked apart.
+  /// A path, with its slashes; the `%` of an escape is checked apart. Beyond RFC 3986, what browsers leave unescaped there:
+  /// `[]|^`.
   static let path: UInt8 = 4
   /// A query. Beyond RFC 3986, what browsers leave unescaped there: ``[]{}|\^` ``.
   static let query: UInt8 = 8
@@ -35,7 +36,8 @@ enum ByteClass {
     add(text, [0x09])
     for kind in [path, query, host] { add(kind, "-._~!$&'()*+,;=%".utf8) }
     for kind in [path, query] { add(kind, ":@/".utf8) }
-    add(query, "?[]{}|\\^`".utf8)
+    for kind in [path, query] { add(kind, "[]|^".utf8) }
+    add(query, "?{}\\`".utf8)
     add(hexDigit, digits)
     add(hexDigit, "abcdefABCDEF".utf8)
     add(digit, digits)

@@ -24,6 +24,7 @@ struct FramingRules {
       try refuseInTrailer()
       hosts += 1
       host = field.value
+    case 5 where name.matches("range"): head.asksForPart = true
     case 6 where name.matches("expect") && !isTrailer:
       guard value.matches("100-continue") else { throw ParseFailure(.expectationFailed, "an unknown expectation") }
       head.expectsContinue = true

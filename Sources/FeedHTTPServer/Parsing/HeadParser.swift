@@ -44,8 +44,8 @@ struct HeadParser {
     framing.isTrailer = isTrailer
   }
 
-  /// True when nothing of a request has come.
-  var isUntouched: Bool { position == 0 }
+  /// True when nothing of a request has come; empty lines before it are nothing.
+  var isUntouched: Bool { state == .start || state == .startLF }
 
   /// The method, as soon as it is there: an answer to HEAD has no body, also when the request is refused.
   var isHead: Bool { head.method == .head && state != .start && state != .startLF && state != .method }

@@ -29,6 +29,8 @@ struct RequestHead {
   var framing = BodyFraming.none
   var keepsAlive = true
   var expectsContinue = false
+  /// It has a field `Range`.
+  var asksForPart = false
 
   func text(_ place: Place) -> String { bytes[place.range].text }
 }

@@ -12,7 +12,8 @@ extension HTTPServer {
   ///
   /// A part of a path that begins with a colon stands for any part, which is in ``Request/parameters``, its escapes
   /// resolved. The route that was added first counts. GET answers HEAD as well. A path without a route is answered with
-  /// 404, a method without one with 405, and OPTIONS with the methods that there are.
+  /// 404, a method without one with 405, one that neither HTTP nor a route knows with 501, and OPTIONS with the methods that
+  /// there are.
   public struct Routes {
     private struct Route {
       let method: Method
@@ -70,7 +71,7 @@ extension HTTPServer {
         // Behind as many slashes as the route has.
         var rest = request.path[...]
         for _ in 0..<depth { rest = rest.dropFirst().drop { $0 != "/" } }
-        request.respond(files.answer(rest, on: scheduler))
+        request.respond(files.answer(rest, query: request.query, on: scheduler))
       }
     }
 
@@ -114,6 +115,9 @@ extension HTTPServer {
           methods.append(method)
         }
       }
+      if !request.method.isStandard, !routes.contains(where: { $0.method == request.method }) {
+        return request.respond(Response(.notImplemented))
+      }
       guard !methods.isEmpty else { return request.respond(Response(.notFound)) }
       let allowed = (methods + [.options]).map(\.rawValue).joined(separator: ", ")
       let status: Status = request.method == .options ? .noContent : .methodNotAllowed
@@ -130,7 +134,8 @@ extension HTTPServer {
           guard !part.isEmpty, let value = Percent.decoded(part) else { return nil }
           parameters[String(expected.dropFirst())] = value
         } else if expected != part {
-          return nil
+          // What need not be escaped may be all the same (RFC 3986, 6.2.2.2).
+          guard let text = Percent.decoded(part), text == expected else { return nil }
         }
       }
       return parameters
