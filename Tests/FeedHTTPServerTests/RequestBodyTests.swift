@@ -103,6 +103,20 @@ import Testing
     let chunked = bench.send(Self.post("Transfer-Encoding: chunked\r\n", "8\r\n01234567\r\n3\r\nabc\r\n0\r\n\r\n"))
     #expect(Self.status(chunked.receive()) == "413")
     #expect(chunked.hasEndedWriting)
+    for announced in ["b\r\n", "5\r\n01234\r\n6\r\n", "fffffffffffffff\r\n"] {
+      let client = bench.send(Self.post("Transfer-Encoding: chunked\r\n", announced))
+      #expect(Self.status(client.receive()) == "413", "\(announced)")
+    }
+    bench.end()
+  }
+
+  @Test func `a body that is malformed behind its answer does not take that with it`() {
+    let bench = Bench().serve { .text($0.path) }
+    let client = bench.send(Self.post("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n"))
+    #expect(Self.status(client.receive()) == "200")
+    client.send("xyz")
+    bench.settle()
+    #expect(client.receive() == "" && client.hasEndedWriting && !client.isClosed)
     bench.end()
   }
 

@@ -28,13 +28,19 @@ struct ChunkedDecoder {
   private var digits = 0
   /// How many bytes of the chunk are still to come.
   private var left = 0
+  /// How many bytes all chunks so far have, and may have.
+  private var total = 0
+  private let limit: Int
   private var extensionBytes = 0
   private var trailer: HeadParser
 
   /// The fields behind the body, when it is finished.
   var trailers: RequestHead { trailer.head }
 
-  init(_ limits: HTTPServer.Limits) { trailer = HeadParser(limits, isTrailer: true) }
+  init(_ limits: HTTPServer.Limits) {
+    trailer = HeadParser(limits, isTrailer: true)
+    limit = limits.bodyBytes
+  }
 
   /// How much the extensions of all chunks may be: nobody uses them, but they take time to read.
   static let extensionLimit = 8 * 1024
@@ -103,6 +109,9 @@ struct ChunkedDecoder {
         }
       case .sizeLF:
         guard byte == 0x0A else { throw ParseFailure("a carriage return without a line feed") }
+        // Before any of it comes.
+        guard size <= limit - total else { throw ParseFailure(.contentTooLarge, "the body is too large") }
+        total += size
         left = size
         state = size == 0 ? .trailer : .data
         return index + 1

@@ -113,15 +113,11 @@ extension ServerConnection {
         case .dataWaits: return false
         case .needsMore: return truncated()
         case .failure(let failure):
-          refuse(failure)
+          // It has been answered, and the answer is to arrive.
+          if isDraining { beginClosing() } else { refuse(failure) }
           return false
         case .finished: body = .over(decoder.trailers)
-        case .data(let piece):
-          guard isDraining || countedBytes + piece.count <= limits.bodyBytes else {
-            refuse(ParseFailure(.contentTooLarge, "the body is too large"))
-            return false
-          }
-          take(piece)
+        case .data(let piece): take(piece)
         }
       }
       guard phase == .exchange else { return false }
