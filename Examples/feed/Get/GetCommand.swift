@@ -70,7 +70,11 @@ struct GetCommand: ParsableCommand {
     var options = HTTPCacheOptions()
     options.report = { [log = session.log, console = session.console] event in
       log.debug("cache", metadata: ["url": "\(event.url.shown)", "decision": "\("\(event)".printable)"])
-      if case .storeFailed(let error) = event.kind { console.warn("The cache is not used: \(error)") }
+      switch event.kind {
+      case .storeFailed(let error): console.warn("The cache is not used: \(error)")
+      case .unusable(let cause): console.warn("\(cause)")
+      default: break
+      }
     }
     return client.cached(in: store, options)
   }

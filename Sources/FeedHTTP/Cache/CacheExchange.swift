@@ -12,6 +12,8 @@ final class CacheExchange: Subscription {
   private var began: Date?
   private let steps = CacheSteps()
   private var flight: CacheFlight?
+  /// False when the store has failed.
+  private var hasStore = true
 
   init(_ client: CachedHTTPClient, _ request: HTTPRequest, _ receiver: HTTPReceiver) {
     self.client = client
@@ -49,6 +51,7 @@ final class CacheExchange: Subscription {
       case .success(let found): choose(request, Self.latest(found ?? []))
       case .failure(let error):
         client.report(.storeFailed(error), self.request)
+        hasStore = false
         choose(request, nil)
       }
     }
@@ -89,8 +92,7 @@ final class CacheExchange: Subscription {
     }
     if request.isOnlyIfCached {
       client.report(.onlyIfCached, self.request)
-      let date = HTTPHeaders([("Date", HTTPDate.text(now)), ("Content-Length", "0")])
-      return answer(HTTPResponse(status: 504, headers: date, body: Data(), url: self.request.url), isLast: true)
+      return answer(.gatewayTimeout(from: self.request.url, at: now), isLast: true)
     }
     if request.asksForPart { return bypass(request) }
     // Whoever has conditions of their own compares with something else than what is stored.
@@ -110,7 +112,8 @@ final class CacheExchange: Subscription {
       self.flight = flight
       return flight.join(self)
     }
-    let flight = CacheFlight(client, request, stored: stored, isShared: isShared, isInBackground: false)
+    let flight = CacheFlight(
+      client, request, stored: stored, isShared: isShared, isInBackground: false, hasStore: hasStore)
     self.flight = flight
     flight.join(self)
     flight.start()

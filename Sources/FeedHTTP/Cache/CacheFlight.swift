@@ -25,6 +25,8 @@ final class CacheFlight {
   private let stored: HTTPStoredResponse?
   private let isShared: Bool
   private let isInBackground: Bool
+  /// False when the store has just failed: it would be waited for in vain.
+  private let hasStore: Bool
   private let steps = CacheSteps()
   @exclusivity(unchecked)  // One thread, and nothing is held across a call that may come back.
   private var waiting: [CacheExchange] = []
@@ -36,8 +38,9 @@ final class CacheFlight {
 
   init(
     _ client: CachedHTTPClient, _ request: CacheRequest, stored: HTTPStoredResponse?, isShared: Bool,
-    isInBackground: Bool
+    isInBackground: Bool, hasStore: Bool = true
   ) {
+    self.hasStore = hasStore
     self.client = client
     self.request = request
     self.stored = stored
@@ -110,7 +113,7 @@ final class CacheFlight {
       let isReplaced = stored != nil && response.status < 500 && response.status != 304
       return deliver(Outcome(result: .success(response)), isReplaced ? .remove : nil)
     }
-    client.report(.stored, request.request)
+    if hasStore { client.report(.stored, request.request) }
     let stored = HTTPStoredResponse(head: head, body: response.body)
     deliver(Outcome(result: .success(response), stored: stored), .save(stored))
   }
@@ -126,7 +129,14 @@ final class CacheFlight {
   }
 
   private func fail(_ error: HTTPError) {
-    if error.isFailureOfNetwork, useStored(at: client.now(), true, "\(error)") { return }
+    guard error.isFailureOfNetwork else { return deliver(Outcome(result: .failure(error)), nil) }
+    let now = client.now()
+    if useStored(at: now, true, "\(error)") { return }
+    if let stored, !CacheFreshness(stored.head).mayBeStale {
+      // There is an answer that must not be given: that is an error response (RFC 9111, section 5.2.2.2).
+      client.report(.unusable("\(error)"), request.request)
+      return deliver(Outcome(result: .success(.gatewayTimeout(from: request.request.url, at: now))), nil)
+    }
     deliver(Outcome(result: .failure(error)), nil)
   }
 
@@ -144,7 +154,7 @@ final class CacheFlight {
 
   private func deliver(_ outcome: Outcome, _ change: HTTPCacheChange?) {
     isPending = false
-    if let change {
+    if let change, hasStore {
       steps.take(client.store.change(request.key, where: request.selection, to: change)) { [self] result in
         if case .failure(let error) = result { client.report(.storeFailed(error), request.request) }
         isStored = true

@@ -70,7 +70,7 @@ struct CacheFreshness {
   // MARK: What may be done
 
   /// True when it may be used without asking, for as long as it is fresh.
-  var needsNoValidation: Bool { !(control.has("no-cache") && control.fields(of: "no-cache") == nil) }
+  var needsNoValidation: Bool { !control.wantsValidation }
 
   /// True when it may be used stale, for whatever reason: nothing forbids that (section 4.2.4).
   var mayBeStale: Bool { needsNoValidation && !control.has("must-revalidate") }

@@ -104,6 +104,14 @@ extension CacheRequest {
 
 // MARK: - Answers
 
+extension HTTPResponse {
+  /// The answer of a cache that has none to give and cannot ask.
+  static func gatewayTimeout(from url: URL, at now: Date) -> HTTPResponse {
+    let headers = HTTPHeaders([("Date", HTTPDate.text(now)), ("Content-Length", "0")])
+    return HTTPResponse(status: 504, headers: headers, body: Data(), url: url)
+  }
+}
+
 extension HTTPStoredResponse {
   /// The answer that it is for a request that was not validated: with its age, and without what needs validation.
   func unvalidated(at now: Date) -> HTTPResponse {

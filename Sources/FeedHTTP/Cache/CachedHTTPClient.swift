@@ -15,7 +15,8 @@ extension HTTPClient {
   /// - **`stale-while-revalidate`**: the stale response is delivered, and a request of the client's own renews it, which
   ///   keeps the client until it ends.
   /// - **Errors**: with `stale-if-error`, a stale response answers instead of 500, 502, 503, 504 and failures of the
-  ///   network; without it, instead of the latter only. `no-cache` and `must-revalidate` forbid both.
+  ///   network; without it, instead of the latter only. `no-cache` and `must-revalidate` forbid both:
+  ///   without a network, what is stored with them is status 504 (RFC 9111, section 5.2.2.2).
   /// - **Requests** with `no-store` pass it by. One part of a body (`Range`, `If-Range`) comes out of a fresh response that
   ///   is stored whole; other parts pass it by, and none is stored. Those with conditions of their own are compared with
   ///   a fresh response, and otherwise passed on, and their whole answers stored. `only-if-cached` is answered with 504

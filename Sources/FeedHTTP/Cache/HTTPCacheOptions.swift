@@ -30,6 +30,8 @@ public struct HTTPCacheEvent: Sendable, Hashable, CustomStringConvertible {
     case validated
     /// A stale response is used because its server has failed.
     case staleAfterFailure(String)
+    /// The server has failed, and what is stored must not be used without it: the answer is status 504.
+    case unusable(String)
     /// The answer of another request in flight is used.
     case shared
     /// An answer is stored.
@@ -57,6 +59,7 @@ public struct HTTPCacheEvent: Sendable, Hashable, CustomStringConvertible {
     case .validating: "stored; asking the server if it has changed"
     case .validated: "it has not changed"
     case .staleAfterFailure(let cause): "stored and stale, used because the server failed: \(cause)"
+    case .unusable(let cause): "stored and stale, and not to be used though the server failed: \(cause)"
     case .shared: "the answer to a request in flight is used"
     case .stored: "the answer is stored"
     case .notStored: "the answer is not stored"

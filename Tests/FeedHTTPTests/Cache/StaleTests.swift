@@ -150,7 +150,7 @@ import Testing
       let world = world(
         time, "max-age=1, stale-if-error=10, \(directive)", then: .response(503, []), .failure(.connect))
       #expect(world.get().status == 503)
-      #expect(world.get().error == .connect)
+      #expect(world.get().status == 504)
     }
   }
 
@@ -181,10 +181,14 @@ import Testing
   }
 
   @Test(arguments: ["max-age=1, must-revalidate", "max-age=100, no-cache", "no-cache"])
-  func `what forbids stale responses holds without a network`(control: String) {
+  func `what forbids stale responses is a 504 without a network`(control: String) {
     withVirtualTime { time in
-      let world = world(time, control, then: .failure(.connect))
-      #expect(world.get().error == .connect)
+      let world = world(time, control, then: .failure(.connect), .failure(.tls), .failure(.connect))
+      let answer = world.get()
+      #expect(answer.status == 504)
+      #expect(answer.body == "")
+      #expect(world.get().error == .tls, "no failure of the network")
+      #expect(world.get(("If-None-Match", "\"mine\"")).error == .connect, "the condition is the caller's")
     }
   }
 
