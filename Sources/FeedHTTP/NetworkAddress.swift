@@ -86,12 +86,14 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
   private static let privateRanges6: [Range] = [
     // None, and this machine.
     ([UInt8](repeating: 0, count: 16), 128), ([UInt8](repeating: 0, count: 15) + [1], 128),
+    // Discarded (RFC 6666), and what a network translates to version 4 for itself (RFC 8215).
+    ([0x01, 0, 0, 0, 0, 0, 0, 0], 64), ([0, 0x64, 0xFF, 0x9B, 0, 1], 48),
     // Unique local (RFC 4193), link-local, the former site-local, and groups.
     ([0xFC], 7), ([0xFE, 0x80], 10), ([0xFE, 0xC0], 10), ([0xFF], 8),
   ]
 
   /// The address of version 4 that one of version 6 stands for: mapped (`::ffff:0:0/96`), compatible (`::/96`), translated
-  /// (`64:ff9b::/96`, RFC 6052), or tunnelled (`2002::/16`, RFC 3056).
+  /// (`64:ff9b::/96`, RFC 6052; `::ffff:0:0:0/96`, RFC 2765), or tunnelled (`2002::/16`, RFC 3056).
   private var embedded: NetworkAddress? {
     guard bytes.count == 16 else { return nil }
     let zeros = [UInt8](repeating: 0, count: 10)
@@ -99,6 +101,7 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
       bytes.starts(with: zeros + [0xFF, 0xFF])
       || bytes.starts(with: zeros + [0, 0]) && bytes[12...].reduce(0, { $0 << 8 | Int($1) }) > 1
       || bytes.starts(with: [0, 0x64, 0xFF, 0x9B] + zeros.prefix(8))
+      || bytes.starts(with: zeros.prefix(8) + [0xFF, 0xFF, 0, 0])
     if isLast { return NetworkAddress(bytes: Array(bytes[12...])) }
     return bytes.starts(with: [0x20, 0x02]) ? NetworkAddress(bytes: Array(bytes[2..<6])) : nil
   }

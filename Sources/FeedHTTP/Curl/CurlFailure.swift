@@ -106,7 +106,9 @@ enum CurlLibrary {
 extension URL {
   /// The host, and the port if there is one.
   var hostAndPort: String {
-    let host = host(percentEncoded: false) ?? absoluteString
+    var host = host(percentEncoded: false) ?? absoluteString
+    // Of an address of version 6, brackets tell the port.
+    if host.contains(":"), !host.hasPrefix("[") { host = "[\(host)]" }
     return port.map { "\(host):\($0)" } ?? host
   }
 }

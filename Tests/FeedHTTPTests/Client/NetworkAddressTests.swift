@@ -17,7 +17,7 @@ import Testing
     "239.1.2.3", "240.0.0.1", "255.255.255.255", "fe80::1", "fe80::1%eth0", "febf::1", "fec0::1", "ff02::1",
     // The same in other clothes.
     "::ffff:127.0.0.1", "::ffff:10.1.2.3", "::ffff:a9fe:a9fe", "::127.0.0.1", "64:ff9b::10.0.0.1", "2002:7f00:1::",
-    "2002:c0a8:101::1",
+    "2002:c0a8:101::1", "64:ff9b:1::1.1.1.1", "64:ff9b:1:ffff::1", "::ffff:0:127.0.0.1", "100::1",
   ])
   func `an address of a private network is known`(text: String) throws {
     #expect(try #require(NetworkAddress(text)).isPrivate)
@@ -27,10 +27,18 @@ import Testing
     "1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.1",
     "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.1", "192.167.255.255", "192.169.0.0",
     "198.17.255.255", "198.20.0.0", "223.255.255.255", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1",
-    "2002:101:101::", "fbff::1", "fe00::1", "2001:db8::1",
+    "2002:101:101::", "64:ff9b:2::1", "::ffff:0:1.1.1.1", "100:0:0:1::1", "fbff::1", "fe00::1", "2001:db8::1",
   ])
   func `an address of the web is none of them`(text: String) throws {
     #expect(try !#require(NetworkAddress(text)).isPrivate)
+  }
+
+  @Test(arguments: [
+    ("http://[::1]:8080/", "[::1]:8080"), ("http://[::1]/", "[::1]"), ("http://127.0.0.1:80/", "127.0.0.1:80"),
+    ("https://example.com/", "example.com"),
+  ])
+  func `a message tells a port from an address of version 6`(url: String, text: String) {
+    #expect(URL(string: url)?.hostAndPort == text)
   }
 
   @Test(arguments: ["", "localhost", "1.2.3", "1.2.3.4.5", "::g", "http://127.0.0.1"])
