@@ -33,13 +33,15 @@ struct FeedCommand: ParsableCommand {
 
 extension FeedCommand {
   static func main() {
-    if HelpScreen.isAsked(Array(CommandLine.arguments.dropFirst())) {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    HiddenArguments.hide()
+    if HelpScreen.isAsked(arguments) {
       // A reader who has gone needs no help.
       try? FileHandle.standardOutput.write(contentsOf: Data((HelpScreen.text + "\n").utf8))
       return
     }
     do {
-      var command = try parseAsRoot(completed(Array(CommandLine.arguments.dropFirst())))
+      var command = try parseAsRoot(completed(arguments))
       try command.run()
     } catch {
       end(with: error)

@@ -27,13 +27,44 @@ import Testing
       for part in ["1 image, current", "next:   in ", "because the interval is 1 hour (interval)", "has no pause"] {
         #expect(text.output.contains(part), "\(text.output)")
       }
-      #expect(text.output.contains("asked for all of it: status 200, changed, 1 images"))
+      #expect(text.output.contains("asked for all of it: status 200, changed, 1 image;"))
 
       let json = try await FeedBinary.run(["explain", url, "--cache", cache, "--format", "json"])
       let object = try #require(
         try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
       #expect(object["rule"] as? String == "interval" && object["failures"] as? Int == 0)
       #expect((object["decisions"] as? [Any])?.count == 1 && json.output.split(separator: "\n").count == 1)
+    }
+  }
+
+  @Test func `a password in the address is shown neither by explain nor in the list of processes`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let secret = url.replacing("http://", with: "http://me:topsecret@")
+      let watch = try RunningFeed(
+        ["watch", secret, "--header", "X-Key: topsecret", "--every", "1h", "--cache", cache, "-v"])
+      let said = await watch.errors.read(upTo: "because the interval is 1 hour (interval)") ?? ""
+      let listed = try String(contentsOfFile: "/proc/\(watch.process)/cmdline", encoding: .utf8)
+      #expect(listed.contains("http://me:xxxxxxxxx@127.0.0.1") && listed.contains("--every\u{0}1h"), "\(listed)")
+      watch.send(SIGTERM)
+      _ = await watch.status()
+      var texts: [String] = []
+      for format in ["text", "json"] {
+        texts.append(try await FeedBinary.run(["explain", secret, "--cache", cache, "--format", format]).output)
+      }
+      #expect(texts[0].contains("http://me:…@") && texts[1].contains(#"http://me:\u2026@"#), "\(texts)")
+      for text in texts + [said, listed] { #expect(!text.contains("topsecret"), "\(text)") }
+    }
+  }
+
+  @Test func `a watch that is started again with another interval says why it waits`() async throws {
+    try await withOrigin(serving: document("A view")) { origin, url, cache in
+      for interval in ["300ms", "2h"] {
+        let watch = try RunningFeed(["watch", url, "--every", interval, "--cache", cache])
+        let shown = await watch.output.read(upTo: "1. ") ?? ""
+        if interval == "2h" { #expect(shown.contains("because the interval is 2 hours"), "\(shown)") }
+        watch.send(SIGTERM)
+        _ = await watch.status()
+      }
     }
   }
 

@@ -7,7 +7,7 @@ import Synchronization
 package final class RunningFeed: Sendable {
   package let output: Lines
   package let errors: Lines
-  private let process: pid_t
+  package let process: pid_t
   private let ended: Task<Int32, Never>
 
   /// - Parameters:

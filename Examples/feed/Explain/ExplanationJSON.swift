@@ -41,14 +41,14 @@ enum ExplanationJSON {
     let health = explanation.health
     let pause = explanation.host?.pausedUntil.flatMap { $0 > now ? $0 : nil }
     let document = Document(
-      address: explanation.address.absoluteString,
+      address: explanation.address.withoutPassword,
       saved: explanation.saved.map {
         .init(
           at: $0.timestamp, images: $0.imageCount, etag: $0.validators.etag, lastModified: $0.validators.lastModified)
       },
       asked: health?.asked, outcome: health?.outcome, failures: health?.failures ?? 0, due: health?.due,
       rule: health?.rule?.rawValue, reason: health?.reason, gone: health?.isGone ?? false,
-      move: health?.move.map { .init(to: $0.to.absoluteString, since: $0.since, believed: $0.isBelieved) },
+      move: health?.move.map { .init(to: $0.to.withoutPassword, since: $0.since, believed: $0.isBelieved) },
       host: explanation.host.map { host in
         .init(name: host.name, pausedUntil: pause, reason: pause == nil ? nil : host.reason)
       },

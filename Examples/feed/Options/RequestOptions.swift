@@ -9,7 +9,9 @@ struct RequestOptions: ParsableArguments {
       "Send a header field; may be repeated. It is sent to the address's own host alone.", valueName: "Name: value"))
   var header: [String] = []
 
-  @Option(help: ArgumentHelp("Who asks. Others may see it in the list of processes.", valueName: "name:password"))
+  @Option(
+    help: ArgumentHelp(
+      "Who asks. Others may see it for a moment in the list of processes.", valueName: "name:password"))
   var user: String?
 
   @Flag(help: "Take names and passwords from ~/.netrc.")

@@ -69,12 +69,21 @@ extension NothingToShow {
     return adviceOnCache
   }
 
+  private var adviceOnServer: String {
+    switch error.remote {
+    case .invalidData(.status(401)): "again with --user, --netrc or --header"
+    case .invalidData(.status(404)), .invalidData(.status(410)): "again with the feed's address"
+    case .invalidData(.status): "again later"
+    default: "again when the server can be reached"
+    }
+  }
+
   private var adviceOnCache: String {
     switch error.cache {
     case .notAsked where savedAge == nil: "again when the server is well"
     case .notAsked: choice == .refresh ? "without --refresh for the saved feed" : "--fallback any shows the saved feed"
     case .empty where choice == .offline: "without --offline; the feed is then saved"
-    case .empty: "again when the server can be reached; the feed is then saved for times like this"
+    case .empty: "\(adviceOnServer); the feed is then saved for times like this"
     case .expired(_, .deleted):
       "again when the server can be reached; a longer --max-age, or \"none\" for any age, keeps a saved feed for such "
         + "times"

@@ -4,11 +4,14 @@ import PlainText
 
 extension URL {
   /// The address for display: safe for a terminal, and without a password.
-  var shown: String {
+  var shown: String { withoutPassword.printable }
+
+  /// The address with an ellipsis for its password.
+  var withoutPassword: String {
     guard password() != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else {
-      return absoluteString.printable
+      return absoluteString
     }
     parts.password = "…"
-    return (parts.string?.replacingOccurrences(of: "%E2%80%A6", with: "…") ?? "\(scheme ?? ""):…").printable
+    return parts.string?.replacingOccurrences(of: "%E2%80%A6", with: "…") ?? "\(scheme ?? ""):…"
   }
 }

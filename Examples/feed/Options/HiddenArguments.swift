@@ -1,0 +1,59 @@
+import Foundation
+
+/// Overwrites the secrets among this process' arguments, which everybody on the machine can read in the list of processes,
+/// as curl does.
+///
+/// Others may see them in the moment before.
+enum HiddenArguments {
+  /// The options whose values are secrets.
+  private static let secret = ["--user", "--header", "--token"]
+
+  /// Call it when the arguments have been read: nobody can read them afterwards, this process included.
+  static func hide() {
+    guard let place = place else { return }
+    // Right: the system has put the arguments there for this process, which may write to them (proc(5), arg_start), and
+    // nothing else runs yet that reads them.
+    let bytes = UnsafeMutableRawBufferPointer(
+      start: UnsafeMutableRawPointer(bitPattern: place.lowerBound), count: place.count)
+    var isValue = false
+    var start = 0
+    for end in bytes.indices where bytes[end] == 0 {
+      let text = String(decoding: bytes[start..<end], as: UTF8.self)
+      for range in secrets(in: text, isValue: isValue) {
+        for index in range { bytes[start + index] = UInt8(ascii: "x") }
+      }
+      isValue = secret.contains(text)
+      start = end + 1
+    }
+  }
+
+  /// Where an argument's secrets are, as offsets of its bytes.
+  ///
+  /// - Parameter isValue: true when the argument before is an option whose value is a secret.
+  static func secrets(in text: String, isValue: Bool) -> [Range<Int>] {
+    let bytes = Array(text.utf8)
+    if isValue { return [0..<bytes.count] }
+    if let option = secret.first(where: { text.hasPrefix($0 + "=") }) { return [option.utf8.count + 1..<bytes.count] }
+    // The password of an address.
+    guard let scheme = text.range(of: "://")?.upperBound else { return [] }
+    let host = text.utf8.distance(from: text.startIndex, to: scheme)
+    let end = bytes[host...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
+    guard let at = bytes[host..<end].lastIndex(of: UInt8(ascii: "@")),
+      let colon = bytes[host..<at].firstIndex(of: UInt8(ascii: ":"))
+    else { return [] }
+    return [colon + 1..<at]
+  }
+
+  /// The memory that the system shows as this process' arguments; `nil` where that is not known.
+  private static var place: Range<Int>? {
+    // Fields 48 and 49, counted behind the name, which may hold spaces and parentheses: proc(5).
+    guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
+      let name = stat.lastIndex(of: ")")
+    else { return nil }
+    let fields = stat[name...].split(separator: " ")
+    guard fields.count > 47, let start = Int(fields[46]), let end = Int(fields[47]), 0 < start, start < end else {
+      return nil
+    }
+    return start..<end
+  }
+}
