@@ -62,15 +62,18 @@ public struct AnswerFacts: Hashable, Sendable {
 
 extension AnswerFacts.Freshness {
   /// What `Cache-Control: max-age` or else `Expires` says, less `Age` (RFC 9111, sections 4.2.1 and 4.2.3); `nil` without
-  /// either. Several `max-age` count as the smallest, an invalid one and an invalid `Expires` as over.
+  /// either, and with `no-cache`, which wants to be asked each time. Several `max-age` count as the smallest, an invalid one and
+  /// an invalid `Expires` as over.
   ///
   /// - Parameter now: by which `Expires` is measured where the answer has no `Date`.
   public init?(_ headers: HTTPHeaders, now: Date) {
+    let lines = headers.values(of: "Cache-Control")
+    guard lines.isEmpty || !CacheControl(lines).wantsValidation else { return nil }
     let age = headers["Age"].flatMap { Int($0) }.map { max(0, $0) } ?? 0
-    let ages = headers.values(of: "Cache-Control")
-      .flatMap { $0.split(separator: ",") }
+    let ages =
+      lines.flatMap { $0.split(separator: ",") }
       .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-      .filter { $0.hasPrefix("max-age") }
+      .filter { $0.hasPrefix("max-age=") }
       .map { Self.seconds(in: String($0.drop { $0 != "=" }.dropFirst()).trimmingCharacters(in: ["\"", " "])) ?? 0 }
     if let maxAge = ages.min() {
       self.init(lifetime: .seconds(max(0, maxAge - age)), field: "max-age=\(maxAge)\(age > 0 ? ", Age \(age)" : "")")

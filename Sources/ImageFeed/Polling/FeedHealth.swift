@@ -18,6 +18,8 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var reason = ""
   /// When the server was asked last.
   public var asked: Date?
+  /// When the request was begun that has not ended yet, as far as is known; `nil` when none is under way.
+  public var begun: Date?
   /// When it was asked last for all of the feed, without conditions.
   public var askedForAll: Date?
   /// True when the feed came with validators the last time, whether or not it is still saved.
@@ -87,13 +89,10 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     return askedForAll + Schedule.longest.seconds + 60
   }
 
-  /// The reason of a due time while a request is under way.
-  static let begun = "a request was begun and not ended"
-
   /// True while another process may still be asking.
   func isBeingAsked(at now: Date, within limit: Duration) -> Bool {
-    guard reason == Self.begun, let asked else { return false }
-    return asked <= now && now.timeIntervalSince(asked) < limit.seconds
+    guard let begun else { return false }
+    return begun <= now && now.timeIntervalSince(begun) < limit.seconds
   }
 
   /// The interval that suits how often the feed changes: a third of that, between an hour and a day. The longer it has not
@@ -114,6 +113,7 @@ extension FeedHealth {
   ///   - now: the moment of the answer.
   mutating func note(_ facts: AnswerFacts, _ text: String, now: Date) {
     outcome = text
+    begun = nil
     polls += 1
     if let hints = facts.hints { self.hints = hints }
     noteMove(facts, now: now)
@@ -187,10 +187,13 @@ public struct HostHealth: Hashable, Sendable, Codable {
   }
 
   /// A process that was killed asks no more.
-  mutating func forgetEndedHolder() {
-    guard let holder, ProcessMark.hasEnded(holder) else { return }
+  ///
+  /// - Returns: true when there was one.
+  @discardableResult mutating func forgetEndedHolder() -> Bool {
+    guard let holder, ProcessMark.hasEnded(holder) else { return false }
     next = opensIfLost
     self.holder = nil
+    return true
   }
 }
 

@@ -151,8 +151,9 @@ extension PollClaim {
   ) -> (verdict: PollVerdict, feed: FeedHealth, host: HostHealth) {
     var host = savedHost ?? HostHealth(name: self.host)
     host.correctClock(now: now)
-    host.forgetEndedHolder()
     var feed = savedFeed ?? self.feed
+    // Its answer will never come.
+    if host.forgetEndedHolder() { feed.begun = nil }
     // Asked for since this process last looked, by another one; not by one whose clock was wrong.
     if let asked = feed.asked, asked != self.feed.asked, asked <= now + FeedCachePolicy.clockTolerance.seconds,
       asked > self.feed.asked ?? .distantPast || feed.due.map({ $0 > now }) ?? false
@@ -173,10 +174,10 @@ extension PollClaim {
       }
       if opens != nil { since = validators } else { feed.askedForAll = now }
     }
-    feed.asked = now
+    (feed.asked, feed.begun) = (now, now)
     feed.due = dueIfLost
     feed.interval = self.feed.interval
-    feed.reason = FeedHealth.begun
+    feed.reason = "a request was begun and not ended"
     host.next = now + lease.seconds
     (host.holder, host.opensIfLost) = (ProcessMark.own, now + gap.seconds)
     return (.granted(feed, since: since), feed, host)

@@ -100,6 +100,22 @@ public struct Schedule: Hashable, Sendable {
     return max(health.notBefore ?? asked, asked + wait)
   }
 
+  /// Gives a saved health the due time that ``due(_:using:)`` says, and the reason for it.
+  func adopt(_ health: inout FeedHealth, using random: inout some RandomNumberGenerator) {
+    health.due = due(health, using: &random)
+    guard let asked = health.asked, !health.isGone, health.interval != interval?.seconds else { return }
+    health.interval = interval?.seconds
+    // What the server or the document allows keeps the reason that it was noted with.
+    guard health.due != health.notBefore || health.rule == .interval || health.rule == .changes else { return }
+    (health.rule, health.reason) = ownReason(interval?.seconds ?? health.adaptiveInterval(at: asked))
+  }
+
+  private func ownReason(_ seconds: Double) -> (Rule, String) {
+    interval == nil
+      ? (.changes, "the feed changes about so often")
+      : (.interval, "the interval is \(Duration.seconds(seconds).brief)")
+  }
+
   private func afterFeed(
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
   ) -> Due {
@@ -123,8 +139,7 @@ public struct Schedule: Hashable, Sendable {
     var rule = bound.rule
     var reason = bound.reason
     if own >= bound.seconds {
-      rule = interval == nil ? .changes : .interval
-      reason = interval == nil ? "the feed changes about so often" : "the interval is \(Duration.seconds(own).brief)"
+      (rule, reason) = ownReason(own)
     }
     if let open = SkippedTimes(hints).next(after: date) {
       date = min(open + Double.random(in: 0...600, using: &random), max(date, now + longest))

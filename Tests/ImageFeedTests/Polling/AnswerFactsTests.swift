@@ -18,7 +18,9 @@ import Testing
       ([("Expires", "Sun, 15 Jun 2025 15:07:40 GMT"), ("Date", date)], 60),
       ([("Expires", "Sun, 15 Jun 2025 15:07:40 GMT"), ("Date", date), ("Age", "20")], 40), ([("Expires", "0")], 0),
       ([("Expires", "Sun, 15 Jun 2025 15:08:40 GMT")], 120), ([("ETag", "\"1\"")], nil),
-      ([("Cache-Control", "no-cache")], nil),
+      ([("Cache-Control", "no-cache")], nil), ([("Cache-Control", "no-cache, max-age=60")], nil),
+      ([("Cache-Control", "max-age=60, No-Cache"), ("Expires", "Sun, 15 Jun 2025 15:08:40 GMT")], nil),
+      ([("Cache-Control", "no-cache=\"set-cookie\", max-age=60")], 60), ([("Cache-Control", "max-age-x=60")], nil),
     ] as [([(String, String)], Int?)])
   func `freshness is max-age, or else Expires, less Age`(fields: [(String, String)], seconds: Int?) {
     let headers = HTTPHeaders(fields.map { (name: $0.0, value: $0.1) })

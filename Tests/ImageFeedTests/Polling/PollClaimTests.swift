@@ -35,6 +35,35 @@ import Testing
     #expect(since(verdict) == Self.given)
   }
 
+  @Test func `a request is under way from its claim to its record, and over when its process has ended`() throws {
+    let claim = PollClaim(
+      feed: FeedHealth(address: address), host: "example.com", now: noon, lease: .seconds(35), dueIfLost: noon + 3600)
+    var (_, feed, host) = claim.decide(nil, nil, Self.given)
+    #expect(feed.begun == noon && feed.isBeingAsked(at: noon + 34, within: .seconds(35)))
+    #expect(!feed.isBeingAsked(at: noon + 35, within: .seconds(35)))
+    // Whatever the reason says.
+    feed.reason = ""
+    #expect(feed.isBeingAsked(at: noon + 1, within: .seconds(35)))
+    let kept = try #require(feed.stored.withUnsafeBytes { FeedHealth(stored: $0) })
+    #expect(kept == feed)
+
+    var other = claim
+    (other.now, other.feed.asked) = (noon + 1, nil)
+    guard case .notDue(let present) = other.decide(kept, host, Self.given).verdict else {
+      Issue.record("it is under way")
+      return
+    }
+    #expect(present.begun == noon)
+    host.holder = ProcessMark.own.split(separator: " ").dropLast().joined(separator: " ") + " 1"
+    guard case .notDue(let lost) = other.decide(kept, host, Self.given).verdict else {
+      Issue.record("it was asked for all the same")
+      return
+    }
+    #expect(lost.begun == nil && lost.due == noon + 3600)
+    feed.note(AnswerFacts(.unchanged), "", now: noon + 2)
+    #expect(feed.begun == nil)
+  }
+
   @Test func `a copy that is lost is asked for again a day after the last time`() {
     var (verdict, feed) = claim(8 * 86_400, claim(0, nil, FeedValidators()).feed, Self.given)
     #expect(since(verdict) == FeedValidators())

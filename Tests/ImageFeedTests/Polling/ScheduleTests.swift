@@ -216,4 +216,27 @@ import Testing
       #expect((health.requestAddress.absoluteString == target) == isBelieved)
     }
   }
+
+  @Test func `a saved due time becomes that of another interval, with its reason`() {
+    var random = SeededGenerator(seed: 1)
+    func adopted(_ interval: Duration?, _ change: (inout FeedHealth) -> Void = { _ in }) -> FeedHealth {
+      var health = FeedHealth(address: address)
+      (health.asked, health.due, health.notBefore) = (noon, noon + 60, noon)
+      (health.interval, health.rule, health.reason) = (60, .interval, "the interval is 1 minute")
+      change(&health)
+      Schedule(every: interval).adopt(&health, using: &random)
+      return health
+    }
+    #expect(adopted(.seconds(60)).due == noon + 60)
+    let longer = adopted(.seconds(7200))
+    #expect(longer.reason == "the interval is 2 hours" && longer.rule == .interval && longer.interval == 7200)
+    #expect((noon + 7200...noon + 7920).contains(longer.due!))
+    #expect(adopted(nil).rule == .changes)
+    // What the server wants has its own reason.
+    let fresh = adopted(.seconds(7200)) {
+      ($0.notBefore, $0.due, $0.rule, $0.reason) = (noon + 14_400, noon + 14_400, .freshness, "it is fresh")
+    }
+    #expect(fresh.due == noon + 14_400 && fresh.reason == "it is fresh")
+    #expect(adopted(.seconds(7200)) { $0.isGone = true }.due == nil)
+  }
 }

@@ -130,6 +130,7 @@ extension FeedHealth: PollStored {
       move = Move(to: to, since: since, isBelieved: fields.flag(22) ?? false)
     }
     polls = fields.integer(23) ?? 0
+    begun = fields.date(24)
   }
 
   func put(in fields: inout PollFields.Writer) {
@@ -156,6 +157,7 @@ extension FeedHealth: PollStored {
     fields.put(21, move?.since)
     fields.put(22, move?.isBelieved)
     fields.put(23, polls)
+    fields.put(24, begun)
   }
 }
 
