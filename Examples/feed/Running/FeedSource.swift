@@ -88,22 +88,25 @@ struct FeedSource {
   /// What other processes save of the feeds, and what is saved already. Makes no request.
   func following() -> AnyPublisher<FeedReport, Never> {
     let (store, loop, maxAge) = (store, session.loop, choices.maxAge)
-    return feeds.loaders.map(\.url).publisher
-      .flatMap { address in
-        store.changes(of: address, on: loop)
-          .compactMap { change -> FeedReport? in
-            let now = Date()
-            guard let saved = change.feed, FeedCachePolicy(maxAge: maxAge).isValid(saved.timestamp, now: now) else {
-              return nil
-            }
-            let age = FeedCachePolicy.age(of: saved.timestamp, now: now)
-            let source = LoadSource.cache(savedAt: saved.timestamp, age: age, reason: .notAsked)
-            return FeedReport(address: address, result: .success(Feed(images: saved.images, source: source)))
-          }
-          .catch { error in
-            Just(FeedReport(address: address, result: .failure(FeedError(remote: .notAsked, cache: .failed(error)))))
-          }
+    let addresses = feeds.loaders.map(\.url)
+    func failure(_ error: FeedStoreError, _ address: URL) -> FeedReport {
+      FeedReport(address: address, result: .failure(FeedError(remote: .notAsked, cache: .failed(error))))
+    }
+    return store.changes(of: addresses, on: loop)
+      .compactMap { address, change -> FeedReport? in
+        let saved: CachedFeed?
+        do throws(FeedStoreError) {
+          saved = try change.get().feed
+        } catch {
+          return failure(error, address)
+        }
+        let now = Date()
+        guard let saved, FeedCachePolicy(maxAge: maxAge).isValid(saved.timestamp, now: now) else { return nil }
+        let age = FeedCachePolicy.age(of: saved.timestamp, now: now)
+        let source = LoadSource.cache(savedAt: saved.timestamp, age: age, reason: .notAsked)
+        return FeedReport(address: address, result: .success(Feed(images: saved.images, source: source)))
       }
+      .catch { error in addresses.map { failure(error, $0) }.publisher }
       .eraseToAnyPublisher()
   }
 

@@ -27,23 +27,39 @@ extension LiveFeedStore {
   ///   - address: the feed's.
   ///   - scheduler: an `EventLoop`, or virtual time in a test. Its thread pool reads the store.
   public func changes(of address: URL, on scheduler: any LoopScheduler) -> AnyPublisher<FeedChange, FeedStoreError> {
-    AnyPublisher(FeedChanges(store: self, address: address.absoluteURL, scheduler: scheduler))
+    func value(_: URL, _ change: Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> FeedChange {
+      try change.get()
+    }
+    return AnyPublisher(FeedChanges(store: self, addresses: [address.absoluteURL], scheduler: scheduler, value: value))
+  }
+
+  /// The same for many feeds, with one watch: a change is one look at the times of all, and only what differs is read. A feed
+  /// that cannot be read is a failure of its own, and the others go on.
+  package func changes(
+    of addresses: [URL], on scheduler: any LoopScheduler
+  ) -> AnyPublisher<(address: URL, change: Result<FeedChange, FeedStoreError>), FeedStoreError> {
+    AnyPublisher(
+      FeedChanges(store: self, addresses: addresses.map(\.absoluteURL), scheduler: scheduler) {
+        (address: $0, change: $1)
+      })
   }
 }
 
 /// See ``LiveFeedStore/changes(of:on:)``.
-private struct FeedChanges: Publisher {
-  typealias Output = FeedChange
+private struct FeedChanges<Output>: Publisher {
   typealias Failure = FeedStoreError
 
   let store: any LiveFeedStore
-  let address: URL
+  let addresses: [URL]
   let scheduler: any LoopScheduler
+  /// The value that is delivered; what it throws is the ending.
+  let value: (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Output
 
-  func receive<S: Subscriber>(subscriber: S) where S.Input == FeedChange, S.Failure == FeedStoreError {
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == FeedStoreError {
     subscriber.receive(
-      subscription: FeedChangesSubscription(self) {
-        subscriber.receive($0)
+      subscription: FeedChangesSubscription(of: addresses, in: store, on: scheduler) {
+        address, change throws(FeedStoreError) in
+        subscriber.receive(try value(address, change))
       } fail: {
         subscriber.receive(completion: .failure($0))
       })
@@ -54,23 +70,27 @@ private final class FeedChangesSubscription: Subscription {
   private let scheduler: any LoopScheduler
   private let store: any LiveFeedStore
   private let worker: SerialWorker
-  private let view: SavedView
-  private var receive: ((FeedChange) -> Subscribers.Demand)?
+  private let views: SavedViews
+  private var receive: ((URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Subscribers.Demand)?
   private var fail: ((FeedStoreError) -> Void)?
   private var demand = Subscribers.Demand.none
   private var watch: (any Cancellable)?
   /// Something was saved since the store was last read.
   private var isStale = false
+  /// What was read and is not delivered yet.
+  private var found: ArraySlice<SavedViews.Found> = []
+  private var isDelivering = false
   private var reading: (any Cancellable)?
 
   init(
-    _ changes: FeedChanges, receive: @escaping (FeedChange) -> Subscribers.Demand,
+    of addresses: [URL], in store: any LiveFeedStore, on scheduler: any LoopScheduler,
+    receive: @escaping (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Subscribers.Demand,
     fail: @escaping (FeedStoreError) -> Void
   ) {
-    scheduler = changes.scheduler
-    store = changes.store
-    worker = SerialWorker(on: changes.scheduler)
-    view = SavedView(of: changes.address, in: changes.store)
+    self.scheduler = scheduler
+    self.store = store
+    worker = SerialWorker(on: scheduler)
+    views = SavedViews(of: addresses, in: store)
     self.receive = receive
     self.fail = fail
   }
@@ -80,12 +100,13 @@ private final class FeedChangesSubscription: Subscription {
     guard receive != nil else { return }
     self.demand += demand
     if watch == nil { watch = store.watch(on: scheduler) { [weak self] in self?.changed($0) } }
-    read()
+    deliver()
   }
 
   func cancel() {
     receive = nil
     fail = nil
+    found = []
     for work in [watch.take(), reading.take()] { work?.cancel() }
   }
 
@@ -99,25 +120,36 @@ private final class FeedChangesSubscription: Subscription {
   }
 
   private func read() {
-    guard isStale, reading == nil, demand > .none, receive != nil else { return }
+    guard isStale, reading == nil, found.isEmpty, demand > .none, receive != nil else { return }
     isStale = false
-    reading = worker.perform { [view] () throws(FeedStoreError) in
-      try view.change()
+    reading = worker.perform { [views] () throws(FeedStoreError) in
+      try views.changes()
     } completion: { [weak self] in
       self?.wasRead($0)
     }
   }
 
-  private func wasRead(_ result: Result<FeedChange?, FeedStoreError>) {
+  private func wasRead(_ result: Result<[SavedViews.Found], FeedStoreError>) {
     reading = nil
     switch result {
     case .failure(let error): return end(error)
-    case .success(nil): break
-    case .success(let change?):
-      guard let receive else { return }
-      demand -= 1
-      demand += receive(change)
+    case .success(let changes): found = changes[...]
     }
+    deliver()
+  }
+
+  private func deliver() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    while demand > .none, let receive, let next = found.popFirst() {
+      demand -= 1
+      do throws(FeedStoreError) {
+        demand += try receive(next.address, next.change)
+      } catch {
+        end(error)
+      }
+    }
+    isDelivering = false
     read()
   }
 
@@ -125,33 +157,6 @@ private final class FeedChangesSubscription: Subscription {
     let fail = self.fail
     cancel()
     fail?(error)
-  }
-}
-
-/// What one subscriber has seen of a saved feed; used on the thread pool.
-private final class SavedView: Sendable {
-  private let address: URL
-  private let store: any FeedStore
-  private let seen = Mutex<CachedFeed?>(nil)
-
-  init(of address: URL, in store: any FeedStore) {
-    self.address = address
-    self.store = store
-  }
-
-  /// What has changed since the last call; `nil` for nothing.
-  func change() throws(FeedStoreError) -> FeedChange? {
-    let old = seen.withLock { $0 }
-    let summary = try store.summary(for: address)
-    if let old, let summary {
-      // Another time and other validators alone are a renewal.
-      if summary.timestamp == old.timestamp, summary.validators == old.validators { return nil }
-      if let digest = summary.validators.digest, digest == old.validators.digest { return nil }
-    }
-    let new = summary == nil ? nil : try store.retrieve(for: address)
-    seen.withLock { $0 = new }
-    if old?.images == new?.images, (old == nil) == (new == nil) { return nil }
-    return FeedChange(from: old?.images ?? [], to: new)
   }
 }
 

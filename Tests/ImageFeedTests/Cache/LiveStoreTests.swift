@@ -75,6 +75,35 @@ import Testing
     world.stop()
   }
 
+  @Test func `of many feeds only what differs is read, however many there are`() throws {
+    let world = World()
+    let addresses = (0..<100).map { URL(string: "https://example.com/\($0)")! }
+    func save(_ number: Int, _ count: Int, at seconds: Double) throws {
+      let feed = CachedFeed(
+        images: makeFeed(count).images, timestamp: noon + seconds,
+        validators: FeedValidators(digest: BodyDigest(value: UInt64(count))))
+      _ = try world.disk.replace(for: addresses[number], with: feed, now: noon + seconds)
+    }
+    for number in 0..<50 { try save(number, 1, at: 0) }
+    var told: [(URL, Int?)] = []
+    let subscription = world.disk.changes(of: addresses, on: world.time)
+      .sink { _ in
+      } receiveValue: {
+        told.append(($0.address, try? $0.change.get().added.count))
+      }
+    world.time.run()
+    #expect(Set(told.map(\.0)) == Set(addresses[..<50]) && told.allSatisfy { $0.1 == 1 })
+    told = []
+    let before = world.disk.log.count
+    try save(7, 3, at: 1)
+    try save(70, 2, at: 1)
+    world.time.run()
+    #expect(Set(told.map(\.0)) == [addresses[7], addresses[70]] && Set(told.map(\.1)) == [2])
+    let calls = world.disk.log.count - before
+    #expect(calls < 12, "\(calls) calls of the store for two saves")
+    subscription.cancel()
+  }
+
   @Test func `what is saved while nothing is wanted is one change, and is read once`() throws {
     let world = World()
     let recorder = world.disk.changes(of: address, on: world.time).record(on: world.time, demand: .max(1))

@@ -1,0 +1,65 @@
+import Foundation
+import Synchronization
+
+/// What one subscriber has seen of saved feeds; used on the thread pool.
+final class SavedViews: Sendable {
+  typealias Found = (address: URL, change: Result<FeedChange, FeedStoreError>)
+
+  private let views: [URL: SavedView]
+  private let store: any FeedStore
+  /// Of each feed, what a look at all has said last.
+  private let noted = Mutex<[URL: CachedFeedSummary]>([:])
+
+  init(of addresses: [URL], in store: any FeedStore) {
+    views = Dictionary(addresses.map { ($0, SavedView(of: $0, in: store)) }) { first, _ in first }
+    self.store = store
+  }
+
+  /// What has changed since the last call.
+  func changes() throws(FeedStoreError) -> [Found] {
+    var changed = Array(views.keys)
+    if changed.count > 1 {
+      let present = Dictionary(try store.summaries().map { ($0.address, $0) }) { first, _ in first }
+      let before = noted.withLock { noted in
+        defer { noted = present }
+        return noted
+      }
+      changed.removeAll { present[$0] == before[$0] }
+    }
+    return changed.compactMap { address in
+      let change = Result { () throws(FeedStoreError) in try views[address]?.change() }
+      switch change {
+      case .success(nil): return nil
+      case .success(let change?): return (address, .success(change))
+      case .failure(let error): return (address, .failure(error))
+      }
+    }
+  }
+}
+
+/// What one subscriber has seen of a saved feed.
+private final class SavedView: Sendable {
+  private let address: URL
+  private let store: any FeedStore
+  private let seen = Mutex<CachedFeed?>(nil)
+
+  init(of address: URL, in store: any FeedStore) {
+    self.address = address
+    self.store = store
+  }
+
+  /// What has changed since the last call; `nil` for nothing.
+  func change() throws(FeedStoreError) -> FeedChange? {
+    let old = seen.withLock { $0 }
+    let summary = try store.summary(for: address)
+    if let old, let summary {
+      // Another time and other validators alone are a renewal.
+      if summary.timestamp == old.timestamp, summary.validators == old.validators { return nil }
+      if let digest = summary.validators.digest, digest == old.validators.digest { return nil }
+    }
+    let new = summary == nil ? nil : try store.retrieve(for: address)
+    seen.withLock { $0 = new }
+    if old?.images == new?.images, (old == nil) == (new == nil) { return nil }
+    return FeedChange(from: old?.images ?? [], to: new)
+  }
+}
