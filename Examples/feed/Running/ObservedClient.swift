@@ -16,7 +16,11 @@ struct ObservedClient: HTTPClient {
   let observer: (any RequestObserver)?
   let log: Logger
 
+  /// Where nobody looks, nothing stands between a request and its client: a poll that finds nothing new costs little.
+  private var isObserving: Bool { observer != nil || log.logLevel <= .debug }
+
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    guard isObserving else { return client.get(request) }
     let place = request.url.shown
     return client.get(request)
       .handleEvents(
@@ -38,6 +42,7 @@ struct ObservedClient: HTTPClient {
   }
 
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    guard isObserving else { return client.open(request) }
     let place = request.url.shown
     let transfer = Transfer(log: log, observer: observer)
     return client.open(request)

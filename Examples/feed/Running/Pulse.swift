@@ -48,8 +48,10 @@ final class Pulse {
       })
   }
 
-  /// Observes the requests for one feed.
-  func observer(of address: URL) -> any RequestObserver { FeedObserver(pulse: self, address: address) }
+  /// Observes the requests for one feed; `nil` where nothing is shown of them.
+  func observer(of address: URL) -> (any RequestObserver)? {
+    console.showsStatus ? FeedObserver(pulse: self, address: address) : nil
+  }
 
   /// Takes how the poller is doing.
   func take(_ progress: PollingProgress) {

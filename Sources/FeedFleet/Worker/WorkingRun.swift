@@ -186,7 +186,7 @@ final class WorkingRun: Subscription {
     one.timer = worker.scheduler.later(options.lease / 2) { [weak self, weak one] in self?.extend(one) }
     let running = FeedPoll(
       of: poll, lease.record.health, host: lease.host, shown: one.store.validators, in: poller,
-      PollDesk(one.store, SerialWorker(on: worker.scheduler)), seed: random.next()
+      PollDesk(one.store, SerialWorker(on: worker.scheduler), on: worker.scheduler), seed: random.next()
     ) { [weak self, weak one] _ in
       guard let self, let one else { return }
       one.timer.take()?.cancel()

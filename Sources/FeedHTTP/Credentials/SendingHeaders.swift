@@ -29,7 +29,7 @@ public struct HeadedHTTPClient: HTTPClient {
   }
 
   func headed(_ request: HTTPRequest) -> HTTPRequest {
-    guard request.url.hasSameOrigin(as: origin) else { return request }
+    guard !headers.isEmpty, request.url.hasSameOrigin(as: origin) else { return request }
     var request = request
     request.headers += headers.filter { !request.has($0.name) }
     return request

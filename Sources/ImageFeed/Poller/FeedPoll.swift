@@ -97,7 +97,7 @@ package final class FeedPoll: Cancellable {
       return load(since: known)
     }
     steps.append(
-      witness.ask(request).sink { [self] isUnchanged in isUnchanged ? renew(since: known) : load(since: known) })
+      witness.ask(request) { [self] isUnchanged in isUnchanged ? renew(since: known) : load(since: known) })
   }
 
   private func load(since known: FeedValidators?) {

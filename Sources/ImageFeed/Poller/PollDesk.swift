@@ -1,7 +1,10 @@
 import FeedStream
 import Foundation
 
-/// What a poller wants of its store: one transaction for all that comes up while the last one runs.
+/// What a poller wants of its store: one transaction for all that comes up while the last one runs, and in a crowd for what
+/// comes within ten milliseconds.
+///
+/// A transaction and the way to the thread pool and back cost more than what a poll writes.
 package final class PollDesk {
   /// A wish, until it is granted or nobody waits for it any more.
   private final class Job: Cancellable {
@@ -19,14 +22,23 @@ package final class PollDesk {
     var isWanted: Bool { if case .claim = work { done != nil } else { true } }
   }
 
+  /// How far apart transactions begin in a crowd, at least.
+  private static let rest = StreamInstant.Stride.milliseconds(10)
+
   private let store: any PollStore
   private let worker: SerialWorker
+  private let scheduler: any LoopScheduler
   private var waiting: [Job] = []
   private var isBusy = false
+  private var opens: StreamInstant?
+  private var timer: (any Cancellable)?
+  /// True while so many polls run that others will soon want something as well.
+  var isCrowded = false
 
-  package init(_ store: any PollStore, _ worker: SerialWorker) {
+  package init(_ store: any PollStore, _ worker: SerialWorker, on scheduler: any LoopScheduler) {
     self.store = store
     self.worker = worker
+    self.scheduler = scheduler
   }
 
   func claim(_ claim: PollClaim, _ done: @escaping (Result<PollVerdict, FeedStoreError>) -> Void) -> any Cancellable {
@@ -41,20 +53,41 @@ package final class PollDesk {
     add(.record(record, now: now)) { answer in done(answer.map { $0 == .recorded(true) }) }
   }
 
+  /// Has the worker note everything that waits, after what it does now: who ends waits for the worker, and for nothing else.
+  func flush() {
+    isCrowded = false
+    timer.take()?.cancel()
+    begin()
+  }
+
   private func add(_ work: PollWork, _ done: @escaping (Result<PollAnswer, FeedStoreError>) -> Void) -> any Cancellable
   {
     let job = Job(work, done)
     waiting.append(job)
+    if case .record(let record, _) = work, record.host.pausedUntil != nil {
+      // A pause has to be known when this process is killed.
+      timer.take()?.cancel()
+      opens = nil
+    }
     next()
     return job
   }
 
   private func next() {
-    guard !isBusy else { return }
+    guard !isBusy, timer == nil, !waiting.isEmpty else { return }
+    guard isCrowded, let opens, opens > scheduler.now else { return begin() }
+    timer = scheduler.wake(after: scheduler.now.distance(to: opens)) { [weak self] in
+      self?.timer = nil
+      self?.begin()
+    }
+  }
+
+  private func begin() {
     let jobs = waiting.filter(\.isWanted)
     waiting = []
     guard !jobs.isEmpty else { return }
     isBusy = true
+    opens = scheduler.now.advanced(by: Self.rest)
     let (store, works) = (store, jobs.map(\.work))
     worker.perform { () throws(Never) in
       store.carryOut(works)
@@ -64,4 +97,23 @@ package final class PollDesk {
       next()
     }
   }
+}
+
+extension LoopScheduler {
+  /// Runs `action` once, unless the result is cancelled before.
+  func wake(after delay: StreamInstant.Stride, _ action: @escaping () -> Void) -> any Cancellable {
+    let alarm = SingleAlarm()
+    alarm.timer = schedule(
+      after: now.advanced(by: delay), interval: .seconds(3600), tolerance: minimumTolerance, options: nil
+    ) {
+      alarm.timer.take()?.cancel()
+      action()
+    }
+    return AnyCancellable { alarm.timer.take()?.cancel() }
+  }
+}
+
+/// A timer that can end itself.
+private final class SingleAlarm {
+  var timer: (any Cancellable)?
 }

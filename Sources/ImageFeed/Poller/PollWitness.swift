@@ -28,11 +28,19 @@ final class PollWitness: HTTPClient {
 
   /// Sends a request and keeps its answer for the next that asks.
   ///
-  /// - Returns: true when nothing has changed.
-  func ask(_ request: HTTPRequest) -> some Publisher<Bool, Never> {
-    open(request).asResult().map { [self] answer in
-      held = answer
-      return isUnchanged && (try? answer.get()) != nil
+  /// Without operators: most polls take this way, and each operator takes several allocations.
+  ///
+  /// - Parameter answered: is given true when nothing has changed.
+  func ask(_ request: HTTPRequest, _ answered: @escaping (Bool) -> Void) -> any Cancellable {
+    note(request)
+    return client.open(request).sink { [self] completion in
+      guard case .failure(let error) = completion else { return }
+      held = .failure(error)
+      answered(false)
+    } receiveValue: { [self] response in
+      note(response)
+      held = .success(response)
+      answered(isUnchanged)
     }
   }
 
@@ -40,18 +48,22 @@ final class PollWitness: HTTPClient {
     if let held = held.take() { return held.publisher.eraseToAnyPublisher() }
     note(request)
     return client.open(request)
-      .handleEvents(receiveOutput: { [self] response in
-        head = HTTPResponse(
-          status: response.status, headers: response.headers, body: Data(), url: response.url,
-          redirects: response.redirects)
-      })
+      .handleEvents(receiveOutput: { [self] in note($0) })
       .eraseToAnyPublisher()
+  }
+
+  private func note(_ response: StreamingResponse) {
+    head = HTTPResponse(
+      status: response.status, headers: response.headers, body: Data(), url: response.url,
+      redirects: response.redirects)
   }
 
   private func note(_ request: HTTPRequest) {
     wasConditional = request.isConditional
     first = first ?? request.url
   }
+
+  private static func changed(_ count: Int) -> String { "changed, \(count) \(count == 1 ? "image" : "images")" }
 
   /// True when the server said that nothing has changed.
   var isUnchanged: Bool { head?.status == 304 }
@@ -74,7 +86,7 @@ final class PollWitness: HTTPClient {
       facts.outcome = isSame ? .unchanged : .changed
       facts.hints = feed.images.polling
       let status = head.map { "status \($0.status), " } ?? ""
-      return (facts, status + (isSame ? "not changed" : "changed, \(feed.images.count) images"))
+      return (facts, status + (isSame ? "not changed" : Self.changed(feed.images.count)))
     case .failure(let error):
       facts.outcome = error.remote.outcome
       facts.isSaved = !error.cache.isLoss

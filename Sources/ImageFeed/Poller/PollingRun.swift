@@ -23,6 +23,8 @@ final class PollingRun: Subscription {
   static let longestSpread = 600.0
   /// How often, in seconds, it looks whether another process has the answer to a request that is under way.
   static let glance = 0.25
+  /// How many polls are a crowd, whose wishes wait a moment for each other.
+  static let crowd = 8
 
   let poller: FeedPoller
   var members: [Member] = []
@@ -40,6 +42,8 @@ final class PollingRun: Subscription {
   private var isReady = false
   private var isDelivering = false
   private var timer: (any Cancellable)?
+  /// When the timer goes off.
+  private var wakes: StreamInstant?
   private var jobs: [any Cancellable] = []
   /// How many have failed when they were asked for last.
   private var failing = 0
@@ -52,7 +56,7 @@ final class PollingRun: Subscription {
     self.poller = poller
     self.receive = receive
     self.finish = finish
-    desk = PollDesk(poller.store, poller.cache.worker)
+    desk = PollDesk(poller.store, poller.cache.worker, on: poller.scheduler)
     queue = PollQueue(limit: poller.options.maxRunning)
     random = PollRandom(seed: poller.options.seed)
   }
@@ -84,6 +88,8 @@ final class PollingRun: Subscription {
       poll.cancel()
       giveBack(index)
     }
+    // A pause that a server has just asked for is kept.
+    desk.flush()
   }
 
   // MARK: Beginning
@@ -107,8 +113,8 @@ final class PollingRun: Subscription {
       let isAnothers = health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5))
       let wasAsked = health.asked != nil && !(isAnothers && health.succeeded == nil)
       if isAnothers { health.asked = nil }
-      let due = isAnothers ? now : Schedule(every: feed.interval).due(health, using: &random)
-      health.due = due
+      if isAnothers { health.due = now } else { Schedule(every: feed.interval).adopt(&health, using: &random) }
+      let due = health.due
       let host = health.requestAddress.pollingHost
       members.append(Member(polled: feed, host: host, health: health))
       if health.failures > 0 { failing += 1 }
@@ -153,10 +159,14 @@ final class PollingRun: Subscription {
 
   private func sleep(until time: Double) {
     let delay = min(max(time - now.timeIntervalSince1970, 0.001), Self.longestSleep)
-    timer?.cancel()
     let scheduler = poller.scheduler
-    timer = scheduler.wake(after: .seconds(delay)) { [weak self] in
-      self?.timer?.cancel()
+    let pause = StreamInstant.Stride.seconds(delay)
+    let wakes = scheduler.now.advanced(by: pause)
+    // One that goes off sooner finds out what is next.
+    if timer != nil, let set = self.wakes, set <= wakes { return }
+    timer?.cancel()
+    self.wakes = wakes
+    timer = scheduler.wake(after: pause) { [weak self] in
       self?.timer = nil
       self?.pump()
     }
@@ -201,6 +211,7 @@ final class PollingRun: Subscription {
       self?.ended(index, ending)
     }
     members[index].poll = poll
+    desk.isCrowded = queue.running > Self.crowd
     poll.begin()
   }
 
@@ -217,7 +228,7 @@ final class PollingRun: Subscription {
       queue.ended(index, due: now.timeIntervalSince1970 + Self.glance, hostOpens: -.infinity)
     case .polledByAnother(var health):
       failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
-      health.due = Schedule(every: members[index].polled.interval).due(health, using: &random)
+      Schedule(every: members[index].polled.interval).adopt(&health, using: &random)
       members[index].health = health
       queue.ended(index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: -.infinity)
       toShow.append(index)
@@ -229,6 +240,7 @@ final class PollingRun: Subscription {
         index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: host.opens.timeIntervalSince1970)
       if let result { show(result, of: index) }
     }
+    desk.isCrowded = queue.running > Self.crowd
     pump()
   }
 
@@ -277,14 +289,6 @@ final class PollingRun: Subscription {
       demand += receive(result)
     }
     isDelivering = false
-  }
-}
-
-extension LoopScheduler {
-  /// Runs `action` once, unless the result is cancelled before; the action cancels it itself.
-  fileprivate func wake(after delay: StreamInstant.Stride, _ action: @escaping () -> Void) -> any Cancellable {
-    schedule(
-      after: now.advanced(by: delay), interval: .seconds(3600), tolerance: minimumTolerance, options: nil, action)
   }
 }
 

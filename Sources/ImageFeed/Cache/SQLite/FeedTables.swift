@@ -148,8 +148,17 @@ struct FeedTables {
   /// Writes one page: the one that the feed's row is on.
   func renew(_ feed: FeedRow, timestamp: Date, validators: FeedValidators) throws {
     let columns = "timestamp = ?, etag = ?, last_modified = ?, source = ?, digest = ?, whole_asked = ?"
-    try db.cachedStatement(sql: "UPDATE feed SET \(columns) WHERE id = ?")
-      .execute(arguments: arguments(timestamp, validators) + [feed.id])
+    let row = RawStatement(
+      try db.cachedStatement(sql: "UPDATE feed SET \(columns) WHERE id = ?").sqliteStatement)
+    defer { row.clear() }
+    row.bind(timestamp.timeIntervalSinceReferenceDate, at: 1)
+    row.bind(validators.etag, at: 2)
+    row.bind(validators.lastModified, at: 3)
+    row.bind(validators.source?.absoluteString, at: 4)
+    row.bind(validators.digest.map { Int64(bitPattern: $0.value) }, at: 5)
+    row.bind(validators.wholeAsked?.timeIntervalSinceReferenceDate, at: 6)
+    row.bind(feed.id, at: 7)
+    try db.step(row, expecting: SQLITE_DONE)
   }
 
   private func arguments(_ timestamp: Date, _ validators: FeedValidators) -> StatementArguments {

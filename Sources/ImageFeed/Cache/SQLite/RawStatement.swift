@@ -25,6 +25,14 @@ struct RawStatement {
 
   func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
 
+  func bind(_ value: Int64?, at index: Int32) {
+    if let value { bind(value, at: index) } else { sqlite3_bind_null(handle, index) }
+  }
+
+  func bind(_ value: Double?, at index: Int32) {
+    if let value { sqlite3_bind_double(handle, index, value) } else { sqlite3_bind_null(handle, index) }
+  }
+
   /// Binds bytes without copying them: they must stay valid until the next step has ended.
   func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
     sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil)
