@@ -114,12 +114,12 @@ struct ImageIndex {
 
   // MARK: Statements
 
-  /// The most that the index takes with what this transaction may change of it, its log and what is shared of that. A file of
-  /// SQLite does not become smaller.
+  /// The most that the index takes with its log and what is shared of that. Its file does not become smaller; the log has 32
+  /// pages before they are taken over, and what one transaction changes, at most all.
   private static func ownBytes(_ db: Database) throws -> Int {
     let pages = try Int.fetchOne(
       db.cachedStatement(sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
-    return max(ownBytes, (128 << 10) + 2 * (pages ?? 0))
+    return max(ownBytes, (192 << 10) + 2 * (pages ?? 0))
   }
 
   private static func entry(_ url: URL, _ db: Database) throws -> Entry? {
@@ -185,7 +185,10 @@ struct ImageIndex {
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       try db.execute(
-        sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 65536")
+        sql: """
+          PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 65536;
+          PRAGMA wal_autocheckpoint = 32
+          """)
     }
     let database = try DatabaseConnection(path: file.path, configuration)
     try database.queue.writeWithoutTransaction { db in

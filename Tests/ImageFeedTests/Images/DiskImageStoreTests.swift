@@ -70,6 +70,23 @@ import Testing
     #expect(try store.retrieve(for: url(10), now: noon) != nil)
   }
 
+  @Test func `an index counts too, as large as it is`() throws {
+    let limit = 1 << 20
+    let store = makeStore(limit: limit)
+    var (most, largest) = (0, 0)
+    // Their addresses are what is large of them.
+    let long = String(repeating: "long/", count: 300)
+    for number in 0..<250 {
+      let url = try #require(URL(string: "https://pictures.example/\(long)\(number).png"))
+      try store.save(makeSavedImage(count: 200), for: url, now: noon.addingTimeInterval(Double(number)))
+      let sizes = ["", "-wal", "-shm"].map { FileManager.default.size(atPath: folder.file("images/index.sqlite\($0)")) }
+      let index = sizes.reduce(0, +)
+      (most, largest) = (max(most, bytesOnDisk + index), max(largest, index))
+    }
+    #expect(most <= limit && largest > ImageIndex.ownBytes, "\(most), of which the index has \(largest)")
+    #expect(try store.usage().count > 0)
+  }
+
   @Test func `the pictures that an index made anew has no room for are the oldest`() throws {
     for number in 0..<4 {
       try makeStore().save(makeSavedImage(count: 10_000), for: url(number), now: noon)
