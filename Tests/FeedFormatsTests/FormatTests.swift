@@ -201,6 +201,21 @@ import Testing
     #expect(document.repairs.count == 2)
   }
 
+  @Test func `a JSON Feed with commas too many, and one that is cut off`() throws {
+    let commas = try read(jsonFeed(#"{"id": "1", "tags": ["a,]", ], "title": "x",}, {"id": "2"} , "#))
+    #expect(commas.items.map(\.guid) == ["1", "2"] && commas.items[0].title?.value == "x")
+    #expect(commas.repairs == ["a comma with no value behind it was skipped"])
+    let whole = jsonFeed(#"{"id": "1", "a": [{}]}, {"id": "2"}, {"id": "3", "image": "https://e.com/3.jpg"}"#)
+    for end in [#""id": "3""#, #""https://e.com"#, "3.jpg"] {
+      let cut = try read(String(whole[..<whole.firstRange(of: end)!.upperBound]))
+      #expect(cut.items.map(\.guid) == ["1", "2"])
+      #expect(cut.repairs == ["the document is cut off"])
+    }
+    // A feed whose rules are strict stays what it is.
+    let item = #"{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "image": "https://e.com/1.jpg"}"#
+    #expect(throws: FeedFormatError.self) { try read(#"{"items": [\#(item), {"id": "73A7"#) }
+  }
+
   @Test func `a JSON Feed without a version`() throws {
     let text = #"{"title": "T", "feed_url": "https://e.com/", "items": [{"id": "x", "title": "One"}]}"#
     #expect(try read(text).repairs == ["the version of JSON Feed is missing"])

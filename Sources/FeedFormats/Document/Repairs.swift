@@ -20,6 +20,7 @@ struct Repairs: OptionSet, Sendable {
   static let jsonShape = Repairs(rawValue: 1 << 15)
   static let jsonVersion = Repairs(rawValue: 1 << 16)
   static let doctype = Repairs(rawValue: 1 << 17)
+  static let comma = Repairs(rawValue: 1 << 18)
 
   private static let texts: [(Repairs, String)] = [
     (.notUTF8, "bytes that are not UTF-8 were read as windows-1252"),
@@ -36,6 +37,7 @@ struct Repairs: OptionSet, Sendable {
     (.unclosed, "an element was not closed"),
     (.strayEnd, "an end tag closes nothing"),
     (.cdata, "a CDATA section was not closed"),
+    (.comma, "a comma with no value behind it was skipped"),
     (.cutOff, "the document is cut off"),
     (.images, "an item names more pictures than are listed"),
     (.jsonVersion, "the version of JSON Feed is missing"),

@@ -43,50 +43,13 @@ enum JSONDocument {
     return FeedDocument(format: .caseStudy, encoding: encoding, items: items)
   }
 
-  /// The document as UTF-8, with the usual mistakes in strings repaired: invalid UTF-8, control characters, halves of
-  /// surrogate pairs.
+  /// The document as UTF-8, with the usual mistakes repaired.
   private static func repaired(_ bytes: [UInt8]) -> (text: [UInt8], encoding: String, repairs: Repairs) {
     var text: [UInt8] = []
     var decoder = TextDecoder(charset: nil)
     bytes.withBytes { decoder.decode($0, isLast: true, to: &text) }
-    var repairs = decoder.repairs
-    var isInString = false
-    var index = 0
-    while index < text.count {
-      switch text[index] {
-      case UInt8(ascii: "\""): isInString.toggle()
-      case UInt8(ascii: "\\") where isInString:
-        if !repairEscape(&text, at: index) { repairs.insert(.badCharacters) }
-        index += 1
-      case ..<0x20 where isInString:
-        text[index] = 0x20
-        repairs.insert(.badCharacters)
-      default: break
-      }
-      index += 1
-    }
-    return (text, decoder.encoding, repairs)
-  }
-
-  /// Replaces half a surrogate pair with U+FFFD; false if there was one.
-  private static func repairEscape(_ text: inout [UInt8], at start: Int) -> Bool {
-    guard let unit = unit(text, at: start), unit & 0xF800 == 0xD800 else { return true }
-    if unit < 0xDC00, let second = self.unit(text, at: start + 6), second & 0xFC00 == 0xDC00 { return true }
-    if unit >= 0xDC00, start >= 6, let first = self.unit(text, at: start - 6), first & 0xFC00 == 0xD800 { return true }
-    text.replaceSubrange(start + 2..<start + 6, with: "FFFD".utf8)
-    return false
-  }
-
-  /// The code unit of `\uXXXX`.
-  private static func unit(_ text: [UInt8], at index: Int) -> UInt16? {
-    guard index + 6 <= text.count, text[index] == UInt8(ascii: "\\"), text[index + 1] == UInt8(ascii: "u") else {
-      return nil
-    }
-    var unit: UInt16 = 0
-    for digit in text[index + 2..<index + 6] {
-      guard let value = digit.hexadecimalValue else { return nil }
-      unit = unit << 4 | UInt16(value)
-    }
-    return unit
+    var repair = JSONRepair(text, repairs: decoder.repairs)
+    repair.run()
+    return (repair.text, decoder.encoding, repair.repairs)
   }
 }

@@ -56,7 +56,7 @@ struct JSONFeedReader {
   private mutating func item(_ value: JSONValue) -> FeedItem {
     var item = FeedItem()
     if let id = value["id"], id.kind != .null {
-      item.guid = id.stringOrNumber
+      item.guid = id.stringOrNumber.flatMap { $0.isEmpty ? nil : $0 }
       if id.kind != .string { repairs.insert(.jsonShape) }
     }
     item.title = string(value["title"]).map { FeedText($0, isMarkup: false) }
