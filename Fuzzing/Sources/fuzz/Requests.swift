@@ -7,9 +7,11 @@ func fuzzRequests(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   guard let first = input.first else { return 0 }
   // The first byte says where the rest is cut.
   let bytes = Chunk(input.dropFirst())
-  let whole = answers(to: [bytes])
+  // A client whose body comes with its head needs no leave to send it.
+  let leave = "HTTP/1.1 100 Continue\r\n\r\n"
+  let whole = answers(to: [bytes]).replacing(leave, with: "")
   let cuts = bytes.chunks(of: Int(first) % 16 + 1)
-  let cut = answers(to: cuts)
+  let cut = answers(to: cuts).replacing(leave, with: "")
   guard whole == cut else {
     finding("in one piece: \(whole.debugDescription), in pieces of \(Int(first) % 16 + 1): \(cut.debugDescription)")
   }
@@ -58,11 +60,10 @@ private func expectAnswers(_ text: String) {
       finding("no answer: \(Substring(rest).debugDescription)")
     }
     let head = Substring(rest[..<end.lowerBound])
-    guard let status = Int(head.dropFirst(9).prefix(3)), (100...599).contains(status) else {
+    guard let status = Int(head.dropFirst(9).prefix(3)), (200...599).contains(status) else {
       finding("no status: \(head.debugDescription)")
     }
     rest = rest[end.upperBound...]
-    if status == 100 { continue }
     // The answer to HEAD has no body, and nobody here remembers what was asked: then the next answer follows, or nothing.
     let length = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }.flatMap {
       Int($0.dropFirst(16))
