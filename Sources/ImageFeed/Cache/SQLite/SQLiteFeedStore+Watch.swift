@@ -16,11 +16,16 @@ extension SQLiteFeedStore: LiveFeedStore {
 private final class FileWatch: Cancellable {
   /// How often the folder is looked at for announcements that were lost.
   private static let interval = StreamInstant.Stride.seconds(60)
+  /// How long after an announcement the file is looked at again: the log is written before what is in it counts.
+  private static let echo = StreamInstant.Stride.milliseconds(50)
 
   private let file: CacheFile
   private let scheduler: any LoopScheduler
   private var changed: ((Result<Void, FeedStoreError>) -> Void)?
   private var work: (any Cancellable)?
+  private var echo: (any Cancellable)?
+  /// True when something was announced since the echo was set.
+  private var isFollowed = false
 
   init(
     _ file: CacheFile, on scheduler: any LoopScheduler, _ changed: @escaping (Result<Void, FeedStoreError>) -> Void
@@ -59,9 +64,25 @@ private final class FileWatch: Cancellable {
       .sink { [weak self, path = file.path] completion in
         if case .failure(let error) = completion { self?.fail(.retrieval(.inputOutput("\(error)"), place: path)) }
       } receiveValue: { [weak self] _ in
-        self?.changed?(.success(()))
+        self?.announce()
       }
     changed?(.success(()))
+  }
+
+  private func announce() {
+    isFollowed = echo != nil
+    if echo == nil { setEcho() }
+    changed?(.success(()))
+  }
+
+  private func setEcho() {
+    echo = scheduler.wake(after: Self.echo) { [weak self] in
+      guard let self else { return }
+      echo = nil
+      if isFollowed { setEcho() }
+      isFollowed = false
+      changed?(.success(()))
+    }
   }
 
   private func fail(_ error: FeedStoreError) {
@@ -72,6 +93,6 @@ private final class FileWatch: Cancellable {
 
   func cancel() {
     changed = nil
-    work.take()?.cancel()
+    for one in [work.take(), echo.take()] { one?.cancel() }
   }
 }
