@@ -223,7 +223,7 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "TestSupport", "HTTPTestSupport",
+        "TestSupport", "HTTPTestSupport", "RedisTestSupport",
         "feed", "picture-decoder", "LiveEvents", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads",
         "TypeAndSearch", "ShowFeed",
         "CountVisits", "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedHTTPServer", "FeedStream",

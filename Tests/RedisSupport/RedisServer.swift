@@ -77,7 +77,10 @@ public final class RedisServer {
   public func thaw() { if let process { _ = Foundation.kill(process.processIdentifier, SIGCONT) } }
 
   /// What `redis-cli` prints: another client than ours.
-  @discardableResult public func cli(_ words: String...) throws -> String {
+  @discardableResult public func cli(_ words: String...) throws -> String { try cli(words) }
+
+  /// What `redis-cli` prints: another client than ours.
+  @discardableResult public func cli(_ words: [String]) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/redis-cli")
     process.arguments = ["-s", socket] + words

@@ -70,7 +70,9 @@ struct WorkCommand: ParsableCommand {
       session.ended = done
       worker.finish()
     }
-    session.run(worker) { [format, verbose = fleet.verbose] report in
+    // What is printed is asked for one by one; so many polls are to run all the same.
+    let reports = worker.buffer(size: concurrency, prefetch: .keepFull, whenFull: .dropNewest)
+    session.run(reports) { [format, verbose = fleet.verbose] report in
       Self.text(of: report, format, all: verbose)
     } ended: { _ in
       // A store that is away hears of it in ten minutes.

@@ -5,10 +5,13 @@ final class Printer<Input, Failure: Error>: Subscriber, Cancellable {
   private let write: (Input, @escaping () -> Void) -> Void
   private let ended: (Subscribers.Completion<Failure>) -> Void
   private var subscription: (any Subscription)?
+  private var isWriting = false
+  /// The ending that came while a value was being written.
+  private var ending: Subscribers.Completion<Failure>?
 
   /// - Parameters:
   ///   - write: writes a value and calls back when that is done.
-  ///   - ended: receives the ending, unless cancelled.
+  ///   - ended: receives the ending when everything is written, unless cancelled.
   init(
     write: @escaping (Input, @escaping () -> Void) -> Void,
     ended: @escaping (Subscribers.Completion<Failure>) -> Void
@@ -23,18 +26,26 @@ final class Printer<Input, Failure: Error>: Subscriber, Cancellable {
   }
 
   func receive(_ input: Input) -> Subscribers.Demand {
-    write(input) { [weak self] in self?.subscription?.request(.max(1)) }
+    isWriting = true
+    write(input) { [weak self] in self?.written() }
     return .none
+  }
+
+  private func written() {
+    isWriting = false
+    if let ending = ending.take() { ended(ending) } else { subscription?.request(.max(1)) }
   }
 
   func receive(completion: Subscribers.Completion<Failure>) {
     subscription = nil
-    ended(completion)
+    // Who ends the process then would cut off what is long.
+    if isWriting { ending = completion } else { ended(completion) }
   }
 
   func cancel() {
     let subscription = subscription
     self.subscription = nil
+    ending = nil
     subscription?.cancel()
   }
 }

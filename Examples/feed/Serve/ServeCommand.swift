@@ -98,13 +98,13 @@ struct ServeCommand: ParsableCommand {
     do throws(SystemError) {
       let server = try HTTPServer(at: .internet(address, port: port), limits: Self.limits, on: session.loop)
       let door = Door(host: address, token: chosenToken, names: allowHost)
-      let site = Site(gallery, Pictures(pictures(client, on: session)), door, server)
+      let fleet = self.store.map { session.fleet(at: $0) }
+      let site = Site(gallery, Pictures(pictures(client, on: session)), door, server, fleet: fleet)
       session.keep(server.serve(site.routes, behind: door))
       session.keep(AnyCancellable { server.close() })
       if !feeds.isEmpty { session.keep(follow(feeds, gallery, client, cache, store, on: session)) }
-      if let place = self.store {
+      if let place = self.store, let fleet {
         let gateway = Gateway(gallery, place.address, session.console)
-        let fleet = session.fleet(at: place)
         let follower = FleetFollower(addresses.isEmpty ? nil : addresses, in: fleet, on: session.loop)
         session.keep(follower.sink { gateway.take($0) })
         session.endIfUnusable(fleet)

@@ -1,3 +1,4 @@
+import FeedFleet
 import FeedHTTPServer
 import FeedStream
 import Foundation
@@ -9,12 +10,15 @@ struct Site {
   let pictures: Pictures
   let door: Door
   private unowned let server: HTTPServer
+  /// Whose figures stand beside those of this process.
+  private let fleet: RedisFleet?
 
-  init(_ gallery: Gallery, _ pictures: Pictures, _ door: Door, _ server: HTTPServer) {
+  init(_ gallery: Gallery, _ pictures: Pictures, _ door: Door, _ server: HTTPServer, fleet: RedisFleet? = nil) {
     self.gallery = gallery
     self.pictures = pictures
     self.door = door
     self.server = server
+    self.fleet = fleet
   }
 
   /// What is printed.
@@ -23,6 +27,16 @@ struct Site {
     if host.hasPrefix("0.0.0.0:") { host = "127.0.0.1:\(port)" }
     if host.hasPrefix("[::]:") { host = "[::1]:\(port)" }
     return "http://\(host)/" + (door.token.map { "?token=\($0)" } ?? "")
+  }
+
+  /// A fleet's figures, or that its store is away.
+  private static func figures(of fleet: RedisFleet?) -> AnyPublisher<String, Never> {
+    guard let fleet else { return Just("").eraseToAnyPublisher() }
+    func up(_ isUp: Bool) -> String {
+      "# HELP feed_fleet_up 1 if the store answers.\n# TYPE feed_fleet_up gauge\nfeed_fleet_up \(isUp ? 1 : 0)\n"
+    }
+    return fleet.status().map { up(true) + FleetStatusText.metrics($0) }.replaceError(with: up(false))
+      .eraseToAnyPublisher()
   }
 
   var routes: HTTPServer.Routes {
@@ -37,8 +51,13 @@ struct Site {
     show("/health", "text/html; charset=utf-8") { _ in HealthPage.text(gallery) }
     show("/feed.json", "application/feed+json; charset=utf-8") { GalleryFeeds.json(gallery, at: base($0), suffix) }
     show("/feed.atom", "application/atom+xml; charset=utf-8") { GalleryFeeds.atom(gallery, at: base($0), suffix) }
-    show("/metrics", "text/plain; version=0.0.4; charset=utf-8") { [unowned server] _ in
-      GalleryMetrics.text(gallery, pictures, connections: server.connectionCount)
+    routes.get("/metrics") { [unowned server, fleet] request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+      Self.figures(of: fleet)
+        .map { figures in
+          let own = GalleryMetrics.text(gallery, pictures, connections: server.connectionCount)
+          return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", own + figures, door)
+        }
+        .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
     }
     show("/style.css", "text/css; charset=utf-8") { _ in PageAssets.style }
     show("/script.js", "text/javascript; charset=utf-8") { _ in PageAssets.script }

@@ -1,0 +1,169 @@
+import Foundation
+import RedisTestSupport
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// The commands of a fleet on a real server of the test's own.
+@Suite(.settled, .timeLimit(.minutes(3))) struct FleetCommandTests {
+  private static let feed = "http://127.0.0.1:1/feed"
+
+  /// Every command that a store is given to, with what it needs.
+  private static let commands = [
+    ["fleet", "status"], ["fleet", "pause", "h"], ["fleet", "resume", "h"], ["subscriptions", "list"],
+    ["subscriptions", "add", feed], ["subscriptions", "remove", feed], ["explain", feed], ["work"],
+    ["serve", "--port", "0"],
+  ]
+
+  /// What `redis-cli` says of all keys, to see that none was written.
+  private func keys(_ server: RedisServer, in database: Int = 0) throws -> String {
+    try server.cli("-a", "secret", "-n", "\(database)", "KEYS", "*")
+  }
+
+  @Test(arguments: [
+    "redis://secret@127.0.0.1:1", "redis://:secret@127.0.0.1:1/x", "redis://:se/cret@127.0.0.1:1",
+    "redis://:a secret@h:x",
+    "redis://:secret#@h", "redis://h?password=secret&x=1", "rediss://:secret@h:99999", "unix://:secret@",
+    "redis+sentinel://:secret@h", "redis://:secret@127.0.0.1:1",
+  ])
+  func `a password in a store's address is never shown`(_ address: String) async throws {
+    let run = try await FeedBinary.run(["fleet", "status", "--store", address])
+    #expect([1, 64].contains(run.status) && !run.errors.isEmpty)
+    for part in ["secret", "cret"] { #expect(!(run.output + run.errors).contains(part), "\(run.errors)") }
+  }
+
+  @Test(arguments: commands) func `a store that is not ours is left alone, with a sentence`(_ command: [String])
+    async throws
+  {
+    let server = try RedisServer(["--requirepass", "secret"])
+    try server.cli("-a", "secret", "-n", "1", "SET", "other", "1")
+    try server.cli("-a", "secret", "-n", "2", "HSET", "fs{0}:meta", "program", "feedstream", "schema", "0")
+    try server.cli("-a", "secret", "-n", "3", "HSET", "fs{0}:meta", "program", "feedstream", "schema", "9")
+    let before = try (0...3).map { try keys(server, in: $0) }
+    for (login, database, sentence) in [
+      ("", 1, "wants a password"), (":wrong@", 1, "does not accept the password"), (":secret@", 99, "no such database"),
+      (":secret@", 1, "holds 1 key of another program"), (":secret@", 2, "An older version"),
+      (":secret@", 3, "A newer version"),
+    ] {
+      let store = "unix://\(login)\(server.socket)?db=\(database)"
+      let run = try await FeedBinary.run(command + ["--store", store])
+      #expect(run.status == 1 && run.errors.contains(sentence), "\(store): \(run.status) \(run.errors)")
+      #expect(!run.errors.contains("secret"))
+    }
+    #expect(try (0...3).map { try keys(server, in: $0) } == before)
+  }
+
+  @Test func `the password may come from the environment`() async throws {
+    let server = try RedisServer(["--requirepass", "secret"])
+    let run = try await FeedBinary.run(
+      ["subscriptions", "add", Self.feed, "--store", server.text], environment: ["FEED_STORE_PASSWORD": "secret"])
+    #expect(run.status == 0 && run.output == "Added 1 feed\n", "\(run.errors)")
+  }
+
+  @Test func `full memory and a replica are said, and nothing is written`() async throws {
+    let server = try RedisServer(port: nil)
+    _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
+    let before = try keys(server)
+    for (setting, undo, sentence) in [
+      (["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "is full"),
+      (["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"], "read-only replica"),
+    ] {
+      try server.cli(setting)
+      let run = try await FeedBinary.run(["subscriptions", "add", "\(Self.feed)2", "--store", server.text])
+      #expect(run.status == 1 && run.errors.contains(sentence), "\(run.errors)")
+      let read = try await FeedBinary.run(["fleet", "status", "--store", server.text])
+      #expect(read.status == 0 && read.output.contains("1 feed on 1 host"), "\(read.errors)")
+      try server.cli(undo)
+    }
+    #expect(try keys(server) == before)
+  }
+
+  @Test func `what one machine knows goes to a fleet, is polled there, and shown by a gateway`() async throws {
+    let server = try RedisServer()
+    try await withOrigin(serving: document("A view")) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      _ = try await FeedBinary.run(["subscriptions", "add", url, "\(url)?2", "--cache", cache])
+      let copy = try await FeedBinary.run(["store", "copy", cache, server.text])
+      #expect(copy.output == "Copied 1 of 2 feeds; 2 are polled that were not before\n", "\(copy.errors)")
+      let again = try await FeedBinary.run(["store", "copy", cache, server.text])
+      #expect(again.output == "Copied 0 of 2 feeds; 0 are polled that were not before\n")
+
+      let worker = try RunningFeed(["work", "--store", server.text, "--verbose", "--every", "1h"])
+      #expect(try #require(await worker.output.line()).contains(url))
+      #expect(try #require(await worker.output.line()).contains(url))
+      worker.send(SIGINT)
+      #expect(await worker.status() == 130)
+      #expect(await origin.requestCount == 3)
+
+      let status = try await FeedBinary.run(["fleet", "status", "--store", server.text, "--format", "json"])
+      #expect(status.output.contains(#""due_feeds":0"#) && status.output.contains(#""feeds":2"#), "\(status.output)")
+      let explained = try await FeedBinary.run(["explain", url, "--store", server.text])
+      #expect(explained.output.contains("saved:  1 image"), "\(explained.output)")
+
+      let gateway = try RunningFeed(["serve", "--port", "0", "--store", server.text])
+      let port = try port(of: try #require(await gateway.output.line()))
+      var page = ""
+      for _ in 0..<100 where !page.contains("A view") { page = try await get(port, "/feed.json") }
+      #expect(page.contains("A view"), "\(page)")
+      let metrics = try await get(port, "/metrics")
+      #expect(metrics.contains("feed_fleet_up 1\n") && metrics.contains("feed_fleet_feeds 2.0\n"), "\(metrics)")
+      gateway.send(SIGTERM)
+      _ = await gateway.status()
+    }
+  }
+
+  @Test func `a long answer is written whole, also to a file`() async throws {
+    let server = try RedisServer()
+    try await withFolder { folder in
+      let list = folder.appending(path: "list").path
+      let tail = String(repeating: "x", count: 300)
+      let lines = (0..<2000).map { "http://127.0.0.1:1/\($0)/\(tail)\n" }
+      try lines.joined().write(toFile: list, atomically: true, encoding: .utf8)
+      let added = try await FeedBinary.run(["subscriptions", "import", list, "--store", server.text])
+      #expect(added.output == "Added 2000 of 2000 feeds\n", "\(added.errors)")
+      let run = try await FeedBinary.shell("\"$FEED\" subscriptions list --store \(server.text) > \(list).out")
+      #expect(run.status == 0)
+      let written = try String(contentsOfFile: "\(list).out", encoding: .utf8)
+      #expect(Set(written.split(separator: "\n").map { "\($0)\n" }) == Set(lines))
+    }
+  }
+
+  @Test func `so many requests run at a time as concurrency says`() async throws {
+    let server = try RedisServer()
+    let silence = SilentHosts()
+    defer { silence.close() }
+    let feeds = (2...11).map { "http://127.0.0.\($0):\(silence.port)/feed" }
+    _ = try await FeedBinary.run(["subscriptions", "add"] + feeds + ["--store", server.text])
+    let worker = try RunningFeed(["work", "--store", server.text, "--concurrency", "8"])
+    var held = 0
+    // Another process tells, and it takes that a moment to start.
+    for _ in 0..<1000 where held < 8 { held = Int(try server.cli("HLEN", "fs{0}:leases")) ?? 0 }
+    #expect(held == 8)
+    worker.send(SIGKILL)
+    _ = await worker.status()
+  }
+}
+
+/// Connections to every address of this machine are made and never answered.
+private struct SilentHosts {
+  let port: Int
+  private let listener: Int32
+
+  init() {
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let listener = listener
+    withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        precondition(bind(listener, $0, length) == 0 && listen(listener, 64) == 0, "SilentHosts: no port is free")
+        getsockname(listener, $0, &length)
+      }
+    }
+    port = Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  func close() { _ = Foundation.close(listener) }
+}
