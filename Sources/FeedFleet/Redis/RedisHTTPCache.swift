@@ -5,8 +5,9 @@ import Foundation
 
 /// Keeps the responses of an HTTP cache in a fleet's database, which any number of machines share.
 ///
-///     let fleet = RedisFleet(RedisClient(address, on: loop), creates: true)
-///     let client = CurlHTTPClient(on: loop).cached(in: RedisHTTPCache(fleet))
+///     let client = RedisClient(try RedisAddress(parsing: "redis://localhost"), on: loop)
+///     let fleet = RedisFleet(client, creates: true)
+///     let cached = CurlHTTPClient(on: loop).cached(in: RedisHTTPCache(fleet))
 ///
 /// It is bounded by bytes: beyond ``capacity``, responses that were not used for longest are deleted. A change is one step of the
 /// server; one that finds that somebody else has changed the same key meanwhile begins again. Lives on its fleet's thread.

@@ -46,7 +46,7 @@ import Testing
 
   @Test func `every script that a page names is there, and CONTRIBUTING names every script`() throws {
     for page in try Self.pages {
-      for script in try Self.text(page).matches(of: /Scripts\/[\w.]+/).map({ String($0.output) }) {
+      for script in try Self.text(page).matches(of: /Scripts\/[\w.\-]+/).map({ String($0.output) }) {
         let name = script.hasSuffix(".") ? String(script.dropLast()) : script
         #expect(exists(name), "\(page) names \(name)")
       }
