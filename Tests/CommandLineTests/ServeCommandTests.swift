@@ -316,7 +316,7 @@ import Testing
       #expect(try await get(port, "/").hasPrefix("HTTP/1.1 401"))
       #expect(try await get(port, "/?token=sesam").hasPrefix("HTTP/1.1 401"))
       #expect(try await get(port, "/").contains("WWW-Authenticate: Bearer realm="))
-      let cookie = "Set-Cookie: feed-token=sesame; HttpOnly; SameSite=Strict; Path=/\r\n"
+      let cookie = "Set-Cookie: feed-token=sesame; HttpOnly; SameSite=Lax; Path=/\r\n"
       for path in ["/", "/health"] {
         // As a browser asks.
         let first = try await get(port, "\(path)?token=sesame", "Accept: text/html,*/*;q=0.8\r\n")

@@ -115,7 +115,9 @@ struct Site {
       // cookies, and gets the page.
       let isWithPeople = request.headers.values("Accept").contains { $0.contains("text/html") }
       if isWithPeople { response = .redirect(to: request.path) }
-      response.headers["Set-Cookie"] = "\(Door.cookie)=\(token); HttpOnly; SameSite=Strict; Path=/"
+      // Lax: who follows the printed address from a mail or a chat is redirected, and sends it with that. Nothing here changes
+      // anything for who asks.
+      response.headers["Set-Cookie"] = "\(Door.cookie)=\(token); HttpOnly; SameSite=Lax; Path=/"
       if isWithPeople { return response }
     }
     response.headers["ETag"] = "\"\(String(BodyDigest(text.utf8).value, radix: 36))\""
