@@ -70,6 +70,25 @@ import Testing
     #expect(
       faults { scorer in
         scorer.asked(request, at: 0)
+        scorer.restarted(at: 1)
+        scorer.ended(request, nil, at: 2)
+        scorer.asked(Request(url: "v", host: "h"), at: 2.5)
+      } == [], "a client that was killed does not know when its request ended")
+    #expect(
+      faults { scorer in
+        scorer.asked(request, at: 0)
+        scorer.ended(request, nil, at: 0.5)
+        scorer.lost(request.url, of: request.host)
+        scorer.restarted(at: 0.6)
+        scorer.asked(Request(url: "v", host: "h"), at: 1)
+        scorer.ended(Request(url: "v", host: "h"), nil, at: 1.1)
+        scorer.asked(request, at: 4000)
+        scorer.ended(request, nil, at: 4000.5)
+        scorer.asked(Request(url: "v", host: "h"), at: 4001)
+      } == [.secondApart], "it knows when it began")
+    #expect(
+      faults { scorer in
+        scorer.asked(request, at: 0)
         scorer.ended(request, nil, at: 1)
         scorer.asked(Request(url: "v", host: "h"), at: 1.5)
       } == [.secondApart])

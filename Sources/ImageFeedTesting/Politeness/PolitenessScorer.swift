@@ -81,6 +81,7 @@ public final class PolitenessScorer {
 
   private struct Host {
     var open = 0
+    var asked: Double?
     var ended: Double?
     var closedUntil = -Double.infinity
   }
@@ -113,6 +114,8 @@ public final class PolitenessScorer {
     pages[url]?.hasValidators = false
     pages[url]?.isGone = false
     hosts[host]?.closedUntil = -.infinity
+    // The next one knows when the last request of this host began, and not when it ended.
+    if let asked = pages[url]?.asked, asked == hosts[host]?.asked { hosts[host]!.ended = asked }
   }
 
   /// A request arrives.
@@ -144,7 +147,7 @@ public final class PolitenessScorer {
       started = start
       judge(.noBurst, start.requests <= 20, "is number \(start.requests)")
     }
-    page.asked = now
+    (page.asked, host.asked) = (now, now)
     host.open += 1
     pages[request.url] = page
     hosts[request.host] = host
@@ -163,7 +166,9 @@ public final class PolitenessScorer {
   public func ended(_ request: Request, _ answer: Answer?, at now: Double) {
     // A client that was killed has none open, whatever its servers still answer.
     if let open = hosts[request.host]?.open { hosts[request.host]!.open = max(0, open - 1) }
-    hosts[request.host]?.ended = now
+    // One that was killed before does not know when this ended: it knows when it asked.
+    let asked = pages[request.url]?.asked ?? now
+    hosts[request.host]?.ended = started.map { asked <= $0.at } ?? false ? asked : now
     guard let answer else { return }
     bytes += answer.bytes
     if answer.status == 200 || answer.status == 304 {
