@@ -46,7 +46,7 @@ func httpRows(_ isShort: Bool, rounds: Int) throws {
   for server in [ours, theirs] { server.end() }
 }
 
-/// What stands still: figures without a peer, since C would hold what its author made it hold.
+/// Clients that do not read: figures without a peer, since C would hold what its author made it hold.
 func crowdRows(_ isShort: Bool) throws {
   let crowd = isShort ? 1_000 : 10_000
   try figure("\(crowd) idle connections, KiB each beside the system's", "4") {
@@ -62,7 +62,7 @@ func crowdRows(_ isShort: Bool) throws {
   try figure("one event to \(crowd) clients, 1 % of them standing still, ms: median, longest of 20", "50") {
     let server = try Server("http-swift")
     c_events_open(server.port, Int32(crowd), Int32(crowd / 100))
-    // More than the system holds for those that stand still.
+    // More than the system holds for those that do not read.
     for _ in 0..<40 { _ = c_events_send(server.port, 8_192) }
     let times = (0..<20).map { _ in c_events_send(server.port, 100) * 1000 }.sorted()
     let memory = server.residentBytes

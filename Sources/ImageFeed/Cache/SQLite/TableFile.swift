@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// A SQLite file with tables of one kind, which several processes may share. A damaged one is set aside, and a new one begun.
+/// A SQLite file with tables of one kind, which several processes may share. A damaged one is renamed, and a new one begun.
 package final class TableFile: Sendable {
   /// What such a file has in it.
   package struct Kind: Sendable {
@@ -50,7 +50,7 @@ package final class TableFile: Sendable {
   /// Closes the file, which tidies up beside it; the next call opens it again.
   package func close() { shared.withLock { $0.close() } }
 
-  /// Runs `body` in a transaction that no other process comes between; sets a damaged file aside, and tries again.
+  /// Runs `body` in a transaction that no other process comes between; renames a damaged file, and tries again.
   ///
   /// - Returns: `nil` if there is no file and `creating` is false.
   package func use<R: Sendable>(
