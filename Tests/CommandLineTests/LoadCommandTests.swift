@@ -144,6 +144,21 @@ import Testing
     }
   }
 
+  @Test func `a feed that has not changed says as well how many items have no picture`() async throws {
+    let items = "<item><title>Sea</title></item><item/>"
+    try await withOrigin(serving: Data("<rss><channel>\(items)</channel></rss>".utf8)) { _, url, cache in
+      for _ in 1...2 {
+        let run = try await FeedBinary.run(["load", url, "--cache", cache])
+        #expect(run.output == "0 images from \(url)\n2 items have no picture and are not shown\n")
+      }
+      let saved = try await FeedBinary.run(["load", url, "--cache", cache, "--offline"])
+      #expect(saved.output.hasPrefix("0 images saved "))
+      #expect(saved.output.hasSuffix("\n2 items have no picture and are not shown\n"))
+      let several = try await FeedBinary.run(["load", url, url + "?2", "--cache", cache])
+      #expect(several.output.contains("\n4 items have no picture and are not shown\n"))
+    }
+  }
+
   @Test func `an answer that is no feed falls back, unless only connectivity may`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])

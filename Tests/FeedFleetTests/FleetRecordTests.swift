@@ -65,4 +65,18 @@ import Testing
     }
     #expect(FeedImages.digest(in: bytes) == FeedImages.digest(in: images.bytes))
   }
+
+  @Test func `the number of items without a picture is written too, and is no part of the digest`() throws {
+    let image = "<enclosure url='http://a/s.png' type='image/png'/>"
+    func images(_ items: String) throws -> FeedImages {
+      let body = Data("<rss><channel><title>T</title><item><guid>1</guid>\(image)</item>\(items)</channel></rss>".utf8)
+      return try SyndicationFormat().images(of: WebDocument(body: body, url: URL(feed: 1)), within: FeedLimits())
+    }
+    let (some, none) = (try images("<item/><item/>"), try images(""))
+    let read = some.bytes.withUnsafeBytes { FeedImages(bytes: $0) }
+    #expect(read == some && read?.omittedItems == 2 && read?.title == "T")
+    #expect(none.bytes.withUnsafeBytes { FeedImages(bytes: $0) }?.omittedItems == 0)
+    #expect(FeedImages.digest(in: some.bytes) == FeedImages.digest(in: none.bytes))
+    #expect(some.bytes.dropLast(3).withUnsafeBytes { FeedImages(bytes: $0) } == nil)
+  }
 }

@@ -18,19 +18,20 @@ struct FeedText: Sendable {
     return headline + "\n" + entries(of: feed.images, new: Set(new))
   }
 
-  /// The source of the feed; for the cache, also its age and why it is not the latest.
+  /// The source of the feed, and how many items have no picture; for the cache, also its age and why it is not the latest.
   func headline(of feed: Feed, new: Int = 0) -> String {
     let count = style.bold(Self.count(feed.images.count)) + (new > 0 ? ", \(style.good("\(new) new"))," : "")
     let place = name.map { "\($0.printable) (\(address.shown))" } ?? address.shown
+    let omitted = Self.omitted(feed.images.omittedItems)
     switch feed.source {
     case .remote:
-      return "\(count) from \(place)\n" + Self.omitted(feed.images.omittedItems)
+      return "\(count) from \(place)\n" + omitted
     case .cache(let savedAt, let age, let reason):
       let saved = style.warning("saved \(age.ago)")
       let line = "\(count) \(saved) (\(savedAt.stamp)), from the cache of \(place)\n"
       // It may well be the latest.
-      if reason == .notAsked { return line + "\(reason)\n" }
-      return line + "\(style.warning("Not the latest:")) \("\(reason)".printable)\n"
+      if reason == .notAsked { return line + "\(reason)\n" + omitted }
+      return line + "\(style.warning("Not the latest:")) \("\(reason)".printable)\n" + omitted
     }
   }
 

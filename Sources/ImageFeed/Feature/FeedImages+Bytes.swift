@@ -3,7 +3,8 @@ import Foundation
 extension FeedImages {
   /// The images as bytes that another machine can read: what a store keeps that has no tables.
   ///
-  /// A version, the digest of the images, the images, and the title. Numbers are little-endian.
+  /// A version, the digest of the images, the images, the number of items without a picture where there are some, and the
+  /// title. Numbers are little-endian.
   package var bytes: [UInt8] {
     var body: [UInt8] = []
     body.reserveCapacity(storage.texts.count + count * 40 + 4)
@@ -19,18 +20,22 @@ extension FeedImages {
         }
       }
     }
-    var bytes: [UInt8] = [Self.bytesVersion]
+    var bytes: [UInt8] = [omittedItems > 0 ? Self.versionWithOmitted : Self.versionWithout]
     bytes.append(BodyDigest(body).value)
     bytes.append(contentsOf: body)
+    if omittedItems > 0 { bytes.append(UInt32(clamping: omittedItems)) }
     bytes.append(contentsOf: (title ?? "").utf8)
     return bytes
   }
 
-  private static var bytesVersion: UInt8 { 1 }
+  private static var versionWithout: UInt8 { 1 }
+  private static var versionWithOmitted: UInt8 { 2 }
 
-  /// The digest in ``bytes``: equal for the same images, whatever their title.
+  /// The digest in ``bytes``: equal for the same images, whatever their title and the items without one.
   package static func digest(in bytes: some Collection<UInt8>) -> UInt64? {
-    guard bytes.count >= 9, bytes.first == bytesVersion else { return nil }
+    guard bytes.count >= 9, let version = bytes.first, version == versionWithout || version == versionWithOmitted else {
+      return nil
+    }
     return bytes.dropFirst().prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
@@ -54,6 +59,10 @@ extension FeedImages {
           published: published == Record.undated ? nil : published))
     }
     guard BodyDigest(bytes[9..<(9 + reader.position)]).value == digest else { return nil }
+    if bytes[0] == Self.versionWithOmitted {
+      guard let omitted: UInt32 = reader.number() else { return nil }
+      builder.omittedItems = Int(omitted)
+    }
     let title = String(decoding: bytes[(9 + reader.position)...], as: UTF8.self)
     if !title.isEmpty { builder.title = title }
     self = builder.finish()

@@ -32,7 +32,7 @@ public struct FeedImages: Sendable {
     self.storage = storage
   }
 
-  /// The number of items without a picture in the document. It is neither compared nor saved.
+  /// The number of items without a picture in the document. It is saved, and no part of what is compared.
   public var omittedItems: Int { storage.omittedItems }
 
   /// What the document said about how often it is worth a look; `nil` when no document that can say so was read. No part of

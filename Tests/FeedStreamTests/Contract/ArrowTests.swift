@@ -28,6 +28,15 @@ import Testing
     #expect(house.arrows(from: "Cache", to: "Pipelines") == [])
   }
 
+  @Test func `the rooms of the formats name only those below them`() throws {
+    // Formats side by side stand on the models, on XML, and on what is read out of texts.
+    let house = try House("Sources/FeedFormats")
+    let order = ["Bytes", "Document", "XML", "Markup", "OPML", "JSON", "Syndication"]
+    #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")
+    #expect(house.arrows(against: order) == [])
+    #expect(house.arrows(from: "JSON", to: "OPML") + house.arrows(from: "Syndication", to: "JSON") == [])
+  }
+
   @Test func `the rooms of the testing kit name only those below them`() throws {
     let house = try House("Sources/FeedStreamTesting")
     let order = [
@@ -119,7 +128,7 @@ private struct House {
 
   /// Names of the standard library, of GRDB and of another module that a type of ours shares.
   private static let foreign: Set = [
-    "Sequence", "Result", "Optional", "Key", "Combine", "Configuration", "Demand", "Output", "Failure",
+    "Sequence", "Result", "Optional", "Key", "Combine", "Configuration", "Demand", "Element", "Output", "Failure",
   ]
 
   /// Without comments and strings.

@@ -1,4 +1,5 @@
 import FeedFleet
+import FeedFormats
 import Foundation
 import ImageFeed
 import ImageFeedTesting
@@ -34,6 +35,25 @@ import Testing
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed(0))
     #expect(try subject.store.retrieve(for: address) == makeFeed(0))
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `the number of items without a picture is kept, through a renewal too`(kind: StoreKind) throws {
+    let subject = kind.make()
+    let item = "<item><title>Sea</title><enclosure url='http://a/s.png' type='image/png'/></item>"
+    for (name, items) in [("some", item + "<item/><item/>"), ("none", "<item/><item/>"), ("all", item)] {
+      let url = URL(string: "https://example.com/\(name)")!
+      let document = WebDocument(body: Data("<rss><channel><title>T</title>\(items)</channel></rss>".utf8), url: url)
+      let images = try SyndicationFormat().images(of: document, within: FeedLimits())
+      #expect(images.omittedItems == (name == "all" ? 0 : 2))
+      try subject.store.replace(for: url, with: CachedFeed(images: images, timestamp: noon))
+      #expect(try subject.store.retrieve(for: url)?.images.omittedItems == images.omittedItems)
+      let renewal = FeedRenewal(timestamp: noon + 1, since: FeedValidators(), validators: FeedValidators(etag: "\"1\""))
+      #expect(try subject.store.renew(for: url, with: renewal, now: noon + 1) == .renewed)
+      let renewed = try #require(try subject.store.retrieve(for: url))
+      #expect(renewed.images.omittedItems == images.omittedItems && renewed.images.title == "T")
+      #expect(renewed.images == images)
+    }
   }
 
   @Test(arguments: StoreKind.allCases) func `a failing retrieval fails twice and changes nothing`(kind: StoreKind)

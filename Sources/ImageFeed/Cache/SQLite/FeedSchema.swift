@@ -19,6 +19,9 @@ enum FeedSchema {
   /// The first that keeps images in packs instead of a row each.
   static let versionWithPacks = 6
 
+  /// The first that knows how many items had no picture.
+  static let versionWithOmitted = 7
+
   /// The statements that lead from each version to the next.
   static let steps = [
     """
@@ -73,6 +76,9 @@ enum FeedSchema {
       images BLOB NOT NULL,   -- see ImagePack
       PRIMARY KEY (feed, part)
     ) STRICT, WITHOUT ROWID;
+    """,
+    """
+    ALTER TABLE feed ADD COLUMN omitted INTEGER NOT NULL DEFAULT 0; -- items without a picture; 0 where nobody counted
     """,
   ]
 

@@ -17,6 +17,8 @@ struct FeedTables {
     let imageCount: Int
     let validators: FeedValidators
     let title: String?
+    /// The number of items without a picture.
+    let omitted: Int
   }
 
   func feedRow(for address: URL) throws -> FeedRow? {
@@ -27,7 +29,8 @@ struct FeedTables {
       default: "etag, last_modified, source, digest, whole_asked"
       }
     let title = version < 5 ? "NULL" : "title"
-    let sql = "SELECT id, timestamp, images, \(validators), \(title) FROM feed WHERE address = ?"
+    let omitted = version < FeedSchema.versionWithOmitted ? "0" : "omitted"
+    let sql = "SELECT id, timestamp, images, \(validators), \(title), \(omitted) FROM feed WHERE address = ?"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     row.bind(address.absoluteString, at: 1)
     defer { row.clear() }
@@ -41,7 +44,7 @@ struct FeedTables {
         etag: row.text(3), lastModified: row.text(4), source: row.text(5).flatMap { URL(string: $0) },
         digest: row.integer(6).map { BodyDigest(value: UInt64(bitPattern: Int64($0))) },
         wholeAsked: row.real(7).map(Date.init(timeIntervalSinceReferenceDate:))),
-      title: row.text(8))
+      title: row.text(8), omitted: max(0, row.integer(9) ?? 0))
   }
 
   func feedSummaries() throws -> [CachedFeedSummary] {
@@ -56,7 +59,7 @@ struct FeedTables {
 
   func images(of feed: FeedRow) throws -> FeedImages {
     var images = FeedImages.Builder(count: max(0, min(feed.imageCount, 1 << 20)))
-    images.title = feed.title
+    (images.title, images.omittedItems) = (feed.title, feed.omitted)
     if version < FeedSchema.versionWithPacks {
       try appendRows(of: feed, to: &images)
     } else {
@@ -118,10 +121,12 @@ struct FeedTables {
         .execute(arguments: [feed.images.count, old.id])
       try insert(feed.images, feed: old.id)
     } else {
-      let columns = "address, images, title, timestamp, etag, last_modified, source, digest, whole_asked"
-      try db.cachedStatement(sql: "INSERT INTO feed (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      let columns = "address, images, title, omitted, timestamp, etag, last_modified, source, digest, whole_asked"
+      try db.cachedStatement(sql: "INSERT INTO feed (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .execute(
-          arguments: [address.absoluteString, feed.images.count, feed.images.title]
+          arguments: [
+            address.absoluteString, feed.images.count, feed.images.title, feed.images.omittedItems,
+          ]
             + arguments(feed.timestamp, feed.validators))
       try insert(feed.images, feed: db.lastInsertedRowID)
     }
@@ -130,9 +135,9 @@ struct FeedTables {
   /// Writes what may change of a feed whose images are the same.
   func renew(_ feed: FeedRow, with new: CachedFeed) throws {
     try renew(feed, timestamp: new.timestamp, validators: new.validators)
-    guard feed.title != new.images.title else { return }
-    try db.cachedStatement(sql: "UPDATE feed SET title = ? WHERE id = ?")
-      .execute(arguments: [new.images.title, feed.id])
+    guard (feed.title, feed.omitted) != (new.images.title, new.images.omittedItems) else { return }
+    try db.cachedStatement(sql: "UPDATE feed SET title = ?, omitted = ? WHERE id = ?")
+      .execute(arguments: [new.images.title, new.images.omittedItems, feed.id])
   }
 
   /// Renews a saved feed, unless it has other validators by now or there is none.
@@ -204,7 +209,8 @@ extension FeedTables {
     let feeds = try Row.fetchAll(db, sql: "SELECT id, images FROM feed")
     for row in feeds {
       let feed = FeedRow(
-        id: row[0], timestamp: .distantPast, imageCount: try row.value(1), validators: FeedValidators(), title: nil)
+        id: row[0], timestamp: .distantPast, imageCount: try row.value(1), validators: FeedValidators(), title: nil,
+        omitted: 0)
       do {
         try insert(try images(of: feed), feed: feed.id)
       } catch let failure as FeedDatabaseFailure where failure.isDamage {

@@ -115,6 +115,34 @@ import Testing
     #expect(try tables() == newTables())
   }
 
+  // MARK: A file of schema 6
+
+  @Test func `a file of schema 6 keeps all, and counts the items without a picture from the next save on`() throws {
+    let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/schema-6.db")
+    try Data(contentsOf: fixture).write(to: URL(filePath: path))
+    let store = SQLiteFeedStore(path: path) { Issue.record("The file was set aside as \($0)") }
+    let blog = URL(string: "http://127.0.0.1:8793/blog.xml")!
+    let saved = try #require(try store.retrieve(for: blog))
+    #expect(saved.images.map(\.url.absoluteString) == ["http://a/s.png"])
+    #expect(saved.images.title == "Harbours & seas" && saved.validators.etag == "\"1\"")
+    #expect(saved.images.omittedItems == 0)
+    #expect(try version() == 6)
+
+    var images = FeedImages.Builder(count: 1)
+    images.append(saved.images[0])
+    (images.title, images.omittedItems) = (saved.images.title, 2)
+    let counted = CachedFeed(
+      images: images.finish(), timestamp: saved.timestamp + 1, validators: saved.validators)
+    #expect(try store.replace(for: blog, with: counted, now: saved.timestamp + 1) == .renewed)
+    #expect(try store.retrieve(for: blog)?.images.omittedItems == 2)
+    let words = URL(string: "http://127.0.0.1:8793/words.xml")!
+    #expect(try store.retrieve(for: words)?.images.title == "Words")
+    #expect(try store.retrieve(for: words)?.images.omittedItems == 0)
+    store.close()
+    #expect(try version() == FeedSchema.version)
+    #expect(try tables() == newTables())
+  }
+
   private func version() throws -> Int? { try read { try Int.fetchOne($0, sql: "PRAGMA user_version") } }
 
   private func tables() throws -> [String] {
