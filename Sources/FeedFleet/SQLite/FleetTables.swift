@@ -11,13 +11,11 @@ struct FleetTables {
   /// How long the log keeps updates.
   let logDuration: Duration
 
-  /// `FLEE` in ASCII.
-  private static let applicationID = 0x464C_4545
-  private static let version = 1
   /// Stands for never: beyond every time.
   static let never: Int64 = 9_000_000_000_000_000
 
-  static let kind = TableFile.Kind("Fleet", check: { try check($0) }, prepare: { try prepare($0) })
+  /// The application's id is `FLEE` in ASCII.
+  static let kind = TableFile.Kind("Fleet", applicationID: 0x464C_4545, version: 1, schema: schema)
 
   /// A feed without a host is saved, and not asked for. A host without a time has no feed. Long values come last.
   private static let schema = """
@@ -45,28 +43,7 @@ struct FleetTables {
     CREATE TABLE entry (id INTEGER PRIMARY KEY, address TEXT NOT NULL, version INTEGER NOT NULL) STRICT;
     CREATE TABLE last (entry INTEGER NOT NULL) STRICT;
     INSERT INTO last VALUES (0);
-    PRAGMA application_id = \(applicationID);
-    PRAGMA user_version = \(version);
     """
-
-  /// Throws when the file is another program's or a newer release's.
-  ///
-  /// - Returns: true when it has the tables.
-  @discardableResult private static func check(_ db: Database) throws -> Bool {
-    let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-    let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-    if application == applicationID {
-      guard version <= Self.version else { throw FeedDatabaseFailure(.newerSchema(version)) }
-      return version > 0
-    }
-    let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
-    guard application == 0, version == 0, tables == 0 else { throw FeedDatabaseFailure(.foreign) }
-    return false
-  }
-
-  private static func prepare(_ db: Database) throws {
-    if try !check(db) { try db.execute(sql: schema) }
-  }
 
   // MARK: Statements
 

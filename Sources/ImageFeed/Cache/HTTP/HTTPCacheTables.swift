@@ -7,9 +7,8 @@ struct HTTPCacheTables {
   let db: Database
   let capacity: Int
 
-  /// `HTTP` in ASCII.
-  private static let applicationID = 0x4854_5450
-  private static let version = 1
+  /// The application's id is `HTTP` in ASCII.
+  static let kind = TableFile.Kind("HTTPCache", applicationID: 0x4854_5450, version: 1, schema: schema)
 
   /// The body comes last: what comes after a long value takes reading all of it.
   private static let schema = """
@@ -29,33 +28,7 @@ struct HTTPCacheTables {
     ) STRICT;
     CREATE INDEX response_key ON response (key);
     CREATE INDEX response_use ON response (used, bytes);
-    PRAGMA application_id = \(applicationID);
-    PRAGMA user_version = \(version);
     """
-
-  // MARK: The file
-
-  static let kind = TableFile.Kind("HTTPCache", check: { try check($0) }, prepare: { try prepare($0) })
-
-  /// Throws when the file is another program's or a newer release's.
-  ///
-  /// - Returns: true when it has the table.
-  @discardableResult static func check(_ db: Database) throws -> Bool {
-    let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-    let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-    if application == applicationID {
-      guard version <= Self.version else { throw FeedDatabaseFailure(.newerSchema(version)) }
-      return version > 0
-    }
-    let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
-    guard application == 0, version == 0, tables == 0 else { throw FeedDatabaseFailure(.foreign) }
-    return false
-  }
-
-  /// Creates the table in an empty file.
-  static func prepare(_ db: Database) throws {
-    if try !check(db) { try db.execute(sql: schema) }
-  }
 
   // MARK: Reading
 

@@ -8,18 +8,39 @@ package final class TableFile: Sendable {
   package struct Kind: Sendable {
     /// What diagnostics of GRDB call its connections.
     let label: String
-    /// Throws when the file is another program's or a newer release's.
-    let check: @Sendable (Database) throws -> Void
-    /// Creates the tables in an empty file.
-    let prepare: @Sendable (Database) throws -> Void
+    /// Identifies the program in the file's header.
+    let applicationID: Int
+    /// The version of the tables.
+    let version: Int
+    /// Creates the tables.
+    let schema: String
 
-    package init(
-      _ label: String, check: @escaping @Sendable (Database) throws -> Void,
-      prepare: @escaping @Sendable (Database) throws -> Void
-    ) {
+    package init(_ label: String, applicationID: Int, version: Int, schema: String) {
       self.label = label
-      self.check = check
-      self.prepare = prepare
+      self.applicationID = applicationID
+      self.version = version
+      self.schema = schema
+    }
+
+    /// Throws when the file is another program's or a newer release's.
+    ///
+    /// - Returns: true when it has the tables.
+    @discardableResult fileprivate func check(_ db: Database) throws -> Bool {
+      let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+      let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+      if application == applicationID {
+        guard version <= self.version else { throw FeedDatabaseFailure(.newerSchema(version)) }
+        return version > 0
+      }
+      let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+      guard application == 0, version == 0, tables == 0 else { throw FeedDatabaseFailure(.foreign) }
+      return false
+    }
+
+    /// Creates the tables in an empty file.
+    fileprivate func prepare(_ db: Database) throws {
+      guard try !check(db) else { return }
+      try db.execute(sql: "\(schema) PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
     }
   }
 
