@@ -1,6 +1,7 @@
 import FeedHTTPServer
 import FeedStream
 import Foundation
+import ImageFeed
 
 /// Who may come in.
 ///
@@ -68,9 +69,9 @@ struct Door {
   func admits(_ request: HTTPServer.Request) -> Bool {
     guard let token else { return true }
     var offered = [request.query("token")]
-    for cookie in request.headers.values("Cookie").joined(separator: ";").split(separator: ";") {
-      let pair = cookie.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
-      if pair.count == 2, pair[0] == Self.cookie { offered.append(String(pair[1])) }
+    for offer in request.headers.values("Cookie").joined(separator: ";").split(separator: ";") {
+      let pair = offer.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+      if pair.count == 2, pair[0] == cookie { offered.append(String(pair[1])) }
     }
     if let header = request.headers["Authorization"], header.lowercased().hasPrefix("bearer ") {
       offered.append(String(header.dropFirst(7)))
@@ -78,7 +79,9 @@ struct Door {
     return offered.contains { $0.map { Self.isSame($0, token) } ?? false }
   }
 
-  static let cookie = "feed-token"
+  /// The name of the cookie with the token. It differs by token: browsers send cookies to every port of a host, where
+  /// another server may have its own.
+  var cookie: String { "feed-token-\(String(BodyDigest((token ?? "").utf8).value, radix: 36))" }
 
   /// Takes the same time wherever they differ.
   private static func isSame(_ a: String, _ b: String) -> Bool {

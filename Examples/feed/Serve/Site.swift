@@ -117,7 +117,7 @@ struct Site {
       if isWithPeople { response = .redirect(to: request.path) }
       // Lax: who follows the printed address from a mail or a chat is redirected, and sends it with that. Nothing here changes
       // anything for who asks.
-      response.headers["Set-Cookie"] = "\(Door.cookie)=\(token); HttpOnly; SameSite=Lax; Path=/"
+      response.headers["Set-Cookie"] = "\(door.cookie)=\(token); HttpOnly; SameSite=Lax; Path=/"
       if isWithPeople { return response }
     }
     response.headers["ETag"] = "\"\(String(BodyDigest(text.utf8).value, radix: 36))\""
