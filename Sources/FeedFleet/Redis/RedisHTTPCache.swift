@@ -209,6 +209,8 @@ extension FleetScripts {
         local id = ARGV[last]
         last = last - 1
         local info = redis.call('HGET', p .. 'ci', id)
+        -- It has made room for another key's meanwhile.
+        if not info then return 0 end
         count(id, string.match(info, '^%d+') + ARGV[6])
         redis.call('HINCRBY', p .. 'cm', 'total', ARGV[6])
       end

@@ -19,7 +19,7 @@ import Testing
     let time: VirtualTimeScheduler
     let store: any HTTPCacheStore
     let folder = TemporaryFolder()
-    private var server: RedisServer?
+    private(set) var server: RedisServer?
     private var client: RedisClient?
     private let loop = EventLoop()
 
@@ -200,6 +200,29 @@ import Testing
         change("\(key)", .remove)
       }
       #expect(store.byteCount == 0 && store.count == 0)
+    }
+  }
+
+  // MARK: The server
+
+  @Test func `what makes room while it is to be renewed is not there any more`() {
+    withVirtualTime { time in
+      let bench = Bench(time, .redis)
+      bench.change("k", to: .save(response("one")))
+      // It runs commands in a process; nothing else uses it meanwhile.
+      nonisolated(unsafe) let server = bench.server!
+      bench.change(
+        "k",
+        where: { _ in
+          // As another client's save would, between the reading and the change.
+          #expect(throws: Never.self) {
+            for command in [["HDEL", "fs{0}:ci", "1"], ["HDEL", "fs{0}:c:k", "1"], ["DEL", "fs{0}:cb:1"]] {
+              try server.cli(command)
+            }
+          }
+          return true
+        }, to: .freshen(response("").head))
+      #expect(bench.bodies("k") == [])
     }
   }
 
