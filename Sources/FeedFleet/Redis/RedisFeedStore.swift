@@ -5,7 +5,7 @@ public import Foundation
 public import ImageFeed
 import Synchronization
 
-/// The saved feeds of a fleet, for everything that is written for a ``ImageFeed/FeedStore``.
+/// The saved feeds of a fleet, for everything that is written for a `FeedStore`.
 ///
 /// Every call blocks until the server has answered, at most for the client's patience; it has a loop and a connection of its own. What
 /// others save meanwhile is never lost: a call that finds it begins again.

@@ -20,7 +20,7 @@ public final class RedisFleet {
 
   /// - Parameters:
   ///   - creates: begins a fleet in an empty database: for commands that add feeds.
-  ///   - keeping: how long the log keeps updates.
+  ///   - logDuration: how long the log keeps updates.
   public init(_ client: RedisClient, creates: Bool = false, keeping logDuration: Duration = RedisFleet.logDuration) {
     self.client = client
     self.creates = creates

@@ -9,7 +9,7 @@ public import ImageFeed
 ///     let worker = FleetWorker(fleet, client: CurlHTTPClient(on: loop), on: loop)
 ///     let subscription = worker.sink { print($0.address, $0.outcome) }
 ///
-/// Each poll is one of ``ImageFeed/FeedPoller``'s, with the same rules; what came of it is completed with the engine in one step.
+/// Each poll is one of `FeedPoller`'s, with the same rules; what came of it is completed with the engine in one step.
 /// While the engine is away, polls that run are ended, and what came of them is offered until their hosts are another worker's;
 /// nothing is claimed, and attempts are further and further apart.
 ///

@@ -72,7 +72,7 @@ extension HTTPServer {
 
     /// Sends an event to all clients, and keeps it for those that are behind.
     ///
-    /// - Parameter id: its id, where several servers have the same events and a client of one may go on with another; without line
+    /// - Parameter given: its id, where several servers have the same events and a client of one may go on with another; without line
     ///   breaks. An id of this log's own unless given.
     /// - Returns: its id.
     @discardableResult public func send(_ data: String, name: String? = nil, id given: String? = nil) -> String {
@@ -91,7 +91,7 @@ extension HTTPServer {
     /// Sends all clients a `reset` with the ``snapshot``: what they have is not what there is any more. No earlier id is known
     /// afterwards.
     ///
-    /// - Parameter id: as for ``send(_:name:id:)``.
+    /// - Parameter given: as for ``send(_:name:id:)``.
     public func reset(id given: String? = nil) {
       ids = GivenIDs()
       // Also ids of our own are of an earlier time.

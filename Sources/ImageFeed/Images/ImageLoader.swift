@@ -57,7 +57,7 @@ public final class ImageLoader {
   /// - Parameters:
   ///   - url: where it is.
   ///   - feed: the feed that names it. Only if that leads to a private network, the picture may
-  ///     (``HTTPRequest/origin``); without one, the address is the user's own choice.
+  ///     (`HTTPRequest.origin`); without one, the address is the user's own choice.
   public func data(for url: URL, of feed: URL? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     Deferred { [self] () -> AnyPublisher<LoadedImage, ImageError> in
       if let refusal = refusal(of: url) { return Fail(error: refusal).eraseToAnyPublisher() }
