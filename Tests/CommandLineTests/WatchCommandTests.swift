@@ -132,11 +132,15 @@ import Testing
     // Seconds of work in a debug build.
     let feed = Data("{\"items\": [\([String](repeating: item, count: 400_000).joined(separator: ","))]}".utf8)
     try await withOrigin(serving: feed) { _, url, cache in
-      let run = try RunningFeed(["watch", url, "--every", "1h", "--cache", cache, "-v"])
-      _ = await run.errors.read(upTo: "response\n")
-      run.send(SIGTERM)
-      #expect(await run.status() == 143)
-      #expect(await !run.errors.rest().contains("cache saved"))
+      // On a busy machine the signal may be sent when all is decoded already: that says nothing.
+      for attempt in 1...5 {
+        let run = try RunningFeed(["watch", url, "--every", "1h", "--cache", "\(cache)-\(attempt)", "-v"])
+        _ = await run.errors.read(upTo: "response\n")
+        run.send(SIGTERM)
+        #expect(await run.status() == 143)
+        if await !run.errors.rest().contains("cache saved") { return }
+      }
+      Issue.record("the feed was decoded each time")
     }
   }
 
