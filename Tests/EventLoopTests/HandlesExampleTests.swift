@@ -114,14 +114,22 @@ import Testing
     #expect(own.text.contains("Handles find-process"))
   }
 
-  @Test func `a change of the folder runs the command again, and ends the one that runs`() {
-    let outcome = Outcome(example("rebuild", folder.path, "sh", "-c", "echo built; sleep 100").output(on: loop))
-    loop.run { outcome.text == "built\n" }
+  @Test func `a change of the folder runs the command again, and ends the one that runs, with what it started`() {
+    let command = "sleep 100 & echo $!; wait"
+    let outcome = Outcome(example("rebuild", folder.path, "sh", "-c", command).output(on: loop))
+    loop.run { outcome.text.hasSuffix("\n") }
     loop.run(for: .milliseconds(100))
     folder.write("x", to: "source")
-    loop.run { outcome.text == "built\nbuilt\n" }
-    #expect(outcome.text == "built\nbuilt\n")
+    loop.run { outcome.text.split(separator: "\n").count == 2 }
+    let started = outcome.text.split(separator: "\n")
+    #expect(started.count == 2)
     end(outcome)
+    // Nobody's children by now: the system cleans up after them in its own time.
+    func runs(_ number: Substring) -> Bool {
+      (try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8))?.contains(") S") == true
+    }
+    loop.run { !started.contains(where: runs) }
+    #expect(!started.contains(where: runs))
   }
 
   // MARK: Standard input
@@ -131,6 +139,20 @@ import Testing
 
   private func messages(_ outcome: Outcome<Chunk, SubprocessError>) -> [String] {
     outcome.text.matches(of: /"message":"(\w)"/).map { String($0.1) }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a named pipe whose writer has left before, a folder, and what is there to be written`() {
+    // The writer is gone when the program begins to look.
+    let command = "mkfifo '\(folder("fifo"))'; (printf '%b' '\(lines)' > '\(folder("fifo"))' &)"
+    let named = run("\(command); exec 3< '\(folder("fifo"))'; sleep 0.2; \"$H\" json-filter error <&3")
+    #expect(messages(named) == ["a", "c"])
+    #expect(named.error == nil)
+    let directory = run("\"$H\" json-filter error < '\(folder.path)' 2>&1")
+    #expect(directory.text == "cannot read standard input: illegal operation on a directory (EISDIR)\n")
+    // Its standard input is the end of a pipe that its standard output is as well.
+    let written = run("{ \"$H\" json-filter error <&1 2>&3 | cat; } 3>&1")
+    #expect(written.text == "cannot read standard input: bad file descriptor (EBADF)\n")
   }
 
   @Test func `standard input may be a pipe, a file, a device, or nothing`() {

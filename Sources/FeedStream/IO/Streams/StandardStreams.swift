@@ -129,10 +129,18 @@ extension EventLoop {
       guard let status = System.status(number), status.st_mode & S_IFMT != 0 else { return .nothing }
       return .descriptor(number)
     }
+    // Opened for the other direction: that is an error, which opening it anew would hide.
+    let mode = fcntl(number, F_GETFL) & O_ACCMODE
+    guard mode == O_RDWR || mode == (number == 0 ? O_RDONLY : O_WRONLY) else { return .descriptor(number) }
     // Opened anew where the system can: non-blocking is then ours alone, and not every process's that shares it.
     var descriptor = System.open("/proc/self/fd/\(number)", (number == 0 ? O_RDONLY : O_WRONLY) | O_NONBLOCK)
     if descriptor < 0 { descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3) }
     guard descriptor >= 0 else { throw SystemError("open", name, code: errno) }
+    // The end of a named pipe whose writers had left before it was opened anew is not announced, and reading it does not wait.
+    if number == 0, System.hasNoWriters(number) {
+      System.close(descriptor)
+      return .descriptor(number)
+    }
     return .channel(try LoopChannel(on: self, to: .unix(name), opening: descriptor))
   }
 }

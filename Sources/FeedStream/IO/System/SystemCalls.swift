@@ -36,6 +36,13 @@ enum System {
     return systemStatus(descriptor, &status) == 0 ? status : nil
   }
 
+  /// True for a pipe that nobody can write any more: reading it does not wait.
+  static func hasNoWriters(_ descriptor: Int32) -> Bool {
+    guard let status = status(descriptor), status.st_mode & S_IFMT == S_IFIFO else { return false }
+    var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&polled, 1, 0) > 0 && polled.revents & Int16(POLLHUP) != 0
+  }
+
   /// Writes all bytes of `chunks`, several of them in one call.
   ///
   /// - Returns: how many bytes were written, and the error number when that is not all.
