@@ -4,17 +4,20 @@ import FeedStream
 ///
 ///     Handles rebuild Sources make test
 func rebuild(_ arguments: [String], on loop: EventLoop) -> AnyCancellable {
-  let command = Subprocess(arguments[1], Array(arguments.dropFirst(2)))
+  var command = Subprocess(arguments[1], Array(arguments.dropFirst(2)))
+  // What it starts ends with it.
+  command.endsDescendants = true
   return Folder(arguments[0]).changes(on: loop)
     .eraseFailureType()
     .debounce(for: .milliseconds(100), scheduler: loop)
     .map { _ in }
     .prepend(())
-    .flatMapLatest {
+    .flatMapLatest { [command] in
       command.output(on: loop)
         .catch { Just(Chunk("\($0)\n")) }
         .setFailureType(to: (any Error).self)
     }
+    .prefix(untilOutputFrom: Signals.received(SIGINT, SIGTERM, on: loop))
     .write(to: .output, on: loop)
     .run()
 }

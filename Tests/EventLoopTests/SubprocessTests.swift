@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test func `a program waits when nobody reads it`() throws {
-    let puller = Puller(shell("yes & sleep 100").output(on: loop))
+    let puller = Puller(shell("yes & exec sleep 100").output(on: loop))
     puller.request(1)
     loop.run(for: .milliseconds(200))
     #expect(puller.values.count == 1)
