@@ -66,6 +66,7 @@ public class LoopHandle: Cancellable {
   /// The Swift side of a handle in a callback from libuv, which makes no calls after `uv_close`.
   static func of<Raw>(_ raw: UnsafeMutablePointer<Raw>!) -> Self {
     let data = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_handle_t.self).pointee.data!
-    return Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue() as! Self
+    // libuv calls back with a handle as its own kind has started it.
+    return unsafeDowncast(Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue(), to: Self.self)
   }
 }

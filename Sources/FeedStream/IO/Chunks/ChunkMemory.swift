@@ -29,7 +29,7 @@
 ///
 /// A reader fills a block from its beginning, and goes on behind what it has delivered as long as there is room, so that
 /// small reads share a block. Safe from any thread: a chunk may be released anywhere.
-final class ChunkPool: Sendable {
+package final class ChunkPool: Sendable {
   /// The size of a block, in bytes.
   let blockSize: Int
   private let limit: Int
@@ -44,7 +44,7 @@ final class ChunkPool: Sendable {
   /// - Parameters:
   ///   - blockSize: in bytes.
   ///   - limit: how many unused blocks are kept; what comes back beyond that is freed.
-  init(blockSize: Int, keeping limit: Int) {
+  package init(blockSize: Int, keeping limit: Int) {
     self.blockSize = blockSize
     self.limit = limit
     free = Locked(Blocks())
@@ -68,22 +68,25 @@ final class ChunkPool: Sendable {
   var unused: Int { free.withLock { $0.blocks.count } }
 }
 
-/// Where a reader puts what it reads next.
-struct ChunkWriter: ~Copyable {
+/// Where a reader puts what it reads next, and who writes what it writes.
+package struct ChunkWriter: ~Copyable {
   private let pool: ChunkPool
   private var memory: ChunkMemory?
   private var used = 0
   /// Less room than this is not worth a read.
   private let least: Int
 
-  init(_ pool: ChunkPool, least: Int) {
+  package init(_ pool: ChunkPool, least: Int) {
     self.pool = pool
     self.least = least
   }
 
   /// Room for the next read. What is written into it is delivered by ``take(_:)``, or else overwritten by the next read.
-  mutating func room() -> UnsafeMutableBufferPointer<UInt8> {
-    if memory == nil || pool.blockSize - used < least {
+  package mutating func room() -> UnsafeMutableBufferPointer<UInt8> { room(for: least) }
+
+  /// Room for at least `count` bytes, of which a block has as many.
+  package mutating func room(for count: Int) -> UnsafeMutableBufferPointer<UInt8> {
+    if memory == nil || pool.blockSize - used < count {
       memory = pool.take()
       used = 0
     }
@@ -91,7 +94,7 @@ struct ChunkWriter: ~Copyable {
   }
 
   /// The first `count` bytes of the room, written by now.
-  mutating func take(_ count: Int) -> Chunk {
+  package mutating func take(_ count: Int) -> Chunk {
     guard let memory else { return Chunk() }
     let chunk = Chunk(memory, from: UnsafePointer(memory.base + used), count: count)
     used += count

@@ -5,6 +5,12 @@ package protocol ByteSink: AnyObject {
   /// Writes the chunks in one piece; `done` is called once, later, unless this is closed before.
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void)
 
+  /// Writes as much of the chunk as the system takes immediately, while no write is on its way: of the chunks that follow from
+  /// one that was read, the first. Those behind it are gathered, as a call of the system for each takes longer than all of them.
+  ///
+  /// - Returns: how many bytes; the caller writes the rest.
+  func writeFirst(_ chunk: Chunk) -> Int
+
   /// Says that nothing more will be written, after what is being written.
   func endWriting(_ done: @escaping (SystemError?) -> Void)
 
@@ -16,6 +22,8 @@ package protocol ByteSink: AnyObject {
 }
 
 extension ByteSink {
+  /// Nothing: a sink need not have a short cut.
+  package func writeFirst(_ chunk: Chunk) -> Int { 0 }
   package var writtenOfFailed: Int { 0 }
 }
 

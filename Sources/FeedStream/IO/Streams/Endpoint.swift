@@ -60,10 +60,10 @@ extension Endpoint {
 
 /// One subscriber of what arrives.
 final class EndpointReader<Source: Endpoint>: GuardedSubscription {
-  private var down: ErasedSubscriber<Source.Arrival, SystemError>?
-  private var source: Source?
-  private var demand = Subscribers.Demand.none
-  private var isReading = false
+  @exclusivity(unchecked) private var down: ErasedSubscriber<Source.Arrival, SystemError>?
+  @exclusivity(unchecked) private var source: Source?
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var isReading = false
 
   fileprivate init(_ source: Source, _ down: ErasedSubscriber<Source.Arrival, SystemError>) {
     self.source = source

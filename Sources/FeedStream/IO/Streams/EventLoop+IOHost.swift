@@ -51,10 +51,16 @@ extension EventLoop {
 
 /// Memory that all connections of a loop read into: those that wait have none.
 final class SharedReading {
+  @exclusivity(unchecked)
   private var writer = ChunkWriter(ChunkPool(blockSize: 64 * 1024, keeping: 16), least: 4 * 1024)
+  /// Counts what was read on the loop.
+  @exclusivity(unchecked) private(set) var number = 0
 
   func room() -> UnsafeMutableBufferPointer<UInt8> { writer.room() }
-  func take(_ count: Int) -> Chunk { writer.take(count) }
+  func take(_ count: Int) -> Chunk {
+    number &+= 1
+    return writer.take(count)
+  }
 }
 
 extension LoopChannel {
@@ -100,16 +106,15 @@ extension SocketAddress {
     let kind: Kind? = withUnsafeMutablePointer(to: &storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         guard read(address, &length) == 0 else { return nil }
-        var name = [CChar](repeating: 0, count: 64)
         if Int32(address.pointee.sa_family) == AF_INET6 {
-          return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
-            uv_ip6_name($0, &name, name.count)
-            return .internet(host: Self.text(name), port: Int(UInt16(bigEndian: $0.pointee.sin6_port)))
+          return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
+            let name = Self.text { uv_ip6_name(address, $0.baseAddress, $0.count) }
+            return .internet(host: name, port: Int(UInt16(bigEndian: address.pointee.sin6_port)))
           }
         }
-        return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-          uv_ip4_name($0, &name, name.count)
-          return .internet(host: Self.text(name), port: Int(UInt16(bigEndian: $0.pointee.sin_port)))
+        return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { address in
+          let name = Self.text { uv_ip4_name(address, $0.baseAddress, $0.count) }
+          return .internet(host: name, port: Int(UInt16(bigEndian: address.pointee.sin_port)))
         }
       }
     }
@@ -117,8 +122,11 @@ extension SocketAddress {
     self.init(kind)
   }
 
-  private static func text(_ name: [CChar]) -> String {
-    String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  /// The text that `write` writes, with a null behind it: each connection that is accepted needs one.
+  private static func text(_ write: (UnsafeMutableBufferPointer<CChar>) -> Int32) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) {
+      write($0) == 0 ? String(cString: $0.baseAddress!) : ""
+    }
   }
 }
 

@@ -3,8 +3,10 @@ internal import CLibUV
 /// A TCP connection, a pipe or a terminal on an event loop: libuv's `uv_stream_t`.
 final class LoopChannel: LoopHandle, ByteChannel {
   package private(set) var peer: SocketAddress
-  private var deliver: ((ReadResult) -> Void)?
-  private var writing: WriteRequest?
+  @exclusivity(unchecked) private var deliver: ((ReadResult) -> Void)?
+  @exclusivity(unchecked) private var writing: WriteRequest?
+  /// What had been read on the loop when it last wrote immediately.
+  @exclusivity(unchecked) private var wroteAt = 0
   private var shutdown: ShutdownRequest?
 
   /// - Parameter start: initializes libuv's structure.
@@ -96,6 +98,13 @@ final class LoopChannel: LoopHandle, ByteChannel {
   package func writeNow(_ chunk: Chunk) -> Int {
     guard !isClosed, writing == nil else { return 0 }
     return withUnsafePointer(to: chunk.buffer) { max(Int(uv_try_write(stream, $0, 1)), 0) }
+  }
+
+  package func writeFirst(_ chunk: Chunk) -> Int {
+    let number = loop.reading.number
+    guard number != wroteAt else { return 0 }
+    wroteAt = number
+    return writeNow(chunk)
   }
 
   package func endWriting(_ done: @escaping (SystemError?) -> Void) {

@@ -101,18 +101,18 @@ private final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Sub
   typealias Input = Chunk
   typealias Failure = UpstreamFailure
 
-  private var down: ErasedSubscriber<Never, WriteError>?
+  @exclusivity(unchecked) private var down: ErasedSubscriber<Never, WriteError>?
   /// There until nothing is written any more.
-  private var target: WriteTarget?
+  @exclusivity(unchecked) private var target: WriteTarget?
   private let limit: Int
-  private var up: (any Subscription)?
-  private var waiting: [Chunk] = []
-  private var writing: [Chunk] = []
+  @exclusivity(unchecked) private var up: (any Subscription)?
+  @exclusivity(unchecked) private var waiting: [Chunk] = []
+  @exclusivity(unchecked) private var writing: [Chunk] = []
   /// Bytes, of both.
-  private var count = 0
-  private var isAsked = false
-  private var isEnding = false
-  private var completion: Subscribers.Completion<UpstreamFailure>?
+  @exclusivity(unchecked) private var count = 0
+  @exclusivity(unchecked) private var isAsked = false
+  @exclusivity(unchecked) private var isEnding = false
+  @exclusivity(unchecked) private var completion: Subscribers.Completion<UpstreamFailure>?
 
   init(_ down: ErasedSubscriber<Never, WriteError>, _ target: WriteTarget, _ limit: Int) {
     self.down = down
@@ -131,14 +131,17 @@ private final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Sub
   }
 
   func receive(_ input: Chunk) -> Subscribers.Demand {
-    guard target != nil, completion == nil else { return .none }
+    guard let target, completion == nil else { return .none }
     isAsked = false
     if !input.isEmpty {
-      waiting.append(input)
-      count += input.count
-      writeWaiting()
+      let written = writing.isEmpty ? target.sink.writeFirst(input) : 0
+      if written < input.count {
+        waiting.append(written == 0 ? input : input[written..<input.count])
+        count += input.count - written
+        writeWaiting()
+      }
     }
-    guard target != nil, count < limit else { return .none }
+    guard self.target != nil, count < limit else { return .none }
     isAsked = true
     return .max(1)
   }
