@@ -29,6 +29,15 @@ struct Answer {
     delimit(head)
   }
 
+  /// The body of an answer that is sent as it stands, as most are: neither the request nor a field of the answer's has
+  /// anything to decide about it.
+  static func plainBytes(_ response: HTTPServer.Response, to head: RequestHead) -> Chunk? {
+    guard case .bytes(let bytes) = response.body, bytes.count < Compression.least, !head.asksForPart,
+      head.method == .get || head.method != .head, !response.status.hasNoBody, !response.headers.decideAboutBody
+    else { return nil }
+    return bytes
+  }
+
   private mutating func delimit(_ head: RequestHead) {
     let isOld = head.minorVersion == 0
     switch response.body {

@@ -38,6 +38,35 @@ extension HTTPServer {
     /// The values of all fields named `name`.
     public func values(_ name: String) -> [String] { compactMap { Self.isSame($0.name, name) ? $0.value : nil } }
 
+    /// The type of plain text, and of a page: made once.
+    static let plainText: Headers = ["Content-Type": "text/plain; charset=utf-8"]
+    static let page: Headers = ["Content-Type": "text/html; charset=utf-8"]
+
+    /// True when there may be a field on which more depends than what it says: conditions, or the connection.
+    var decideAboutBody: Bool {
+      guard received == nil else { return true }
+      for field in own {
+        switch field.name.utf8.count {
+        case 4 where Self.isSame(field.name, "etag"), 10 where Self.isSame(field.name, "connection"),
+          13 where Self.isSame(field.name, "last-modified"):
+          return true
+        default: continue
+        }
+      }
+      return false
+    }
+
+    /// Calls `body` with each field, until it returns false.
+    ///
+    /// - Returns: true when it never did.
+    func allFields(_ body: (_ name: String, _ value: String) -> Bool) -> Bool {
+      guard received == nil else { return allSatisfy { body($0.name, $0.value) } }
+      return own.withUnsafeBufferPointer { own in
+        for index in own.indices where !body(own[index].name, own[index].value) { return false }
+        return true
+      }
+    }
+
     /// Adds a field, beside others of its name.
     public mutating func add(_ name: String, _ value: String) {
       makeOwn()

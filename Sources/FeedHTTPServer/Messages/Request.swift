@@ -1,5 +1,13 @@
 public import FeedStream
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 extension HTTPServer {
   /// A request that waits for its answer.
   ///
@@ -20,7 +28,9 @@ extension HTTPServer {
     /// True when the path of the target is this one, as it came.
     func hasPath(_ path: [UInt8]) -> Bool {
       guard head.form == .origin, head.path.count == path.count else { return false }
-      return head.bytes.withUnsafeBytes { $0[head.path.range].elementsEqual(path) }
+      return head.bytes.withUnsafeBytes { bytes in
+        path.withUnsafeBytes { memcmp(bytes.baseAddress! + Int(head.path.start), $0.baseAddress!, $0.count) == 0 }
+      }
     }
 
     /// Of the target, as it came, without the query; empty for `*` and CONNECT.

@@ -56,12 +56,12 @@ extension HTTPServer {
 
     /// Plain text.
     public static func text(_ text: String, _ status: Status = .ok) -> Response {
-      Response(status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Chunk(text))
+      Response(status, headers: .plainText, body: Chunk(text))
     }
 
     /// A page.
     public static func html(_ text: String, _ status: Status = .ok) -> Response {
-      Response(status, headers: ["Content-Type": "text/html; charset=utf-8"], body: Chunk(text))
+      Response(status, headers: .page, body: Chunk(text))
     }
 
     /// A document in JSON that is encoded already.

@@ -15,7 +15,7 @@ struct FramingRules {
 
   /// Looks at a field that is complete.
   mutating func take(
-    _ field: FieldPlace, _ bytes: UnsafeRawBufferPointer, _ head: inout RequestHead
+    _ field: FieldPlace, _ bytes: UnsafeRawBufferPointer, _ head: RequestHead
   ) throws(ParseFailure) {
     let name = UnsafeRawBufferPointer(rebasing: bytes[field.name.range])
     let value = UnsafeRawBufferPointer(rebasing: bytes[field.value.range])
@@ -74,7 +74,7 @@ struct FramingRules {
   }
 
   /// Decides, when all fields are there.
-  func conclude(_ head: inout RequestHead, _ bytes: UnsafeRawBufferPointer) throws(ParseFailure) {
+  func conclude(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) throws(ParseFailure) {
     let isOld = head.minorVersion == 0
     if hosts != 1 {
       guard hosts == 0, isOld else {

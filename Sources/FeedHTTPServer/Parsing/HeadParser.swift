@@ -1,5 +1,13 @@
 internal import FeedStream
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// Reads the head of a request, or the trailer section of a chunked body, from bytes that are cut anywhere (RFC 9112).
 ///
 /// It decides byte by byte, so that what cannot become a request is refused when its first wrong byte comes, and however
@@ -13,7 +21,7 @@ struct HeadParser {
     case failure(ParseFailure)
   }
 
-  enum State {
+  enum State: UInt8 {
     case start, startLF
     case method, target, version, versionLF
     case fieldStart, name, valueStart, value, valueLF
@@ -42,6 +50,14 @@ struct HeadParser {
     self.isTrailer = isTrailer
     state = isTrailer ? .fieldStart : .start
     framing.isTrailer = isTrailer
+  }
+
+  /// Begins anew, with another request's head.
+  mutating func reset() {
+    head = RequestHead()
+    state = .start
+    (position, lineStart, fieldsStart, start, emptyLines) = (0, 0, 0, 0, 0)
+    framing = FramingRules()
   }
 
   /// True when nothing of a request has come; empty lines before it are nothing.
@@ -115,6 +131,7 @@ struct HeadParser {
         state = .start
         at += 1
 
+      // Where a part ends within the bytes, the next one follows without another look at the state.
       case .method:
         while at < end, classes[Int(base[at])] & ByteClass.token != 0 { at += 1 }
         guard at - start <= 32 else { throw ParseFailure(.notImplemented, "the method is too long") }
@@ -123,6 +140,7 @@ struct HeadParser {
         head.method = HTTPServer.Method(bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<at]))
         at += 1
         (start, state) = (at, .target)
+        fallthrough
       case .target:
         while at < end, classes[Int(base[at])] & ByteClass.target != 0 { at += 1 }
         guard at < end else { continue }
@@ -130,9 +148,15 @@ struct HeadParser {
         head.target = Place(start, at)
         at += 1
         (start, state) = (at, .version)
+        guard at < end else { continue }
+        fallthrough
       case .version:
+        let byte = base[at]
         let index = at - start
-        if index < 8 {
+        if index == 0, end - at > 8, memcmp(base + at, "HTTP/1.1\r", 9) == 0 {
+          at += 8
+          state = .versionLF
+        } else if index < 8 {
           let pattern: StaticString = "HTTP/1.1"
           let isDigit = classes[Int(byte)] & ByteClass.digit != 0
           guard index == 5 || index == 7 ? isDigit : byte == pattern.utf8Start[index] else {
@@ -149,7 +173,7 @@ struct HeadParser {
           throw ParseFailure(.versionNotSupported, "HTTP/1.1 is spoken here")
         }
         head.minorVersion = base[start + 7] == UInt8(ascii: "0") ? 0 : 1
-        try TargetRules.check(&head, bytes)
+        try TargetRules.check(head, bytes)
         at += 1
         (fieldsStart, state) = (at, .fieldStart)
 
@@ -162,6 +186,7 @@ struct HeadParser {
             throw ParseFailure(.headerFieldsTooLarge, "too many header fields")
           }
           (start, state) = (at, .name)
+          fallthrough
         } else if byte == 0x20 || byte == 0x09 {
           throw ParseFailure("a folded line, or space before a header field")
         } else {
@@ -177,10 +202,12 @@ struct HeadParser {
         name = Place(start, at)
         at += 1
         state = .valueStart
+        fallthrough
       case .valueStart:
         while at < end, base[at] == 0x20 || base[at] == 0x09 { at += 1 }
         guard at < end else { continue }
         (start, state) = (at, .value)
+        fallthrough
       case .value:
         while at < end, classes[Int(base[at])] & ByteClass.text != 0 { at += 1 }
         guard at < end else { continue }
@@ -191,31 +218,29 @@ struct HeadParser {
         }
         at += 1
         state = .valueLF
+        guard at < end else { continue }
+        fallthrough
       case .valueLF:
-        guard byte == 0x0A else { throw ParseFailure("a carriage return without a line feed") }
+        guard base[at] == 0x0A else { throw ParseFailure("a carriage return without a line feed") }
         var last = at - 1
         while last > start, base[last - 1] == 0x20 || base[last - 1] == 0x09 { last -= 1 }
         let field = FieldPlace(name: name, value: Place(start, last))
         if head.fields.isEmpty { head.fields.reserveCapacity(16) }
         head.fields.append(field)
-        try framing.take(field, bytes, &head)
+        try framing.take(field, bytes, head)
         at += 1
         state = .fieldStart
       case .endLF:
         guard byte == 0x0A else { throw ParseFailure("a carriage return without a line feed") }
         at += 1
-        if !isTrailer { try framing.conclude(&head, bytes) }
+        if !isTrailer { try framing.conclude(head, bytes) }
         return true
       }
     }
   }
 
-  private var isInLine: Bool {
-    switch state {
-    case .start, .startLF, .method, .target, .version, .versionLF: true
-    default: false
-    }
-  }
+  /// True in one of the states up to the end of the request line.
+  private var isInLine: Bool { state.rawValue <= State.versionLF.rawValue }
 
   private var tooLong: ParseFailure {
     isInLine

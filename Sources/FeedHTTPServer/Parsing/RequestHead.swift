@@ -14,23 +14,27 @@ enum BodyFraming: Equatable {
 }
 
 /// The head of a request as it came: its bytes, and where everything is in them.
-struct RequestHead {
-  var bytes = Chunk()
-  var method = HTTPServer.Method.get
-  var target = Place(0, 0)
-  var form = HTTPServer.TargetForm.origin
-  var path = Place(0, 0)
-  var query: Place?
+///
+/// An object, because many look at it, and a copy would count references to its parts. Its parser alone changes it.
+///
+/// Its properties are not checked for exclusive access: nothing calls out of here while it changes one.
+final class RequestHead {
+  @exclusivity(unchecked) var bytes = Chunk()
+  @exclusivity(unchecked) var method = HTTPServer.Method.get
+  @exclusivity(unchecked) var target = Place(0, 0)
+  @exclusivity(unchecked) var form = HTTPServer.TargetForm.origin
+  @exclusivity(unchecked) var path = Place(0, 0)
+  @exclusivity(unchecked) var query: Place?
   /// The host and port that are asked for, of the target or of the field `Host`.
-  var authority: Place?
+  @exclusivity(unchecked) var authority: Place?
   /// 0 or 1.
-  var minorVersion: UInt8 = 1
-  var fields = ContiguousArray<FieldPlace>()
-  var framing = BodyFraming.none
-  var keepsAlive = true
-  var expectsContinue = false
+  @exclusivity(unchecked) var minorVersion: UInt8 = 1
+  @exclusivity(unchecked) var fields = ContiguousArray<FieldPlace>()
+  @exclusivity(unchecked) var framing = BodyFraming.none
+  @exclusivity(unchecked) var keepsAlive = true
+  @exclusivity(unchecked) var expectsContinue = false
   /// It has a field `Range`.
-  var asksForPart = false
+  @exclusivity(unchecked) var asksForPart = false
 
   func text(_ place: Place) -> String { bytes[place.range].text }
 }

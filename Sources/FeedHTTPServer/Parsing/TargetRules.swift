@@ -1,7 +1,7 @@
 /// What a request may ask for: the four forms of RFC 9112, 3.2.
 enum TargetRules {
   /// Finds out the form of the target, and where its parts are.
-  static func check(_ head: inout RequestHead, _ bytes: UnsafeRawBufferPointer) throws(ParseFailure) {
+  static func check(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) throws(ParseFailure) {
     let (start, end) = (Int(head.target.start), Int(head.target.end))
     if head.method == .connect {
       head.form = .authority
@@ -14,7 +14,7 @@ enum TargetRules {
     }
     if bytes[start] == UInt8(ascii: "/") {
       head.form = .origin
-      return try split(&head, bytes, from: start)
+      return try split(head, bytes, from: start)
     }
     if bytes[start] == UInt8(ascii: "*"), end == start + 1 {
       guard head.method == .options else { throw ParseFailure("only OPTIONS asks for *") }
@@ -35,12 +35,12 @@ enum TargetRules {
     while at < end, bytes[at] != UInt8(ascii: "/"), bytes[at] != UInt8(ascii: "?") { at += 1 }
     head.authority = Place(start + scheme, at)
     guard checkAuthority(bytes, start + scheme..<at) != nil else { throw ParseFailure("not a host") }
-    try split(&head, bytes, from: at)
+    try split(head, bytes, from: at)
   }
 
   /// Checks path and query, which begin at `start`.
   private static func split(
-    _ head: inout RequestHead, _ bytes: UnsafeRawBufferPointer, from start: Int
+    _ head: RequestHead, _ bytes: UnsafeRawBufferPointer, from start: Int
   ) throws(ParseFailure) {
     let end = Int(head.target.end)
     let classes = ByteClass.table

@@ -20,7 +20,7 @@ public final class HTTPServer {
   private let incoming: AnyPublisher<Connection, Never>
   /// The time of day, in seconds since 1970.
   let wallClock: () -> Int64
-  var heads = ResponseHeads()
+  @exclusivity(unchecked) var heads = ResponseHeads()
 
   private(set) var connections = ContiguousArray<ServerConnection>()
   private var ticker: (any Cancellable)?

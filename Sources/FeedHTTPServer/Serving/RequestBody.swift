@@ -77,7 +77,7 @@ extension ServerConnection {
   }
 
   fileprivate func bodyIsWanted() {
-    if received.expectsContinue, !isAnswering, input.isEmpty {
+    if received?.expectsContinue == true, !isAnswering, input.isEmpty {
       enqueue(Chunk("HTTP/1.1 100 Continue\r\n\r\n"))
       flush()
     }

@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// Writes the heads of answers.
+/// Writes the heads of answers, and short bodies behind them.
 struct ResponseHeads {
   /// How the end of a body is found.
   enum Delimiting: Equatable {
@@ -11,69 +11,98 @@ struct ResponseHeads {
     case close
   }
 
+  /// Longer bodies are written from where they are.
+  static let mostBodyBytes = 16 * 1024
+  private static let blockBytes = 64 * 1024
+  /// What is ours takes less: a length, what becomes of the connection, empty lines.
+  private static let ownBytes = 128
+
   /// Of every answer that has no field of that name itself.
   var always: HTTPServer.Headers = [:]
-  private var buffer: [UInt8] = []
+  /// Answers are cut from blocks of memory: most are gone before the next one begins.
+  private let memory = Memory()
+  /// The first lines, at their status.
+  private var lines = ContiguousArray<[UInt8]>(repeating: [], count: 600)
   private var dateLine: [UInt8] = []
   private var dateSecond = Int64.min
 
+  private final class Memory {
+    @exclusivity(unchecked) var writer = ChunkWriter(ChunkPool(blockSize: blockBytes, keeping: 4), least: 1)
+  }
+
   /// The head, and `body` behind it.
   ///
+  /// - Parameter body: at most ``mostBodyBytes``.
   /// - Returns: `nil` when a field is none: it would end the head, and begin another answer.
   mutating func encode(
-    _ response: HTTPServer.Response, _ delimiting: Delimiting, closes: Bool, isOld: Bool, now: Int64, body: Chunk? = nil
+    _ status: HTTPServer.Status, _ headers: HTTPServer.Headers, _ delimiting: Delimiting, closes: Bool, isOld: Bool,
+    now: Int64, body: Chunk? = nil
   ) -> Chunk? {
-    buffer.removeAll(keepingCapacity: true)
-    append("HTTP/1.1 ")
-    append(response.status.code)
-    append(" ")
-    append(response.status.reason)
-    append("\r\n")
-    var hasDate = false
-    for (name, value) in response.headers {
-      guard Self.isField(name, value) else { return nil }
-      if Self.isOurs(name) { continue }
-      if HTTPServer.Headers.isSame(name, "date") { hasDate = true }
-      append(name)
-      append(": ")
-      append(value)
-      append("\r\n")
+    if lines[status.code].isEmpty {
+      lines[status.code] = Array("HTTP/1.1 \(status.code) \(status.reason)\r\n".utf8)
     }
-    for (name, value) in always where response.headers[name] == nil {
-      append(name)
-      append(": ")
-      append(value)
-      append("\r\n")
-    }
-    if !hasDate { appendDate(now) }
-    switch delimiting {
-    case .none, .close: break
-    case .length(let count):
-      append("Content-Length: ")
-      append(count)
-      append("\r\n")
-    case .chunked: append("Transfer-Encoding: chunked\r\n")
-    }
-    if closes { append("Connection: close\r\n") } else if isOld { append("Connection: keep-alive\r\n") }
-    append("\r\n")
-    if let body { buffer.append(contentsOf: body) }
-    return buffer.withUnsafeBytes { Chunk(copying: $0) }
-  }
-
-  private mutating func append(_ text: String) { buffer.append(contentsOf: text.utf8) }
-
-  private mutating func append(_ number: Int) {
-    guard number >= 10 else { return buffer.append(UInt8(0x30 + number)) }
-    append(number / 10)
-    buffer.append(UInt8(0x30 + number % 10))
-  }
-
-  private mutating func appendDate(_ now: Int64) {
     if now != dateSecond {
       dateLine = Array("Date: \(HTTPDate.text(now))\r\n".utf8)
       dateSecond = now
     }
-    buffer.append(contentsOf: dateLine)
+    var most = lines[status.code].count + dateLine.count + Self.ownBytes + (body?.count ?? 0)
+    most += Self.bytes(of: headers) + (always.isEmpty ? 0 : Self.bytes(of: always))
+    var isWhole = true
+    func fill(_ room: UnsafeMutablePointer<UInt8>) -> Int {
+      var cursor = ByteCursor(at: room)
+      isWhole = write(&cursor, status, headers, delimiting, closes, isOld, body)
+      return isWhole ? cursor.at - room : 0
+    }
+    let encoded =
+      if most <= Self.blockBytes {
+        memory.writer.take(fill(memory.writer.room(for: most).baseAddress!))
+      } else {
+        Chunk(capacity: most) { fill($0.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
+      }
+    return isWhole ? encoded : nil
+  }
+
+  /// The most that these fields take.
+  private static func bytes(of headers: HTTPServer.Headers) -> Int {
+    var count = 0
+    _ = headers.allFields { name, value in
+      count += name.utf8.count + value.utf8.count + 4
+      return true
+    }
+    return count
+  }
+
+  /// - Returns: false when a field is none.
+  private func write(
+    _ cursor: inout ByteCursor, _ status: HTTPServer.Status, _ headers: HTTPServer.Headers, _ delimiting: Delimiting,
+    _ closes: Bool, _ isOld: Bool, _ body: Chunk?
+  ) -> Bool {
+    cursor.put(lines[status.code])
+    var hasDate = false
+    let areFields = headers.allFields { name, value in
+      let place = cursor.at
+      guard cursor.putField(name, value) else { return false }
+      if Self.isOurs(name) { cursor.at = place }
+      if name.utf8.count == 4, HTTPServer.Headers.isSame(name, "date") { hasDate = true }
+      return true
+    }
+    guard areFields else { return false }
+    if !always.isEmpty {
+      for (name, value) in always where headers[name] == nil { _ = cursor.putField(name, value) }
+    }
+    if !hasDate { cursor.put(dateLine) }
+    switch delimiting {
+    case .none, .close: break
+    case .length(let count):
+      cursor.put("Content-Length: ")
+      cursor.put(count)
+      cursor.put("\r\n")
+    case .chunked: cursor.put("Transfer-Encoding: chunked\r\n")
+    }
+    if closes { cursor.put("Connection: close\r\n") } else if isOld { cursor.put("Connection: keep-alive\r\n") }
+    cursor.put("\r\n")
+    body?.withUnsafeBytes { cursor.put($0) }
+    return true
   }
 
   /// What the server decides itself.

@@ -15,7 +15,7 @@ extension HTTPServer {
   /// 404, a method without one with 405, one that neither HTTP nor a route knows with 501, and OPTIONS with the methods that
   /// there are.
   public struct Routes {
-    private struct Route {
+    private final class Route {
       let method: Method
       let parts: [Substring]
       /// The path, where nothing in it stands for something else.
@@ -23,6 +23,14 @@ extension HTTPServer {
       /// True for everything below the path.
       let isFolder: Bool
       let answer: (Request, any LoopScheduler) -> Void
+
+      init(
+        _ method: Method, _ parts: [Substring], _ literal: [UInt8]?, isFolder: Bool,
+        _ answer: @escaping (Request, any LoopScheduler) -> Void
+      ) {
+        (self.method, self.parts, self.literal) = (method, parts, literal)
+        (self.isFolder, self.answer) = (isFolder, answer)
+      }
     }
 
     private var routes: [Route] = []
@@ -82,10 +90,7 @@ extension HTTPServer {
       precondition(path.hasPrefix("/"), "Routes: the path \(path) does not begin with a slash; let it")
       let parts = Self.parts(path)
       let isLiteral = !isFolder && !parts.contains { $0.hasPrefix(":") }
-      routes.append(
-        Route(
-          method: method, parts: parts, literal: isLiteral ? Array(path.utf8) : nil, isFolder: isFolder, answer: answer)
-      )
+      routes.append(Route(method, parts, isLiteral ? Array(path.utf8) : nil, isFolder: isFolder, answer))
     }
 
     private static func parts(_ path: String) -> [Substring] {

@@ -14,18 +14,16 @@ extension ServerConnection {
     deciding = nil
     defer { _ = decided }
     if server.isEnding || !body.isOver && !canDrain { willClose = true }
+    if let bytes = Answer.plainBytes(response, to: head) {
+      guard encode(response, .length(bytes.count), to: head, bytes, number) else { return }
+      isAnswered = true
+      return process()
+    }
     let answer = Answer(response, to: head)
     if HTTPServer.Headers.isSame(answer.response.headers["Connection"] ?? "", "close") { willClose = true }
     if answer.delimiting == .close { willClose = true }
-    let isSmall = answer.bytes.map { $0.count <= 16 * 1024 } ?? false
-    let encoded = server.heads.encode(
-      answer.response, answer.delimiting, closes: willClose, isOld: head.minorVersion == 0, now: server.wallClock(),
-      body: isSmall ? answer.bytes : nil)
-    guard let encoded else {
-      isAnswering = false
-      return respond(HTTPServer.Response(.internalServerError), to: head, number)
-    }
-    enqueue(encoded)
+    let isSmall = answer.bytes.map { $0.count <= ResponseHeads.mostBodyBytes } ?? false
+    guard encode(answer.response, answer.delimiting, to: head, isSmall ? answer.bytes : nil, number) else { return }
     switch answer.sending {
     case .nothing: isAnswered = true
     case .bytes(let bytes):
@@ -41,6 +39,23 @@ extension ServerConnection {
     process()
   }
 
+  /// - Returns: false when it cannot be sent; the client gets another answer then.
+  private func encode(
+    _ response: HTTPServer.Response, _ delimiting: ResponseHeads.Delimiting, to head: RequestHead, _ body: Chunk?,
+    _ number: Int
+  ) -> Bool {
+    let encoded = server.heads.encode(
+      response.status, response.headers, delimiting, closes: willClose, isOld: head.minorVersion == 0,
+      now: server.wallClock(), body: body)
+    if let encoded {
+      enqueue(encoded)
+      return true
+    }
+    isAnswering = false
+    respond(HTTPServer.Response(.internalServerError), to: head, number)
+    return false
+  }
+
   /// The answer's source has given everything.
   func answerIsOver() {
     source = nil
@@ -50,7 +65,7 @@ extension ServerConnection {
 
   /// Answers a request that is none, or none that can be served, and closes.
   func refuse(_ failure: ParseFailure) {
-    let isHead = phase == .head ? parser.isHead : received.method == .head
+    let isHead = phase == .head ? parser.isHead : received?.method == .head
     guard !isAnswering || phase == .head else { return close() }
     number += 1
     let reader = self.reader
@@ -58,10 +73,9 @@ extension ServerConnection {
     let decided = deciding
     deciding = nil
     let text = Chunk("\(failure.status): \(failure.reason)\n")
-    let response = HTTPServer.Response(
-      failure.status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: text)
     let encoded = server.heads.encode(
-      response, .length(text.count), closes: true, isOld: false, now: server.wallClock(), body: isHead ? nil : text)
+      failure.status, .plainText, .length(text.count), closes: true, isOld: false, now: server.wallClock(),
+      body: isHead ? nil : text)
     if let encoded { enqueue(encoded) }
     beginClosing()
     reader?.end(.failure(failure.status == .contentTooLarge ? .tooLarge(limit: limits.bodyBytes) : .malformed))

@@ -13,7 +13,7 @@ extension ServerConnection {
     guard !isWriting, !isProcessing, !out.isEmpty, phase != .closed else { return lingerIfWritten() }
     // Most answers are short, and taken immediately. A long body takes turns with everything else on the loop.
     if source?.isShort != false, outBytes <= 64 * 1024 {
-      let count = channel.writeNow(out)
+      let count = out.count == 1 ? channel.writeNow(out[0]) : channel.writeNow(out)
       outBytes -= count
       drop(count)
       if out.isEmpty {
@@ -43,7 +43,8 @@ extension ServerConnection {
       out = Array(batch[count...])
       batch.removeSubrange(count...)
     }
-    channel.write(batch, hasWritten)
+    // Written later: a short rest must not keep the block that it was encoded into.
+    channel.write(batch.map { $0.compacted() }, hasWritten)
   }
 
   /// True when nothing is being written, or about to be.
@@ -96,7 +97,7 @@ extension ServerConnection {
   }
 
   /// The client has been told to send the body, or has begun to.
-  func clearExpectation() { received.expectsContinue = false }
+  func clearExpectation() { received?.expectsContinue = false }
 
   func lingerIfWritten() {
     guard phase == .closing, !isWriting, out.isEmpty, !isProcessing else { return }

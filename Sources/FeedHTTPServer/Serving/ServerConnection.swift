@@ -45,7 +45,8 @@ final class ServerConnection {
   @exclusivity(unchecked) var reader: BodyReader?
   @exclusivity(unchecked) var isBodyTaken = false
   @exclusivity(unchecked) var isDraining = false
-  @exclusivity(unchecked) var received = RequestHead()
+  /// The head of the request that is being answered.
+  @exclusivity(unchecked) var received: RequestHead?
 
   // The answer.
   /// What decides about the answer.
@@ -167,7 +168,7 @@ final class ServerConnection {
       refuse(failure)
       return false
     case .complete(let consumed):
-      input = input[consumed..<input.count]
+      input = consumed == input.count ? Chunk() : input[consumed..<input.count]
       begin(parser.head)
       return true
     }
@@ -178,7 +179,7 @@ final class ServerConnection {
     number += 1
     (ticks, countedBytes) = (0, 0)
     received = head
-    parser = HeadParser(limits)
+    parser.reset()
     (isBodyTaken, isDraining, isAnswering, isAnswered, willClose) = (false, false, false, false, !head.keepsAlive)
     switch head.framing {
     case .none: body = .none
@@ -187,7 +188,8 @@ final class ServerConnection {
       body = .length(length)
     case .chunked: body = .chunked(ChunkedDecoder(limits))
     }
-    if head.method == .connect { return refuse(ParseFailure(.notImplemented, "this is no proxy")) }
+    // Only CONNECT has this form.
+    if head.form == .authority { return refuse(ParseFailure(.notImplemented, "this is no proxy")) }
     server.deliver(HTTPServer.Request(Exchange(head, self, number)))
   }
 
@@ -207,7 +209,7 @@ final class ServerConnection {
     }
     reader?.end(.finished)
     reader = nil
-    received = RequestHead()
+    received = nil
     guard !willClose else {
       beginClosing()
       return false
@@ -218,7 +220,7 @@ final class ServerConnection {
 
   /// True when the rest of the body is worth reading to keep the connection.
   var canDrain: Bool {
-    if received.expectsContinue { return false }
+    if received?.expectsContinue == true { return false }
     if isDraining { return countedBytes <= limits.drainedBytes }
     return if case .length(let left) = body { left <= limits.drainedBytes } else { true }
   }
