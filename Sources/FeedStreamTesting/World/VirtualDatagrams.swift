@@ -1,0 +1,55 @@
+import FeedStream
+
+/// A socket for datagrams in virtual time.
+final class VirtualDatagrams: DatagramPort {
+  let address: SocketAddress
+  private weak var network: VirtualInternet?
+  private var deliver: ((Result<Datagram, SystemError>) -> Void)?
+  private var isReading = false
+  private var waiting: [Datagram] = []
+
+  init(_ address: SocketAddress, _ network: VirtualInternet) {
+    self.address = address
+    self.network = network
+  }
+
+  /// - Returns: false when there is no room.
+  func receive(_ datagram: Datagram) -> Bool {
+    let held = waiting.reduce(0) { $0 + $1.bytes.count }
+    guard held + datagram.bytes.count <= network?.datagramBuffer ?? 0 else { return false }
+    waiting.append(datagram)
+    deliverWaiting()
+    return true
+  }
+
+  private func deliverWaiting() {
+    while isReading, !waiting.isEmpty, let deliver { deliver(.success(waiting.removeFirst())) }
+  }
+
+  func startReading(_ deliver: @escaping (Result<Datagram, SystemError>) -> Void) {
+    self.deliver = deliver
+    isReading = true
+    guard !waiting.isEmpty else { return }
+    turn = network?.soon { [weak self] in self?.deliverWaiting() }
+  }
+
+  private var turn: (any Cancellable)?
+
+  func stopReading() { isReading = false }
+
+  func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool {
+    guard datagram.bytes.count <= 65_507 else {
+      let error = SystemError("send to", "\(datagram.address)", code: 90)  // EMSGSIZE
+      turn = network?.soon { done(error) }
+      return false
+    }
+    _ = network?.carry(datagram, from: address)
+    return true
+  }
+
+  func close() {
+    deliver = nil
+    turn.take()?.cancel()
+    network?.close(self)
+  }
+}

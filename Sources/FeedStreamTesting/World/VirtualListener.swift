@@ -1,0 +1,53 @@
+import FeedStream
+
+/// What waits for connections in virtual time.
+final class VirtualListener: ListeningSocket {
+  let address: SocketAddress
+  var onReady: (() -> Void)?
+  /// Without effect: virtual time runs as long as something is due.
+  var keepsLoopAlive = false
+  private let backlog: Int
+  private var waiting: [VirtualChannel] = []
+  private var queueing: [(attempt: VirtualInternet.Attempt, proceed: () -> Void)] = []
+  private var onClose: (() -> Void)?
+
+  init(_ address: SocketAddress, backlog: Int, onClose: @escaping () -> Void) {
+    self.address = address
+    self.backlog = max(backlog, 1)
+    self.onClose = onClose
+  }
+
+  /// Attempts that find the backlog full wait, as if the system ignored them and they tried again.
+  func whenThereIsRoom(for attempt: VirtualInternet.Attempt, _ proceed: @escaping () -> Void) {
+    queueing.append((attempt, proceed))
+    admit()
+  }
+
+  private func admit() {
+    while waiting.count < backlog, !queueing.isEmpty {
+      let (attempt, proceed) = queueing.removeFirst()
+      if !attempt.isCancelled { proceed() }
+    }
+  }
+
+  func add(_ channel: VirtualChannel) {
+    waiting.append(channel)
+    onReady?()
+  }
+
+  func accept() -> (any ByteChannel)? {
+    guard !waiting.isEmpty else { return nil }
+    let channel = waiting.removeFirst()
+    admit()
+    return channel
+  }
+
+  func close() {
+    onReady = nil
+    onClose.take()?()
+    queueing = []
+    let left = waiting
+    waiting = []
+    for channel in left { channel.lose(104) }  // ECONNRESET
+  }
+}
