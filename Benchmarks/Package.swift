@@ -45,6 +45,7 @@ let package = Package(
       dependencies: [
         "Harness", "CIO", subject, .product(name: "FeedHTTPServer", package: "FeedStream"),
         .product(name: "FeedTLS", package: "FeedStream"),
+        .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
       ], swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "CStore", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(

@@ -1,4 +1,5 @@
 #include "cio.h"
+#include "shared.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -13,14 +14,6 @@
 #include <unistd.h>
 #include <uv.h>
 
-static uv_loop_t loop;
-
-static void check(int code) {
-  if (code >= 0) return;
-  fprintf(stderr, "io: %s\n", uv_strerror(code));
-  abort();
-}
-
 // The server: one route, a parser of its own, answers tried immediately.
 
 typedef struct {
@@ -29,15 +22,10 @@ typedef struct {
   char bytes[8192];
 } visitor_t;
 
-static char room[65536];
 static const char page[] =
   "<!doctype html><title>Small</title><p>This page has about as many bytes as a small answer of an application has: a title, a "
   "paragraph, and nothing else. It is sent with a length, a type and a date, as any other page would be, over a kept "
   "connection.</p>\n";
-
-static void release(uv_handle_t *handle) { free(handle); }
-
-static void allocate(uv_handle_t *handle, size_t size, uv_buf_t *buffer) { *buffer = uv_buf_init(room, sizeof room); }
 
 static const char *date(void) {
   static time_t then;
@@ -111,40 +99,18 @@ static void asked(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer) {
 static void accepted(uv_stream_t *server, int status) {
   visitor_t *visitor = malloc(sizeof *visitor);
   visitor->kept = 0;
-  check(uv_tcp_init(&loop, &visitor->stream));
+  check(uv_tcp_init(&io_loop, &visitor->stream));
   check(uv_accept(server, (uv_stream_t *)visitor));
   check(uv_read_start((uv_stream_t *)visitor, allocate, asked));
 }
 
-void c_http_server(int descriptor) {
-  signal(SIGPIPE, SIG_IGN);
-  check(uv_loop_init(&loop));
-  uv_tcp_t server;
-  struct sockaddr_in address;
-  int length = sizeof address;
-  check(uv_tcp_init(&loop, &server));
-  check(uv_ip4_addr("127.0.0.1", 0, &address));
-  check(uv_tcp_bind(&server, (struct sockaddr *)&address, 0));
-  check(uv_listen((uv_stream_t *)&server, 511, accepted));
-  check(uv_tcp_getsockname(&server, (struct sockaddr *)&address, &length));
-  dprintf(descriptor, "%d\n", ntohs(address.sin_port));
-  uv_run(&loop, UV_RUN_DEFAULT);
-}
+void c_http_server(int descriptor) { serve(descriptor, accepted); }
 
 const char *c_http_page(void) { return page; }
 
 // The clients
 
-static int connect_to(int port) {
-  struct sockaddr_in address;
-  check(uv_ip4_addr("127.0.0.1", port, &address));
-  int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (descriptor < 0 || connect(descriptor, (struct sockaddr *)&address, sizeof address)) {
-    perror("io: connect");
-    abort();
-  }
-  return descriptor;
-}
+static int connect_to(int port) { return c_connect(port, NULL); }
 
 static void ask(int descriptor, const char *text) {
   if (write(descriptor, text, strlen(text)) != (ssize_t)strlen(text)) {

@@ -1,22 +1,15 @@
 #include "cio.h"
+#include "shared.h"
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <uv.h>
-
-static uv_loop_t loop;
-
-static void check(int code) {
-  if (code >= 0) return;
-  fprintf(stderr, "io: %s\n", uv_strerror(code));
-  abort();
-}
-
-static void release(uv_handle_t *handle) { free(handle); }
 
 // The server: one buffer for all reads, what is read is copied for its write, as every server has to.
 
@@ -24,10 +17,6 @@ typedef struct {
   uv_write_t request;
   char bytes[];
 } answer_t;
-
-static char room[65536];
-
-static void allocate(uv_handle_t *handle, size_t size, uv_buf_t *buffer) { *buffer = uv_buf_init(room, sizeof room); }
 
 static void answered(uv_write_t *request, int status) { free(request); }
 
@@ -42,24 +31,9 @@ static void asked(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer) {
 
 static void accepted(uv_stream_t *server, int status) {
   uv_tcp_t *client = malloc(sizeof *client);
-  check(uv_tcp_init(&loop, client));
+  check(uv_tcp_init(&io_loop, client));
   check(uv_accept(server, (uv_stream_t *)client));
   check(uv_read_start((uv_stream_t *)client, allocate, asked));
-}
-
-static void serve(int descriptor, uv_connection_cb accepted) {
-  signal(SIGPIPE, SIG_IGN);
-  check(uv_loop_init(&loop));
-  uv_tcp_t server;
-  struct sockaddr_in address;
-  int length = sizeof address;
-  check(uv_tcp_init(&loop, &server));
-  check(uv_ip4_addr("127.0.0.1", 0, &address));
-  check(uv_tcp_bind(&server, (struct sockaddr *)&address, 0));
-  check(uv_listen((uv_stream_t *)&server, 511, accepted));
-  check(uv_tcp_getsockname(&server, (struct sockaddr *)&address, &length));
-  dprintf(descriptor, "%d\n", ntohs(address.sin_port));
-  uv_run(&loop, UV_RUN_DEFAULT);
 }
 
 static void accepted_only(uv_stream_t *server, int status);
@@ -128,7 +102,7 @@ static void connected(uv_connect_t *request, int status) {
 }
 
 double c_echo_client(int port, int connections, int size, long messages) {
-  check(uv_loop_init(&loop));
+  check(uv_loop_init(&io_loop));
   message = calloc(1, size);
   message_size = size;
   waiting = client_count = connections;
@@ -138,12 +112,12 @@ double c_echo_client(int port, int connections, int size, long messages) {
   for (int i = 0; i < connections; i++) {
     client_t *client = clients[i] = malloc(sizeof *client);
     client->left = messages / connections;
-    check(uv_tcp_init(&loop, &client->stream));
+    check(uv_tcp_init(&io_loop, &client->stream));
     check(uv_tcp_connect(&client->connecting, &client->stream, (struct sockaddr *)&address, connected));
   }
-  uv_run(&loop, UV_RUN_DEFAULT);
+  uv_run(&io_loop, UV_RUN_DEFAULT);
   double seconds = (uv_hrtime() - begun) / 1e9;
-  check(uv_loop_close(&loop));
+  check(uv_loop_close(&io_loop));
   free(clients);
   free(message);
   return seconds;
@@ -153,7 +127,7 @@ double c_echo_client(int port, int connections, int size, long messages) {
 
 static void accepted_only(uv_stream_t *server, int status) {
   uv_tcp_t *client = malloc(sizeof *client);
-  check(uv_tcp_init(&loop, client));
+  check(uv_tcp_init(&io_loop, client));
   check(uv_accept(server, (uv_stream_t *)client));
   uv_close((uv_handle_t *)client, release);
 }
@@ -237,17 +211,17 @@ static void has_read(uv_fs_t *request) {
 
 static void read_next(void) {
   uv_buf_t buffer = uv_buf_init(reading.room + reading.carried, 262144);
-  check(uv_fs_read(&loop, &reading.request, reading.file, &buffer, 1, reading.offset, has_read));
+  check(uv_fs_read(&io_loop, &reading.request, reading.file, &buffer, 1, reading.offset, has_read));
 }
 
 long c_count_lines(const char *path, long *bytes) {
-  check(uv_loop_init(&loop));
+  check(uv_loop_init(&io_loop));
   memset(&reading, 0, sizeof reading);
   reading.room = malloc(262144 * 2);
   reading.file = open(path, O_RDONLY);
   read_next();
-  uv_run(&loop, UV_RUN_DEFAULT);
-  check(uv_loop_close(&loop));
+  uv_run(&io_loop, UV_RUN_DEFAULT);
+  check(uv_loop_close(&io_loop));
   close(reading.file);
   free(reading.room);
   *bytes = reading.bytes;
@@ -282,7 +256,7 @@ static void spawn_next(void) {
   spawns_left--;
   child_t *child = malloc(sizeof *child);
   child->output = malloc(sizeof *child->output);
-  check(uv_pipe_init(&loop, child->output, 0));
+  check(uv_pipe_init(&io_loop, child->output, 0));
   int none = open("/dev/null", O_RDWR | O_CLOEXEC);
   uv_stdio_container_t streams[3];
   streams[0].flags = UV_INHERIT_FD;
@@ -294,16 +268,57 @@ static void spawn_next(void) {
   char *arguments[] = {"true", NULL};
   uv_process_options_t options = {
     .exit_cb = exited, .file = spawn_path, .args = arguments, .stdio = streams, .stdio_count = 3};
-  check(uv_spawn(&loop, &child->process, &options));
+  check(uv_spawn(&io_loop, &child->process, &options));
   close(none);
   check(uv_read_start((uv_stream_t *)child->output, allocate, said));
 }
 
 void c_spawn(const char *path, long count) {
-  check(uv_loop_init(&loop));
+  check(uv_loop_init(&io_loop));
   spawns_left = count;
   spawn_path = path;
   for (int i = 0; i < 4; i++) spawn_next();
-  uv_run(&loop, UV_RUN_DEFAULT);
-  check(uv_loop_close(&loop));
+  uv_run(&io_loop, UV_RUN_DEFAULT);
+  check(uv_loop_close(&io_loop));
+}
+
+// Others that write
+
+int c_connect(int port, const char *path) {
+  union {
+    struct sockaddr any;
+    struct sockaddr_in internet;
+    struct sockaddr_un unix_socket;
+  } address = {0};
+  if (port) {
+    check(uv_ip4_addr("127.0.0.1", port, &address.internet));
+  } else {
+    address.unix_socket.sun_family = AF_UNIX;
+    snprintf(address.unix_socket.sun_path, sizeof address.unix_socket.sun_path, "%s", path);
+  }
+  int descriptor = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  socklen_t length = port ? sizeof address.internet : sizeof address.unix_socket;
+  if (descriptor < 0 || connect(descriptor, &address.any, length)) {
+    perror("io: connect");
+    abort();
+  }
+  return descriptor;
+}
+
+_Bool c_can_connect(int port) {
+  struct sockaddr_in address;
+  check(uv_ip4_addr("127.0.0.1", port, &address));
+  int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int code = connect(descriptor, (struct sockaddr *)&address, sizeof address);
+  close(descriptor);
+  return code == 0;
+}
+
+void c_send_datagram(int port, int size) {
+  static int descriptor = -1;
+  static char bytes[65536];
+  struct sockaddr_in address;
+  check(uv_ip4_addr("127.0.0.1", port, &address));
+  if (descriptor < 0) descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sendto(descriptor, bytes, size, 0, (struct sockaddr *)&address, sizeof address);
 }

@@ -46,6 +46,23 @@ func httpRows(_ isShort: Bool, rounds: Int) throws {
   for server in [ours, theirs] { server.end() }
 }
 
+/// Servers of others in Swift, of `Benchmarks/Servers`, when the environment says where they are built.
+func peerRows(_ isShort: Bool, rounds: Int) throws {
+  guard let folder = ProcessInfo.processInfo.environment["SERVERS"] else { return }
+  let requests = isShort ? 20_000 : 200_000
+  for peer in ["hummingbird", "flyingfox"] where chosen("HTTP, against \(peer)") {
+    let (ours, theirs) = (try Server("http-swift"), try Server(program: "\(folder)/\(peer)-server"))
+    try row(
+      "HTTP, against \(peer), 64 connections", 1, rounds: rounds,
+      { c_http_client(ours.port, 64, requests) }, { c_http_client(theirs.port, 64, requests) })
+    try row(
+      "HTTP, against \(peer), 64 connections, processor of the server", 1, rounds: rounds,
+      { ours.processor { c_http_client(ours.port, 64, requests) } },
+      { theirs.processor { c_http_client(theirs.port, 64, requests) } })
+    for server in [ours, theirs] { server.end() }
+  }
+}
+
 /// Clients that do not read: figures without a peer, since C would hold what its author made it hold.
 func crowdRows(_ isShort: Bool) throws {
   let crowd = isShort ? 1_000 : 10_000

@@ -26,33 +26,6 @@ func acceptingServer() throws {
   accepting.cancel()
 }
 
-func countLines(_ path: String) -> (lines: Int, bytes: Int) {
-  let loop = EventLoop()
-  var (lines, bytes) = (0, 0)
-  let counting = File(path).bytes(on: loop).split(by: 10).sink { _ in
-  } receiveValue: {
-    lines += 1
-    bytes += $0.count
-  }
-  loop.run()
-  counting.cancel()
-  loop.close()
-  return (lines, bytes)
-}
-
-func countTexts(_ path: String) -> Int {
-  let loop = EventLoop()
-  var lines = 0
-  let counting = File(path).bytes(on: loop).lines().sink { _ in
-  } receiveValue: { _ in
-    lines += 1
-  }
-  loop.run()
-  counting.cancel()
-  loop.close()
-  return lines
-}
-
 func spawn(_ path: String, _ count: Int) {
   let loop = EventLoop()
   let running = (0..<count).publisher.setFailureType(to: SubprocessError.self)
@@ -102,6 +75,18 @@ final class Server {
     return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
   }
 
+  /// Somebody else's, which is given a port and a file with the page.
+  init(program: String) throws {
+    port = Int32.random(in: 20_000..<30_000)
+    let page = FileManager.default.temporaryDirectory.appending(path: "feedstream-page-\(getpid())").path
+    try String(cString: c_http_page()).write(toFile: page, atomically: true, encoding: .utf8)
+    process.executableURL = URL(filePath: program)
+    process.arguments = ["\(port)", page]
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    while !c_can_connect(port) { usleep(10_000) }
+  }
+
   func end() {
     process.terminate()
     process.waitUntilExit()
@@ -146,6 +131,13 @@ case "tls-c":
   c_tls_server(1, papers.certificate, papers.key, tlsBytes)
 case "accepting-swift": try acceptingServer()
 case "accepting-c": c_accepting_server(1)
+case "lines-swift": print(countLines(CommandLine.arguments[2]))
+case "texts-swift": print(countTexts(CommandLine.arguments[2]))
+case "slow-input": readStandardInputSlowly()
+case "slow-terminal": try readTerminalSlowly()
+case "lines-c":
+  var bytes = 0
+  print(c_count_lines(CommandLine.arguments[2], &bytes), bytes)
 default:
   let isShort = CommandLine.arguments.contains("--short")
   let rounds = isShort ? 3 : 7
@@ -178,30 +170,14 @@ default:
     for server in [ours, theirs] { server.end() }
   }
   try httpRows(isShort, rounds: rounds)
+  try peerRows(isShort, rounds: rounds)
   try tlsRows(rounds: rounds)
   try crowdRows(isShort)
-  let path = FileManager.default.temporaryDirectory.appending(path: "feedstream-lines-\(getpid())").path
-  defer { unlink(path) }
-  FileManager.default.createFile(atPath: path, contents: nil)
-  let file = FileHandle(forWritingAtPath: path)!
-  let block = Data(String(repeating: String(repeating: "x", count: 99) + "\n", count: 10_486).utf8)
-  for _ in 0..<(isShort ? 256 : 1024) { file.write(block) }
-  try row("lines of a file, counted", 1.3, rounds: rounds) {
-    Clock.wall.time { _ = countLines(path) }.nanoseconds / 1e9
-  } _: {
-    Clock.wall.time {
-      var bytes = 0
-      _ = c_count_lines(path, &bytes)
-    }.nanoseconds / 1e9
-  }
-  try row("lines of a file, as text", 0, rounds: rounds) {
-    Clock.wall.time { _ = countTexts(path) }.nanoseconds / 1e9
-  } _: {
-    Clock.wall.time {
-      var bytes = 0
-      _ = c_count_lines(path, &bytes)
-    }.nanoseconds / 1e9
-  }
+  try lineRows(isShort, rounds: rounds)
+  let folder = FileManager.default.temporaryDirectory.appending(path: "feedstream-io-\(getpid())").path
+  try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(atPath: folder) }
+  try slowReaderRows(folder)
   try row("programs run", 1.2, rounds: rounds) {
     Clock.wall.time { spawn("/bin/true", 500) }.nanoseconds / 1e9
   } _: {

@@ -21,6 +21,15 @@ long c_count_lines(const char *path, long *bytes);
 /// Runs `true` `count` times, 4 at a time, and reads its output.
 void c_spawn(const char *path, long count);
 
+/// Connects to a port, or to a path when there is none. Returns the descriptor.
+int c_connect(int port, const char *path);
+
+/// True when somebody listens at the port.
+_Bool c_can_connect(int port);
+
+/// Sends so many bytes to a port, which may lose them.
+void c_send_datagram(int port, int size);
+
 // HTTP
 
 /// Answers `GET /` with a small page, at a port that it writes to the descriptor, until it is killed.
