@@ -22,7 +22,7 @@ COMPARISON = re.compile(r"^(?:not bozo and |bozo and )?((?:feed|entries\[\d+\]|v
 VERSIONS = {
     "RSS 0.90": "rss090", "RSS 0.91": "rss091u", "RSS 0.92": "rss092", "RSS 0.93": "rss093", "RSS 0.94": "rss094",
     "RSS 1.0": "rss10", "RSS 2.0": "rss20", "RSS": "rss", "Atom 0.3": "atom03", "Atom 1.0": "atom10",
-    "JSON Feed 1": "json1", "JSON Feed 1.1": "json11",
+    "CDF": "cdf", "JSON Feed 1": "json1", "JSON Feed 1.1": "json11",
 }
 
 

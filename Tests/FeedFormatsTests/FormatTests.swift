@@ -152,6 +152,82 @@ import Testing
     #expect(old.location?.text == "42.9 -71.0")
   }
 
+  @Test(arguments: [
+    "<georss:line>45.256 -110.45 46.46 -109.48 43.84 -109.86</georss:line>",
+    "<georss:polygon>45.256 -110.45 46.46 -109.48 43.84 -109.86 45.256 -110.45</georss:polygon>",
+    "<georss:box>45.256 -110.45 46.46 -109.48</georss:box>", "<georss:point>45.256 -110.45 1200</georss:point>",
+    """
+    <georss:where><gml:LineString><gml:posList>45.256 -110.45 46.46 -109.48</gml:posList></gml:LineString></georss:where>
+    """,
+    """
+    <georss:where><gml:Polygon><gml:exterior><gml:LinearRing><gml:posList>
+    45.256 -110.45 46.46 -109.48 43.84 -109.86 45.256 -110.45
+    </gml:posList></gml:LinearRing></gml:exterior></gml:Polygon></georss:where>
+    """,
+    """
+    <georss:where><gml:Envelope><gml:lowerCorner>45.256 -110.45</gml:lowerCorner>
+    <gml:upperCorner>46.46 -109.48</gml:upperCorner></gml:Envelope></georss:where>
+    """,
+    "<georss:line>45.256,-110.45 46.46,-109.48</georss:line>",
+  ]) func `the place of a line, an area and a box is their first point`(shape: String) throws {
+    #expect(try read(rss("<item>\(shape)</item>")).items[0].location == FeedPlace(point: "45.256 -110.45"))
+    let empty = shape.replacing("45.256", with: "nowhere")
+    #expect(try read(rss("<item>\(empty)</item>")).items[0].location == nil)
+  }
+
+  @Test func `a channel of CDF`() throws {
+    let document = try read(
+      """
+      <?XML version="1.0"?>
+      <CHANNEL HREF="http://example.com/" BASE="http://example.com/" LASTMOD="2004-04-06T23:05">
+      <TITLE>Harbours</TITLE><ABSTRACT>Boats &amp; more</ABSTRACT><LOGO HREF="/icon.gif" STYLE="ICON"/>
+      <SCHEDULE><INTERVALTIME DAY="1"/></SCHEDULE>
+      <ITEM HREF="/one.html" LASTMOD="2004-04-06T23:05:43-05:00"><TITLE>One</TITLE><ABSTRACT>The first</ABSTRACT>
+      <LOGO HREF="/small.gif" STYLE="ICON"/><LOGO HREF="/one.gif" STYLE="IMAGE"></ITEM>
+      <CHANNEL><TITLE>Inner</TITLE><ITEM><A HREF="two.html">Two</A><TITLE>Two</TITLE></ITEM></CHANNEL></CHANNEL>
+      """)
+    #expect(document.format == .cdf && document.title?.plain == "Harbours" && document.link == "http://example.com/")
+    #expect(document.items.map(\.link) == ["https://example.org/one.html", "https://example.org/two.html"])
+    let one = document.items[0]
+    #expect(one.title?.plain == "One" && one.summary?.plain == "The first")
+    #expect(one.updated?.description == "2004-04-07T04:05:43Z")
+    #expect(one.found == ["image https://example.org/one.gif"] && document.items[1].found == [])
+    #expect(!document.repairs.contains("the outermost element is missing"))
+    // RSS without its root stays RSS.
+    let rss = try read("<channel><item><title>One</title><link>https://e.com/</link></item></channel>")
+    #expect(rss.format == .rss && rss.repairs == ["the outermost element is missing"])
+  }
+
+  @Test func `RSS in JSON`() throws {
+    let document = try read(
+      #"""
+      {"rss": {"version": "2.0", "channel": {"title": "Words & é", "link": "http://example.com/", "ttl": "15",
+        "item": [
+          {"title": "One", "link": "http://example.com/1", "description": "<p>Text <img src=\"a.png\"></p>",
+           "pubDate": "Fri, 20 Jan 2017 12:00:00 GMT", "guid": {"isPermaLink": "false", "#value": "one"},
+           "enclosure": {"url": "/one.jpg", "type": "image/jpeg", "length": "1234"}},
+          {"description": "No title", "guid": "http://example.com/2", "enclosure": {"url": "/2.mp3", "type": "audio/mpeg"},
+           "media:content": [{"url": "/2.mp4", "medium": "video"}, {"url": "/2.png", "width": "80", "height": 60}],
+           "media:thumbnail": {"url": "/t.png"}},
+          {"guid": {"#value": "http://example.com/3", "isPermaLink": false}}, 7]}}}
+      """#)
+    #expect(document.format == .rssJSON && document.link == "http://example.com/")
+    #expect(document.title?.plain == "Words & é")
+    #expect(document.polling.minutesToLive == 15)
+    #expect(document.items.map(\.guid) == ["one", "http://example.com/2", "http://example.com/3"])
+    #expect(document.items.map(\.link) == ["http://example.com/1", "http://example.com/2", nil])
+    let (one, two) = (document.items[0], document.items[1])
+    #expect(one.title?.plain == "One" && one.summary?.plain == "Text")
+    #expect(one.published?.description == "2017-01-20T12:00:00Z")
+    #expect(one.found == ["enclosure https://example.org/one.jpg", "summary http://example.com/a.png"])
+    #expect(two.found == ["media:content https://example.org/2.png", "media:thumbnail https://example.org/t.png"])
+    #expect(two.image?.width == 80 && two.image?.height == 60)
+    #expect(document.repairs == ["a value of an unexpected type was skipped"])
+    let single = try read(#"{"rss": {"channel": {"item": {"title": "Alone"}}}}"#)
+    #expect(single.items.map { $0.title?.plain } == ["Alone"])
+    #expect(try read(#"{"rss": {"channel": {}}}"#).items.isEmpty)
+  }
+
   @Test func `a feed that stands in a web page, and a page that only talks of feeds`() throws {
     let page = "<!DOCTYPE html><html xmlns='http://www.w3.org/1999/xhtml'><head><title>x</title></head><body>"
     let document = try read(page + atom("<entry><title>1</title></entry>").dropFirst(21) + "</body></html>")

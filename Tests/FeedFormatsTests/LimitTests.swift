@@ -107,7 +107,7 @@ import Testing
     #expect(throws: FeedFormatError.empty) { try read("") }
     #expect(throws: FeedFormatError.notAFeed) { try read("  ") }
     #expect(throws: FeedFormatError.notAFeed) { try read("GIF89a") }
-    #expect(throws: FeedFormatError.notAFeed) { try read("<opml><body><outline/></body></opml>") }
+    #expect(throws: FeedFormatError.listOfFeeds) { try read("<opml><body><outline/></body></opml>") }
     var parser = FeedParser()
     #expect(throws: FeedFormatError.notAFeed) {
       for _ in 0..<100 { try parser.feed([UInt8](repeating: UInt8(ascii: "x"), count: 1024)) }

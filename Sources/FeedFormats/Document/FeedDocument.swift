@@ -47,6 +47,9 @@ public enum FeedKind: String, Hashable, Sendable, CaseIterable {
   case rss = "RSS"
   case atom03 = "Atom 0.3"
   case atom10 = "Atom 1.0"
+  /// Microsoft's Channel Definition Format.
+  case cdf = "CDF"
+  case rssJSON = "RSS in JSON"
   case jsonFeed1 = "JSON Feed 1"
   case jsonFeed11 = "JSON Feed 1.1"
   /// `{"items": [{"id", "description"?, "location"?, "image"}]}`.

@@ -40,6 +40,8 @@ public enum FeedFormatError: Error, Hashable, Sendable {
   case notAFeed
   /// It is a web page.
   case webPage
+  /// It is a list of feeds (OPML).
+  case listOfFeeds
   case documentTooLong(limit: Int)
   case tooDeep(limit: Int)
   case tagTooLong(limit: Int)

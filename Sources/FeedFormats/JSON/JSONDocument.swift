@@ -1,4 +1,4 @@
-/// Reads a JSON document of either format.
+/// Reads a JSON document of any format.
 enum JSONDocument {
   static func read(_ bytes: [UInt8], address: String?, limits: FeedLimits) throws(FeedFormatError) -> FeedDocument {
     if let document = try parse(bytes, address: address, limits: limits) { return document }
@@ -23,6 +23,10 @@ enum JSONDocument {
       else { throw .tooManyValues(limit: limits.values) }
       if JSONFeedReader.recognizes(tape.root) {
         var reader = JSONFeedReader(address: address, limits: limits)
+        return try reader.read(tape.root)
+      }
+      if RSSInJSONReader.recognizes(tape.root) {
+        var reader = RSSInJSONReader(address: address, limits: limits)
         return try reader.read(tape.root)
       }
       return CaseStudyFeed.images(in: tape, ofBytes: bytes.count).map { document(of: $0, encoding: "UTF-8") }

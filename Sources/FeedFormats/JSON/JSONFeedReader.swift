@@ -1,12 +1,13 @@
 /// Reads JSON Feed 1 and 1.1 (jsonfeed.org): skips a value of the wrong type, and an item that is not an object.
-struct JSONFeedReader {
+struct JSONFeedReader: JSONReading {
   private let address: String?
-  private let limits: FeedLimits
-  private var repairs: Repairs = []
-  private var base: String?
+  let limits: FeedLimits
+  var repairs: Repairs = []
+  private(set) var base: String?
 
   init(address: String?, limits: FeedLimits) {
     self.address = address
+    base = address
     self.limits = limits
   }
 
@@ -86,40 +87,7 @@ struct JSONFeedReader {
     if let image = string(value["banner_image"]) {
       image.withBytes { note($0, from: .bannerImage, base: base, in: &item) }
     }
-    if let content = item.content, content.isMarkup {
-      let base = item.link ?? base
-      content.value.withBytes { html in
-        var images = HTMLImages(html)
-        while let image = images.next() {
-          image.address.withBytes {
-            note($0, from: .content, base: base, size: (image.width, image.height), in: &item)
-          }
-        }
-      }
-    }
+    noteImages(of: item.content, from: .content, in: &item)
     item.chooseImage()
-  }
-
-  private mutating func note(
-    _ address: Bytes, from source: FeedImageCandidate.Source, base: String?, size: (Int?, Int?) = (nil, nil),
-    type: String? = nil, in item: inout FeedItem
-  ) {
-    guard let address = absoluteAddress(address, base: base) else { return }
-    let image = FeedImageCandidate(address: address, source: source, width: size.0, height: size.1, type: type)
-    if !item.addImage(image, limit: limits.imagesPerItem) { repairs.insert(.images) }
-  }
-
-  /// The text of a string that exists and is not empty.
-  private mutating func string(_ value: JSONValue?) -> String? {
-    guard let value, value.kind != .null else { return nil }
-    guard let string = value.string else {
-      repairs.insert(.jsonShape)
-      return nil
-    }
-    return string.isEmpty ? nil : string
-  }
-
-  private func url(_ value: JSONValue?) -> String? {
-    value?.bytes.flatMap { absoluteAddress($0, base: base ?? address) }
   }
 }

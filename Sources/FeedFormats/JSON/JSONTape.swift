@@ -57,6 +57,8 @@ struct JSONValue {
     @inline(__always) static var uint: Kind { Kind(byte: UInt8(ascii: "u")) }
     @inline(__always) static var double: Kind { Kind(byte: UInt8(ascii: "d")) }
     @inline(__always) static var null: Kind { Kind(byte: UInt8(ascii: "n")) }
+    /// The value `false`.
+    @inline(__always) static var no: Kind { Kind(byte: UInt8(ascii: "f")) }
   }
 
   fileprivate var word: UInt64 { tape.tape[index] }

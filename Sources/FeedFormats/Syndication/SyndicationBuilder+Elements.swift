@@ -55,8 +55,13 @@ extension SyndicationBuilder {
       if !isRecognized {
         recognize(.rss)
         repairs.insert(.noRoot)
+        beginsWithChannel = true
+        noteChannel(tag)
       }
       return Frame(name: hash, context: .channel)
+    case .opml where !isRecognized:
+      isList = true
+      return Frame(name: hash, context: .outside)
     case .html where !isRecognized:
       isPage = true
       return Frame(name: hash, context: .outside)
@@ -83,6 +88,7 @@ extension SyndicationBuilder {
     isInItem = true
     item = ItemDraft()
     item.about = tag.value("rdf:about")
+    if beginsWithChannel { noteItem(tag) }
     return Frame(name: hash, context: .item)
   }
 
@@ -106,6 +112,9 @@ extension SyndicationBuilder {
       return Frame(name: hash, context: .void)
     case .ttl: return field(.ttl, hash)
     case .skiphours, .skipdays: return Frame(name: hash, context: .skipping)
+    case .abstract where beginsWithChannel:
+      becomeCDF()
+      return Frame(name: hash, context: .ignored)
     default: return Frame(name: hash, context: .ignored)
     }
   }
@@ -145,6 +154,8 @@ extension SyndicationBuilder {
     _ name: ElementName, _ element: Element, _ tag: borrowing XMLTag, _ hash: UInt64
   ) -> Frame {
     switch name {
+    case .abstract where beginsWithChannel, .logo where beginsWithChannel, .a where beginsWithChannel:
+      return beginOfCDF(name, element, tag, hash)
     case .title: return text(.title, tag, element, hash)
     case .description, .summary: return text(.summary, tag, element, hash)
     case .content: return beginContent(element, tag, hash)
@@ -186,15 +197,20 @@ extension SyndicationBuilder {
   }
 
   private func ignored(_ element: Element, _ hash: UInt64) -> Frame {
-    Frame(name: hash, context: element.name == .unknown ? .unknown : .ignored)
+    Frame(name: hash, context: element.name == .unknown || element.name.isOfCDF ? .unknown : .ignored)
   }
 
   mutating func beginPlace(_ element: Element, _ hash: UInt64) -> Frame? {
     switch (element.namespace, element.name) {
-    case (.geoRSS, .point), (.geoRSS, .circle): field(.point, hash)
-    case (.gml, .pos), (.gml, .coordinates): field(.point, hash)
+    // Of a line, an area or a box, the first point.
+    case (.geoRSS, .point), (.geoRSS, .circle), (.geoRSS, .line), (.geoRSS, .polygon), (.geoRSS, .box):
+      field(.point, hash)
+    case (.gml, .pos), (.gml, .coordinates), (.gml, .poslist), (.gml, .lowercorner): field(.point, hash)
     case (.geoRSS, .featurename): field(.featureName, hash)
     case (.geoRSS, .where), (.geo, .point), (.gml, .point): Frame(name: hash, context: .place)
+    case (.gml, .linestring), (.gml, .polygon), (.gml, .exterior), (.gml, .outerboundaryis), (.gml, .linearring),
+      (.gml, .envelope), (.gml, .box):
+      Frame(name: hash, context: .place)
     case (.geo, .lat): field(.latitude, hash)
     case (.geo, .long), (.geo, .lon): field(.longitude, hash)
     default: nil

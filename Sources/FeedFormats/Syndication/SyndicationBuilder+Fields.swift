@@ -146,11 +146,13 @@ extension [UInt8] {
   fileprivate var trimmed: String { withBytes { $0.trimmed.string } }
 }
 
-/// Latitude and longitude as written, with one space between them; `nil` if they are not two numbers.
+/// Latitude and longitude as written, with one space between them: the first two of all numbers, which are those of a line's
+/// first point. `nil` for anything but numbers.
 func coordinates(_ bytes: Bytes) -> String? {
-  let numbers = bytes.split { $0.isSpace || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
-  guard numbers.count == 2 || numbers.count == 3 else { return nil }
-  let isNumeric = numbers.allSatisfy { number in
+  // A line may have thousands.
+  let numbers = bytes.split(maxSplits: 3) { $0.isSpace || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
+  guard numbers.count >= 2 else { return nil }
+  let isNumeric = numbers.prefix(3).allSatisfy { number in
     number.count < 32
       && number.allSatisfy {
         $0.isDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+")

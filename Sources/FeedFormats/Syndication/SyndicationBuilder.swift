@@ -40,10 +40,14 @@ struct SyndicationBuilder: XMLSink {
   var document = FeedDocument(format: .rss)
   /// True as soon as a feed, or a part of one, has begun.
   var isRecognized = false
+  /// True when a channel is the outermost element: the root of CDF, or of RSS whose own is missing.
+  var beginsWithChannel = false
   /// True after HTML's document type, which some feeds have too.
   var looksLikePage = false
   /// True within HTML's root element, where only the root of a feed begins one.
   var isPage = false
+  /// True after the root element of a list of feeds.
+  var isList = false
   var repairs: Repairs = []
   var stack: [Frame] = []
   var item = ItemDraft()
@@ -179,7 +183,7 @@ struct SyndicationBuilder: XMLSink {
 
 extension SyndicationBuilder {
   /// The error of a document that is not a feed.
-  var reasonForNone: FeedFormatError { looksLikePage || isPage ? .webPage : .notAFeed }
+  var reasonForNone: FeedFormatError { isList ? .listOfFeeds : looksLikePage || isPage ? .webPage : .notAFeed }
 
   /// True for a web page without items, and for other XML that happens to have elements called `item`.
   func isEmptyByChance(_ document: FeedDocument) -> Bool {

@@ -8,6 +8,13 @@ enum ElementName: UInt8, CaseIterable {
   case enclosure, group, thumbnail, player
   case ttl, skiphours, skipdays, hour, day, updateperiod, updatefrequency
   case point, pos, lat, long, lon, `where`, featurename, location, circle, coordinates
+  case line, polygon, box, poslist, lowercorner
+  case linestring, linearring, exterior, outerboundaryis, envelope
+  case abstract, logo, a
+  case opml
+
+  /// True for the names that mean something in CDF alone.
+  var isOfCDF: Bool { self == .abstract || self == .logo || self == .a }
 
   private static let table: [UInt64: ElementName] = Dictionary(
     uniqueKeysWithValues: allCases.dropFirst().map { name in

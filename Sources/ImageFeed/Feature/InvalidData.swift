@@ -16,6 +16,8 @@ public enum InvalidData: Error, Hashable, Sendable {
   case pageOfFeed(FeedLink)
   /// The body is a web page that names several feeds: their addresses.
   case severalFeeds([String])
+  /// The body is a list of feeds (OPML).
+  case listOfFeeds
   /// The body is not JSON.
   case notJSON(String)
   /// The body has more values than the limit.
@@ -48,6 +50,7 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     case .severalFeeds(let addresses):
       "The server sent a web page that names \(addresses.count) feeds. Choose one: "
         + addresses.prefix(10).map { $0.printable(limit: 200) }.joined(separator: ", ") + "."
+    case .listOfFeeds: "The server's answer is a list of feeds (OPML), not a feed."
     case .notJSON(let detail): "The server's answer is not JSON (\(detail.printable(limit: 200)))."
     case .tooManyValues(let limit): "The server's answer holds more than the \(limit) values that a feed may have."
     case .notAFeed:
@@ -60,6 +63,20 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     case .imageAddress(let item, let address):
       "The server's answer is not a feed: items[\(item)].image is not an absolute http or https address "
         + "(\"\(address.printable(limit: 100))\")."
+    }
+  }
+
+  /// The same about a file, which no server sent.
+  package func description(ofFile path: String) -> String {
+    let file = path.printable(limit: 200)
+    switch self {
+    case .empty: return "\(file) is empty."
+    case .webPage: return "\(file) is a web page that names no feed."
+    case .notAFeed:
+      return "\(file) is not a feed: it is none of RSS, Atom, JSON Feed and the other formats that are known here."
+    default:
+      let (text, subject) = (description, "The server's answer")
+      return text.hasPrefix(subject) ? file + text.dropFirst(subject.count) : text
     }
   }
 

@@ -113,6 +113,7 @@ extension InvalidData {
       case .empty: .empty
       case .notAFeed: .notAFeed
       case .webPage: .webPage
+      case .listOfFeeds: .listOfFeeds
       case .notJSON(let detail): .notJSON(detail)
       case .wrongShape(let place, let detail): .wrongShape(at: place, detail)
       case .imageAddress(let item, let address): .imageAddress(item: item, address)

@@ -1,0 +1,44 @@
+/// What the readers of JSON's feeds share: addresses, texts and pictures, and what had to be repaired.
+protocol JSONReading {
+  var limits: FeedLimits { get }
+  /// The base of relative addresses.
+  var base: String? { get }
+  var repairs: Repairs { get set }
+}
+
+extension JSONReading {
+  mutating func note(
+    _ address: Bytes, from source: FeedImageCandidate.Source, base: String?, size: (Int?, Int?) = (nil, nil),
+    type: String? = nil, in item: inout FeedItem
+  ) {
+    guard let address = absoluteAddress(address, base: base) else { return }
+    let image = FeedImageCandidate(address: address, source: source, width: size.0, height: size.1, type: type)
+    if !item.addImage(image, limit: limits.imagesPerItem) { repairs.insert(.images) }
+  }
+
+  /// The pictures of a text, if it is HTML.
+  mutating func noteImages(of text: FeedText?, from source: FeedImageCandidate.Source, in item: inout FeedItem) {
+    guard let text, text.isMarkup else { return }
+    let base = item.link ?? base
+    text.value.withBytes { html in
+      var images = HTMLImages(html)
+      while let image = images.next() {
+        image.address.withBytes { note($0, from: source, base: base, size: (image.width, image.height), in: &item) }
+      }
+    }
+  }
+
+  /// The text of a string that exists and is not empty.
+  mutating func string(_ value: JSONValue?) -> String? {
+    guard let value, value.kind != .null else { return nil }
+    guard let string = value.string else {
+      repairs.insert(.jsonShape)
+      return nil
+    }
+    return string.isEmpty ? nil : string
+  }
+
+  func url(_ value: JSONValue?) -> String? {
+    value?.bytes.flatMap { absoluteAddress($0, base: base) }
+  }
+}

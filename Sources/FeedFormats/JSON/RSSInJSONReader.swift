@@ -1,0 +1,90 @@
+/// Reads RSS in JSON: the elements of RSS 2.0 as the members of an object (`{"rss": {"channel": {"item": [{…}]}}}`).
+///
+/// An element with attributes is an object with a member for each, and its text, if it has one, is called `#value`.
+/// Source: <https://github.com/scripting/Scripting-News/blob/master/rss-in-json/README.md>.
+struct RSSInJSONReader: JSONReading {
+  let limits: FeedLimits
+  var repairs: Repairs = []
+  var base: String?
+
+  init(address: String?, limits: FeedLimits) {
+    base = address
+    self.limits = limits
+  }
+
+  static func recognizes(_ root: JSONValue) -> Bool { root["rss"]?["channel"]?.kind == .object }
+
+  mutating func read(_ root: JSONValue) throws(FeedFormatError) -> FeedDocument {
+    var document = FeedDocument(format: .rssJSON)
+    guard let channel = root["rss"]?["channel"] else { return document }
+    document.title = text(channel["title"])
+    document.link = Self.content(channel["link"])?.bytes.flatMap { absoluteAddress($0, base: base) }
+    base = base ?? document.link
+    document.polling.minutesToLive = Self.content(channel["ttl"]).flatMap { $0.integer ?? $0.bytes?.integer }
+    for value in Self.several(channel["item"]) {
+      guard value.kind == .object else {
+        repairs.insert(.jsonShape)
+        continue
+      }
+      guard document.items.count < limits.items else { throw .tooManyItems(limit: limits.items) }
+      document.items.append(item(value))
+    }
+    document.repairs = repairs.sentences
+    return document
+  }
+
+  private mutating func item(_ value: JSONValue) -> FeedItem {
+    var item = FeedItem()
+    item.title = text(value["title"])
+    item.summary = text(value["description"])
+    item.content = text(value["content:encoded"])
+    let guid = value["guid"]
+    item.guid = Self.content(guid)?.stringOrNumber.flatMap { $0.isEmpty ? nil : $0 }
+    item.link = url(Self.content(value["link"]))
+    let isPermaLink = guid?["isPermaLink"]
+    if item.link == nil, isPermaLink?.bytes?.equals("false") != true, isPermaLink?.kind != .no {
+      item.link = item.guid?.withBytes { absoluteAddress($0, base: nil) }
+    }
+    item.published = Self.content(value["pubDate"])?.bytes.flatMap { FeedDate(parsing: $0) }
+    noteMedia(value["media:content"], from: .mediaContent, in: &item)
+    noteMedia(value["media:group"]?["media:content"], from: .mediaContent, in: &item)
+    noteMedia(value["enclosure"], from: .enclosure, in: &item)
+    noteMedia(value["media:thumbnail"], from: .mediaThumbnail, in: &item)
+    noteMedia(value["itunes:image"], from: .itunesImage, in: &item)
+    noteImages(of: item.content, from: .content, in: &item)
+    noteImages(of: item.summary, from: .summary, in: &item)
+    item.chooseImage()
+    return item
+  }
+
+  private mutating func noteMedia(
+    _ value: JSONValue?, from source: FeedImageCandidate.Source, in item: inout FeedItem
+  ) {
+    for media in Self.several(value) {
+      guard let address = (media["url"] ?? media["href"])?.bytes else { continue }
+      let type = media["type"]
+      if source == .mediaContent || source == .enclosure,
+        !isImage(type: type?.bytes, medium: media["medium"]?.bytes, address: address)
+      {
+        continue
+      }
+      let size = (Self.number(media["width"]), Self.number(media["height"]))
+      note(address, from: source, base: base, size: size, type: type?.string, in: &item)
+    }
+  }
+
+  private mutating func text(_ value: JSONValue?) -> FeedText? {
+    string(Self.content(value)).map { FeedText($0, isMarkup: true) }
+  }
+
+  /// The text of an element, which is an object when it has attributes too.
+  private static func content(_ value: JSONValue?) -> JSONValue? { value?["#value"] ?? value }
+
+  /// The values of an array; anything else stands for one.
+  private static func several(_ value: JSONValue?) -> [JSONValue] {
+    guard let value, value.kind != .null else { return [] }
+    return value.elements.map(Array.init) ?? [value]
+  }
+
+  private static func number(_ value: JSONValue?) -> Int? { value.flatMap { $0.integer ?? $0.bytes?.integer } }
+}
