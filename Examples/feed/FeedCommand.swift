@@ -41,7 +41,8 @@ extension FeedCommand {
       return
     }
     do {
-      var command = try parseAsRoot(completed(arguments))
+      let arguments = completed(arguments)
+      var command: any ParsableCommand = try QuickArguments.command(arguments) ?? parseAsRoot(arguments)
       try command.run()
     } catch {
       end(with: error)

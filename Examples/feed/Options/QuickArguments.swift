@@ -1,0 +1,59 @@
+import Foundation
+import ImageFeed
+
+/// The command line that is typed most, read without the parser: `feed load` with addresses, `--cache`, `--format` and where
+/// the feeds come from.
+///
+/// The parser describes every option before it reads one, which takes a third of the instructions of loading ten images.
+/// Everything else is left to it, and so is whatever is wrong, so that each message is the parser's own. Where both read a
+/// command line they read the same, which `QuickArgumentsTests` compares.
+enum QuickArguments {
+  /// - Returns: `nil` for what the parser is to read.
+  static func command(_ arguments: [String]) -> LoadCommand? {
+    guard arguments.first == "load" else { return nil }
+    var addresses: [URL] = []
+    var (cache, format, choice): (String?, OutputFormat?, ReadChoice?)
+    var rest = arguments.dropFirst()
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--cache":
+        guard cache == nil, let path = rest.popFirst(), !path.isEmpty, !path.hasPrefix("-") else { return nil }
+        cache = path
+      case "--format":
+        guard format == nil, let name = rest.popFirst(), let named = OutputFormat(rawValue: name) else { return nil }
+        format = named
+      case "--offline", "--refresh", "--prefer-cache":
+        guard choice == nil else { return nil }
+        choice = argument == "--offline" ? .offline : argument == "--refresh" ? .refresh : .preferCache
+      default:
+        guard !argument.hasPrefix("-"), let address = try? FeedAddress.parse(argument) else { return nil }
+        addresses.append(address)
+      }
+    }
+    return LoadCommand(LoadOptions(addresses: addresses, cache: cache, format: format ?? .text), choice: choice)
+  }
+}
+
+// What the declarations say where nothing is given. A property that is left out here would end the program when it is read.
+
+extension LoadCommand {
+  fileprivate init(_ load: LoadOptions, choice: ReadChoice?) {
+    self.init()
+    (self.load, self.choice, pages) = (load, choice, nil)
+    picture = PictureOptions()
+    (picture.pictures, picture.grid) = (nil, false)
+  }
+}
+
+extension LoadOptions {
+  fileprivate init(addresses: [URL], cache: String?, format: OutputFormat) {
+    self.init()
+    (self.addresses, self.format) = (addresses, format)
+    (opml, width, fallback, timeout) = (nil, nil, .any, DurationArgument(.seconds(30)))
+    common = CommonOptions()
+    (common.cache, common.maxAge) = (cache, MaxAge(FeedCachePolicy.defaultMaxAge))
+    (common.imageCacheSize, common.verbose) = (ByteCount(150_000_000), false)
+    request = RequestOptions()
+    (request.header, request.user, request.netrc, request.netrcFile) = ([], nil, false, nil)
+  }
+}
