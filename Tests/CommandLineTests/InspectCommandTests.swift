@@ -70,6 +70,77 @@ import Testing
     }
   }
 
+  @Test func `json has these members and no others`() async throws {
+    let all = """
+      <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:georss="http://www.georss.org/georss"
+      xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:atom="http://www.w3.org/2005/Atom"><channel>
+      <title>T</title><link>http://e.com/</link><ttl>5</ttl><atom:link rel="next" href="http://e.com/2"/>
+      <item><guid>1</guid><title>One</title><link>http://e.com/1</link><pubDate>Sun, 06 Nov 1994 08:49:37 GMT</pubDate>
+      <description>S</description><content:encoded>C</content:encoded><georss:point>1 2</georss:point>
+      <media:content url="http://e.com/a.jpg" width="8" height="6" type="image/jpeg"/></item><item/></channel></rss>
+      """
+    try await withFolder { folder in
+      let file = folder.appending(path: "feed.xml")
+      func inspected(_ text: String) async throws -> [String: Any] {
+        try Data(text.utf8).write(to: file)
+        let run = try await FeedBinary.run(["inspect", file.path, "--format", "json"])
+        return try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+      }
+      let full = try await inspected(all)
+      #expect(full.keys.sorted() == ["encoding", "format", "items", "link", "repairs", "title"])
+      let items = try #require(full["items"] as? [[String: Any]])
+      let names = ["chosen", "content", "guid", "id", "images", "link", "location", "published", "summary", "title"]
+      #expect(items[0].keys.sorted() == names && items[1].keys.sorted() == ["id", "images"])
+      let image = try #require((items[0]["images"] as? [[String: Any]])?.first)
+      #expect(image.keys.sorted() == ["from", "height", "type", "url", "width"])
+      #expect(image["width"] as? Int == 8 && full["repairs"] as? [String] == [])
+      let bare = try await inspected("<rss><channel><item><enclosure url='http://e.com/a.png'/></item></channel></rss>")
+      #expect(bare.keys.sorted() == ["encoding", "format", "items", "repairs"])
+      let item = try #require((bare["items"] as? [[String: Any]])?.first)
+      #expect(item.keys.sorted() == ["chosen", "id", "images"])
+      #expect((item["images"] as? [[String: Any]])?.first?.keys.sorted() == ["from", "url"])
+    }
+  }
+
+  @Test func `what is wrong with a file is said of the file`() async throws {
+    try await withFolder { folder in
+      func errors(_ text: String, _ arguments: [String] = ["inspect"], name: String = "x") async throws -> String {
+        let file = folder.appending(path: name)
+        try Data(text.utf8).write(to: file)
+        let run = try await FeedBinary.run(arguments + [file.path])
+        #expect(run.status != 0 && run.output == "" && !run.errors.contains("server"))
+        return run.errors.replacing(file.path, with: "FILE")
+      }
+      #expect(try await errors("").contains("FILE is empty."))
+      #expect(try await errors("words").contains("FILE is not a feed: it is none of RSS"))
+      #expect(try await errors("<html><body>Hi</body></html>").contains("FILE is a web page that names no feed."))
+      #expect(try await errors("{\"a\":").contains("FILE is not JSON ("))
+      let list = "<opml><body><outline xmlUrl='http://e.com/'/></body></opml>"
+      let uses = "\"feed load --opml FILE\" shows its feeds, and \"feed subscriptions import FILE\" keeps them."
+      #expect(try await errors(list).contains("FILE is a list of feeds (OPML), not a feed. \(uses)"))
+      // The one where the other is meant.
+      #expect(try await errors(list, ["load"]).contains("FILE is a list of feeds: \(uses)"))
+      #expect(try await errors(list, ["load"], name: "a.opml").contains("FILE is a list of feeds: \(uses)"))
+      #expect(try await errors(Self.rss, ["load"]).contains("FILE is a file: \"feed inspect FILE\" shows"))
+      for arguments in [["load", "--opml"], ["subscriptions", "import"]] {
+        #expect(try await errors(Self.rss, arguments).contains("FILE is a feed (RSS 2.0), not a list of feeds (OPML)."))
+        let address = try await FeedBinary.run(arguments + ["http://e.com/list.opml"])
+        #expect(address.status == 64 && address.errors.contains("A file is needed, and http://e.com/list.opml is an"))
+      }
+    }
+  }
+
+  @Test func `a server's list of feeds is called one, and what to do with it is said`() async throws {
+    let list = "<opml><body><outline xmlUrl='http://e.com/'/></body></opml>"
+    try await withOrigin(serving: Data(list.utf8)) { _, url, cache in
+      let loaded = try await FeedBinary.run(["load", url, "--cache", cache])
+      #expect(loaded.status == 1 && loaded.errors.contains("server: The server's answer is a list of feeds (OPML)"))
+      #expect(loaded.errors.contains("try:    save it as a file; then feed load --opml <file>"))
+      let inspected = try await FeedBinary.run(["inspect", url])
+      #expect(inspected.errors.contains("is a list of feeds (OPML), not a feed. Save it as a file; then"))
+    }
+  }
+
   @Test func `of a page it lists the feeds`() async throws {
     try await withOrigin(serving: Self.page("/one.xml", "http://b/two.xml", "/one.xml")) { _, url, _ in
       let base = url.replacing("/feed.json", with: "")

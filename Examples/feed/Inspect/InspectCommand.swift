@@ -28,7 +28,7 @@ struct InspectCommand: ParsableCommand {
   var verbose = false
 
   func run() throws {
-    let address = place.contains("://") ? try FeedAddress.parse(place) : nil
+    let address = place.contains("://") ? try FeedAddress.parse(place, hintsAtFiles: false) : nil
     let session = Session(verbose: verbose)
     let worker = SerialWorker(on: session.loop)
     let (format, style) = (format, session.outputStyle)
@@ -72,11 +72,18 @@ struct InspectCommand: ParsableCommand {
 enum InspectionError: Error, CustomStringConvertible {
   case remote(RemoteFeedError)
   case file(String, String)
+  /// What is there is nothing to inspect; the path, when it is a file.
+  case document(InvalidData, file: String?)
 
   var description: String {
     switch self {
     case .remote(let error): "\(error)"
     case .file(let path, let reason): "\(path) cannot be read: \(reason)"
+    case .document(.listOfFeeds, let path?):
+      "\(InvalidData.listOfFeeds.description(ofFile: path)) \(MistakenPlace.uses(ofList: path))"
+    case .document(.listOfFeeds, nil): "\(InvalidData.listOfFeeds) \(MistakenPlace.adviceOnRemoteList)"
+    case .document(let error, let path?): error.description(ofFile: path)
+    case .document(let error, nil): "\(error)"
     }
   }
 }

@@ -18,7 +18,7 @@ enum Inspection {
       let feed = try SyndicationFormat().document(in: document, within: FeedLimits())
       self = .feed(feed, ids: feed.imageIDs(in: document.url).map { "\($0)" })
     } catch {
-      throw .remote(.invalidData(error))
+      throw .document(error, file: document.url.isFileURL ? document.url.path : nil)
     }
   }
 

@@ -57,17 +57,20 @@ struct WatchInterval: Equatable, CustomStringConvertible {
 /// The address of a feed: absolute, http or https.
 enum FeedAddress {
   /// Takes `feed:https://…` and `feed://…` too, which pages have in their links.
-  static func parse(_ text: String) throws -> URL {
+  static func parse(_ text: String) throws -> URL { try parse(text, hintsAtFiles: true) }
+
+  /// - Parameter hintsAtFiles: false where a file may be given as well.
+  static func parse(_ text: String, hintsAtFiles: Bool) throws -> URL {
     var text = text
     if text.lowercased().hasPrefix("feed:") {
       text.removeFirst(5)
       if text.hasPrefix("//") { text = "http:" + text }
     }
     guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else {
-      throw ValidationError(advice(on: text))
+      throw ValidationError(advice(on: text, hintsAtFiles))
     }
     guard scheme == "http" || scheme == "https", url.host?.isEmpty == false else {
-      throw ValidationError(advice(on: text))
+      throw ValidationError(advice(on: text, hintsAtFiles))
     }
     if let port = url.port, !(1...65_535).contains(port) {
       throw ValidationError("A port is a number from 1 to 65535.")
@@ -76,8 +79,9 @@ enum FeedAddress {
   }
 
   /// Suggests the address that was probably meant.
-  private static func advice(on text: String) -> String {
+  private static func advice(on text: String, _ hintsAtFiles: Bool) -> String {
     let needed = "An http or https address is needed, such as https://example.com/feed.json."
+    if hintsAtFiles, let advice = MistakenPlace.advice(onFile: text) { return "\(needed) \(advice)" }
     if let match = text.firstMatch(of: /:\/\/([0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*)(?:\/|$)/) {
       return "\(needed) An address of IPv6 is written in brackets: [\(match.1)]."
     }

@@ -26,10 +26,7 @@ extension LoadOptions {
     }
     var feeds = addresses.map { SubscribedFeed(address: $0) }
     if let opml {
-      guard let list = try SubscriptionFile(path: opml).read() else {
-        throw ValidationError("There is no file \(opml).")
-      }
-      feeds += list.subscriptions
+      feeds += try MistakenPlace.list(at: opml).subscriptions
     } else if addresses.isEmpty {
       let file = SubscriptionFile(besideCacheAt: common.cachePath)
       feeds = try file.read()?.subscriptions ?? []

@@ -66,6 +66,9 @@ extension NothingToShow {
     if case .invalidData(.severalFeeds(let addresses)) = error.remote {
       return addresses.prefix(10).map { "feed load \($0.printable)" }.joined(separator: "\n          ")
     }
+    if case .invalidData(.listOfFeeds) = error.remote {
+      return "save it as a file; then feed load --opml <file>, or feed subscriptions import <file>"
+    }
     return adviceOnCache
   }
 

@@ -162,9 +162,7 @@ struct SubscriptionsImport: ParsableCommand {
   func run() throws {
     if let fleet = options.fleet { return try fleet.importing(place, spread: spread?.duration ?? .zero) }
     guard spread == nil else { throw ValidationError("--spread is for --store.") }
-    guard let other = try SubscriptionFile(path: place).read() else {
-      throw ValidationError("There is no file \(place).")
-    }
+    let other = try MistakenPlace.list(at: place)
     let total = other.feeds.count
     let added = try options.file.update { $0.add(other) }
     var text = "Added \(added) of \(total) \(total == 1 ? "feed" : "feeds")"

@@ -1,0 +1,67 @@
+import ArgumentParser
+import FeedFormats
+import Foundation
+import ImageFeed
+import PlainText
+
+/// Advice for who gives a file where an address is meant, an address where a file is, or a feed for a list of feeds.
+enum MistakenPlace {
+  static var adviceOnRemoteList: String {
+    "Save it as a file; then \"feed load --opml <file>\" shows its feeds, and \"feed subscriptions import <file>\" keeps "
+      + "them."
+  }
+
+  static func uses(ofList path: String) -> String {
+    let path = path.printable
+    return "\"feed load --opml \(path)\" shows its feeds, and \"feed subscriptions import \(path)\" keeps them."
+  }
+
+  /// What to do with a text that is no address and names a file; `nil` when there is none.
+  static func advice(onFile text: String) -> String? {
+    let path = URL(string: text).flatMap { $0.isFileURL ? $0.path : nil } ?? text
+    guard let bytes = bytes(ofFile: path) else { return nil }
+    if (try? OPML(parsing: bytes)) != nil { return "\(path.printable) is a list of feeds: \(uses(ofList: path))" }
+    return "\(path.printable) is a file: \"feed inspect \(path.printable)\" shows what is in it."
+  }
+
+  /// The list in a file; the error says what else it is.
+  static func list(at path: String) throws -> OPML {
+    if path.contains("://") {
+      throw ValidationError(
+        "A file is needed, and \(path) is an address. A feed's address stands alone; a list is saved as a file first.")
+    }
+    do {
+      guard let list = try SubscriptionFile(path: path).read() else {
+        throw ValidationError("There is no file \(path).")
+      }
+      return list
+    } catch let error as SubscriptionFileError {
+      guard case .notAList(let place, .notAFeed) = error, let bytes = bytes(ofFile: place),
+        let feed = try? FeedParser.document(of: bytes)
+      else { throw error }
+      throw FeedInsteadOfList(path: place, format: feed.format)
+    }
+  }
+
+  /// A regular file's; a pipe might never end.
+  private static func bytes(ofFile path: String) -> [UInt8]? {
+    var status = stat()
+    guard !path.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size <= FeedLimits().documentBytes
+    else { return nil }
+    return (try? Data(contentsOf: URL(fileURLWithPath: path))).map { [UInt8]($0) }
+  }
+}
+
+/// A feed was given where a list of feeds is meant.
+struct FeedInsteadOfList: Error, CustomStringConvertible, LocalizedError {
+  let path: String
+  let format: FeedKind
+
+  var description: String {
+    "\(path.printable) is a feed (\(format.rawValue)), not a list of feeds (OPML). \"feed inspect \(path.printable)\" shows "
+      + "what is in it; an address is loaded without --opml."
+  }
+
+  var errorDescription: String? { description }
+}
