@@ -9,9 +9,9 @@ import Foundation
 public struct CaseStudyFormat: FeedFormat {
   public init() {}
 
-  /// True for JSON, unless it shows the marks of a JSON Feed.
+  /// True for JSON, unless it shows the marks of a JSON Feed or of RSS in JSON.
   public func recognizes(_ document: WebDocument) -> Bool {
-    guard document.isJSON else { return false }
+    guard document.isJSON, !document.beginsAsRSS else { return false }
     return document.body.withUnsafeBytes { body in
       !body.contains("jsonfeed.org")
         && !Self.marks.contains(where: UnsafeRawBufferPointer(rebasing: body.prefix(1 << 16)).contains)
@@ -23,7 +23,9 @@ public struct CaseStudyFormat: FeedFormat {
   public func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
     let images: CaseStudyFeed.Images
     do throws(FeedFormatError) {
-      images = try CaseStudyFeed.images(in: CaseStudyFeed.padded(document.body), maxValues: limits.values)
+      images = try document.body.withUnsafeBytes { body in
+        Result { () throws(FeedFormatError) in try CaseStudyFeed.images(in: body, maxValues: limits.values) }
+      }.get()
     } catch {
       throw InvalidData(error)
     }

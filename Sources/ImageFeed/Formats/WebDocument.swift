@@ -28,6 +28,12 @@ public struct WebDocument: Hashable, Sendable {
     return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
   }
 
+  /// True for a JSON object whose first key is `rss`.
+  var beginsAsRSS: Bool {
+    let visible = body.prefix(1024).filter { $0 > 0x20 && $0 < 0x7F }
+    return visible.starts(with: Data("{\"rss\":".utf8))
+  }
+
   /// The charset that ``type`` names.
   var charset: String? {
     for parameter in type?.split(separator: ";").dropFirst() ?? [] {

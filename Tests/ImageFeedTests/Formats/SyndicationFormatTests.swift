@@ -66,6 +66,23 @@ import Testing
       ])
   }
 
+  @Test func `RSS in JSON, and CDF, are feeds as well`() throws {
+    let json = try images(
+      """
+      {
+        "rss" : {"channel": {"item": [{"title": "Sea", "enclosure": {"url": "/sea.png", "type": "image/png"}},
+          {"title": "Words"}]}}}
+      """)
+    #expect(json.map(\.description) == ["Sea"] && json.omittedItems == 1)
+    #expect(json.map(\.url.absoluteString) == ["https://example.com/sea.png"])
+    let cdf = try images(
+      "<CHANNEL HREF='http://a/'><ITEM HREF='/1'><TITLE>1</TITLE><LOGO HREF='/1.gif' STYLE='IMAGE'/></ITEM></CHANNEL>")
+    #expect(cdf.map(\.url.absoluteString) == ["https://example.com/1.gif"])
+    // A text of the case study that speaks of it is none.
+    let item = #"{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "image": "http://a/1", "location": "rss"}"#
+    #expect(try images("{\"items\": [\(item)]}").map(\.location) == ["rss"])
+  }
+
   @Test func `the charset of the type is used for what is no UTF-8`() throws {
     let body =
       Data("<rss><channel><item><title>".utf8) + [0xE9]
