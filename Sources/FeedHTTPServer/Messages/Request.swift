@@ -122,7 +122,7 @@ final class Exchange {
   let connection: ServerConnection
   /// Which request of the connection this is.
   let number: Int
-  private var isAnswered = false
+  @exclusivity(unchecked) private var isAnswered = false
 
   init(_ head: RequestHead, _ connection: ServerConnection, _ number: Int) {
     self.head = head

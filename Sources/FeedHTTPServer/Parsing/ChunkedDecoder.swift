@@ -1,7 +1,9 @@
 internal import FeedStream
 
 /// Reads a body that comes in chunks, and the fields behind it (RFC 9112, 7.1).
-struct ChunkedDecoder {
+///
+/// An object, so that the state of a connection without such a body has no room for it.
+final class ChunkedDecoder {
   enum Step: Equatable {
     /// Bytes of the body; not empty.
     case data(Chunk)
@@ -48,7 +50,7 @@ struct ChunkedDecoder {
   /// Takes bytes off the beginning of `input`, until there is something to say.
   ///
   /// - Parameter givesData: false to go on only as far as the next bytes of the body.
-  mutating func next(_ input: inout Chunk, givesData: Bool = true) -> Step {
+  func next(_ input: inout Chunk, givesData: Bool = true) -> Step {
     do throws(ParseFailure) {
       return try step(&input, givesData)
     } catch {
@@ -56,7 +58,7 @@ struct ChunkedDecoder {
     }
   }
 
-  private mutating func step(_ input: inout Chunk, _ givesData: Bool) throws(ParseFailure) -> Step {
+  private func step(_ input: inout Chunk, _ givesData: Bool) throws(ParseFailure) -> Step {
     while true {
       switch state {
       case .finished: return .finished
@@ -79,7 +81,7 @@ struct ChunkedDecoder {
         if left == 0 { state = .dataCR }
         return .data(data)
       default:
-        let consumed = try input.withUnsafeBytes { (bytes) throws(ParseFailure) in try readLine(bytes) }
+        let consumed = try input.withUnsafeBytes { (bytes) throws(ParseFailure) in try self.readLine(bytes) }
         input = input[consumed..<input.count]
         if input.isEmpty, state != .data, state != .trailer { return .needsMore }
       }
@@ -89,7 +91,7 @@ struct ChunkedDecoder {
   /// Reads what stands between the data of two chunks.
   ///
   /// - Returns: how many bytes.
-  private mutating func readLine(_ bytes: UnsafeRawBufferPointer) throws(ParseFailure) -> Int {
+  private func readLine(_ bytes: UnsafeRawBufferPointer) throws(ParseFailure) -> Int {
     for (index, byte) in bytes.enumerated() {
       switch state {
       case .dataCR:
@@ -122,7 +124,7 @@ struct ChunkedDecoder {
   }
 
   /// What may follow a size, a name or a value: an extension, or the end of the line.
-  private mutating func endOfPart(_ byte: UInt8, orSpace space: State?) throws(ParseFailure) {
+  private func endOfPart(_ byte: UInt8, orSpace space: State?) throws(ParseFailure) {
     switch byte {
     case UInt8(ascii: ";"): state = .beforeName
     case 0x0D where state != .afterSize && state != .afterName: state = .sizeLF
@@ -134,7 +136,7 @@ struct ChunkedDecoder {
     }
   }
 
-  private mutating func readExtension(_ byte: UInt8) throws(ParseFailure) {
+  private func readExtension(_ byte: UInt8) throws(ParseFailure) {
     extensionBytes += 1
     guard extensionBytes <= Self.extensionLimit else { throw ParseFailure("too many extensions of chunks") }
     let isToken = ByteClass.table[Int(byte)] & ByteClass.token != 0

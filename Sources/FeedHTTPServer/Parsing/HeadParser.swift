@@ -133,7 +133,7 @@ struct HeadParser {
 
       // Where a part ends within the bytes, the next one follows without another look at the state.
       case .method:
-        while at < end, classes[Int(base[at])] & ByteClass.token != 0 { at += 1 }
+        while at < end, classes[Int(base[at])] & ByteClass.token != 0 { at &+= 1 }
         guard at - start <= 32 else { throw ParseFailure(.notImplemented, "the method is too long") }
         guard at < end else { continue }
         guard base[at] == 0x20 else { throw ParseFailure("not a method") }
@@ -142,7 +142,7 @@ struct HeadParser {
         (start, state) = (at, .target)
         fallthrough
       case .target:
-        while at < end, classes[Int(base[at])] & ByteClass.target != 0 { at += 1 }
+        while at < end, classes[Int(base[at])] & ByteClass.target != 0 { at &+= 1 }
         guard at < end else { continue }
         guard base[at] == 0x20, at > start else { throw ParseFailure("not a target") }
         head.target = Place(start, at)
@@ -193,7 +193,7 @@ struct HeadParser {
           throw ParseFailure("not the name of a header field")
         }
       case .name:
-        while at < end, classes[Int(base[at])] & ByteClass.token != 0 { at += 1 }
+        while at < end, classes[Int(base[at])] & ByteClass.token != 0 { at &+= 1 }
         guard at < end else { continue }
         guard base[at] == UInt8(ascii: ":") else {
           throw base[at] == 0x20 || base[at] == 0x09
@@ -204,12 +204,12 @@ struct HeadParser {
         state = .valueStart
         fallthrough
       case .valueStart:
-        while at < end, base[at] == 0x20 || base[at] == 0x09 { at += 1 }
+        while at < end, base[at] == 0x20 || base[at] == 0x09 { at &+= 1 }
         guard at < end else { continue }
         (start, state) = (at, .value)
         fallthrough
       case .value:
-        while at < end, classes[Int(base[at])] & ByteClass.text != 0 { at += 1 }
+        while at < end, classes[Int(base[at])] & ByteClass.text != 0 { at &+= 1 }
         guard at < end else { continue }
         guard base[at] == 0x0D else {
           throw base[at] == 0x0A

@@ -22,10 +22,10 @@ public final class HTTPServer {
   let wallClock: () -> Int64
   @exclusivity(unchecked) var heads = ResponseHeads()
 
-  private(set) var connections = ContiguousArray<ServerConnection>()
+  @exclusivity(unchecked) private(set) var connections = ContiguousArray<ServerConnection>()
   private var ticker: (any Cancellable)?
-  var subscription: RequestSubscription?
-  private(set) var isEnding = false
+  @exclusivity(unchecked) var subscription: RequestSubscription?
+  @exclusivity(unchecked) private(set) var isEnding = false
   private var whenEnded: [() -> Void] = []
 
   /// Listens at `address`.

@@ -103,13 +103,8 @@ extension ServerConnection {
         input = input[piece.count..<input.count]
         body = piece.count == left ? .over(nil) : .length(left - piece.count)
         take(piece)
-      case .chunked(var decoder):
-        let givesData = wantsBody
-        // One owner, so that the decoder is changed where it is.
-        body = .none
-        let step = decoder.next(&input, givesData: givesData)
-        body = .chunked(decoder)
-        switch step {
+      case .chunked(let decoder):
+        switch decoder.next(&input, givesData: wantsBody) {
         case .dataWaits: return false
         case .needsMore: return truncated()
         case .failure(let failure):

@@ -5,7 +5,8 @@ extension ServerConnection {
   func enqueue(_ chunk: Chunk) {
     guard !chunk.isEmpty else { return }
     outBytes += chunk.count
-    out.append(chunk)
+    // What has to wait must not keep the block that it was encoded or read into, of which it may be a small part.
+    out.append(isWriting ? chunk.compacted() : chunk)
   }
 
   /// Writes what waits, unless a write is on its way or more is about to come.
@@ -43,7 +44,6 @@ extension ServerConnection {
       out = Array(batch[count...])
       batch.removeSubrange(count...)
     }
-    // Written later: a short rest must not keep the block that it was encoded into.
     channel.write(batch.map { $0.compacted() }, hasWritten)
   }
 
@@ -60,7 +60,11 @@ extension ServerConnection {
 
   /// Forgets the first bytes of what waits.
   private func drop(_ count: Int) {
-    guard outBytes > 0 else { return out.removeAll(keepingCapacity: true) }
+    guard outBytes > 0 else {
+      // Mostly one, and then nothing is moved.
+      if out.count == 1 { out.removeLast() } else { out.removeAll(keepingCapacity: true) }
+      return
+    }
     var (whole, left) = (0, count)
     while left > 0, out[whole].count <= left {
       left -= out[whole].count
