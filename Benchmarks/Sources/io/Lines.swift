@@ -4,19 +4,24 @@ import FeedStream
 import Foundation
 import Harness
 
+/// As the counters in C, not checked for exclusive access.
+final class Counters {
+  @exclusivity(unchecked) var lines = 0
+  @exclusivity(unchecked) var bytes = 0
+}
+
 func countLines(_ path: String) -> (lines: Int, bytes: Int) {
   let loop = EventLoop()
-  var (lines, bytes) = (0, 0)
-  let counting = File(path).bytes(on: loop).split(by: 10)
-    .reduce((0, 0)) { ($0.0 + 1, $0.1 + $1.count) }
-    .sink { _ in
-    } receiveValue: {
-      (lines, bytes) = $0
-    }
+  let counters = Counters()
+  let counting = File(path).bytes(on: loop).split(by: 10).sink { _ in
+  } receiveValue: {
+    counters.lines += 1
+    counters.bytes += $0.count
+  }
   loop.run()
   counting.cancel()
   loop.close()
-  return (lines, bytes)
+  return (counters.lines, counters.bytes)
 }
 
 func countTexts(_ path: String) -> Int {

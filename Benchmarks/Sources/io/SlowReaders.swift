@@ -40,10 +40,11 @@ final class SlowReader<Value>: Subscriber {
   static func span(_ seconds: Double) -> StreamInstant.Stride { .nanoseconds(Int(seconds * 1e9)) }
 }
 
-/// The memory that this process has, in bytes.
-var ownResidentBytes: Int {
-  let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-  return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * Int(getpagesize()) } ?? 0
+/// The memory that a process has written to, in bytes: without the pages of its program, which come as they are used.
+func writtenBytes(of process: String) -> Int {
+  let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+  let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+  return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
 }
 
 /// How much this process grows while it takes so much for five seconds, after one.
@@ -57,9 +58,9 @@ func growth<P: Publisher>(
     loop.run(.untilStopped)
   }
   run(for: 1)
-  let before = ownResidentBytes
+  let before = writtenBytes(of: "self")
   run(for: 5)
-  let grown = (ownResidentBytes - before) / 1024
+  let grown = (writtenBytes(of: "self") - before) / 1024
   reader.cancel()
   if let ending = reader.ending { return "ended: \(ending) after \(reader.total) bytes" }
   return "\(grown) (\(reader.total / 1_000) kB read)"

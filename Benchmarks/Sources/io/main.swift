@@ -54,11 +54,14 @@ final class Server {
     port = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines))!
   }
 
-  /// Seconds of the processors that it has used.
+  /// Seconds of the processors that its threads have used, as the scheduler counts them: `stat` counts in steps of 10 ms.
   var processorSeconds: Double {
-    let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
-    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-    return (Double(fields[11])! + Double(fields[12])!) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    let tasks = "/proc/\(process.processIdentifier)/task"
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+    return threads.reduce(0) { sum, thread in
+      let text = (try? String(contentsOfFile: "\(tasks)/\(thread)/schedstat", encoding: .utf8)) ?? ""
+      return sum + (text.split(separator: " ").first.flatMap { Double($0) } ?? 0) / 1e9
+    }
   }
 
   /// What `work` costs it.
@@ -68,12 +71,8 @@ final class Server {
     return processorSeconds - before
   }
 
-  /// The memory that it has, in bytes.
-  var residentBytes: Int {
-    let text = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
-    let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-    return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
-  }
+  /// The memory that it has written to, in bytes.
+  var residentBytes: Int { writtenBytes(of: "\(process.processIdentifier)") }
 
   /// Somebody else's, which is given a port and a file with the page.
   init(program: String) throws {
