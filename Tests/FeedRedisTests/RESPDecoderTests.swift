@@ -103,6 +103,19 @@ import Testing
     #expect(command.encoded == Array(expected.utf8))
   }
 
+  @Test(arguments: [0, 7, 10, 99, 100, -1, -10, .max, .min]) func `numbers are sent in decimal digits`(_ number: Int) {
+    let text = "\(number)"
+    let expected = "*3\r\n$1\r\nX\r\n$\(text.utf8.count)\r\n\(text)\r\n$0\r\n\r\n"
+    #expect(RedisCommand("X", RedisArgument(number), "").encoded == Array(expected.utf8))
+  }
+
+  @Test func `many and long arguments are sent whole`() {
+    let long = String(repeating: "\u{e9}", count: 70_000)
+    let command = RedisCommand("X", (0..<120).map { _ in RedisArgument(long) })
+    let one = "$140000\r\n\(long)\r\n"
+    #expect(command.encoded == Array(("*121\r\n$1\r\nX\r\n" + String(repeating: one, count: 120)).utf8))
+  }
+
   @Test func `a refusal is known by its first word`() {
     #expect(RedisRefusal("READONLY You can't write against a read only replica.").kind == .readOnly)
     #expect(RedisRefusal("OOM command not allowed when used memory > 'maxmemory'.").kind == .outOfMemory)

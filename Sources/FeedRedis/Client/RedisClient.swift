@@ -212,7 +212,7 @@ extension RedisClient {
   /// **Demand:** sent at the subscription; the reply is held until asked for. **Failure:** ``RedisError``, a refusal
   /// included. **Cancellation:** the reply is dropped when it comes; a command that was given is sent all the same.
   public func send(_ command: RedisCommand) -> AnyPublisher<RedisValue, RedisError> {
-    Deferred { Future { promise in self.perform(command, promise) } }.eraseToAnyPublisher()
+    Replying { reply in self.perform(command, reply) }.eraseToAnyPublisher()
   }
 
   /// Sends commands when subscribed to, together, and delivers their replies, a refusal as ``RedisValue/error(_:)``.
@@ -220,7 +220,8 @@ extension RedisClient {
   /// **Demand:** sent at the subscription; the replies are held until asked for. **Failure:** when a reply does not come.
   /// **Cancellation:** as for ``send(_:)``.
   public func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], RedisError> {
-    Deferred { Future { promise in self.perform(commands, promise) } }.eraseToAnyPublisher()
+    Replying { reply in self.perform(commands) { reply($0.map { .array($0) }) } }
+      .map { $0.elements ?? [] }.eraseToAnyPublisher()
   }
 
   package func perform(_ commands: [RedisCommand], _ done: @escaping (Result<[RedisValue], RedisError>) -> Void) {

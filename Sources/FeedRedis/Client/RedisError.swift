@@ -2,7 +2,8 @@ public import FeedStream
 public import FeedTLS
 
 /// The reason why a command gave no reply, or was refused.
-public enum RedisError: Error, Hashable, Sendable {
+// Indirect: a result is as small as its value, and is handed on at every command.
+public indirect enum RedisError: Error, Hashable, Sendable {
   /// No connection can be made.
   case unreachable(RedisAddress, SystemError)
   /// The connection ended before the reply: the command may have been carried out, or not.

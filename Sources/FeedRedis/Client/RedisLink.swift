@@ -7,18 +7,22 @@ final class RedisLink {
 
   private struct Waiting {
     let sent: StreamInstant
-    let reply: Reply
+    /// `nil` once it was called.
+    var reply: Reply?
   }
 
   private let address: RedisAddress
   private let scheduler: any LoopScheduler
   private let connection: Connection
   private let patience: Duration
-  private var decoder: RESPDecoder
-  private var waiting: [Waiting] = []
-  private var firstWaiting = 0
-  private var out: [UInt8] = []
-  private var isFlushPlanned = false
+  @exclusivity(unchecked) private var decoder: RESPDecoder
+  /// Those that wait, from `firstWaiting` on.
+  @exclusivity(unchecked) private var waiting: ContiguousArray<Waiting> = []
+  @exclusivity(unchecked) private var firstWaiting = 0
+  @exclusivity(unchecked) private var out: [UInt8] = []
+  /// When the next write was planned: the commands of one turn share a look at the clock.
+  @exclusivity(unchecked) private var planned = StreamInstant(nanoseconds: 0)
+  @exclusivity(unchecked) private var isFlushPlanned = false
   private var isWriting = false
   private var isReading = false
   private var isDead = false
@@ -56,10 +60,13 @@ final class RedisLink {
 
   func send(_ command: RedisCommand, _ reply: @escaping Reply) {
     guard !isDead else { return reply(.failure(.closed(address))) }
-    if out.isEmpty { out = command.encoded } else { out.append(contentsOf: command.encoded) }
-    waiting.append(Waiting(sent: scheduler.now, reply: reply))
+    out.append(contentsOf: command.encoded)
+    if !isFlushPlanned {
+      planned = scheduler.now
+      planFlush()
+    }
+    waiting.append(Waiting(sent: planned, reply: reply))
     if deadline == nil { watch(for: patience) }
-    planFlush()
   }
 
   /// Closes the connection; every command that waits is given the reason.
@@ -74,13 +81,13 @@ final class RedisLink {
     firstWaiting = 0
     // First, so that who hears of it and sends again gets another connection.
     onEnd.take()?(error)
-    for one in left { one.reply(.failure(error)) }
+    for one in left { one.reply?(.failure(error)) }
   }
 
   // MARK: Writing
 
   private func planFlush() {
-    guard !isFlushPlanned, !isWriting else { return }
+    guard !isWriting else { return }
     isFlushPlanned = true
     scheduler.schedule { [weak self] in
       self?.isFlushPlanned = false
@@ -92,7 +99,7 @@ final class RedisLink {
     guard !isDead, !isWriting, !out.isEmpty else { return }
     let chunk = Chunk(out)
     out.removeAll(keepingCapacity: out.capacity < 1 << 20)
-    let count = connection.channel.writeNow([chunk])
+    let count = connection.channel.writeNow(chunk)
     guard count < chunk.count else { return }
     isWriting = true
     connection.channel.write([chunk[count..<chunk.count]]) { [weak self] error in
@@ -125,17 +132,20 @@ final class RedisLink {
     // Nobody asked for it: no reply.
     if case .push = value { return }
     guard firstWaiting < waiting.count else { return end(.unreadable(address, .malformed)) }
-    let reply = waiting[firstWaiting].reply
+    let reply = waiting[firstWaiting].reply.take()
     firstWaiting += 1
-    if firstWaiting == waiting.count || firstWaiting > 512 {
+    if firstWaiting == waiting.count {
+      waiting.removeAll(keepingCapacity: firstWaiting <= 4096)
+      firstWaiting = 0
+    } else if firstWaiting > 512, firstWaiting > waiting.count / 2 {
       waiting.removeFirst(firstWaiting)
       firstWaiting = 0
     }
     if case .error(let refusal) = value {
-      reply(.failure(.refused(address, refusal)))
+      reply?(.failure(.refused(address, refusal)))
       if endsAsReplica, refusal.kind == .readOnly { end(.closed(address)) }
     } else {
-      reply(.success(value))
+      reply?(.success(value))
     }
   }
 

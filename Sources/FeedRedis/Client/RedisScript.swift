@@ -23,7 +23,7 @@ extension RedisClient {
   public func run(
     _ script: RedisScript, keys: [String], _ arguments: [RedisArgument] = []
   ) -> AnyPublisher<RedisValue, RedisError> {
-    Deferred { Future { promise in self.perform(script, keys: keys, arguments, promise) } }.eraseToAnyPublisher()
+    Replying { reply in self.perform(script, keys: keys, arguments, reply) }.eraseToAnyPublisher()
   }
 
   package func perform(

@@ -69,10 +69,9 @@ public struct RESPDecoder: ChunkDecoder {
   public mutating func next() throws -> RedisValue? {
     while position < chunk.count {
       guard let value = try string == nil ? readLine() : readString() else { continue }
-      if let reply = close(value) {
-        valueCount = 0
-        return reply
-      }
+      guard let reply = frames.isEmpty ? value : close(value) else { continue }
+      valueCount = 0
+      return reply
     }
     return nil
   }
@@ -86,38 +85,33 @@ public struct RESPDecoder: ChunkDecoder {
 
   /// - Returns: the value that the line is; `nil` when it begins one, or has not come whole.
   private mutating func readLine() throws(RESPError) -> RedisValue? {
-    let rest = chunk.count - position
-    let end = chunk.withUnsafeBytes { bytes -> Int? in
-      guard let start = bytes.baseAddress else { return nil }
-      return memchr(start + position, 0x0A, rest).map { UnsafeRawPointer($0) - start }
+    let chunk = self.chunk
+    return try chunk.withUnsafeBytes { bytes throws(RESPError) in
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
+      let end = memchr(rest.baseAddress!, 0x0A, rest.count).map { UnsafeRawPointer($0) - rest.baseAddress! }
+      guard line.count + (end ?? rest.count) <= limits.lineBytes else { throw .tooLong(limit: limits.lineBytes) }
+      guard let end else {
+        line.append(contentsOf: rest)
+        position = chunk.count
+        return nil
+      }
+      // A string that begins here goes on behind the line.
+      position += end + 1
+      let part = UnsafeRawBufferPointer(rebasing: rest[..<end])
+      if line.isEmpty { return try read(part) }
+      line.append(contentsOf: part)
+      let whole = Chunk(line)
+      line.removeAll(keepingCapacity: true)
+      return try whole.withUnsafeBytes { bytes throws(RESPError) in try read(bytes) }
     }
-    guard line.count + ((end ?? chunk.count) - position) <= limits.lineBytes else {
-      throw .tooLong(limit: limits.lineBytes)
-    }
-    guard let end else {
-      line.append(contentsOf: chunk[position...])
-      position = chunk.count
-      return nil
-    }
-    defer { position = max(position, end + 1) }
-    if line.isEmpty { return try read(chunk[position..<end]) }
-    line.append(contentsOf: chunk[position..<end])
-    let whole = Chunk(line)
-    line.removeAll(keepingCapacity: true)
-    // A string that begins here goes on behind the line.
-    position = end + 1
-    return try read(whole)
   }
 
-  private mutating func read(_ line: Chunk) throws(RESPError) -> RedisValue? {
+  private mutating func read(_ line: UnsafeRawBufferPointer) throws(RESPError) -> RedisValue? {
     guard line.count >= 2, line[line.count - 1] == 0x0D else { throw .malformed }
     valueCount += 1
     guard valueCount <= limits.values else { throw .tooMany(limit: limits.values) }
-    let body = line[1..<line.count - 1]
+    let body = UnsafeRawBufferPointer(rebasing: line[1..<line.count - 1])
     switch line[0] {
-    case UInt8(ascii: "+"): return .status(body.text)
-    case UInt8(ascii: "-"): return .error(RedisRefusal(body.text))
-    case UInt8(ascii: ":"): return .integer(try number(body))
     case UInt8(ascii: "$"): return try begin(.plain, body)
     case UInt8(ascii: "="): return try begin(.verbatim, body)
     case UInt8(ascii: "!"): return try begin(.error, body)
@@ -126,53 +120,25 @@ public struct RESPDecoder: ChunkDecoder {
     case UInt8(ascii: ">"): return try begin(.push, body, valuesEach: 1)
     case UInt8(ascii: "%"): return try begin(.map, body, valuesEach: 2)
     case UInt8(ascii: "|"): return try begin(.attribute, body, valuesEach: 2)
-    case UInt8(ascii: "_"):
-      guard body.isEmpty else { throw .malformed }
-      return .null
-    case UInt8(ascii: "#"):
-      guard body.count == 1, body[0] == UInt8(ascii: "t") || body[0] == UInt8(ascii: "f") else { throw .malformed }
-      return .boolean(body[0] == UInt8(ascii: "t"))
-    case UInt8(ascii: ","):
-      guard let number = Double(body.text) else { throw .malformed }
-      return .double(number)
-    case UInt8(ascii: "("):
-      let digits = body.first == UInt8(ascii: "-") ? body.dropFirst() : body[...]
-      guard !digits.isEmpty, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { throw .malformed }
-      return .bigNumber(body.text)
-    default: throw .malformed
+    default: return try RedisValue(line: line[0], body)
     }
-  }
-
-  private func number(_ digits: Chunk) throws(RESPError) -> Int64 {
-    var place = 0
-    let isNegative = digits.first == UInt8(ascii: "-")
-    if isNegative || digits.first == UInt8(ascii: "+") { place = 1 }
-    guard digits.count > place, digits.count - place <= 19 else { throw .malformed }
-    var number: Int64 = 0
-    while place < digits.count {
-      let digit = digits[place]
-      guard 0x30...0x39 ~= digit else { throw .malformed }
-      let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-      // Downwards, where there is one number more.
-      let (next, overflows) = tens.subtractingReportingOverflow(Int64(digit &- 0x30))
-      guard !isTooLarge, !overflows else { throw .malformed }
-      number = next
-      place += 1
-    }
-    guard !isNegative else { return number }
-    guard number != .min else { throw .malformed }
-    return -number
   }
 
   // MARK: Strings
 
-  private mutating func begin(_ kind: StringKind, _ digits: Chunk) throws(RESPError) -> RedisValue? {
-    let count = try number(digits)
-    if count == -1, kind == .plain { return .null }
-    guard count >= 0 else { throw .malformed }
-    guard count <= limits.stringBytes else { throw .tooLong(limit: limits.stringBytes) }
-    string = PartialString(kind: kind, count: Int(count), missing: Int(count) + 2)
-    return nil
+  private mutating func begin(_ kind: StringKind, _ digits: UnsafeRawBufferPointer) throws(RESPError) -> RedisValue? {
+    let number = try Int64(line: digits)
+    if number == -1, kind == .plain { return .null }
+    guard number >= 0 else { throw .malformed }
+    guard number <= limits.stringBytes else { throw .tooLong(limit: limits.stringBytes) }
+    let (count, start) = (Int(number), position)
+    guard chunk.count - start >= count + 2 else {
+      string = PartialString(kind: kind, count: count, missing: count + 2)
+      return nil
+    }
+    // Most have come whole.
+    position += count + 2
+    return try value(kind, chunk[start..<start + count + 2])
   }
 
   private mutating func readString() throws(RESPError) -> RedisValue? {
@@ -185,23 +151,30 @@ public struct RESPDecoder: ChunkDecoder {
       string = partial
       return nil
     }
-    let whole = Chunk(joining: partial.parts)
-    guard whole[partial.count] == 0x0D, whole[partial.count + 1] == 0x0A else { throw .malformed }
-    let bytes = whole[0..<partial.count]
-    switch partial.kind {
+    return try value(partial.kind, Chunk(joining: partial.parts))
+  }
+
+  /// - Parameter whole: the string with the line's end after it.
+  private func value(_ kind: StringKind, _ whole: Chunk) throws(RESPError) -> RedisValue {
+    let count = whole.count - 2
+    guard whole[count] == 0x0D, whole[count + 1] == 0x0A else { throw .malformed }
+    let bytes = whole[0..<count]
+    switch kind {
     case .plain: return .string(bytes)
     case .error: return .error(RedisRefusal(bytes.text))
     case .verbatim:
       // `txt:`, and then the text.
-      guard bytes.count >= 4, bytes[3] == UInt8(ascii: ":") else { throw .malformed }
-      return .string(bytes[4..<bytes.count])
+      guard count >= 4, bytes[3] == UInt8(ascii: ":") else { throw .malformed }
+      return .string(bytes[4..<count])
     }
   }
 
   // MARK: Aggregates
 
-  private mutating func begin(_ kind: Kind, _ digits: Chunk, valuesEach: Int) throws(RESPError) -> RedisValue? {
-    let count = try number(digits)
+  private mutating func begin(
+    _ kind: Kind, _ digits: UnsafeRawBufferPointer, valuesEach: Int
+  ) throws(RESPError) -> RedisValue? {
+    let count = try Int64(line: digits)
     if count == -1, kind == .array { return .null }
     guard count >= 0 else { throw .malformed }
     guard count <= limits.values / valuesEach else { throw .tooMany(limit: limits.values) }
@@ -235,32 +208,6 @@ public struct RESPDecoder: ChunkDecoder {
     case .set: .set(frame.values)
     case .push: .push(frame.values)
     case .attribute: nil
-    }
-  }
-}
-
-/// The reasons why bytes are no reply of a Redis server.
-public enum RESPError: Error, Hashable, Sendable {
-  /// They are not in its protocol: another service answers.
-  case malformed
-  /// A line or a string is longer than `limit` bytes.
-  case tooLong(limit: Int)
-  /// A reply has more than `limit` values.
-  case tooMany(limit: Int)
-  /// Arrays lie deeper in arrays than `limit`.
-  case tooDeep(limit: Int)
-  /// The connection ended within a reply.
-  case cutOff
-}
-
-extension RESPError: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .malformed: "what answers does not speak Redis' protocol"
-    case .tooLong(let limit): "a reply has a string of more than \(limit) bytes"
-    case .tooMany(let limit): "a reply has more than \(limit) values"
-    case .tooDeep(let limit): "a reply is nested more than \(limit) deep"
-    case .cutOff: "the connection ended within a reply"
     }
   }
 }

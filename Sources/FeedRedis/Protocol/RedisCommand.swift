@@ -12,41 +12,80 @@ public struct RedisCommand: Hashable, Sendable {
 
   /// - Parameter name: the first word, such as `GET`.
   public init(_ name: String, _ arguments: [RedisArgument]) {
-    encoded = []
-    encoded.reserveCapacity(arguments.reduce(32 + name.utf8.count) { $0 + $1.underestimatedBytes + 16 })
-    header(UInt8(ascii: "*"), arguments.count + 1)
-    append(utf8: name)
-    for argument in arguments {
-      switch argument.kind {
-      case .text(let text): append(utf8: text)
-      case .bytes(let bytes):
-        header(UInt8(ascii: "$"), bytes.count)
-        bytes.withUnsafeBytes { encoded.append(contentsOf: $0) }
-        end()
-      case .integer(let number): append(utf8: String(number))
+    // A header is at most a letter, twenty digits and a line's end; another one ends the string.
+    let most = arguments.reduce(2 * 25 + name.utf8.count) { $0 + $1.mostBytes + 25 }
+    encoded = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+      var writer = Writer(place: buffer.baseAddress!)
+      writer.header(UInt8(ascii: "*"), arguments.count + 1)
+      writer.string(name)
+      for argument in arguments {
+        switch argument.kind {
+        case .text(let text): writer.string(text)
+        case .bytes(let bytes): bytes.withUnsafeBytes { writer.string($0) }
+        case .integer(let number): writer.number(number)
+        }
       }
+      count = writer.place - buffer.baseAddress!
     }
   }
 
-  private mutating func append(utf8 text: String) {
-    header(UInt8(ascii: "$"), text.utf8.count)
-    encoded.append(contentsOf: text.utf8)
-    end()
-  }
+  /// Writes where there is room for all.
+  private struct Writer {
+    var place: UnsafeMutablePointer<UInt8>
 
-  private mutating func header(_ kind: UInt8, _ count: Int) {
-    encoded.append(kind)
-    if count < 10 {
-      encoded.append(UInt8(ascii: "0") + UInt8(count))
-    } else {
-      encoded.append(contentsOf: String(count).utf8)
+    mutating func header(_ kind: UInt8, _ count: Int) {
+      put(kind)
+      digits(UInt(count))
+      end()
     }
-    end()
-  }
 
-  private mutating func end() {
-    encoded.append(0x0D)
-    encoded.append(0x0A)
+    mutating func string(_ text: String) {
+      let isWritten: Void? = text.utf8.withContiguousStorageIfAvailable { string(UnsafeRawBufferPointer($0)) }
+      if isWritten == nil { Array(text.utf8).withUnsafeBytes { string($0) } }
+    }
+
+    mutating func string(_ bytes: UnsafeRawBufferPointer) {
+      header(UInt8(ascii: "$"), bytes.count)
+      if let source = bytes.baseAddress {
+        UnsafeMutableRawPointer(place).copyMemory(from: source, byteCount: bytes.count)
+        place += bytes.count
+      }
+      end()
+    }
+
+    mutating func number(_ number: Int) {
+      let size = number.magnitude
+      header(UInt8(ascii: "$"), Self.digitCount(size) + (number < 0 ? 1 : 0))
+      if number < 0 { put(UInt8(ascii: "-")) }
+      digits(size)
+      end()
+    }
+
+    private static func digitCount(_ number: UInt) -> Int {
+      var (rest, count) = (number, 1)
+      while rest > 9 { (rest, count) = (rest / 10, count + 1) }
+      return count
+    }
+
+    private mutating func digits(_ number: UInt) {
+      let count = Self.digitCount(number)
+      var rest = number
+      for index in (0..<count).reversed() {
+        place[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      }
+      place += count
+    }
+
+    private mutating func put(_ byte: UInt8) {
+      place.pointee = byte
+      place += 1
+    }
+
+    private mutating func end() {
+      put(0x0D)
+      put(0x0A)
+    }
   }
 }
 
@@ -66,11 +105,12 @@ public struct RedisArgument: Hashable, Sendable {
   /// The decimal digits of `number`.
   public init(_ number: Int) { kind = .integer(number) }
 
-  var underestimatedBytes: Int {
+  /// At least as many bytes as it takes.
+  var mostBytes: Int {
     switch kind {
     case .text(let text): text.utf8.count
     case .bytes(let bytes): bytes.count
-    case .integer: 4
+    case .integer: 20
     }
   }
 }

@@ -20,7 +20,7 @@ public enum RedisValue: Hashable, Sendable {
   /// What the server sends without being asked.
   case push([RedisValue])
   /// A refusal. As the reply to a command it is thrown; within an array it is a value.
-  case error(RedisRefusal)
+  indirect case error(RedisRefusal)
 }
 
 extension RedisValue {

@@ -1,0 +1,25 @@
+/// The reasons why bytes are no reply of a Redis server.
+public enum RESPError: Error, Hashable, Sendable {
+  /// They are not in its protocol: another service answers.
+  case malformed
+  /// A line or a string is longer than `limit` bytes.
+  case tooLong(limit: Int)
+  /// A reply has more than `limit` values.
+  case tooMany(limit: Int)
+  /// Arrays lie deeper in arrays than `limit`.
+  case tooDeep(limit: Int)
+  /// The connection ended within a reply.
+  case cutOff
+}
+
+extension RESPError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .malformed: "what answers does not speak Redis' protocol"
+    case .tooLong(let limit): "a reply has a string of more than \(limit) bytes"
+    case .tooMany(let limit): "a reply has more than \(limit) values"
+    case .tooDeep(let limit): "a reply is nested more than \(limit) deep"
+    case .cutOff: "the connection ended within a reply"
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import FeedRedis
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+/// The publisher of a command: what its subscriber is given, and when.
+@Suite(.settled) struct ReplySubscriptionTests {
+  /// Notes what it is given, and asks when it is told to.
+  private final class Asker: Subscriber {
+    var texts: [String] = []
+    var subscription: (any Subscription)?
+    var atValue: (() -> Void)?
+
+    func receive(subscription: any Subscription) {
+      self.subscription = subscription
+      texts.append("subscription")
+    }
+    func receive(_ value: RedisValue) -> Subscribers.Demand {
+      texts.append(value.text ?? "\(value)")
+      atValue?()
+      return .none
+    }
+    func receive(completion: Subscribers.Completion<RedisError>) {
+      subscription = nil
+      switch completion {
+      case .finished: texts.append("finished")
+      case .failure(let error): texts.append("\(error)")
+      }
+    }
+  }
+
+  private func withServer(_ body: (VirtualTimeScheduler, ScriptedRedis, RedisClient, Asker) throws -> Void) throws {
+    try withVirtualTime { time in
+      let server = try ScriptedRedis(at: .unix("/run/redis"), on: time) {
+        $0[0] == "ECHO" ? "+\($0[1])\r\n" : $0[0] == "FAIL" ? "-ERR no\r\n" : nil
+      }
+      let client = RedisClient(RedisAddress(.unix(path: "/run/redis")), on: time)
+      try body(time, server, client, Asker())
+      client.close()
+      time.run()
+      server.close()
+    }
+  }
+
+  private let echo = RedisCommand("ECHO", "a")
+
+  @Test func `a command is sent when subscribed to, and its reply waits until it is asked for`() throws {
+    try withServer { time, server, client, asker in
+      let command = client.send(echo)
+      time.advance(by: .seconds(1))
+      #expect(server.heard.isEmpty)
+      command.subscribe(asker)
+      time.advance(by: .seconds(1))
+      #expect(server.heard[0].last == "ECHO a")
+      #expect(asker.texts == ["subscription"])
+      asker.subscription?.request(.max(1))
+      #expect(asker.texts == ["subscription", "a", "finished"])
+    }
+  }
+
+  @Test func `each subscription sends the command again`() throws {
+    try withServer { time, server, client, _ in
+      let command = client.send(echo)
+      let askers = (0..<3).map { _ in Asker() }
+      for asker in askers {
+        command.subscribe(asker)
+        asker.subscription?.request(.unlimited)
+      }
+      time.advance(by: .seconds(1))
+      #expect(askers.allSatisfy { $0.texts == ["subscription", "a", "finished"] })
+      #expect(server.heard[0].filter { $0 == "ECHO a" }.count == 3)
+    }
+  }
+
+  @Test func `a failure is not waited for, and comes behind the subscription`() throws {
+    try withServer { time, _, client, asker in
+      client.send(RedisCommand("FAIL")).subscribe(asker)
+      time.advance(by: .seconds(1))
+      #expect(asker.texts == ["subscription", "unix:///run/redis refused: ERR no"])
+      client.close()
+      let late = Asker()
+      client.send(echo).subscribe(late)
+      #expect(late.texts == ["subscription", "The client of the Redis server is closed."])
+    }
+  }
+
+  @Test func `who cancels while it receives the reply is given no ending`() throws {
+    try withServer { time, _, client, asker in
+      client.send(echo).subscribe(asker)
+      asker.atValue = { [unowned asker] in asker.subscription.take()?.cancel() }
+      asker.subscription?.request(.max(1))
+      time.advance(by: .seconds(1))
+      #expect(asker.texts == ["subscription", "a"])
+    }
+  }
+
+  @Test func `a held reply is dropped by cancelling`() throws {
+    try withServer { time, _, client, asker in
+      client.send(echo).subscribe(asker)
+      time.advance(by: .seconds(1))
+      let subscription = asker.subscription.take()
+      subscription?.cancel()
+      subscription?.request(.max(1))
+      #expect(asker.texts == ["subscription"])
+    }
+  }
+
+  @Test func `several commands have one publisher, with refusals among the replies`() throws {
+    try withServer { time, _, client, _ in
+      var replies: [RedisValue] = []
+      let subscription = client.send([echo, RedisCommand("FAIL"), echo]).sink { _ in
+      } receiveValue: {
+        replies = $0
+      }
+      time.advance(by: .seconds(1))
+      #expect(replies == [.status("a"), .error(RedisRefusal("ERR no")), .status("a")])
+      subscription.cancel()
+      var isEmpty = false
+      client.send([RedisCommand]()).sink { _ in
+      } receiveValue: {
+        isEmpty = $0.isEmpty
+      }
+      .cancel()
+      #expect(isEmpty)
+    }
+  }
+
+  @Test func `a thousand replies go to their commands, in order, while more are sent`() throws {
+    try withServer { time, _, client, _ in
+      var (texts, running): ([String], [AnyCancellable]) = ([], [])
+      func send(_ number: Int) {
+        guard number < 3000 else { return }
+        running.append(
+          client.send(RedisCommand("ECHO", RedisArgument(number))).sink { _ in
+            send(number + 700)
+          } receiveValue: {
+            texts.append($0.text ?? "?")
+          })
+      }
+      for number in 0..<700 { send(number) }
+      time.advance(by: .seconds(5))
+      #expect(texts == (0..<3000).map(String.init))
+      running = []
+    }
+  }
+}
