@@ -151,4 +151,24 @@ import Testing
       for server in [first, second] { server.close() }
     }
   }
+
+  @Test func `keys that are on the way to another node are not asked for there, where they are not complete`() throws {
+    try withVirtualTime { time in
+      var isMoving = true
+      let first = try ScriptedRedis(at: Self.place(1), on: time) {
+        $0[0] == "HELLO" ? Self.cluster : isMoving && $0[0] == "ECHO" ? "-ASK 13907 10.0.0.2:6379\r\n" : Self.echo($0)
+      }
+      let second = try ScriptedRedis(at: Self.place(2), on: time, answer: Self.echo)
+      let client = RedisClient(try RedisAddress(parsing: "redis://10.0.0.1"), on: time)
+      let text = replies(of: client, to: ["a"], on: time).joined()
+      #expect(text.contains("is moving these keys to another node of its cluster") && text.contains("Wait until"))
+      #expect(RedisError.refused(client.address, RedisRefusal("ASK 13907 10.0.0.2:6379")).isTemporary)
+      isMoving = false
+      #expect(replies(of: client, to: ["b"], on: time) == ["b"])
+      #expect(second.heard.isEmpty)
+      client.close()
+      time.run()
+      for server in [first, second] { server.close() }
+    }
+  }
 }

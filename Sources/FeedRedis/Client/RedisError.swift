@@ -90,6 +90,8 @@ extension RedisError: CustomStringConvertible {
     case .wrongPassword: "\(address) does not accept the password. Correct the address."
     case .notPermitted: "\(address) does not allow this user to do that: \(refusal.message)"
     case .busy: "A script of another client keeps \(address) busy. Wait for it, or end it with SCRIPT KILL."
+    case .cluster where refusal.code == "ASK":
+      "\(address) is moving these keys to another node of its cluster (\(refusal)), and nothing was done. Wait until it has moved them all, or look with redis-cli --cluster check."
     case .cluster:
       "\(address) is a part of a cluster that keeps these keys elsewhere (\(refusal)). Wait until it has moved them, or give the address of the node that has them."
     case .notWritable: "\(address) does not write at the moment: \(refusal.message)"
