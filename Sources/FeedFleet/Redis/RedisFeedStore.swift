@@ -183,15 +183,21 @@ extension FleetError {
     case .redis(.refused(_, let refusal)):
       switch refusal.kind {
       case .outOfMemory: .diskFull
-      case .readOnly, .notPermitted, .wrongPassword, .passwordWanted: .notPermitted
+      case .notPermitted, .wrongPassword, .passwordWanted: .notPermitted
       case .busy, .loading: .busy
-      default: .other("\(self)")
+      default: .other(sentence)
       }
     case .foreign: .foreign
     case .newerSchema(_, let version): .newerSchema(version)
     case .damaged(_, let what): .damaged(what)
     case .file(let error): error.cause
-    case .redis, .noFeeds, .olderSchema: .other("\(self)")
+    case .redis, .noFeeds, .olderSchema: .other(sentence)
     }
+  }
+
+  /// Without its full stop, which follows.
+  private var sentence: String {
+    let text = "\(self)"
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 }

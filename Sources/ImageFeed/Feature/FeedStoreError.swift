@@ -76,7 +76,8 @@ extension FeedStoreError: CustomStringConvertible, LocalizedError {
       case .deletion: "The saved feed in \(place.printable) cannot be deleted"
       case .insertion: "The feed cannot be saved in \(place.printable)"
       }
-    return "\(what): \(cause)"
+    // A server's address: what helps with a file does not help there.
+    return "\(what): \(place.contains("://") ? cause.onServer : cause.description)"
   }
 
   /// Same as ``description``.
@@ -98,6 +99,22 @@ extension FeedStoreError.Cause: CustomStringConvertible {
     case .inputOutput(let detail): "the system failed to read or write it (\(detail.printable)). Check the disk."
     case .notAFile: "it is not a file. Choose another cache file."
     case .other(let detail): "\(detail.printable)."
+    }
+  }
+}
+
+extension FeedStoreError.Cause {
+  /// The same of a store that is a server.
+  fileprivate var onServer: String {
+    switch self {
+    case .diskFull: "its memory is full. Raise its limit, or remove what is not needed."
+    case .notPermitted:
+      "permission denied. Correct user and password in the address, or allow that user to read and write there."
+    case .damaged(let detail): "it is damaged (\(detail.printable)). The next save of the feed replaces it."
+    case .newerSchema(let version):
+      "a newer version of this program wrote it (schema \(version)). Update this program, or choose another database."
+    case .foreign: "it is another program's, and is left alone. Choose another database."
+    case .busy, .inputOutput, .notAFile, .other: description
     }
   }
 }

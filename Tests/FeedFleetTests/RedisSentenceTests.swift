@@ -1,0 +1,56 @@
+import FeedFleet
+import FeedRedis
+import Foundation
+import ImageFeed
+import RedisTestSupport
+import TestSupport
+import Testing
+
+/// What a store that is a server says when it cannot do what it should: nothing of files.
+@Suite(.settled, .timeLimit(.minutes(1))) struct RedisSentenceTests {
+  private let address = URL(string: "http://127.0.0.1/feed")!
+
+  private func sentence(of server: RedisServer, _ address: RedisAddress? = nil) throws -> String {
+    let store = try RedisFeedStore(address ?? server.address)
+    defer { store.close() }
+    do {
+      let feed = CachedFeed(images: [], timestamp: Date(timeIntervalSince1970: 1_700_000_000))
+      _ = try store.replace(for: self.address, with: feed, now: feed.timestamp)
+      return "saved"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test func `a password that is wrong or missing is the address's`() throws {
+    let server = try RedisServer(["--requirepass", "secret"])
+    var address = server.address
+    for password in [nil, "wrong"] {
+      address.password = password
+      let text = try sentence(of: server, address)
+      #expect(text.contains("permission denied. Correct user and password in the address") && !text.contains("file"))
+    }
+    address.password = "secret"
+    #expect(try sentence(of: server, address) == "saved")
+  }
+
+  @Test func `what a user may not do, a replica and another program's keys are no matter of files either`() throws {
+    let server = try RedisServer()
+    #expect(try sentence(of: server) == "saved")
+    try server.cli("ACL", "SETUSER", "default", "-@write")
+    #expect(try sentence(of: server).contains("allow that user to read and write there"))
+    try server.cli("ACL", "SETUSER", "default", "+@all")
+    try server.cli("REPLICAOF", "127.0.0.1", "1")
+    let text = try sentence(of: server)
+    #expect(text.hasSuffix("Give the address of the primary."), "\(text)")
+    let other = try RedisServer()
+    try other.cli("SET", "mine", "1")
+    #expect(try sentence(of: other).hasSuffix("it is another program's, and is left alone. Choose another database."))
+  }
+
+  @Test func `full memory is the server's`() throws {
+    let server = try RedisServer()
+    try server.cli("CONFIG", "SET", "maxmemory", "1")
+    #expect(try sentence(of: server).hasSuffix("its memory is full. Raise its limit, or remove what is not needed."))
+  }
+}
