@@ -2,50 +2,16 @@ import FeedRedis
 import FeedStream
 import Foundation
 import ImageFeed
-import Synchronization
-
-/// The engine's time, by which everything is dated that others see: a worker whose clock is wrong does no harm.
-final class FleetClock: Sendable {
-  private let offset = Mutex(0.0)
-  private let local: @Sendable () -> Date
-
-  init(_ local: @escaping @Sendable () -> Date) { self.local = local }
-
-  func set(_ now: Date) { offset.withLock { $0 = now.timeIntervalSince(local()) } }
-  var now: Date { offset.withLock { local() + $0 } }
-}
 
 /// One subscription to a ``FleetWorker``.
 final class WorkingRun: Subscription {
-  /// A host that this worker has.
-  private final class Held {
-    let lease: WorkLease
-    let store: LeaseStore
-    var poll: (any Cancellable)?
-    var timer: (any Cancellable)?
-    var calls: [AnyCancellable] = []
-    var attempts = 0
-    var lateness = Duration.zero
-
-    init(_ lease: WorkLease) {
-      self.lease = lease
-      store = LeaseStore(lease)
-    }
-
-    func release() {
-      poll?.cancel()
-      timer?.cancel()
-      (poll, timer, calls) = (nil, nil, [])
-    }
-  }
-
   private let worker: FleetWorker
   private var options: FleetWorker.Options { worker.options }
   private let clock: FleetClock
   private var receive: ((FleetWorker.Report) -> Subscribers.Demand)?
   private var finish: (() -> Void)?
   private var demand = Subscribers.Demand.none
-  private var held: [String: Held] = [:]
+  private var held: [String: HeldHost] = [:]
   private var claiming: AnyCancellable?
   private var timer: (any Cancellable)?
   private var beating: (timer: any Cancellable, call: AnyCancellable?)?
@@ -173,7 +139,7 @@ final class WorkingRun: Subscription {
   private func begin(_ lease: WorkLease, at now: Date) {
     // The same host again: its lease was over, and the engine has given it to this worker once more.
     held[lease.host]?.release()
-    let one = Held(lease)
+    let one = HeldHost(lease)
     one.lateness = .seconds(max(0, now.timeIntervalSince(lease.due)))
     held[lease.host] = one
     let cache = FeedCache(store: one.store, on: worker.scheduler) { [clock] in clock.now }
@@ -197,7 +163,7 @@ final class WorkingRun: Subscription {
     running.begin()
   }
 
-  private func extend(_ one: Held?) {
+  private func extend(_ one: HeldHost?) {
     guard let one, held[one.lease.host] === one else { return }
     one.calls = [
       worker.queue.extend(one.lease, by: options.lease).replaceError(with: true).sink { [weak self, weak one] isOurs in
@@ -211,13 +177,13 @@ final class WorkingRun: Subscription {
     ]
   }
 
-  private func polled(_ one: Held) {
+  private func polled(_ one: HeldHost) {
     guard let completion = one.store.completion(by: options.name, gap: options.gap) else { return release(one) }
     complete(one, completion)
   }
 
   /// Offers what came of a poll until the engine has taken it, or says that it is too late.
-  private func complete(_ one: Held, _ completion: WorkCompletion) {
+  private func complete(_ one: HeldHost, _ completion: WorkCompletion) {
     one.calls = [
       worker.queue.complete(completion).sink { [weak self, weak one] ending in
         guard let self, let one, case .failure(let error) = ending else { return }
@@ -242,7 +208,7 @@ final class WorkingRun: Subscription {
     ]
   }
 
-  private func release(_ one: Held) {
+  private func release(_ one: HeldHost) {
     one.release()
     guard held[one.lease.host] === one else { return }
     held[one.lease.host] = nil
