@@ -61,9 +61,9 @@ import Testing
     _ engine: Engine
   ) throws {
     try withFleet(engine, adding: [a]) { fleet in
-      let dead = try #require(try fleet.claim(lease: .milliseconds(200)).first)
+      let dead = try #require(try fleet.claim(lease: .seconds(1)).first)
       #expect(try fleet.claim() == [])
-      fleet.pass(.milliseconds(250))
+      fleet.pass(.milliseconds(1100))
       let alive = try #require(try fleet.claim(worker: "another").first)
       #expect(alive.nonce != dead.nonce)
       // What the first one had to say is too late, and nothing of it is written.
