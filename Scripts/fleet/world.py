@@ -1,4 +1,4 @@
-"""A fleet on servers of its own, and what holds in it: shared by faults.py and failover.py."""
+"""A fleet on servers of its own, and what holds in it: shared by faults.py, failover.py, cut.py and torture.py."""
 import http.client, http.server, json, os, shutil, signal, socket, subprocess, sys, tempfile, threading, time
 
 begun = time.time()
@@ -17,9 +17,12 @@ def free_port():
 class Client(threading.Thread):
     """A client of a gateway, which sees no feed go back but after a reset, and goes on with any other gateway."""
 
-    def __init__(self, world, ports):
+    def __init__(self, world, ports, host="127.0.0.1", token=None):
         super().__init__(daemon=True)
+        self.host, self.headers = host, {"Authorization": f"Bearer {token}"} if token else {}
         self.world, self.ports, self.id, self.versions, self.events, self.resets = world, ports, None, {}, 0, 0
+        # The updates that it has seen, by when, and when it was last told to forget them.
+        self.seen, self.told = {}, time.time()
 
     def run(self):
         turn = 0
@@ -32,8 +35,9 @@ class Client(threading.Thread):
             time.sleep(0.2)
 
     def read(self, port):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-        connection.request("GET", "/events", headers={"Last-Event-ID": self.id} if self.id else {})
+        connection = http.client.HTTPConnection(self.host, port, timeout=20)
+        headers = {**self.headers, "Last-Event-ID": self.id} if self.id else self.headers
+        connection.request("GET", "/events", headers=headers)
         name = ""
         for line in connection.getresponse():
             line = line.decode().strip()
@@ -42,21 +46,25 @@ class Client(threading.Thread):
             elif line.startswith("event: "):
                 name = line[7:]
                 if name == "reset":
-                    self.resets, self.versions = self.resets + 1, {}
+                    self.resets, self.versions, self.seen, self.told = self.resets + 1, {}, {}, time.time()
             elif line.startswith("data: ") and name == "items":
                 data = json.loads(line[6:])
                 if "feed" in data:
                     self.events += 1
                     if data["updated"] < self.versions.get(data["feed"], 0):
+                        self.world.set_back += 1
                         self.world.problems.append(f"{data['feed']} went back at a client")
                     self.versions[data["feed"]] = data["updated"]
+                    self.seen.setdefault((data["feed"], data["updated"]), time.time())
 
 
 class World:
-    """Origins on six addresses of this machine, and the processes of a fleet."""
+    """Origins on some addresses of this machine, and the processes of a fleet."""
 
-    def __init__(self, feed, store, lease="4s"):
-        self.feed, self.store, self.lease = os.path.abspath(feed), store, lease
+    def __init__(self, feed, store, lease="4s", hosts=6, feeds=2, every="2s", network="127.0.0", least=0.9):
+        self.feed, self.store, self.lease, self.every, self.least = os.path.abspath(feed), store, lease, every, least
+        self.callers = {}
+        self.lost, self.set_back, self.checked, self.is_quiet = 0, 0, time.time(), False
         self.folder = tempfile.mkdtemp(prefix="fleet-")
         self.problems, self.processes, self.polls, self.last, self.muted = [], [], {}, {}, 0.0
         world = self
@@ -70,31 +78,48 @@ class World:
 
         self.origin = http.server.ThreadingHTTPServer(("0.0.0.0", 0), Origin)
         threading.Thread(target=self.origin.serve_forever, daemon=True).start()
+        self.stalled = 0.0
+        threading.Thread(target=self.watch, daemon=True).start()
         self.port = self.origin.server_address[1]
-        self.expected = [f"127.0.0.{host}:{self.port}/{number}" for host in range(2, 8) for number in range(2)]
+        self.expected = [f"{network}.{host}:{self.port}/{number}" for host in range(2, 2 + hosts) for number in range(feeds)]
+
+    def watch(self):
+        """Notes when the machine is so busy that a request is not seen when it comes."""
+        while True:
+            before = time.time()
+            time.sleep(0.05)
+            if time.time() - before > 0.15:
+                self.stalled = time.time()
 
     def asked(self, request):
         now, host = time.time(), request.headers["Host"]
-        if now > self.muted and now - self.last.get(host, 0) < 0.9:
+        if now > max(self.muted, self.stalled + 4) and now - self.last.get(host, 0) < self.least:
             self.problems.append(f"{host} was asked again after {now - self.last[host]:.2f} s")
         self.last[host] = now
+        caller = request.client_address[0]
+        self.callers[caller] = self.callers.get(caller, 0) + 1
         key = host + request.path
         self.polls[key] = self.polls.get(key, 0) + 1
-        item = {"id": "11111111-1111-1111-1111-%012d" % self.polls[key], "image": "http://127.0.0.1/x.jpg"}
+        number = 0 if self.is_quiet else self.polls[key]
+        item = {"id": "11111111-1111-1111-1111-%012d" % number, "image": "http://127.0.0.1/x.jpg"}
         body = json.dumps({"items": [item]}).encode()
         request.send_response(200)
         request.send_header("Content-Type", "application/json")
         request.send_header("Content-Length", str(len(body)))
-        request.end_headers()
-        request.wfile.write(body)
+        try:
+            request.end_headers()
+            request.wfile.write(body)
+        except OSError:
+            pass  # The worker was killed.
 
     def mute(self, seconds):
         """A host may be asked by two workers for so long."""
         self.muted = time.time() + seconds
 
-    def start(self, *words, **options):
-        errors = open(self.folder + "/errors", "a")
-        process = subprocess.Popen([self.feed, *words, "--store", self.store], stderr=errors, **options)
+    def start(self, *words, before=(), **options):
+        """Starts the command, by what stands `before` it."""
+        with open(self.folder + "/errors", "a") as errors:
+            process = subprocess.Popen([*before, self.feed, *words, "--store", self.store], stderr=errors, **options)
         self.processes.append(process)
         return process
 
@@ -104,16 +129,16 @@ class World:
         words = [self.feed, "subscriptions", "import", self.folder + "/list", "--store", self.store]
         return subprocess.run(words, capture_output=True, text=True).stdout.strip()
 
-    def worker(self):
-        return self.start(
-            "work", "--every", "2s", "--lease", self.lease, "--timeout", "2s", stdout=subprocess.DEVNULL)
+    def worker(self, before=()):
+        words = ["work", "--every", self.every, "--lease", self.lease, "--timeout", "2s"]
+        return self.start(*words, before=before, stdout=subprocess.DEVNULL)
 
-    def gateway(self):
-        process = self.start("serve", "--port", "0", stdout=subprocess.PIPE, text=True)
+    def gateway(self, port=0, before=(), words=()):
+        process = self.start("serve", "--port", str(port), *words, before=before, stdout=subprocess.PIPE, text=True)
         return process, int(process.stdout.readline().split(":")[2].split("/")[0])
 
-    def clients(self, count, ports):
-        clients = [Client(self, ports) for _ in range(count)]
+    def clients(self, count, ports, **options):
+        clients = [Client(self, ports, **options) for _ in range(count)]
         for client in clients:
             client.start()
         return clients
@@ -123,10 +148,54 @@ class World:
         before, start = dict(self.polls), time.time()
         while time.time() - start < patience:
             if all(self.polls.get(key, 0) > before.get(key, 0) for key in self.expected):
-                return say(f"{what}: every feed was asked for again after {time.time() - start:.1f} s")
+                took = time.time() - start
+                say(f"{what}: every feed was asked for again after {took:.1f} s")
+                return took
             time.sleep(0.1)
         missing = [key for key in self.expected if self.polls.get(key, 0) <= before.get(key, 0)]
         self.problems.append(f"{what}: {len(missing)} feeds were not asked for within {patience} s")
+
+    def wait_for(self, what, patience, condition):
+        start = time.time()
+        while not condition():
+            if time.time() - start > patience:
+                return self.problems.append(f"{what}: not within {patience} s")
+            time.sleep(0.1)
+
+    def check(self, clients, late=15):
+        """Looks whether each client has what one was given `late` seconds ago, or before: that version of the feed, or a newer one."""
+        until = time.time() - late
+        first = {}
+        for client in clients:
+            for update, when in list(client.seen.items()):
+                first[update] = min(when, first.get(update, when))
+        for update, when in first.items():
+            if not self.checked < when <= until:
+                continue
+            feed, version = update
+            missing = [
+                client for client in clients if client.told < when - late and client.versions.get(feed, 0) < version]
+            if missing:
+                self.lost += 1
+                self.problems.append(f"{len(missing)} of {len(clients)} clients never saw {update}")
+        self.checked = until
+        for client in clients:
+            for update, when in list(client.seen.items()):
+                if when < until - 120:
+                    client.seen.pop(update, None)
+
+    def quiet_down(self, clients):
+        """Lets nothing change any more, and looks whether each client has the newest of each feed."""
+        self.is_quiet = True
+        for client in clients:
+            client.versions = {}
+        # One more change, to what stays.
+        self.until_polled("quiet", 60)
+        keys = {"http://" + key for key in self.expected}
+        self.wait_for("every client has every feed", 60, lambda: all(client.versions.keys() >= keys for client in clients))
+        self.wait_for(
+            "every client has the same", 20, lambda: all(client.versions == clients[0].versions for client in clients))
+        return f"{len(clients)} clients have the same versions of {len(keys)} feeds"
 
     def finish(self, running, clients):
         """Ends what runs as Ctrl-C does."""
