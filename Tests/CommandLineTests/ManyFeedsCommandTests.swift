@@ -4,6 +4,7 @@ import Samples
 import TestSupport
 import Testing
 
+@testable import HTTPTestSupport
 @testable import feed
 
 /// RSS with a picture for each item; the day of March 2026 on which each was published.
@@ -159,6 +160,15 @@ private func blog(_ name: String, _ items: [(String, day: Int?)]) -> Data {
         _ = await run.errors.read(upTo: "status 500")
         #expect(await run.ending().output.contains("1 new from A"))
       }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a server that does not answer keeps no other feed waiting`() async throws {
+    let silent = RawOrigin { $0.waitForClose() }
+    defer { silent.stop() }
+    try await withOrigin(serving: blog("A", [("a1", 1)])) { _, first, cache in
+      let run = try watch([silent.url().absoluteString, first], cache, "--new", "--count", "1", "--timeout", "10m")
+      #expect(await run.ending().output.contains("1 new from A"))
     }
   }
 

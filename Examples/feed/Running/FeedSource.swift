@@ -82,6 +82,8 @@ struct FeedSource {
       polled, client: client, cache: cache, store: store, on: session.loop, options: polling
     )
     .map { FeedReport(address: $0.address, result: $0.result) }
+    // Who shows reports takes one at a time: without room for others, one slow server would keep all feeds waiting.
+    .buffer(size: polling.maxRunning, prefetch: .keepFull, whenFull: .dropNewest)
     .eraseToAnyPublisher()
   }
 
