@@ -106,7 +106,8 @@ final class CacheFlight {
     }
     guard
       let head = request.head(
-        of: response.status, response.headers, from: response.url, requested: requested, received: received)
+        of: response.status, response.headers, from: response.url, isPrivate: response.isPrivate, requested: requested,
+        received: received)
     else {
       if !request.isBypassing { client.report(.notStored, request.request) }
       // What was stored has been replaced by something that may not be; after an error it may be needed.

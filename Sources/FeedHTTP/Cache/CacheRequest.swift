@@ -115,6 +115,15 @@ struct CacheRequest: Sendable {
 
   // MARK: Selecting
 
+  /// Stands among the selectors of a response out of a private network; no field has such a name.
+  static let privateNetwork = "private network"
+
+  /// True when another host led to this one: its address may lead to a private network only if the user's own does, and
+  /// nobody knows that before the connection.
+  var isChosenByOthers: Bool {
+    request.origin.map { $0.host()?.lowercased() != request.url.host()?.lowercased() } ?? false
+  }
+
   /// The values of the fields that `Vary` names, as far as they tell requests apart; `nil` when nothing ever matches.
   func selectors(for headers: HTTPHeaders) -> [String: String?]? {
     let names = headers.values(of: "Vary").flatMap(\.listMembers).map { $0.lowercased() }
@@ -139,7 +148,8 @@ struct CacheRequest: Sendable {
 
   /// The value of a field in the form in which it is compared: lines joined, without space around commas, in lower case
   /// where case means nothing. Secrets are compared by a number that many of them share.
-  private func selector(_ name: String) -> String? {
+  func selector(_ name: String) -> String? {
+    if name == Self.privateNetwork { return isChosenByOthers ? nil : "own" }
     var lines = request.values(of: name)
     if name == "authorization", lines.isEmpty, let user = request.url.user {
       lines = ["\(user):\(request.url.password ?? "")"]

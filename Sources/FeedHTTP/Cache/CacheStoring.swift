@@ -3,8 +3,11 @@ import Foundation
 /// What a private cache stores of an answer, and how a 304 renews it (RFC 9111, sections 3 and 4.3.4).
 extension CacheRequest {
   /// The head under which an answer is stored; `nil` when it must not be.
+  ///
+  /// - Parameter isPrivate: true when it came from a private network. What an address that somebody else chose brought out of
+  ///   one is not stored, and what the user's own brought is for those alone.
   func head(
-    of status: Int, _ headers: HTTPHeaders, from url: URL, requested: Date, received: Date
+    of status: Int, _ headers: HTTPHeaders, from url: URL, isPrivate: Bool = false, requested: Date, received: Date
   ) -> HTTPStoredResponse.Head? {
     let control = CacheControl(headers.values(of: "Cache-Control"))
     guard !isBypassing, (200...599).contains(status), status != 206, status != 304 else { return nil }
@@ -16,7 +19,8 @@ extension CacheRequest {
     let isAllowed =
       control.has("public") || control.has("private") || control.has("max-age") || headers["Expires"] != nil
       || CacheFreshness.isHeuristicallyCacheable(status)
-    guard isAllowed, let selectors = selectors(for: headers) else { return nil }
+    guard isAllowed, !(isPrivate && isChosenByOthers), var selectors = selectors(for: headers) else { return nil }
+    if isPrivate { selectors[Self.privateNetwork] = .some(selector(Self.privateNetwork)) }
     var kept = headers.endToEnd
     // As whoever passes an answer on has to (RFC 9110, section 6.6.1).
     if kept["Date"] == nil { kept = kept.adding("Date", HTTPDate.text(received)) }

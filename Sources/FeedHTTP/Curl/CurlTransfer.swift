@@ -18,13 +18,13 @@ final class CurlTransfer {
   private var isGuarded = false
   /// True when there was no descriptor for a connection of this request; libcurl only reports that it could not
   /// connect.
-  private var lackedDescriptor = false
-  private var hasOpenedSocket = false
+  private(set) var lackedDescriptor = false
+  private(set) var hasOpenedSocket = false
   // The number of progress reports of libcurl in the turn with this number.
   private var steps = (turn: 0, calls: 0)
   private var offersContentCodings = true
   // libcurl writes a sentence here when a request fails; it keeps the address as long as the handle.
-  private let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var headers: UnsafeMutablePointer<curl_slist>?
 
   /// - Returns: `nil` when there is no memory.
@@ -98,12 +98,12 @@ final class CurlTransfer {
 
   /// Judges an address that was looked up, before it is connected to.
   private func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
-    guard let request = exchange?.request else { return true }
+    guard let exchange else { return true }
     // It is larger than its type: libcurl has room for the longest behind it.
     let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
     let place = UnsafeRawPointer(address) + offset
     guard let peer = NetworkAddress(place, count: Int(address.pointee.addrlen)) else { return true }
-    if networkGuard.allows(request, peer) { return true }
+    if networkGuard.allows(exchange, peer) { return true }
     refused = peer
     return false
   }
@@ -116,8 +116,8 @@ final class CurlTransfer {
     guard isGuarded else { return }
     ccurl_set_prereq(easy) { this, peer, _, _, _ in
       let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
-      guard let request = transfer.exchange?.request, let peer = peer.flatMap({ NetworkAddress(String(cString: $0)) }),
-        !transfer.networkGuard.allows(request, peer)
+      guard let exchange = transfer.exchange, let peer = peer.flatMap({ NetworkAddress(String(cString: $0)) }),
+        !transfer.networkGuard.allows(exchange, peer)
       else { return CURL_PREREQFUNC_OK }
       transfer.refused = peer
       return CURL_PREREQFUNC_ABORT
@@ -207,91 +207,15 @@ extension CurlTransfer {
     guard code == CURLE_OK || reader.isRedirect, reader.failure == nil else {
       return .failure(error(of: exchange, code))
     }
-    return .success(
-      HTTPResponse(
-        status: integer(CURLINFO_RESPONSE_CODE), headers: reader.headers, body: reader.takeBody(),
-        url: exchange.request.url, redirects: exchange.redirects))
+    var response = HTTPResponse(
+      status: integer(CURLINFO_RESPONSE_CODE), headers: reader.headers, body: reader.takeBody(),
+      url: exchange.request.url, redirects: exchange.redirects)
+    response.isPrivate = networkGuard.isPrivate(exchange)
+    return .success(response)
   }
 
   /// The head of the answer, once its body arrives.
   func head(of exchange: HTTPExchange) -> (status: Int, headers: HTTPHeaders, url: URL) {
     (integer(CURLINFO_RESPONSE_CODE), reader.headers, exchange.request.url)
-  }
-}
-
-// MARK: - Information from libcurl
-
-extension CurlTransfer {
-  func integer(_ info: CURLINFO) -> Int {
-    var value = 0
-    ccurl_get_long(easy, info, &value)
-    return value
-  }
-
-  func number(_ info: CURLINFO) -> Int {
-    var value: curl_off_t = 0
-    ccurl_get_off(easy, info, &value)
-    return Int(value)
-  }
-
-  /// The phase of the request.
-  var phase: HTTPError.Phase {
-    if number(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .nameResolution }
-    // CONNECT_TIME includes the handshake; the socket has a local port as soon as it is connected.
-    if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return integer(CURLINFO_LOCAL_PORT) == 0 ? .connect : .tls }
-    return number(CURLINFO_STARTTRANSFER_TIME_T) == 0 ? .response : .receive
-  }
-
-  var progress: HTTPProgress {
-    switch phase {
-    case .waiting: .waiting
-    case .nameResolution: .lookingUp
-    case .connect: .connecting
-    case .tls: .securing
-    case .response: .requesting
-    case .receive: received
-    }
-  }
-
-  private var received: HTTPProgress {
-    let announced = number(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-    return .receiving(bytes: number(CURLINFO_SIZE_DOWNLOAD_T), of: announced > 0 ? announced : nil)
-  }
-
-  /// True while it has neither a descriptor nor a connection.
-  var hasNoConnection: Bool {
-    switch phase {
-    case .nameResolution: true
-    case .connect: !hasOpenedSocket
-    default: false
-    }
-  }
-
-  /// The error of a request that ended with `code`, or with what the reader found.
-  func error(of exchange: HTTPExchange, _ code: CURLcode = CURLE_WRITE_ERROR) -> HTTPError {
-    let host = exchange.request.url.hostAndPort
-    if let kind = reader.failure { return HTTPError(kind, host: host, cause: reader.cause) }
-    let failure = failure(of: exchange, code)
-    // The one that redirected to where nobody goes.
-    let culprit = failure.kind == .redirectRefused ? exchange.redirects.last?.from.hostAndPort : nil
-    return HTTPError(failure.kind, host: culprit ?? host, cause: failure.cause)
-  }
-
-  /// True when a request that ended with `code` failed because no descriptor or thread was left.
-  func isExhausted(_ exchange: HTTPExchange, _ code: CURLcode) -> Bool { failure(of: exchange, code).isExhaustion }
-
-  private func failure(of exchange: HTTPExchange, _ code: CURLcode) -> CurlFailure {
-    CurlFailure(
-      code: code, sentence: String(cString: sentence),
-      systemError: Int32(truncatingIfNeeded: integer(CURLINFO_OS_ERRNO)), phase: phase,
-      isAfterRedirect: !exchange.redirects.isEmpty, lackedDescriptor: lackedDescriptor,
-      host: exchange.request.url.host() ?? "")
-  }
-
-  /// The error of a request that timed out.
-  func timeoutError(of request: HTTPRequest) -> HTTPError {
-    HTTPError(
-      .timedOut(phase), host: request.url.hostAndPort,
-      cause: "no more than \(request.timeout) are allowed")
   }
 }

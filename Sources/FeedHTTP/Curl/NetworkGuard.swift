@@ -6,6 +6,8 @@ import Foundation
 final class NetworkGuard {
   /// The hosts that a user's own address named and that turned out to be in a private network.
   private var ownPrivateHosts: Set<String> = []
+  /// The hosts that answered out of a private network, whoever named them, as ``HTTPExchange/host`` represents them.
+  private var privateHosts: Set<UInt64> = []
   private let publicAddresses: Set<NetworkAddress>
   /// False when a proxy connects: then nobody here sees where to.
   let isOn: Bool
@@ -15,13 +17,18 @@ final class NetworkGuard {
     isOn = !(configuration.usesProxies && CurlTransfer.hasProxy)
   }
 
-  /// True when `request` may be sent to `address`. Remembers where the user's own addresses lead.
-  func allows(_ request: HTTPRequest, _ address: NetworkAddress) -> Bool {
+  /// True when a request may be sent to `address`. Remembers where the user's own addresses lead.
+  func allows(_ exchange: HTTPExchange, _ address: NetworkAddress) -> Bool {
     guard isOn, address.isPrivate, !publicAddresses.contains(address) else { return true }
-    if let origin = request.origin { return ownPrivateHosts.contains(origin.lowercasedHost) }
-    ownPrivateHosts.insert(request.url.lowercasedHost)
+    let request = exchange.request
+    if let origin = request.origin, !ownPrivateHosts.contains(origin.lowercasedHost) { return false }
+    if request.origin == nil { ownPrivateHosts.insert(request.url.lowercasedHost) }
+    privateHosts.insert(exchange.host)
     return true
   }
+
+  /// True when the host of a request was connected to in a private network.
+  func isPrivate(_ exchange: HTTPExchange) -> Bool { !privateHosts.isEmpty && privateHosts.contains(exchange.host) }
 
   /// Looks up where the origin of a request leads, which may have been asked by another process: then only its name is known.
   ///

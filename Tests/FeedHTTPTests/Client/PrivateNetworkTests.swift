@@ -29,6 +29,30 @@ import Testing
     #expect(inside.accepted == 0)
   }
 
+  @Test func `what is cached of a private network is not shown where the web leads there`() {
+    let inside = RawOrigin.answering(at: "127.0.0.2") { _ in
+      RawOrigin.answer("200 OK", ["Cache-Control: max-age=100"], Data("inside".utf8))
+    }
+    let web = redirecting(to: inside.url())
+    defer {
+      inside.stop()
+      web.stop()
+    }
+    let bench = Self.bench()
+    let cached = bench.client.cached(in: MemoryHTTPCache())
+    func get(_ url: URL) -> HTTPProbe {
+      let probe = HTTPProbe()
+      cached.get(HTTPRequest(url)).subscribe(probe)
+      bench.loop.run()
+      return probe
+    }
+    #expect(get(inside.url()).response?.body == Data("inside".utf8))
+    #expect(get(web.url()).error?.kind == .privateNetwork)
+    // For the user's own address it is as fresh as before.
+    #expect(get(inside.url()).response?.headers["Age"] != nil)
+    #expect(inside.accepted == 1)
+  }
+
   @Test func `an address that a document names is refused as well, and the user's own is not`() {
     let inside = Self.answering()
     let web = RawOrigin.answering { _ in RawOrigin.answer() }
