@@ -1,3 +1,5 @@
+import Foundation
+
 /// The header fields of an answer, in the order they arrived.
 ///
 /// They are stored unread and read when asked for: most answers' fields are never used.
@@ -67,12 +69,22 @@ extension HTTPHeaders: Sequence {
 
     /// The value of the next field with this name.
     fileprivate mutating func next(named name: String) -> String? {
-      while let (found, value) = nextField() {
-        if found.count == name.utf8.count, zip(found, name.utf8).allSatisfy({ lowercased($0) == lowercased($1) }) {
+      var name = name
+      return name.withUTF8 { name in
+        while let (found, value) = nextField() {
+          guard found.count == name.count, isSame(found, name) else { continue }
           return text(value)
         }
+        return nil
       }
-      return nil
+    }
+
+    /// True when both are one name, in upper or lower case; of the same length.
+    private func isSame(_ found: ArraySlice<UInt8>, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+      found.withUnsafeBufferPointer { found in
+        for index in name.indices where lowercased(found[index]) != lowercased(name[index]) { return false }
+        return true
+      }
     }
 
     /// The next field's name, and its line with the line feed.
@@ -84,13 +96,21 @@ extension HTTPHeaders: Sequence {
 
     private mutating func nextField() -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
       while !rest.isEmpty {
-        let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
-        let line = rest[..<end]
-        rest = rest[end...].dropFirst()
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { continue }
-        return (line[..<colon], line[(colon + 1)...])
+        let start = rest.startIndex
+        let (end, colon) = rest.withUnsafeBufferPointer { Self.ends(of: $0) }
+        let line = rest[start..<(start + end)]
+        rest = rest[(start + end)...].dropFirst()
+        guard let colon, colon > 0 else { continue }
+        return (line[..<(start + colon)], line[(start + colon + 1)...])
       }
       return nil
+    }
+
+    /// The places of the first line's end and of its first colon.
+    private static func ends(of bytes: UnsafeBufferPointer<UInt8>) -> (line: Int, colon: Int?) {
+      let start = UnsafeRawPointer(bytes.baseAddress!)
+      let line = memchr(start, 0x0A, bytes.count).map { UnsafeRawPointer($0) - start } ?? bytes.count
+      return (line, memchr(start, 0x3A, line).map { UnsafeRawPointer($0) - start })
     }
 
     private func lowercased(_ byte: UInt8) -> UInt8 { 0x41...0x5A ~= byte ? byte | 0x20 : byte }

@@ -15,10 +15,23 @@ public struct HTTPRequest: Sendable, Hashable {
 
     /// True when HTTP allows its characters (RFC 9110, section 5.5).
     package var isValid: Bool {
-      let isToken: (UInt8) -> Bool = { $0 > 0x20 && $0 < 0x7F && !"()<>@,;:\\\"/[]?={}".utf8.contains($0) }
-      return !name.isEmpty && name.utf8.allSatisfy(isToken)
-        && !value.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
+      !name.isEmpty && name.utf8.allSatisfy(Self.isToken)
+        && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
+
+    /// Bits, since this is asked for each byte of each request.
+    private static func isToken(_ byte: UInt8) -> Bool {
+      byte < 0x80 && (byte < 0x40 ? tokens.0 >> UInt64(byte) : tokens.1 >> UInt64(byte - 0x40)) & 1 == 1
+    }
+
+    /// Bit n of the first is character n, of the second character 64 + n.
+    private static let tokens: (UInt64, UInt64) = {
+      var bits: (UInt64, UInt64) = (0, 0)
+      for byte in UInt8(0x21)..<0x7F where !"()<>@,;:\\\"/[]?={}".utf8.contains(byte) {
+        if byte < 0x40 { bits.0 |= 1 << UInt64(byte) } else { bits.1 |= 1 << UInt64(byte - 0x40) }
+      }
+      return bits
+    }()
   }
 
   /// An http or https address.
