@@ -14,7 +14,8 @@ public import Foundation
 ///
 /// At the beginning, a feed that is not due yet is shown as it is saved. Then it is delivered when it changes, when it
 /// begins or ceases to come from the cache, and when the error changes. Finishes when no feed is left that is polled by
-/// itself: all gone (status 410). **Demand:** a poll begins only when its result is wanted; results that are there wait.
+/// itself: all gone (status 410). **Demand:** a poll begins only when its result is wanted; results that are there wait. So a
+/// subscriber that asks for one at a time polls one feed at a time: give it room with ``Publisher/buffer(size:prefetch:whenFull:)``.
 /// **Failure:** none: a feed that cannot be shown is a result. **Cancellation:** closes the requests that run
 /// immediately; what polling knows is saved.
 ///
@@ -127,5 +128,19 @@ extension FeedPoller: Publisher {
       subscriber.receive(completion: .finished)
     }
     subscriber.receive(subscription: run)
+  }
+}
+
+extension FeedPoller {
+  func gap(for feed: PolledAddress) -> Duration { Swift.min(options.gap, feed.interval ?? options.gap) }
+
+  /// The value, or the report of a failure.
+  func unwrap<Value>(_ result: Result<Value, FeedStoreError>) -> Value? {
+    switch result {
+    case .success(let value): return value
+    case .failure(let error):
+      options.report(error)
+      return nil
+    }
   }
 }

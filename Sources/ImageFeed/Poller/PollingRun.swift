@@ -8,16 +8,12 @@ final class PollingRun: Subscription {
     let polled: PolledAddress
     let host: String
     var health: FeedHealth
-    /// What was delivered last.
-    var shown: ShownMark?
     /// The validators of the saved feed, while that is what was delivered last as the server's.
     var validators: FeedValidators?
     /// The poll that is running.
     var poll: (any Cancellable)?
   }
 
-  /// How long it sleeps at most, in seconds: a machine that was suspended is noticed within this.
-  static let longestSleep = 60.0
   /// How late a feed is that was missed: those are spread, and asked for at most one a second on average.
   static let grace = 60.0
   static let longestSpread = 600.0
@@ -31,30 +27,25 @@ final class PollingRun: Subscription {
   var queue: PollQueue
   private let desk: PollDesk
   private var random: PollRandom
-  private var receive: ((PolledFeed) -> Subscribers.Demand)?
+  private let results: PolledResults
   private var finish: (() -> Void)?
-  private var demand = Subscribers.Demand.none
-  private var results: ArraySlice<PolledFeed> = []
   /// Those whose saved feed is shown first.
   private var toShow: ArraySlice<Int> = []
   private var isShowing = false
   private var hasBegun = false
   private var isReady = false
-  private var isDelivering = false
-  private var timer: (any Cancellable)?
-  /// When the timer goes off.
-  private var wakes: StreamInstant?
+  private let clock: PollingClock
   private var jobs: [any Cancellable] = []
   /// How many have failed when they were asked for last.
   private var failing = 0
   private var progress = PollingProgress()
-  private var lastLook: (wall: Date, instant: StreamInstant)?
 
   init(
     _ poller: FeedPoller, receive: @escaping (PolledFeed) -> Subscribers.Demand, finish: @escaping () -> Void
   ) {
     self.poller = poller
-    self.receive = receive
+    results = PolledResults(receive)
+    clock = PollingClock(poller.scheduler, wall: poller.cache.now)
     self.finish = finish
     desk = PollDesk(poller.store, poller.cache.worker, on: poller.scheduler)
     queue = PollQueue(limit: poller.options.maxRunning)
@@ -62,14 +53,14 @@ final class PollingRun: Subscription {
   }
 
   var now: Date { poller.cache.now() }
-  private var isLive: Bool { receive != nil }
+  private var isLive: Bool { results.isWanted }
 
   // MARK: Subscription
 
   func request(_ demand: Subscribers.Demand) {
     precondition(demand > .none, "FeedPoller: request(.none) asks for nothing; request one or more")
     guard isLive else { return }
-    self.demand += demand
+    results.request(demand)
     if hasBegun { return pump() }
     hasBegun = true
     begin()
@@ -77,11 +68,9 @@ final class PollingRun: Subscription {
 
   func cancel() {
     guard isLive else { return }
-    receive = nil
+    results.end()
     finish = nil
-    results = []
-    timer?.cancel()
-    timer = nil
+    clock.cancel()
     for job in jobs { job.cancel() }
     for index in members.indices {
       guard let poll = members[index].poll.take() else { continue }
@@ -133,15 +122,15 @@ final class PollingRun: Subscription {
   func pump() {
     guard isLive, isReady else { return }
     defer { reportProgress() }
-    deliver()
+    results.deliver()
     guard isLive else { return }
     noticeSleep()
     showNext()
-    while isLive, demand > .max(queue.running + results.count) {
+    while isLive, results.isWanted(besides: queue.running) {
       switch queue.next(at: now.timeIntervalSince1970) {
       case .start(let index): poll(index)
       case .wait(let time):
-        if let time { sleep(until: time) } else { finishIfOver() }
+        if let time { clock.wake(at: time) { [weak self] in self?.pump() } } else { finishIfOver() }
         return
       }
     }
@@ -157,28 +146,9 @@ final class PollingRun: Subscription {
     poller.options.onProgress(present)
   }
 
-  private func sleep(until time: Double) {
-    let delay = min(max(time - now.timeIntervalSince1970, 0.001), Self.longestSleep)
-    let scheduler = poller.scheduler
-    let pause = StreamInstant.Stride.seconds(delay)
-    let wakes = scheduler.now.advanced(by: pause)
-    // One that goes off sooner finds out what is next.
-    if timer != nil, let set = self.wakes, set <= wakes { return }
-    timer?.cancel()
-    self.wakes = wakes
-    timer = scheduler.wake(after: pause) { [weak self] in
-      self?.timer = nil
-      self?.pump()
-    }
-  }
-
-  /// A wall clock that has gone further than time has: the machine slept, or somebody set the clock.
+  /// A machine that slept, or a clock that somebody set.
   private func noticeSleep() {
-    let present = (wall: now, instant: poller.scheduler.now)
-    defer { lastLook = present }
-    guard let lastLook else { return }
-    let passed = lastLook.instant.distance(to: present.instant).seconds
-    let jump = present.wall.timeIntervalSince(lastLook.wall) - passed
+    let jump = clock.jump()
     if jump > Self.grace { spreadOverdue() }
     // Set back: what was due in an hour is so still.
     if jump < -1 { queue.shift(by: jump) }
@@ -195,9 +165,9 @@ final class PollingRun: Subscription {
   private func finishIfOver() {
     guard queue.running == 0, toShow.isEmpty, !isShowing, results.isEmpty else { return }
     let finish = self.finish
-    receive = nil
+    results.end()
     self.finish = nil
-    timer?.cancel()
+    clock.cancel()
     finish?()
   }
 
@@ -257,7 +227,7 @@ final class PollingRun: Subscription {
 
   /// Shows what is saved, of one feed after another.
   private func showNext() {
-    guard !isShowing, demand > .max(queue.running + results.count), let index = toShow.popFirst() else { return }
+    guard !isShowing, results.isWanted(besides: queue.running), let index = toShow.popFirst() else { return }
     isShowing = true
     let (member, cache) = (members[index], poller.cache)
     let reason = RemoteFeedError.notDue(until: member.health.due, member.health.reason)
@@ -275,33 +245,6 @@ final class PollingRun: Subscription {
   }
 
   private func show(_ result: FeedResult, of index: Int) {
-    let mark = ShownMark(result)
-    guard mark != members[index].shown else { return }
-    members[index].shown = mark
-    results.append(PolledFeed(address: members[index].polled.address, result: result))
-  }
-
-  private func deliver() {
-    guard !isDelivering else { return }
-    isDelivering = true
-    while demand > .none, let receive, let result = results.popFirst() {
-      demand -= .max(1)
-      demand += receive(result)
-    }
-    isDelivering = false
-  }
-}
-
-extension FeedPoller {
-  func gap(for feed: PolledAddress) -> Duration { Swift.min(options.gap, feed.interval ?? options.gap) }
-
-  /// The value, or the report of a failure.
-  func unwrap<Value>(_ result: Result<Value, FeedStoreError>) -> Value? {
-    switch result {
-    case .success(let value): return value
-    case .failure(let error):
-      options.report(error)
-      return nil
-    }
+    results.add(PolledFeed(address: members[index].polled.address, result: result), of: index)
   }
 }

@@ -1,0 +1,48 @@
+import FeedStream
+import Foundation
+
+/// The time of a ``PollingRun``: wakes it, and sees when the wall clock and time do not go together.
+final class PollingClock {
+  /// How long it sleeps at most, in seconds: a machine that was suspended is noticed within this.
+  private static let longestSleep = 60.0
+
+  private let scheduler: any LoopScheduler
+  private let wall: () -> Date
+  private var timer: (any Cancellable)?
+  /// When the timer goes off.
+  private var wakes: StreamInstant?
+  private var lastLook: (wall: Date, instant: StreamInstant)?
+
+  /// - Parameter wall: the wall clock.
+  init(_ scheduler: any LoopScheduler, wall: @escaping () -> Date) {
+    self.scheduler = scheduler
+    self.wall = wall
+  }
+
+  /// Calls `action` at a time of the wall clock, or before.
+  func wake(at time: Double, _ action: @escaping () -> Void) {
+    let delay = min(max(time - wall().timeIntervalSince1970, 0.001), Self.longestSleep)
+    let pause = StreamInstant.Stride.seconds(delay)
+    let wakes = scheduler.now.advanced(by: pause)
+    // One that goes off sooner finds out what is next.
+    if timer != nil, let set = self.wakes, set <= wakes { return }
+    timer?.cancel()
+    self.wakes = wakes
+    timer = scheduler.wake(after: pause) { [weak self] in
+      self?.timer = nil
+      action()
+    }
+  }
+
+  func cancel() { timer.take()?.cancel() }
+
+  /// How many seconds the wall clock has gone further than time has, since this was last asked: the machine slept, or somebody
+  /// set the clock.
+  func jump() -> Double {
+    let present = (wall: wall(), instant: scheduler.now)
+    defer { lastLook = present }
+    guard let lastLook else { return 0 }
+    let passed = lastLook.instant.distance(to: present.instant).seconds
+    return present.wall.timeIntervalSince(lastLook.wall) - passed
+  }
+}
