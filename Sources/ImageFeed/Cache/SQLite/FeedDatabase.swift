@@ -8,6 +8,7 @@ import GRDB
 /// at most the latest saves, never a part of one.
 struct FeedDatabase: Sendable {
   private let connection: DatabaseConnection
+  private let journal = PollJournal()
 
   /// Connects to the file at the path; the folder lock, which must be held, keeps it there.
   init(_ file: CacheFile, busyTimeout: Duration) throws {
@@ -51,19 +52,22 @@ struct FeedDatabase: Sendable {
 
   /// Runs `body` on one consistent state of the file; `nil` if nothing was ever saved in it.
   func read<R>(_ body: (FeedTables) throws -> R) throws -> R? {
-    try perform { db in
-      try Self.transaction("BEGIN DEFERRED", db) { version in
-        try body(FeedTables(db: db, version: version))
-      }
-    }
+    try perform { db in try transaction("BEGIN DEFERRED", db, body) }
   }
 
   /// Runs `body` in a transaction that no other process can interrupt; `nil` if nothing was ever saved in the file.
-  func write<R>(_ body: (FeedTables) throws -> R) throws -> R? {
+  ///
+  /// - Parameter polling: true when `body` changes what the journal notes and nothing else.
+  func write<R>(polling: Bool, _ body: (FeedTables) throws -> R) throws -> R? {
     try perform { db in
-      try Self.transaction("BEGIN IMMEDIATE", db) { version in
-        try FeedSchema.migrate(db, from: version)
-        return try body(FeedTables(db: db, version: FeedSchema.version))
+      try transaction("BEGIN IMMEDIATE", db) { tables in
+        try FeedSchema.migrate(db, from: tables.version)
+        journal.version = FeedSchema.version
+        let tables = FeedTables(db: db, version: FeedSchema.version, journal: journal)
+        if !polling { try tables.foldJournal(forgetting: true) }
+        let result = try body(tables)
+        if polling { try tables.writeJournal() }
+        return result
       }
     }
   }
@@ -71,22 +75,36 @@ struct FeedDatabase: Sendable {
   /// Like GRDB's `inTransaction`, but with statements that are prepared once: preparing them takes a fifth of a small
   /// retrieval. A `body` must pass on the errors of the statements that write, after which SQLite may have rolled back.
   ///
-  /// - Parameter body: receives the version of the file's tables; not called when there are none.
-  private static func transaction<R>(_ begin: String, _ db: Database, _ body: (Int) throws -> R) throws -> R? {
+  /// - Parameter body: not called when there are no tables.
+  private func transaction<R>(_ begin: String, _ db: Database, _ body: (FeedTables) throws -> R) throws -> R? {
     try db.cachedStatement(sql: begin).execute()
     do {
-      let version = try FeedSchema.version(of: db)
-      let result = version > 0 ? try body(version) : nil
+      let version = try followOthers(db)
+      let result = version > 0 ? try body(FeedTables(db: db, version: version, journal: journal)) : nil
       guard db.isInsideTransaction else {
         throw DatabaseError(resultCode: .SQLITE_ABORT, message: "Transaction was aborted")
       }
       try db.cachedStatement(sql: "COMMIT").execute()
       return result
     } catch {
+      journal.forget()
       // SQLite may have rolled back itself. The first error is the one to report.
       if db.isInsideTransaction { try? db.rollback() }
       throw error
     }
+  }
+
+  /// Reads what other connections have changed since the last transaction.
+  ///
+  /// - Returns: the version of the file's tables.
+  private func followOthers(_ db: Database) throws -> Int {
+    let state = try db.integer("PRAGMA data_version")
+    if state == journal.state, journal.version > 0 { return journal.version }
+    journal.state = nil
+    journal.version = try FeedSchema.version(of: db)
+    try FeedTables(db: db, version: journal.version, journal: journal).readJournal()
+    journal.state = state
+    return journal.version
   }
 
   /// Creates the schema in an empty file. Call it under the exclusive folder lock: no one else changes the journal

@@ -22,6 +22,9 @@ enum FeedSchema {
   /// The first that knows how many items had no picture.
   static let versionWithOmitted = 7
 
+  /// The first that keeps the latest polls in a journal.
+  static let versionWithJournal = 8
+
   /// The statements that lead from each version to the next.
   static let steps = [
     """
@@ -80,6 +83,9 @@ enum FeedSchema {
     """
     ALTER TABLE feed ADD COLUMN omitted INTEGER NOT NULL DEFAULT 0; -- items without a picture; 0 where nobody counted
     """,
+    """
+    CREATE TABLE journal (id INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT; -- see PollJournal
+    """,
   ]
 
   /// The version of a file's tables; 0 when nothing was ever saved in it.
@@ -104,7 +110,7 @@ enum FeedSchema {
     for (number, step) in zip(1..., steps).dropFirst(version) {
       try db.execute(sql: step)
       guard number == versionWithPacks else { continue }
-      try FeedTables(db: db, version: number - 1).packRows()
+      try FeedTables(db: db, version: number - 1, journal: PollJournal()).packRows()
       try db.execute(sql: "DROP TABLE image")
     }
     try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(Self.version)")

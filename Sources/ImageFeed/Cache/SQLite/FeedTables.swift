@@ -9,19 +9,37 @@ struct FeedTables {
   let db: Database
   /// The version of the tables: the present one when they are written, possibly an older one when they are read.
   let version: Int
+  /// What polls have noted and the tables do not have yet.
+  let journal: PollJournal
 
   /// A feed's row in the table of feeds.
   struct FeedRow {
     let id: Int64
-    let timestamp: Date
+    var timestamp: Date
     let imageCount: Int
-    let validators: FeedValidators
+    var validators: FeedValidators
     let title: String?
     /// The number of items without a picture.
     let omitted: Int
+
+    mutating func renew(_ renewal: Renewal) { (timestamp, validators) = (renewal.timestamp, renewal.validators) }
+  }
+
+  /// What a server's word that nothing has changed changes of a row.
+  struct Renewal {
+    var timestamp: Date
+    var validators: FeedValidators
   }
 
   func feedRow(for address: URL) throws -> FeedRow? {
+    let known = journal.feeds[address.absoluteString]
+    if let known, known.isRead { return known.row }
+    var row = try tableRow(for: address)
+    if let renewal = known?.renewal { row?.renew(renewal) }
+    return row
+  }
+
+  private func tableRow(for address: URL) throws -> FeedRow? {
     let validators =
       switch version {
       case 1: "NULL, NULL, NULL, NULL, NULL"
@@ -52,8 +70,10 @@ struct FeedTables {
     return try rows.map { row in
       let address: String = try row.value(0)
       guard let url = URL(string: address) else { throw FeedDatabaseFailure(.damaged("a feed has no valid address")) }
+      let renewed = journal.feeds[address]?.renewal?.timestamp
       return CachedFeedSummary(
-        address: url, timestamp: Date(timeIntervalSinceReferenceDate: try row.value(1)), imageCount: try row.value(2))
+        address: url, timestamp: try renewed ?? Date(timeIntervalSinceReferenceDate: row.value(1)),
+        imageCount: try row.value(2))
     }
   }
 
@@ -152,17 +172,25 @@ struct FeedTables {
 
   /// Writes one page: the one that the feed's row is on.
   func renew(_ feed: FeedRow, timestamp: Date, validators: FeedValidators) throws {
+    try renew(Renewal(timestamp: timestamp, validators: validators), where: "id") { $0.bind(feed.id, at: 7) }
+  }
+
+  /// - Parameters:
+  ///   - column: tells which row.
+  ///   - bind: binds that, the seventh parameter.
+  func renew(_ renewal: Renewal, where column: String, _ bind: (RawStatement) -> Void) throws {
     let columns = "timestamp = ?, etag = ?, last_modified = ?, source = ?, digest = ?, whole_asked = ?"
     let row = RawStatement(
-      try db.cachedStatement(sql: "UPDATE feed SET \(columns) WHERE id = ?").sqliteStatement)
+      try db.cachedStatement(sql: "UPDATE feed SET \(columns) WHERE \(column) = ?").sqliteStatement)
     defer { row.clear() }
-    row.bind(timestamp.timeIntervalSinceReferenceDate, at: 1)
+    let validators = renewal.validators
+    row.bind(renewal.timestamp.timeIntervalSinceReferenceDate, at: 1)
     row.bind(validators.etag, at: 2)
     row.bind(validators.lastModified, at: 3)
     row.bind(validators.source?.absoluteString, at: 4)
     row.bind(validators.digest.map { Int64(bitPattern: $0.value) }, at: 5)
     row.bind(validators.wholeAsked?.timeIntervalSinceReferenceDate, at: 6)
-    row.bind(feed.id, at: 7)
+    bind(row)
     try db.step(row, expecting: SQLITE_DONE)
   }
 
@@ -174,7 +202,7 @@ struct FeedTables {
     ]
   }
 
-  private func insert(_ images: FeedImages, feed: Int64) throws {
+  func insert(_ images: FeedImages, feed: Int64) throws {
     let sql = "INSERT INTO pack (feed, part, count, images) VALUES (?, ?, ?, ?)"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     defer { row.clear() }
@@ -201,63 +229,10 @@ struct FeedTables {
   }
 }
 
-// MARK: Files of before, with a row for each image
-
-extension FeedTables {
-  /// Writes the images of all feeds as packs. A feed whose rows are damaged has none then, and stays damaged.
-  func packRows() throws {
-    let feeds = try Row.fetchAll(db, sql: "SELECT id, images FROM feed")
-    for row in feeds {
-      let feed = FeedRow(
-        id: row[0], timestamp: .distantPast, imageCount: try row.value(1), validators: FeedValidators(), title: nil,
-        omitted: 0)
-      do {
-        try insert(try images(of: feed), feed: feed.id)
-      } catch let failure as FeedDatabaseFailure where failure.isDamage {
-        continue
-      }
-    }
-  }
-
-  private func appendRows(of feed: FeedRow, to images: inout FeedImages.Builder) throws {
-    let published = version < 5 ? "NULL" : "published"
-    let sql = "SELECT id, description, location, url, \(published) FROM image WHERE feed = ? ORDER BY position"
-    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
-    row.bind(feed.id, at: 1)
-    defer { row.clear() }
-    while try db.step(row, expecting: SQLITE_ROW) {
-      guard let id = row.imageID(0), let address = row.text(3).flatMap({ WebAddress($0) }) else {
-        throw FeedDatabaseFailure(.damaged("image \(images.count) has no valid id or address"))
-      }
-      images.append(
-        FeedImage(
-          id: id, description: row.text(1), location: row.text(2), address: address,
-          published: row.integer(4).map(Int64.init)))
-    }
-  }
-}
-
-extension Database {
-  /// The only column of the only row that `sql` selects.
-  func integer(_ sql: String) throws -> Int {
-    let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
-    defer { row.clear() }
-    return try step(row, expecting: SQLITE_ROW) ? row.integer(0) ?? 0 : 0
-  }
-
-  /// - Returns: true when the statement returned `expected`, false when it is done.
-  @discardableResult func step(_ row: RawStatement, expecting expected: Int32) throws -> Bool {
-    let code = row.step()
-    if code == expected { return true }
-    if code == SQLITE_DONE { return false }
-    throw DatabaseError(resultCode: ResultCode(rawValue: code), message: lastErrorMessage)
-  }
-}
-
 extension Row {
   /// The value of a column; throws when it is damaged. GRDB's own subscripts end the process when a value has another
   /// type, which a strict table excludes and a flipped bit does not.
-  fileprivate func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
+  func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
     let stored: DatabaseValue = self[column]
     guard let value = Value.fromDatabaseValue(stored) else {
       throw FeedDatabaseFailure(.damaged("a feed has no valid address, time or number of images"))

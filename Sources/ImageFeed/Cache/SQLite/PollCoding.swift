@@ -4,27 +4,38 @@ import Foundation
 /// What polling keeps in a file, as bytes: of each field its number, the size of its content, and that. A field that is not
 /// known is passed over, one that is missing has its default.
 ///
-/// Each poll reads three of these and writes five: as JSON, they would take several times what the request does.
+/// Each poll writes five of these: as JSON, they would take several times what the request does.
 enum PollFields {
   /// The first byte; JSON begins with another.
   static let form: UInt8 = 1
 
   /// Writes fields with a value.
-  struct Writer {
-    private(set) var bytes: [UInt8] = [PollFields.form]
+  ///
+  /// Into memory of its own: an array would look for room at each byte, and there are fifty fields a poll.
+  struct Writer: ~Copyable {
+    private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 1)
+    private var count = 1
+
+    init() { memory[0] = PollFields.form }
+
+    deinit { memory.deallocate() }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 
     mutating func put(_ field: UInt8, _ text: String?) {
       guard var text, !text.isEmpty else { return }
-      text.withUTF8 { utf8 in
-        begin(field, utf8.count)
-        bytes.append(contentsOf: utf8)
-      }
+      text.withUTF8 { put(field, UnsafeRawBufferPointer($0)) }
+    }
+
+    mutating func put(_ field: UInt8, _ content: [UInt8]?) {
+      content?.withUnsafeBytes { put(field, $0) }
     }
 
     mutating func put(_ field: UInt8, _ number: Double?) {
       guard let number else { return }
       begin(field, 8)
-      withUnsafeBytes(of: number.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+      memory.storeBytes(of: number.bitPattern.littleEndian, toByteOffset: count, as: UInt64.self)
+      count += 8
     }
 
     mutating func put(_ field: UInt8, _ date: Date?) { put(field, date?.timeIntervalSinceReferenceDate) }
@@ -32,9 +43,25 @@ enum PollFields {
     mutating func put(_ field: UInt8, _ flag: Bool?) { put(field, flag.map { $0 ? 1.0 : 0 }) }
     mutating func put(_ field: UInt8, _ url: URL?) { put(field, url?.absoluteString) }
 
-    private mutating func begin(_ field: UInt8, _ count: Int) {
-      bytes.append(field)
-      withUnsafeBytes(of: UInt32(count).littleEndian) { bytes.append(contentsOf: $0) }
+    private mutating func put(_ field: UInt8, _ content: UnsafeRawBufferPointer) {
+      begin(field, content.count)
+      UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: content)
+      count += content.count
+    }
+
+    /// Writes what comes before a content of `size` bytes, and makes room for that.
+    private mutating func begin(_ field: UInt8, _ size: Int) {
+      if memory.count - count < size + 5 { grow(by: size + 5) }
+      memory[count] = field
+      memory.storeBytes(of: UInt32(size).littleEndian, toByteOffset: count + 1, as: UInt32.self)
+      count += 5
+    }
+
+    private mutating func grow(by size: Int) {
+      let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * (memory.count + size), alignment: 1)
+      larger.copyMemory(from: bytes)
+      memory.deallocate()
+      memory = larger
     }
   }
 
@@ -61,6 +88,11 @@ enum PollFields {
       let place = places[Int(field)]
       guard !place.isEmpty else { return nil }
       return String(decoding: bytes[place], as: UTF8.self)
+    }
+
+    func bytes(_ field: UInt8) -> UnsafeRawBufferPointer? {
+      let place = places[Int(field)]
+      return place.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: bytes[place])
     }
 
     func number(_ field: UInt8) -> Double? {
@@ -98,7 +130,7 @@ extension PollStored {
   var stored: [UInt8] {
     var fields = PollFields.Writer()
     put(in: &fields)
-    return fields.bytes
+    return Array(fields.bytes)
   }
 }
 

@@ -11,58 +11,100 @@ extension FeedTables {
   private var hasPolls: Bool { version >= FeedSchema.versionWithPolls }
 
   func feedHealth(of address: URL) throws -> FeedHealth? {
-    try values(FeedHealth.self, "SELECT health FROM poll WHERE address = ?", of: address.absoluteString).first
+    let address = address.absoluteString
+    if let known = journal.feeds[address] {
+      if known.isRead { return known.health }
+      if let stored = known.stored { return stored.withUnsafeBytes { FeedHealth(stored: $0) } }
+    }
+    return try health(FeedHealth.self, "SELECT health FROM poll WHERE address = ?", of: address)
   }
 
   func hostHealth(of name: String) throws -> HostHealth? {
-    try values(HostHealth.self, "SELECT health FROM host WHERE name = ?", of: name).first
+    if let known = journal.hosts[name], known.isRead { return known.health }
+    return try health(HostHealth.self, "SELECT health FROM host WHERE name = ?", of: name)
   }
 
   func decisions(for address: URL) throws -> [PollDecision] {
-    let sql = "SELECT decision FROM decision WHERE address = ?"
-    return try values(PollDecision.self, sql, of: address.absoluteString).sorted { $0.time < $1.time }
-  }
-
-  func save(_ feed: FeedHealth, _ host: HostHealth) throws {
-    try write("INSERT OR REPLACE INTO poll (address, health) VALUES (?, ?)") { row in
-      row.bind(feed.address.absoluteString, at: 1)
-      row.bind(feed.stored, at: 2)
+    guard hasPolls else { return [] }
+    let row = RawStatement(
+      try db.cachedStatement(sql: "SELECT place, decision FROM decision WHERE address = ?").sqliteStatement)
+    defer { row.clear() }
+    row.bind(address.absoluteString, at: 1)
+    var decisions: [Int: PollDecision] = [:]
+    while try db.step(row, expecting: SQLITE_ROW) {
+      if let place = row.integer(0), let decision = PollDecision(stored: row.bytes(1)) { decisions[place] = decision }
     }
-    try save(host)
-  }
-
-  func save(_ host: HostHealth) throws {
-    try write("INSERT OR REPLACE INTO host (name, health) VALUES (?, ?)") { row in
-      row.bind(host.name, at: 1)
-      row.bind(host.stored, at: 2)
+    for (place, stored) in journal.feeds[address.absoluteString]?.decisions ?? [] {
+      if let decision = stored.withUnsafeBytes({ PollDecision(stored: $0) }) { decisions[place] = decision }
     }
-  }
-
-  /// Takes the place of the oldest, when there are enough.
-  func save(_ decision: PollDecision, _ feed: FeedHealth) throws {
-    try write("INSERT OR REPLACE INTO decision (address, place, decision) VALUES (?, ?, ?)") { row in
-      row.bind(feed.address.absoluteString, at: 1)
-      row.bind(Int64(feed.polls % PollDecision.kept), at: 2)
-      row.bind(decision.stored, at: 3)
-    }
+    return decisions.values.sorted { $0.time < $1.time }
   }
 
   func verdict(on claim: PollClaim) throws -> PollVerdict {
-    let (verdict, feed, host) = claim.decide(
-      try feedHealth(of: claim.feed.address), try hostHealth(of: claim.host),
-      try feedRow(for: claim.feed.address)?.validators ?? FeedValidators())
-    if case .granted = verdict { try save(feed, host) }
+    let (feed, host) = (try known(claim.feed.address), try known(host: claim.host))
+    let (verdict, feedHealth, hostHealth) = claim.decide(
+      feed.health, host.health, feed.row?.validators ?? FeedValidators())
+    guard case .granted = verdict else { return verdict }
+    note(feedHealth, in: feed, hostHealth, in: host)
     return verdict
   }
 
   /// - Returns: false when what is to be renewed is not what is saved: then nothing is noted.
   func note(_ record: PollRecord, now: Date) throws -> Bool {
-    if let renewal = record.renewal {
-      guard try renewed(record.feed.address, with: renewal, now: now) != nil else { return false }
+    let (feed, host) = (try known(record.feed.address), try known(host: record.host.name))
+    var renewal: Renewal?
+    if let wanted = record.renewal {
+      guard let row = feed.row, row.validators == wanted.since else { return false }
+      if !FeedCachePolicy.isSuperseded(wanted.timestamp, by: row.timestamp, now: now) {
+        renewal = Renewal(timestamp: wanted.timestamp, validators: wanted.validators)
+      }
     }
-    try save(record.feed, record.host.merged(into: try hostHealth(of: record.host.name)))
-    try save(record.decision, record.feed)
+    note(
+      record.feed, in: feed, record.host.merged(into: host.health), in: host, renewal,
+      (record.decision.stored, record.feed.polls % PollDecision.kept))
     return true
+  }
+
+  func release(_ health: HostHealth) throws {
+    let host = try known(host: health.name)
+    let merged = health.merged(into: host.health)
+    let stored = merged.stored
+    (host.health, host.stored) = (merged, stored)
+    PollEntry(host: stored).append(to: &journal.entries)
+  }
+
+  /// What is known of a feed, from the tables if nobody has asked before.
+  private func known(_ address: URL) throws -> PollJournal.Feed {
+    let feed = journal.feed(address.absoluteString)
+    guard !feed.isRead else { return feed }
+    (feed.health, feed.row) = (try feedHealth(of: address), try feedRow(for: address))
+    feed.isRead = true
+    return feed
+  }
+
+  private func known(host name: String) throws -> PollJournal.Host {
+    let host = journal.host(name)
+    guard !host.isRead else { return host }
+    host.health = try hostHealth(of: name)
+    host.isRead = true
+    return host
+  }
+
+  private func note(
+    _ feedHealth: FeedHealth, in feed: PollJournal.Feed, _ hostHealth: HostHealth, in host: PollJournal.Host,
+    _ renewal: Renewal? = nil, _ decision: (stored: [UInt8], place: Int)? = nil
+  ) {
+    let entry = PollEntry(
+      address: feedHealth.address.absoluteString, health: feedHealth.stored, renewal: renewal,
+      decision: decision?.stored, place: decision?.place, host: hostHealth.stored)
+    entry.append(to: &journal.entries)
+    (feed.health, feed.stored) = (feedHealth, entry.health)
+    (host.health, host.stored) = (hostHealth, entry.host)
+    if let renewal {
+      feed.row?.renew(renewal)
+      feed.renewal = renewal
+    }
+    if let decision { feed.note(decision.stored, at: decision.place) }
   }
 
   /// Forgets how polling one feed went, not the pause of its host.
@@ -78,24 +120,13 @@ extension FeedTables {
     try db.execute(sql: "DELETE FROM poll; DELETE FROM decision")
   }
 
-  /// The values of the rows with one key. What cannot be read is not known.
-  private func values<Value: PollStored>(_: Value.Type, _ sql: String, of key: String) throws -> [Value] {
-    guard hasPolls else { return [] }
+  /// The value of the row with one key. What cannot be read is not known.
+  private func health<Value: PollStored>(_: Value.Type, _ sql: String, of key: String) throws -> Value? {
+    guard hasPolls else { return nil }
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     defer { row.clear() }
     row.bind(key, at: 1)
-    var values: [Value] = []
-    while try db.step(row, expecting: SQLITE_ROW) {
-      if let value = Value(stored: row.bytes(0)) { values.append(value) }
-    }
-    return values
-  }
-
-  private func write(_ sql: String, _ bind: (RawStatement) -> Void) throws {
-    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
-    defer { row.clear() }
-    bind(row)
-    try db.step(row, expecting: SQLITE_DONE)
+    return try db.step(row, expecting: SQLITE_ROW) ? Value(stored: row.bytes(0)) : nil
   }
 }
 
@@ -109,17 +140,17 @@ extension SQLiteFeedStore: PollStore {
   }
 
   public func claim(_ claim: PollClaim) throws(FeedStoreError) -> PollVerdict {
-    try write(.insertion, creating: true) { tables, _ in try tables.verdict(on: claim) }
+    try write(.insertion, creating: true, polling: true) { tables, _ in try tables.verdict(on: claim) }
       ?? .granted(claim.feed, since: FeedValidators())
   }
 
   @discardableResult public func record(_ record: PollRecord, now: Date) throws(FeedStoreError) -> Bool {
-    try write(.insertion, creating: true) { tables, _ in try tables.note(record, now: now) } ?? true
+    try write(.insertion, creating: true, polling: true) { tables, _ in try tables.note(record, now: now) } ?? true
   }
 
   public func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>] {
     do throws(FeedStoreError) {
-      return try write(.insertion, creating: true) { tables, _ in
+      return try write(.insertion, creating: true, polling: true) { tables, _ in
         try works.map { work -> Result<PollAnswer, FeedStoreError> in
           switch work {
           case .claim(let claim): .success(.verdict(try tables.verdict(on: claim)))
@@ -133,9 +164,7 @@ extension SQLiteFeedStore: PollStore {
   }
 
   public func release(_ host: HostHealth) throws(FeedStoreError) {
-    _ = try write(.insertion, creating: true) { tables, _ in
-      try tables.save(host.merged(into: try tables.hostHealth(of: host.name)))
-    }
+    _ = try write(.insertion, creating: true, polling: true) { tables, _ in try tables.release(host) }
   }
 
   public func decisions(for address: URL) throws(FeedStoreError) -> [PollDecision] {

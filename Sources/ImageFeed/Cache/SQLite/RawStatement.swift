@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import GRDBSQLite
 
 /// A prepared statement, bound and read column by column without anything in between.
@@ -116,4 +117,21 @@ struct RawStatement {
 
   /// SQLite's `SQLITE_TRANSIENT`, a macro that Swift does not import: the value -1 where a destructor would be.
   private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+}
+
+extension Database {
+  /// The only column of the only row that `sql` selects.
+  func integer(_ sql: String) throws -> Int {
+    let row = RawStatement(try cachedStatement(sql: sql).sqliteStatement)
+    defer { row.clear() }
+    return try step(row, expecting: SQLITE_ROW) ? row.integer(0) ?? 0 : 0
+  }
+
+  /// - Returns: true when the statement returned `expected`, false when it is done.
+  @discardableResult func step(_ row: RawStatement, expecting expected: Int32) throws -> Bool {
+    let code = row.step()
+    if code == expected { return true }
+    if code == SQLITE_DONE { return false }
+    throw DatabaseError(resultCode: ResultCode(rawValue: code), message: lastErrorMessage)
+  }
 }

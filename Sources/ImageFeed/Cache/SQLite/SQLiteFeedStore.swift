@@ -123,16 +123,18 @@ public final class SQLiteFeedStore: FeedStore {
     }
   }
 
-  /// - Parameter first: the step that a failure belongs to until `body` changes it.
+  /// - Parameters:
+  ///   - first: the step that a failure belongs to until `body` changes it.
+  ///   - polling: true when `body` changes what the journal of polls notes and nothing else.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it.
   func write<R: Sendable>(
-    _ first: FeedStoreError.Step, creating: Bool,
+    _ first: FeedStoreError.Step, creating: Bool, polling: Bool = false,
     _ body: (FeedTables, inout FeedStoreError.Step) throws -> R
   ) throws(FeedStoreError) -> R? {
     try database.withLock { database throws(FeedStoreError) -> R? in
       var step = first
       do throws(FeedDatabaseFailure) {
-        return try database.write(creating: creating, onSetAside: onSetAside) { tables in
+        return try database.write(creating: creating, polling: polling, onSetAside: onSetAside) { tables in
           step = first
           return try body(tables, &step)
         }

@@ -133,14 +133,14 @@ import Testing
 
   @Test func `a file of a newer version is refused and left as it is`() throws {
     try store.replace(for: address, with: makeFeed())
-    try execute("PRAGMA user_version = 7")
+    try execute("PRAGMA user_version = 99")
     store.close()
     let bytes = try Data(contentsOf: URL(filePath: path))
-    #expect(throws: FeedStoreError.retrieval(.newerSchema(7), place: path)) { try store.retrieve(for: address) }
-    #expect(throws: FeedStoreError.insertion(.newerSchema(7), place: path)) {
+    #expect(throws: FeedStoreError.retrieval(.newerSchema(99), place: path)) { try store.retrieve(for: address) }
+    #expect(throws: FeedStoreError.insertion(.newerSchema(99), place: path)) {
       try store.replace(for: address, with: makeFeed())
     }
-    #expect(throws: FeedStoreError.deletion(.newerSchema(7), place: path)) { try store.deleteAll() }
+    #expect(throws: FeedStoreError.deletion(.newerSchema(99), place: path)) { try store.deleteAll() }
     store.close()
     #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
     #expect(asides.all == [])

@@ -143,6 +143,41 @@ import Testing
     #expect(try tables() == newTables())
   }
 
+  // MARK: One which a watch of three feeds has left
+
+  @Test func `what polls have noted in a file of schema 6 is known, and goes on`() throws {
+    let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/schema-6-polls.db")
+    try Data(contentsOf: fixture).write(to: URL(filePath: path))
+    let store = SQLiteFeedStore(path: path) { Issue.record("The file was set aside as \($0)") }
+    let polled = URL(string: "http://127.0.0.1:8404/0")!
+    let before = try FeedExplanation(of: polled, in: store)
+    #expect(before.decisions.map(\.request) == ["all of it"] + Array(repeating: "changes", count: 5))
+    #expect(before.saved?.imageCount == 20 && before.saved?.validators.etag == "\"/0\"")
+    #expect(before.health?.polls == 6 && before.health?.reason == "the interval is 1 second")
+    let (feed, due) = (try #require(before.health), try #require(before.health?.due))
+    let claim = PollClaim(
+      feed: feed, host: "127.0.0.1:8404", now: due, lease: .seconds(35), dueIfLost: due + 1)
+    guard case .granted(var health, let since) = try store.claim(claim) else {
+      Issue.record("it is due")
+      return
+    }
+    #expect(since == before.saved?.validators)
+    #expect(try version() == FeedSchema.version)
+    health.polls += 1
+    let decision = PollDecision(time: due, request: "changes", outcome: "", due: nil, rule: .interval, reason: "")
+    let record = PollRecord(
+      feed: health, host: HostHealth(name: "127.0.0.1:8404"), decision: decision,
+      renewal: FeedRenewal(timestamp: due, since: since, validators: since))
+    #expect(try store.record(record, now: due))
+    let after = try FeedExplanation(of: polled, in: store)
+    #expect(after.decisions == before.decisions + [decision])
+    #expect(after.saved?.timestamp == due && after.health == health)
+    let other = URL(string: "http://127.0.0.2:8404/1")!
+    #expect(try store.decisions(for: other).count == 6)
+    store.close()
+    #expect(try tables() == newTables())
+  }
+
   private func version() throws -> Int? { try read { try Int.fetchOne($0, sql: "PRAGMA user_version") } }
 
   private func tables() throws -> [String] {
