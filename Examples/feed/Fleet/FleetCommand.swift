@@ -65,8 +65,10 @@ struct FleetPause: ParsableCommand {
     commandName: "pause", abstract: "Leave a host alone, in the whole fleet, until resume.",
     discussion: "A request that runs is not ended.")
 
-  @Argument(help: ArgumentHelp("The host, with its port where that is not the usual one.", valueName: "host"))
-  var host: String
+  @Argument(
+    help: ArgumentHelp("The host, with its port where that is not the usual one.", valueName: "host"),
+    transform: HostArgument.init(parsing:))
+  var host: HostArgument
 
   @Option(
     name: .customLong("for"),
@@ -82,10 +84,13 @@ struct FleetPause: ParsableCommand {
   func run() throws {
     let session = Session(verbose: fleet.verbose)
     let store = session.fleet(at: fleet.store)
-    let host = host.lowercased()
+    let host = host.name
     let until = duration.map { "for \($0.duration.text)" } ?? "until feed fleet resume \(host.printable)"
-    try session.answer(store.pause(host, for: duration?.duration, because: reason)) {
-      "\(host.printable) is left alone \(until)\n"
+    let paused = store.pause(host, for: duration?.duration, because: reason).flatMap { store.hasFeeds(on: host) }
+    try session.answer(paused.eraseToAnyPublisher()) { hasFeeds in
+      // A name that is mistyped would be left alone for ever.
+      if !hasFeeds { StandardError.shared.write("No feed of this fleet is on \(host.printable) now\n") }
+      return "\(host.printable) is left alone \(until)\n"
     }
   }
 }
@@ -95,15 +100,15 @@ struct FleetResume: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume", abstract: "End the pause of a host, also one that it asked for.")
 
-  @Argument(help: ArgumentHelp("The host.", valueName: "host"))
-  var host: String
+  @Argument(help: ArgumentHelp("The host.", valueName: "host"), transform: HostArgument.init(parsing:))
+  var host: HostArgument
 
   @OptionGroup var fleet: FleetOptions
 
   func run() throws {
     let session = Session(verbose: fleet.verbose)
     let store = session.fleet(at: fleet.store)
-    let host = host.lowercased()
+    let host = host.name
     try session.answer(store.resume(host)) {
       $0 ? "\(host.printable) is asked again\n" : "\(host.printable) had no pause\n"
     }

@@ -11,7 +11,7 @@ struct FleetSubscriptions {
   let store: StoreArgument
 
   /// How many are added by one call.
-  private static let batch = 50
+  private static let batch = 250
 
   func list(_ format: OutputFormat) throws {
     let session = Session(verbose: false)
@@ -80,7 +80,7 @@ struct FleetSubscriptions {
       $0
     } ended: { completion in
       if case .failure(let error) = completion {
-        session.fail("\(error)")
+        session.fail(Self.sentence(about: error))
         session.console.report("\(tally.added) feeds were added; the same command goes on.")
         return session.leave()
       }
@@ -94,6 +94,13 @@ struct FleetSubscriptions {
       }
     }
     try session.finish {}
+  }
+
+  private static func sentence(about error: any Error) -> String {
+    if case ChunkError.partTooLong(let limit) = error {
+      return "A line has more than \(limit) bytes: this is no list of addresses, one a line."
+    }
+    return "\(error)"
   }
 
   final class Tally {
@@ -124,7 +131,8 @@ struct FleetSubscriptions {
     bytes.lines()
       .eraseFailureType()
       .compactMap { line -> URL? in
-        let text = line.trimmingCharacters(in: .whitespaces)
+        // Some editors begin a file with a mark.
+        let text = line.trimmingCharacters(in: CharacterSet.whitespaces.union(["\u{FEFF}"]))
         guard !text.isEmpty, !text.hasPrefix("#") else { return nil }
         guard let address = try? FeedAddress.parse(text) else {
           tally.unusable += 1

@@ -128,6 +128,7 @@ struct WorkCommand: ParsableCommand {
         "\"url\":\(FeedJSON.quoted(report.address.shown))", "\"outcome\":\(FeedJSON.quoted(outcome))",
         "\"what\":\(FeedJSON.quoted(report.decision?.outcome ?? ""))",
         "\"due\":\(report.decision?.due.map { FeedJSON.quoted($0.stamp) } ?? "null")",
+        "\"late\":\((report.lateness / .milliseconds(1)).rounded() / 1000)",
       ]
       return "{\(members.joined(separator: ","))}\n"
     case .text:

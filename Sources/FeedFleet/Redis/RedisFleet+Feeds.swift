@@ -40,6 +40,11 @@ extension RedisFleet: FeedLibrary {
       .eraseToAnyPublisher()
   }
 
+  /// True when a feed that is polled is on this host.
+  package func hasFeeds(on host: String) -> AnyPublisher<Bool, FleetError> {
+    send([RedisCommand("EXISTS", RedisArgument(key("h:\(host)")))]).map { $0[0].integer == 1 }.eraseToAnyPublisher()
+  }
+
   private struct Page {
     var next: String
     var addresses: [URL]

@@ -1,0 +1,20 @@
+import ArgumentParser
+import Foundation
+import ImageFeed
+import PlainText
+
+/// A host as a fleet names it: small letters, with its port where that is in its feeds' addresses.
+struct HostArgument {
+  let name: String
+
+  /// - Parameter text: a host, or the address of something there.
+  init(parsing text: String) throws {
+    let address = text.contains("://") ? text : "http://\(text)/"
+    guard let url = try? FeedAddress.parse(address), !url.pollingHost.isEmpty, !text.contains(where: \.isWhitespace)
+    else {
+      throw ValidationError(
+        "A host is a name such as example.com, with its port where addresses have one: example.com:8080.")
+    }
+    name = url.pollingHost
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import RedisTestSupport
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// What is given to a fleet's commands: hosts, lists, and how many clients there may be.
+@Suite(.settled, .timeLimit(.minutes(2))) struct FleetArgumentTests {
+  @Test(arguments: [
+    ("EXAMPLE.com", "example.com"), ("a.example:8080", "a.example:8080"), ("http://a.example:81/feed", "a.example:81"),
+    ("https://B.example/", "b.example"), ("127.0.0.1:1", "127.0.0.1:1"),
+  ])
+  func `a host is named as its feeds name it`(_ text: String, _ name: String) throws {
+    #expect(try HostArgument(parsing: text).name == name)
+  }
+
+  @Test(arguments: ["", " ", "a b", "/", "://", "ftp://a.example", "a.example:99999", "http://", "a\tb"])
+  func `what is no host is refused`(_ text: String) {
+    #expect(throws: (any Error).self) { try HostArgument(parsing: text) }
+  }
+
+  @Test func `a pause of a host without feeds is said`() async throws {
+    let server = try RedisServer()
+    _ = try await FeedBinary.run(["subscriptions", "add", "http://127.0.0.1:1/feed", "--store", server.text])
+    let other = try await FeedBinary.run(["fleet", "pause", "127.0.0.1", "--store", server.text])
+    #expect(other.status == 0 && other.errors == "No feed of this fleet is on 127.0.0.1 now\n", "\(other.errors)")
+    let run = try await FeedBinary.run(["fleet", "pause", "http://127.0.0.1:1/feed", "--store", server.text])
+    #expect(run.output == "127.0.0.1:1 is left alone until feed fleet resume 127.0.0.1:1\n" && run.errors.isEmpty)
+    let end = try await FeedBinary.run(["fleet", "resume", "127.0.0.1:1", "--store", server.text])
+    #expect(end.output == "127.0.0.1:1 is asked again\n")
+  }
+
+  @Test func `a list may begin with a mark, and what is none is said`() async throws {
+    let server = try RedisServer()
+    try await withFolder { folder in
+      let list = folder.appending(path: "list").path
+      try Data("\u{FEFF}http://a.example/1\r\nhttp://a.example/2\r\n".utf8).write(to: URL(filePath: list))
+      let run = try await FeedBinary.run(["subscriptions", "import", list, "--store", server.text])
+      #expect(run.output == "Added 2 of 2 feeds\n" && run.errors.isEmpty, "\(run.errors)")
+      try Data(repeating: UInt8(ascii: "a"), count: 3 << 20).write(to: URL(filePath: list))
+      let long = try await FeedBinary.run(["subscriptions", "import", list, "--store", server.text])
+      #expect(long.status == 1 && long.errors.contains("this is no list of addresses, one a line"), "\(long.errors)")
+    }
+  }
+
+  @Test func `the limit of open files is raised for clients, as far as it may be`() {
+    let fitting = Descriptors.connections(atMost: 2000)
+    var limit = rlimit()
+    getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit)
+    #expect(limit.rlim_cur == limit.rlim_max || limit.rlim_cur >= 2512)
+    #expect(fitting == 2000 || fitting >= Int(limit.rlim_cur) / 4)
+    #expect(Descriptors.connections(atMost: 10) == 10)
+  }
+}
