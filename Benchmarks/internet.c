@@ -34,11 +34,20 @@ static void end(int socket) {
   close(socket);
 }
 
-// The temper is the path's last digit; what is new comes at every poll.
+// A host's temper is the last digit of its rank; the large ones can all be read, since one that asks for a pause is late by its own wish.
+static int temper_of(const char *request) {
+  int a = 1, b = 0, c = 0;
+  const char *host = strcasestr(request, "\r\nHost: 127.");
+  if (host) sscanf(host + 12, "%d.%d.%d", &a, &b, &c);
+  int rank = (a - 1) << 16 | b << 8 | c;
+  return rank < 10000 ? rank % 4 : rank % 10;
+}
+
+// What is new comes at every poll.
 static void answer(int socket) {
   struct client *client = &clients[socket];
   char head[512], body[2048];
-  int validators = strcasestr(client->text, "\r\nIf-None-Match:") != NULL, temper = client->path % 10, cut = 0;
+  int validators = strcasestr(client->text, "\r\nIf-None-Match:") != NULL, temper = temper_of(client->text), cut = 0;
   const char *status = "200 OK", *more = "";
   long version = temper == 1 ? ++asked : temper == 2 ? (long)(now() / 3600) : 0;
   int size = sprintf(body,
@@ -74,7 +83,7 @@ static void take(int socket) {
   client->path = 0;
   sscanf(client->text, "GET /%d", &client->path);
   // Some take a while, and one in ten a second and a half.
-  client->answer = now() + (client->path % 10 == 8 ? 1.5 : 0.02 * (client->path % 7));
+  client->answer = now() + (temper_of(client->text) == 8 ? 1.5 : 0.02 * (client->path % 7));
 }
 
 int main(int count, char **words) {
