@@ -161,6 +161,10 @@ final class MemoryChannel: ByteChannel {
 
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
     writes += 1
+    cuttings += chunks.count { chunk in
+      let rest = chunk.compacted()
+      return chunk.withUnsafeBytes { chunk in rest.withUnsafeBytes { chunk.baseAddress != $0.baseAddress } }
+    }
     pending = { [self] in
       pending = nil
       for chunk in chunks { written.append(contentsOf: chunk) }
@@ -171,6 +175,8 @@ final class MemoryChannel: ByteChannel {
 
   /// How many bytes are taken immediately.
   var room = 0
+  /// How many chunks it had to keep that are a small part of their block.
+  private(set) var cuttings = 0
 
   func writeNow(_ chunks: [Chunk]) -> Int {
     let taken = chunks.flatMap { $0 }.prefix(room)

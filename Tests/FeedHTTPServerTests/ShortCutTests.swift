@@ -31,6 +31,16 @@ import Testing
     bench.end()
   }
 
+  @Test func `an answer that waits keeps no block that others were cut from`() {
+    let bench = Bench { $0.bufferedBytes = 500 }.serve { _ in .text("hello") }
+    let client = bench.connect()
+    client.send(String(repeating: Self.get, count: 20))
+    for _ in 0..<30 { bench.settle() }
+    #expect(client.writes > 1)
+    #expect(client.cuttings == 0)
+    bench.end()
+  }
+
   @Test(arguments: [10, 1_000_000]) func `a client that comes back gets everything that it missed`(_ room: Int) {
     let bench = Bench()
     let log = HTTPServer.EventLog(epoch: "e", on: bench.time)
