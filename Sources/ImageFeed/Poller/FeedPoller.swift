@@ -15,7 +15,7 @@ public import Foundation
 /// At the beginning, a feed that is not due yet is shown as it is saved. Then it is delivered when it changes, when it
 /// begins or ceases to come from the cache, and when the error changes. Finishes when no feed is left that is polled by
 /// itself: all gone (status 410). **Demand:** a poll begins only when its result is wanted; results that are there wait. So a
-/// subscriber that asks for one at a time polls one feed at a time: give it room with ``Publisher/buffer(size:prefetch:whenFull:)``.
+/// subscriber that asks for one at a time polls one feed at a time: give it room with `buffer(size:prefetch:whenFull:)`.
 /// **Failure:** none: a feed that cannot be shown is a result. **Cancellation:** closes the requests that run
 /// immediately; what polling knows is saved.
 ///

@@ -20,6 +20,7 @@ extension FeedTables {
 
   /// Writes the entries of this transaction, or, when there are many, all of them into the tables.
   func writeJournal() throws {
+    journal.trim()
     guard !journal.entries.isEmpty else { return }
     guard !journal.isFull else { return try foldJournal(forgetting: false) }
     let sql = "INSERT INTO journal (id, entries) VALUES (?, ?)"

@@ -96,6 +96,12 @@ final class PollJournal: @unchecked Sendable {
     empty()
   }
 
+  /// Forgets feeds that can be read again, when there are many: others may have asked for all of them.
+  func trim() {
+    guard feeds.count > 4 * Self.remembered else { return }
+    feeds = feeds.filter { $0.value.stored != nil }
+  }
+
   /// True when the entries of this transaction are too many to be kept.
   var isFull: Bool { size + entries.count > Self.limit }
 
