@@ -48,28 +48,6 @@ import Testing
     #expect(images??.map(\.isPlain) == [true])
   }
 
-  @Test func `a document is read where it lies, and nothing of the next page is`() throws {
-    let body = Array(#"{"items": [{"id": "\#(Self.id)", "image": "https://e.com/1.jpg", "location": "L"}]}"#.utf8)
-    let images = try CaseStudyFeed.images(in: body)
-    // Two pages, of which the second may not be read.
-    let memory = try #require(mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
-    defer { munmap(memory, 8192) }
-    let pages = UnsafeMutableRawBufferPointer(start: memory, count: 4096)
-    #expect(mprotect(memory + 4096, 4096, PROT_NONE) == 0)
-    for distance in 0...70 {
-      pages.copyBytes(from: repeatElement(UInt8(ascii: "\""), count: 4096))
-      let start = 4096 - distance - body.count
-      UnsafeMutableRawBufferPointer(rebasing: pages[start...]).copyBytes(from: body)
-      let place = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(pages)[start..<start + body.count])
-      #expect(try CaseStudyFeed.images(in: place, maxValues: 100) == images, "\(distance) bytes before the end")
-      let inPlace = JSONTape.parse(inPlace: place.assumingMemoryBound(to: UInt8.self)) { _ in true }
-      #expect((inPlace == true) == (distance >= 64))
-    }
-    #expect(throws: FeedFormatError.empty) {
-      try CaseStudyFeed.images(in: UnsafeRawBufferPointer(start: nil, count: 0), maxValues: 9)
-    }
-  }
-
   @Test func `the texts outlive the document`() throws {
     var body = Array(#"{"items": [{"id": "\#(Self.id)", "image": "https://e.com/1.jpg", "location": "L"}]}"#.utf8)
     let images = try CaseStudyFeed.images(in: body)

@@ -59,17 +59,6 @@ public enum CaseStudyFeed {
     return Images(try CaseStudyOracle.images(in: body, maxValues: maxValues))
   }
 
-  /// The same of bytes that others hold. They are copied where the parser may not read behind them, and for the decoder.
-  package static func images(
-    in body: UnsafeRawBufferPointer, maxValues: Int
-  ) throws(FeedFormatError) -> Images {
-    let fast = JSONTape.parse(inPlace: body.assumingMemoryBound(to: UInt8.self)) { tape in
-      tape.words <= maxValues ? images(in: tape, ofBytes: body.count) : nil
-    }
-    if let images = fast ?? nil { return images }
-    return try images(in: padded(body), maxValues: maxValues)
-  }
-
   /// The same by `JSONDecoder` alone, which defines the format: for comparisons.
   public static func imagesByDecoder(
     in body: [UInt8], maxValues: Int = FeedLimits().values

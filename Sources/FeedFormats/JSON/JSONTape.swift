@@ -22,26 +22,13 @@ struct JSONTape {
     if bytes.capacity - bytes.count < padding {
       padded.reserveCapacity(bytes.count + padding)
     }
-    return try padded.withUnsafeBufferPointer { bytes throws(Failure) in try parse(padded: bytes, body) }
-  }
-
-  /// The same without a copy of the document, in memory that others hold; `nil` also where the parser may not read behind it.
-  static func parse<Result, Failure: Error>(
-    inPlace bytes: Bytes, _ body: (JSONTape) throws(Failure) -> Result
-  ) throws(Failure) -> Result? {
-    guard let start = bytes.baseAddress else { return nil }
-    // Memory is readable in pages of 4 KiB or more: what follows the last byte in its page is, whatever it holds.
-    guard UInt(bitPattern: start + (bytes.count - 1)) % 4096 + UInt(padding) < 4096 else { return nil }
-    return try parse(padded: bytes, body)
-  }
-
-  private static func parse<Result, Failure: Error>(
-    padded bytes: Bytes, _ body: (JSONTape) throws(Failure) -> Result
-  ) throws(Failure) -> Result? {
     guard let parser = csimdjson_parser_create(max(64, bytes.count), depth) else { return nil }
     defer { csimdjson_parser_destroy(parser) }
     var document = csimdjson_document()
-    guard csimdjson_parse(parser, bytes.baseAddress, bytes.count, &document) else { return nil }
+    let isParsed = padded.withUnsafeBufferPointer { padded in
+      csimdjson_parse(parser, padded.baseAddress, padded.count, &document)
+    }
+    guard isParsed else { return nil }
     return try body(JSONTape(parser: parser, tape: document.tape, strings: document.strings))
   }
 

@@ -23,9 +23,7 @@ public struct CaseStudyFormat: FeedFormat {
   public func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
     let images: CaseStudyFeed.Images
     do throws(FeedFormatError) {
-      images = try document.body.withUnsafeBytes { body in
-        Result { () throws(FeedFormatError) in try CaseStudyFeed.images(in: body, maxValues: limits.values) }
-      }.get()
+      images = try CaseStudyFeed.images(in: CaseStudyFeed.padded(document.body), maxValues: limits.values)
     } catch {
       throw InvalidData(error)
     }
