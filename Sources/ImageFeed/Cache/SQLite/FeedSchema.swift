@@ -2,8 +2,8 @@ import GRDB
 
 /// The tables of a cache file, and the migration of a file that an older release wrote.
 ///
-/// A file's header identifies its program (`application_id`) and the version of its tables (`user_version`). A new
-/// file goes through the same steps as an old one. A released step never changes: add a new step instead.
+/// A file's header identifies its program (`application_id`) and the version of its tables (`user_version`). A released step
+/// never changes: add a new step, and what it leads to in ``whole``.
 ///
 /// Reading changes nothing, so it understands every version; the first transaction that writes runs the missing steps,
 /// before its own work and as a part of it: all of it happens or nothing.
@@ -88,6 +88,40 @@ enum FeedSchema {
     """,
   ]
 
+  /// The tables of a new file: those to which all steps lead, which take twice as long.
+  static let whole = """
+    CREATE TABLE feed (
+      id INTEGER PRIMARY KEY,
+      address TEXT NOT NULL UNIQUE,
+      timestamp REAL NOT NULL,
+      images INTEGER NOT NULL,
+      etag TEXT,
+      last_modified TEXT,
+      source TEXT,
+      digest INTEGER,
+      whole_asked REAL,
+      title TEXT,
+      omitted INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE TABLE poll (address TEXT PRIMARY KEY, health BLOB NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE host (name TEXT PRIMARY KEY, health BLOB NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE decision (
+      address TEXT NOT NULL,
+      place INTEGER NOT NULL,
+      decision BLOB NOT NULL,
+      PRIMARY KEY (address, place)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE shown (address TEXT PRIMARY KEY, ids BLOB NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE pack (
+      feed INTEGER NOT NULL REFERENCES feed (id),
+      part INTEGER NOT NULL,
+      count INTEGER NOT NULL,
+      images BLOB NOT NULL,
+      PRIMARY KEY (feed, part)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE journal (id INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT;
+    """
+
   /// The version of a file's tables; 0 when nothing was ever saved in it.
   ///
   /// - Throws: when the file is another program's, a newer release's, or claims to be ours and has no tables.
@@ -107,7 +141,8 @@ enum FeedSchema {
   /// Runs the steps that a file of `version` lacks. Call it in a transaction that writes.
   static func migrate(_ db: Database, from version: Int) throws {
     guard version < Self.version else { return }
-    for (number, step) in zip(1..., steps).dropFirst(version) {
+    if version == 0 { try db.execute(sql: whole) }
+    for (number, step) in zip(1..., steps).dropFirst(version == 0 ? Self.version : version) {
       try db.execute(sql: step)
       guard number == versionWithPacks else { continue }
       try FeedTables(db: db, version: number - 1, journal: PollJournal()).packRows()

@@ -178,17 +178,43 @@ import Testing
     #expect(try tables() == newTables())
   }
 
+  @Test func `a new file has the tables to which all steps lead`() throws {
+    let stepped = try DatabaseQueue().writeWithoutTransaction { db in
+      try db.execute(sql: FeedSchema.steps[0])
+      try FeedSchema.migrate(db, from: 1)
+      return try Self.tables(of: db)
+    }
+    #expect(try newTables() == stepped)
+    #expect(stepped.contains("feed.omitted INTEGER 1 0 0") && stepped.contains("pack strict, without rowid"))
+    #expect(!stepped.contains { $0.hasPrefix("image") })
+  }
+
   private func version() throws -> Int? { try read { try Int.fetchOne($0, sql: "PRAGMA user_version") } }
 
-  private func tables() throws -> [String] {
-    try read { try String.fetchAll($0, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name") }
+  private func tables() throws -> [String] { try read { try Self.tables(of: $0) } }
+
+  /// Each table, its columns in their order, and what they refer to; not the text that made them.
+  private static func tables(of db: Database) throws -> [String] {
+    let tables = try Row.fetchAll(db, sql: "PRAGMA table_list").filter { $0["schema"] as String == "main" }
+    return try tables.map { $0["name"] as String }.filter { !$0.hasPrefix("sqlite_") }.sorted().flatMap { name in
+      let table = tables.first { $0["name"] as String == name }!
+      let columns = try Row.fetchAll(db, sql: "PRAGMA table_xinfo(\(name))").map { row in
+        "\(name).\(row["name"] as String) \(row["type"] as String) \(row["notnull"] as Int) "
+          + "\(row["dflt_value"] as String? ?? "none") \(row["pk"] as Int)"
+      }
+      let keys = try Row.fetchAll(db, sql: "PRAGMA foreign_key_list(\(name))").map { "\(name) refers to \($0)" }
+      let indexes = try Row.fetchAll(db, sql: "PRAGMA index_list(\(name))").map { "\(name) has \($0)" }
+      return [
+        "\(name)\(table["strict"] as Int == 1 ? " strict" : "")\(table["wr"] as Int == 1 ? ", without rowid" : "")"
+      ] + columns + keys + indexes
+    }
   }
 
   /// Those of a file that begins today.
   private func newTables() throws -> [String] {
     try DatabaseQueue().writeWithoutTransaction { db in
       try FeedSchema.migrate(db, from: 0)
-      return try String.fetchAll(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+      return try Self.tables(of: db)
     }
   }
 
