@@ -86,7 +86,8 @@ import Testing
 
   @Test func `with a cache the next process is answered from it, with an age`() async throws {
     let place = try Place { _, number in
-      RawOrigin.answer("200 OK", ["Cache-Control: max-age=100", "Age: 50"], Data("body \(number)".utf8))
+      // Longer than a busy machine takes.
+      RawOrigin.answer("200 OK", ["Cache-Control: max-age=3600", "Age: 50"], Data("body \(number)".utf8))
     }
     defer { place.stop() }
     let first = try await place.get("--cache", place.cache, "--include")
