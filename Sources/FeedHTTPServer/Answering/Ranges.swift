@@ -77,6 +77,7 @@ enum Ranges {
     while let last = digits.last, last == 0x20 || last == 0x09 { digits.removeLast() }
     if digits.isEmpty { return .some(nil) }
     guard digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    return .some(Int64(Substring(digits)) ?? .max - 1)
+    // One more is a number, too.
+    return .some(min(Int64(Substring(digits)) ?? .max, .max - 1))
   }
 }
