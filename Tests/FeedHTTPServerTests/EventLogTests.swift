@@ -165,12 +165,47 @@ import Testing
     #expect(client.receive().hasSuffix("data: last\n\n") && client.hasEndedWriting)
     #expect(bench.send(Self.get + "\r\n").hasEndedWriting)
     bench.end()
+    #expect(bench.time.pending.isEmpty)
     let (other, events) = self.bench { .init(on: $0.time) }
     let listener = other.send(Self.get + "\r\n")
     other.server.shutdown()
     other.settle()
     #expect(listener.hasEndedWriting && events.clientCount == 0)
     other.end()
+  }
+
+  @Test func `a stream that begins while the server shuts down ends`() {
+    let (bench, log) = (Bench(), PassthroughSubject<HTTPServer.Response, Never>())
+    let events = HTTPServer.EventLog(on: bench.time)
+    let client = bench.serve { _ in log }.send(Self.get + "\r\n")
+    var isOver = false
+    let ending = bench.server.shutdown(within: .seconds(5)).sink { _ in
+      isOver = true
+    } receiveValue: { _ in
+    }
+    log.send(.events(events))
+    bench.settle()
+    #expect(client.hasEndedWriting && events.clientCount == 0)
+    client.endInput()
+    bench.settle()
+    #expect(isOver)
+    ending.cancel()
+    bench.end()
+  }
+
+  @Test func `a client keeps no block of memory that its request came in`() {
+    let (bench, log) = bench { .init(on: $0.time) }
+    let pool = ChunkPool(blockSize: 64 * 1024, keeping: 4)
+    let client = bench.connect()
+    do {
+      var writer = ChunkWriter(pool, least: 1)
+      let request = Array((Self.get + "\r\n").utf8)
+      _ = writer.room().update(fromContentsOf: request)
+      client.send(writer.take(request.count))
+    }
+    bench.settle()
+    #expect(log.clientCount == 1 && pool.unused == 1)
+    bench.end()
   }
 
   @Test func `HEAD gets no stream`() {

@@ -155,8 +155,9 @@ extension HTTPServer {
       if isLost { connection.enqueue(encode(Event(snapshot(), name: "reset"), id(seen))) }
       if let greeting { connection.enqueue(encode(greeting, id(seen))) }
       // What it has missed follows as soon as this is written.
-      if isFinished { client.end() }
-      if beat == nil {
+      if isFinished {
+        client.end()
+      } else if beat == nil {
         beat = scheduler.schedule(after: scheduler.now.advanced(by: heartbeat), interval: heartbeat) { [unowned self] in
           for client in clients { client.beat() }
         }

@@ -35,6 +35,7 @@ extension ServerConnection {
       publisher.subscribe(writer)
     case .events(let log, let greeting):
       source = log.attach(self, after: head, greeting)
+      if server.isEnding { source?.serverIsEnding() }
     }
     process()
   }

@@ -141,6 +141,8 @@ final class ServerConnection {
     } while phase == .head && !input.isEmpty && hasRoom
     // A short rest must not keep a long block of memory.
     if !input.isEmpty { input = input.compacted() }
+    // Nor must the head of a request whose answer is still to come, or has no end.
+    if let received { received.bytes = received.bytes.compacted() }
     updateReading()
   }
 

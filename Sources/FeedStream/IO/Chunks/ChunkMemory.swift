@@ -65,7 +65,7 @@ package final class ChunkPool: Sendable {
   }
 
   /// How many blocks are unused: for tests.
-  var unused: Int { free.withLock { $0.blocks.count } }
+  package var unused: Int { free.withLock { $0.blocks.count } }
 }
 
 /// Where a reader puts what it reads next, and who writes what it writes.
