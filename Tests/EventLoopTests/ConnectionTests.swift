@@ -164,6 +164,41 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
+  @Test func `a connection may be closed when it was written by two publishers, one cancelled`() throws {
+    let listener = try listener()
+    var other: Connection?
+    let accepting = listener.connections.prefix(1).sink { other = $0 }
+    let block = Chunk(repeatElement(120, count: 16 << 20))
+    var writers: [AnyCancellable] = []
+    var isOver = false
+    let client = Connection.connect(to: listener.address, on: loop)
+      .sink { _ in
+      } receiveValue: { [loop] connection in
+        // More than the system takes: both are on their way.
+        for _ in 0..<2 {
+          writers.append(
+            Just(block).write(to: connection).sink { _ in
+            } receiveValue: { _ in
+            })
+          writers.last?.cancel()
+        }
+        writers.append(
+          Just(block).write(to: connection).sink { _ in
+          } receiveValue: { _ in
+          })
+        loop.schedule {
+          connection.close()
+          isOver = true
+        }
+      }
+    loop.run { isOver }
+    writers = []
+    listener.close()
+    other?.close()
+    for subscription in [accepting, client] { subscription.cancel() }
+    loop.run()
+  }
+
   @Test func `what is written to a connection that is closed ends, with what was not written`() throws {
     let listener = try listener()
     var outcome: Outcome<Never, WriteError>?

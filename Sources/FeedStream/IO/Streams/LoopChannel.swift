@@ -74,8 +74,11 @@ final class LoopChannel: LoopHandle, ByteChannel {
   package func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
     guard !isClosed else { return }
     let request = WriteRequest(chunks)
-    let code = request.start(on: stream) { [unowned self] status in
-      writing = nil
+    // That of a publisher which was cancelled: libuv has it still.
+    request.earlier = writing
+    let code = request.start(on: stream) { [unowned self, unowned request] status in
+      request.earlier = nil
+      if writing === request { writing = nil }
       done(status < 0 ? SystemError("write to", "\(peer)", code: status) : nil)
     }
     if code < 0 {
@@ -132,11 +135,16 @@ private final class WriteRequest {
   private let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
   private let chunks: [Chunk]
   private var done: ((Int32) -> Void)?
+  /// What was being written when this began.
+  var earlier: WriteRequest?
 
   init(_ chunks: [Chunk]) { self.chunks = chunks }
   deinit { request.deallocate() }
 
-  func forget() { done = nil }
+  func forget() {
+    done = nil
+    earlier.take()?.forget()
+  }
 
   func start(on stream: UnsafeMutablePointer<uv_stream_t>, _ done: @escaping (Int32) -> Void) -> Int32 {
     self.done = done
