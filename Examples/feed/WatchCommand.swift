@@ -63,7 +63,9 @@ struct WatchCommand: ParsableCommand {
     let pulse = Pulse(
       of: selection.addresses, every: { interval($0) ?? PolledAddress.defaultInterval }, following: follow, on: session)
     let source = FeedSource(load, of: selection, on: session, observer: pulse.observer)
-    let reports = follow ? source.following() : source.reports(every: interval) { [weak pulse] in pulse?.take($0) }
+    let reports =
+      follow
+      ? source.following() : source.reports(every: interval, atMost: count) { [weak pulse] in pulse?.take($0) }
     try show(reports, of: source, selection, pulse, in: session)
     try session.finish(closing: source.store)
   }

@@ -17,6 +17,22 @@ private func blog(_ name: String, _ items: [(String, day: Int?)]) -> Data {
   return Data("<rss><channel><title>\(name)</title>\(items.joined())</channel></rss>".utf8)
 }
 
+/// Counts on many threads.
+// @unchecked: the number is touched under the lock alone.
+private final class RequestCount: @unchecked Sendable {
+  private let lock = NSLock()
+  private var number = 0
+
+  var value: Int { lock.withLock { number } }
+
+  func next() -> Int {
+    lock.withLock {
+      number += 1
+      return number
+    }
+  }
+}
+
 @Suite(.settled) struct ManyFeedsCommandTests {
   /// Two servers, `A` with two items and `B` with one, and a cache file to be.
   private func withTwo(
@@ -167,8 +183,34 @@ private func blog(_ name: String, _ items: [(String, day: Int?)]) -> Data {
     let silent = RawOrigin { $0.waitForClose() }
     defer { silent.stop() }
     try await withOrigin(serving: blog("A", [("a1", 1)])) { _, first, cache in
-      let run = try watch([silent.url().absoluteString, first], cache, "--new", "--count", "1", "--timeout", "10m")
-      #expect(await run.ending().output.contains("1 new from A"))
+      let run = try watch([silent.url().absoluteString, first], cache, "--new", "--timeout", "10m")
+      #expect(await run.output.read(upTo: "1 new from A") != nil)
+      run.send(SIGTERM)
+      _ = await run.status()
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a feed whose answer an ended watch did not wait for is asked for again`()
+    async throws
+  {
+    let requests = RequestCount()
+    let answer = RawOrigin.answer("200 OK", [], blog("A", [("a1", 1)]))
+    let origin = RawOrigin { connection in
+      try connection.readRequest()
+      if requests.next() == 1 { connection.waitForClose() } else { try connection.send(answer) }
+    }
+    defer { origin.stop() }
+    try await withFolder { folder in
+      func start() throws -> RunningFeed {
+        try watch(
+          [origin.url().absoluteString], folder.appending(path: "cache").path, "--new", "--count", "1", "--timeout",
+          "10m")
+      }
+      let first = try start()
+      while requests.value == 0 { try await Task.sleep(for: .milliseconds(10)) }
+      first.send(SIGTERM)
+      _ = await first.status()
+      #expect(await (try start()).ending().output.contains("1 new from A"))
     }
   }
 

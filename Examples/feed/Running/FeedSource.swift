@@ -60,9 +60,10 @@ struct FeedSource {
   ///
   /// - Parameters:
   ///   - interval: how often each is asked for; `nil` adapts to how often it changes.
+  ///   - count: how many are wanted: requests beyond them would be cut off.
   ///   - onProgress: is told how the poller is doing.
   func reports(
-    every interval: (URL) -> Duration?, onProgress: @escaping (PollingProgress) -> Void
+    every interval: (URL) -> Duration?, atMost count: Int?, onProgress: @escaping (PollingProgress) -> Void
   ) -> AnyPublisher<FeedReport, Never> {
     let polled = feeds.loaders.map { loader in
       var feed = PolledAddress(loader.url, every: interval(loader.url), options: choices)
@@ -83,7 +84,7 @@ struct FeedSource {
     )
     .map { FeedReport(address: $0.address, result: $0.result) }
     // Who shows reports takes one at a time: without room for others, one slow server would keep all feeds waiting.
-    .buffer(size: polling.maxRunning, prefetch: .keepFull, whenFull: .dropNewest)
+    .buffer(size: min(polling.maxRunning, count ?? .max), prefetch: .keepFull, whenFull: .dropNewest)
     .eraseToAnyPublisher()
   }
 

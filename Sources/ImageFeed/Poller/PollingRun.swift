@@ -218,6 +218,8 @@ final class PollingRun: Subscription {
   private func giveBack(_ index: Int) {
     var host = HostHealth(name: members[index].host)
     host.next = now + poller.gap(for: members[index].polled).seconds
+    // Its answer will never come: who comes when this process has ended need not wait for it.
+    (host.holder, host.opensIfLost) = (ProcessMark.own, host.next)
     let (store, record) = (poller.store, host)
     poller.cache.worker.perform(
       { () throws(FeedStoreError) in try store.release(record) }, completion: { [poller] in _ = poller.unwrap($0) })
