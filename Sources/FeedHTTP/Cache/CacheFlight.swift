@@ -95,9 +95,11 @@ final class CacheFlight {
     let received = client.now()
     if response.status == 304, let compared {
       guard
-        let head = request.head(
+        var head = request.head(
           of: compared.head, renewedBy: response.headers, requested: requested, received: received)
       else { return ask(validating: nil) }
+      // It may have been stored when its server was in no private network.
+      if response.isPrivate { head.selectors[CacheRequest.privateNetwork] = .some("own") }
       client.report(.validated, request.request)
       return renew(HTTPStoredResponse(head: head, body: compared.body))
     }

@@ -34,7 +34,9 @@ struct CacheRequest: Sendable {
   /// Identifies requests that one answer can serve: same address, same fields, same limits.
   var sharingKey: String {
     let fields = request.headers.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
-    let limits = "\(request.timeout) \(request.connectTimeout) \(request.maxBodyBytes) \(request.decodesContent)"
+    let limits =
+      "\(request.timeout) \(request.connectTimeout) \(request.maxBodyBytes) \(request.decodesContent) "
+      + (isChosenByOthers ? "others'" : "own")
     return ([key, request.url.user ?? "", request.url.password ?? "", limits] + fields).joined(separator: "\n")
   }
 

@@ -1,3 +1,4 @@
+import FeedStream
 import Foundation
 import TestSupport
 import Testing
@@ -51,6 +52,49 @@ import Testing
     // For the user's own address it is as fresh as before.
     #expect(get(inside.url()).response?.headers["Age"] != nil)
     #expect(inside.accepted == 1)
+  }
+
+  @Test func `what was stored before its server was in a private network is marked when it is renewed`() {
+    let inside = RawOrigin.answering(at: "127.0.0.2") { request in
+      request["If-None-Match"] == nil
+        ? RawOrigin.answer("200 OK", ["ETag: \"1\"", "Cache-Control: max-age=0"], Data("inside".utf8))
+        : RawOrigin.answer("304 Not Modified", ["ETag: \"1\"", "Cache-Control: max-age=100"])
+    }
+    defer { inside.stop() }
+    let bench = Self.bench()
+    let store = UnmarkingCache()
+    let cached = bench.client.cached(in: store)
+    for _ in 0..<2 {
+      let probe = HTTPProbe()
+      cached.get(HTTPRequest(inside.url())).subscribe(probe)
+      bench.loop.run()
+      #expect(probe.response?.body == Data("inside".utf8))
+    }
+    #expect(store.renewed.map { $0.selectors["private network"] } == ["own"])
+  }
+
+  /// Stores responses as they were stored before they were marked.
+  private final class UnmarkingCache: HTTPCacheStore {
+    let cache = MemoryHTTPCache()
+    private(set) var renewed: [HTTPStoredResponse.Head] = []
+
+    func responses(
+      for key: String, where isWanted: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool
+    ) -> AnyPublisher<[HTTPStoredResponse], HTTPCacheError> {
+      cache.responses(for: key, where: isWanted)
+    }
+
+    func change(
+      _ key: String, where isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool, to change: HTTPCacheChange
+    ) -> AnyPublisher<Never, HTTPCacheError> {
+      var change = change
+      if case .save(var response) = change {
+        response.head.selectors["private network"] = nil
+        change = .save(response)
+      }
+      if case .freshen(let head) = change { renewed.append(head) }
+      return cache.change(key, where: isMeant, to: change)
+    }
   }
 
   @Test func `an address that a document names is refused as well, and the user's own is not`() {
