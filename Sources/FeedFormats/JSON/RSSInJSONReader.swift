@@ -20,7 +20,7 @@ struct RSSInJSONReader: JSONReading {
     document.title = text(channel["title"])
     document.link = Self.content(channel["link"])?.bytes.flatMap { absoluteAddress($0, base: base) }
     base = base ?? document.link
-    document.polling.minutesToLive = Self.content(channel["ttl"]).flatMap { $0.integer ?? $0.bytes?.integer }
+    document.polling.minutesToLive = Self.number(Self.content(channel["ttl"]))
     for value in Self.several(channel["item"]) {
       guard value.kind == .object else {
         repairs.insert(.jsonShape)
@@ -86,5 +86,8 @@ struct RSSInJSONReader: JSONReading {
     return value.elements.map(Array.init) ?? [value]
   }
 
-  private static func number(_ value: JSONValue?) -> Int? { value.flatMap { $0.integer ?? $0.bytes?.integer } }
+  /// A number of at most nine digits, as in XML.
+  private static func number(_ value: JSONValue?) -> Int? {
+    value.flatMap { $0.integer ?? $0.bytes?.integer }.flatMap { 0..<1_000_000_000 ~= $0 ? $0 : nil }
+  }
 }

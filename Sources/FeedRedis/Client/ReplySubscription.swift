@@ -62,6 +62,7 @@ final class ReplySubscription: Subscription, CustomStringConvertible {
   }
 
   func request(_ demand: Subscribers.Demand) {
+    guard deliver != nil else { return }
     precondition(demand > .none, "RedisClient: request(.none) asks for nothing; request one or more")
     isAsked = true
     serve()
