@@ -79,13 +79,15 @@ struct FeedSource {
         console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))")
       }
     }
-    return FeedPoller(
+    let reports = FeedPoller(
       polled, client: client, cache: cache, store: store, on: session.loop, options: polling
     )
     .map { FeedReport(address: $0.address, result: $0.result) }
-    // Who shows reports takes one at a time: without room for others, one slow server would keep all feeds waiting.
-    .buffer(size: min(polling.maxRunning, count ?? .max), prefetch: .keepFull, whenFull: .dropNewest)
-    .eraseToAnyPublisher()
+    // Who shows reports takes one at a time: without room for those of other feeds, one slow server would keep all of them
+    // waiting.
+    let size = min(polling.maxRunning, polled.count, count ?? .max)
+    guard size > 1 else { return reports.eraseToAnyPublisher() }
+    return reports.buffer(size: size, prefetch: .keepFull, whenFull: .dropNewest).eraseToAnyPublisher()
   }
 
   /// What other processes save of the feeds, and what is saved already. Makes no request.
