@@ -63,7 +63,8 @@ private func check(_ document: FeedDocument, of bytes: [UInt8]) {
 
 private func expectWebAddress(_ address: String?) {
   guard let address else { return }
-  let start = address.prefix(8).lowercased()
+  // By bytes: as a character, a slash is one with an accent behind it.
+  let start = String(decoding: address.utf8.prefix(8), as: UTF8.self).lowercased()
   guard start.hasPrefix("http://") || start.hasPrefix("https://") else { finding("not a web address: \(address)") }
   guard address.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
     finding("control characters in \(address.debugDescription)")
