@@ -45,11 +45,11 @@ import Testing
   }
 
   @Test func `the limit of open files is raised for clients, as far as it may be`() {
-    let fitting = Descriptors.connections(atMost: 2000)
+    let fitting = ConnectionLimit.raised(upTo: 2000)
     var limit = rlimit()
     getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit)
     #expect(limit.rlim_cur == limit.rlim_max || limit.rlim_cur >= 2512)
     #expect(fitting == 2000 || fitting >= Int(limit.rlim_cur) / 4)
-    #expect(Descriptors.connections(atMost: 10) == 10)
+    #expect(ConnectionLimit.raised(upTo: 10) == 10)
   }
 }

@@ -143,7 +143,7 @@ struct ServeCommand: ParsableCommand {
     // Nothing is sent to this server but requests for what there is.
     limits.bodyBytes = 4 * 1024
     // Most are event streams, which do nothing for minutes.
-    limits.connections = Descriptors.connections(atMost: 16_384)
+    limits.connections = ConnectionLimit.raised(upTo: 16_384)
     return limits
   }
 

@@ -34,14 +34,7 @@ struct JSONFeedReader: JSONReading {
     document.link = url(root["home_page_url"])
     document.next = url(root["next_url"])
     document.hubs = (root["hubs"]?.elements).map { hubs in hubs.prefix(16).compactMap { url($0["url"]) } } ?? []
-    for value in items {
-      guard value.kind == .object else {
-        repairs.insert(.jsonShape)
-        continue
-      }
-      guard document.items.count < limits.items else { throw .tooManyItems(limit: limits.items) }
-      document.items.append(item(value))
-    }
+    try readItems(items, into: &document) { $0.item($1) }
     document.repairs = repairs.sentences
     return document
   }

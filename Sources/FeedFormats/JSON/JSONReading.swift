@@ -7,6 +7,20 @@ protocol JSONReading {
 }
 
 extension JSONReading {
+  /// Appends an item for each object among `values`.
+  mutating func readItems(
+    _ values: some Sequence<JSONValue>, into document: inout FeedDocument, _ item: (inout Self, JSONValue) -> FeedItem
+  ) throws(FeedFormatError) {
+    for value in values {
+      guard value.kind == .object else {
+        repairs.insert(.jsonShape)
+        continue
+      }
+      guard document.items.count < limits.items else { throw .tooManyItems(limit: limits.items) }
+      document.items.append(item(&self, value))
+    }
+  }
+
   mutating func note(
     _ address: Bytes, from source: FeedImageCandidate.Source, base: String?, size: (Int?, Int?) = (nil, nil),
     type: String? = nil, in item: inout FeedItem

@@ -21,14 +21,7 @@ struct RSSInJSONReader: JSONReading {
     document.link = Self.content(channel["link"])?.bytes.flatMap { absoluteAddress($0, base: base) }
     base = base ?? document.link
     document.polling.minutesToLive = Self.number(Self.content(channel["ttl"]))
-    for value in Self.several(channel["item"]) {
-      guard value.kind == .object else {
-        repairs.insert(.jsonShape)
-        continue
-      }
-      guard document.items.count < limits.items else { throw .tooManyItems(limit: limits.items) }
-      document.items.append(item(value))
-    }
+    try readItems(Self.several(channel["item"]), into: &document) { $0.item($1) }
     document.repairs = repairs.sentences
     return document
   }
