@@ -2,9 +2,10 @@
 @usableFromInline class AnySubjectEntry {
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline final var isActive = true
-  /// True when the subscriber has missed a value since it last received one, and at the beginning.
+  /// True when the subscriber has missed the current value, and at the beginning.
   @exclusivity(unchecked) @usableFromInline final var isBehind = true
-  /// Its position among the values that the subject keeps, for a subject that keeps what has been sent.
+  /// Its position among the values ever sent: for a subject that keeps them, the next to deliver; for one that has a
+  /// current value, the one that it last asked for after it was sent.
   @exclusivity(unchecked) @usableFromInline final var position = 0
   /// True while it is being served from the values that the subject keeps.
   @exclusivity(unchecked) @usableFromInline final var isBeingServed = false
@@ -22,15 +23,10 @@
     index = list.outlets.count
   }
 
-  /// Subtracts a value from the demand. Returns false when there is no demand: then the subscriber misses the value.
+  /// Subtracts a value from the demand. Returns false when there is no demand.
   @inlinable final func spend() -> Bool {
-    guard demand > .none else {
-      isBehind = true
-      return false
-    }
+    guard demand > .none else { return false }
     demand.takeOne()
-    // Before the call: the subscriber may miss what is sent within it.
-    isBehind = false
     return true
   }
 

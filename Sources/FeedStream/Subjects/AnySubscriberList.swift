@@ -14,6 +14,8 @@
   /// How many sends are in progress, one nested in the other.
   @exclusivity(unchecked) @usableFromInline final var sendings = 0
   @exclusivity(unchecked) @usableFromInline final var retired: ContiguousArray<AnySubjectEntry> = []
+  /// How many values have been sent, for a subject that has a current one.
+  @exclusivity(unchecked) @usableFromInline final var version = 0
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @usableFromInline final let upstreams = UpstreamDemand()
   @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()

@@ -41,9 +41,16 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   /// Delivers the current value to a subscriber that has not received it, and then what is sent meanwhile. The running
   /// loop serves requests made within it, so the stack stays flat.
   @inlinable func catchUp(_ ledger: AnySubjectEntry) {
-    guard ledger.isBehind, !ledger.isBeingServed else { return }
+    guard ledger.isBehind else { return }
+    // It has asked for the current value: one that is just being sent is not to come to it a second time.
+    if ledger.demand > .none { ledger.position = conduits.version }
+    guard !ledger.isBeingServed else { return }
     ledger.isBeingServed = true
-    while ledger.isBehind, ledger.spend() { conduits.outlet(ledger).deliver(current) }
+    while ledger.isBehind, ledger.spend() {
+      ledger.isBehind = false
+      ledger.position = conduits.version
+      conduits.outlet(ledger).deliver(current)
+    }
     ledger.isBeingServed = false
   }
 
@@ -66,13 +73,19 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     if isMissed { reportMissed(.bufferFull) }
     current = value
     let isWithin = conduits.sendings > 0
-    let delivery = conduits.send(value)
-    if delivery.dropped > 0 {
-      isMissed = true
-      if isWithin { isMissedWithin = true }
-    }
+    conduits.version &+= 1
+    let version = conduits.version
+    let delivery = conduits.send(value, version: version)
+    if delivery.dropped > 0 { noteMissed(value, isReplaced: version != conduits.version, isWithin) }
     if isMissedWithin, !isWithin { serveMissed() }
     return delivery
+  }
+
+  @inline(never) @usableFromInline func noteMissed(_ value: Output, isReplaced: Bool, _ isWithin: Bool) {
+    // Nobody can ask for it any more.
+    if isReplaced { return StreamDiagnostics.dropped(value, conduits.name, .bufferFull) }
+    isMissed = true
+    if isWithin { isMissedWithin = true }
   }
 
   /// Delivers the current value to subscribers that asked for it in their answer to the one before.

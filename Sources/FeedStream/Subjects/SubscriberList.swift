@@ -46,6 +46,33 @@
 
   /// Delivers `input` to every subscriber that has asked for a value.
   @inlinable func send(_ input: Output) -> Delivery {
+    sendToEach { entry in
+      guard entry.spend() else { return false }
+      outlet(entry).deliver(input)
+      return true
+    }
+  }
+
+  /// The same for the value of a subject that has a current one, and that `input` has just become: the version of that
+  /// number. Not to a subscriber that has caught up with it, or with a newer one, as it asked for it within the
+  /// sending.
+  @inlinable func send(_ input: Output, version: Int) -> Delivery {
+    sendToEach { entry in
+      guard entry.position < version else { return entry.position == version }
+      guard entry.spend() else {
+        // Within the sending of a newer value, which is another's.
+        if version == self.version { entry.isBehind = true }
+        return false
+      }
+      // Before the call: the subscriber may miss what is sent within it.
+      entry.isBehind = false
+      outlet(entry).deliver(input)
+      return true
+    }
+  }
+
+  /// Visits the subscribers with `deliver`, which returns true when the subscriber has received the value.
+  @inlinable @inline(__always) func sendToEach(_ deliver: (AnySubjectEntry) -> Bool) -> Delivery {
     confinement.check("Subject")
     guard isOpen else { return Delivery(isTerminated: true) }
     var delivery = Delivery()
@@ -55,8 +82,7 @@
     // The list is shorter when it was ended or compacted on the way.
     while index < count, index < outlets.count {
       outlets[index]?._withUnsafeGuaranteedRef {
-        if $0.spend() {
-          outlet($0).deliver(input)
+        if deliver($0) {
           delivery.delivered &+= 1
         } else if $0.isActive {
           delivery.dropped &+= 1

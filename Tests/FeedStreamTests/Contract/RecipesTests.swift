@@ -93,8 +93,27 @@ import Testing
       let source = loop.hot("-abc-d---e----|")
       let shared = source.share()
       let result =
-        shared.flatMapFirst { shared.prepend($0).prefix(for: .milliseconds(3), scheduler: loop).last() }
+        shared.flatMapFirst {
+          shared.prepend($0).append(Empty(completeImmediately: false))
+            .prefix(for: .milliseconds(3), scheduler: loop).last()
+        }
       expectMarbles(result, on: loop, "----c---d---e-|")
+    }
+  }
+
+  @Test(arguments: [("-ab|", "----(b|)"), ("-ab---c|", "----b----(c|)"), ("-ab#", "---#")])
+  func `the latest alone comes when its time is up, though the source has finished`(
+    _ marbles: String, _ expected: String
+  ) {
+    withVirtualTime { loop in
+      let source = loop.hot(marbles)
+      let shared = source.share()
+      let result =
+        shared.flatMapFirst {
+          shared.prepend($0).append(Empty(completeImmediately: false))
+            .prefix(for: .milliseconds(3), scheduler: loop).last()
+        }
+      expectMarbles(result, on: loop, expected)
     }
   }
 
@@ -107,7 +126,24 @@ import Testing
       let result =
         openings.prefix(untilOutputFrom: shared.count())
         .flatMap { shared.prefix(untilOutputFrom: closing($0).first()).collect() }
+        .merge(with: shared.ignoreOutput().setOutputType(to: [String].self))
       expectMarbles(result.map { $0.joined() }, on: loop, "------p---(q|)", values: ["p": "bc", "q": "e"])
+    }
+  }
+
+  @Test(arguments: ["--x------y", "--x-|"]) func `a failure passes immediately while no array is open`(
+    _ openings: String
+  ) {
+    withVirtualTime { loop in
+      let source = loop.hot("-a-b--#")
+      let openings = loop.hot(openings)
+      let closing = { (_: String) in loop.cold("--x") }
+      let shared = source.share()
+      let result =
+        openings.prefix(untilOutputFrom: shared.count())
+        .flatMap { shared.prefix(untilOutputFrom: closing($0).first()).collect() }
+        .merge(with: shared.ignoreOutput().setOutputType(to: [String].self))
+      expectMarbles(result.map { $0.joined() }, on: loop, "----p-#", values: ["p": "b"])
     }
   }
 

@@ -54,6 +54,9 @@ import Testing
     Holder("throttle", asking: .unlimited) { upstream, time in upstream.throttle(for: 5, scheduler: time, latest: true)
     },
     Holder("window") { upstream, _ in upstream.window(5) },
+    Holder("withLatestFrom", asking: .unlimited) { upstream, _ in
+      Empty<Int, Boom>(completeImmediately: false).withLatestFrom(upstream)
+    },
     Holder("zip", asking: .unlimited) { upstream, _ in upstream.zip(Empty<Int, Boom>(completeImmediately: false)) },
     Holder("zip of a collection", asking: .unlimited) { upstream, _ in
       [upstream.eraseToAnyPublisher(), Empty<Value, Boom>(completeImmediately: false).eraseToAnyPublisher()].zip()

@@ -61,4 +61,45 @@ import Testing
     #expect(first.values == [0, 1])
     #expect(second.values == [0])
   }
+
+  @Test func `a value asked for while another subscriber receives it is delivered once`() {
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let first = subject.record()
+    let second = subject.record(demand: .none)
+    first.onValue = { if $0 == 1 { second.request(.max(3)) } }
+    #expect(subject.send(1) == Delivery(delivered: 2))
+    #expect(second.values == [1])
+    subject.send(2)
+    #expect(second.values == [1, 2])
+    for recorder in [first, second] { recorder.cancel() }
+  }
+
+  @Test func `a value that was replaced before it was asked for does not come after the newer one`() {
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let first = subject.record()
+    let second = subject.record(demand: .none)
+    first.onValue = {
+      if $0 == 1 {
+        subject.send(2)
+        second.request(.unlimited)
+      }
+    }
+    subject.send(1)
+    #expect(second.values == [2])
+    for recorder in [first, second] { recorder.cancel() }
+  }
+
+  @Test func `the newest value, seen within another's delivery of an older one, is not delivered again`() {
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let first = subject.record()
+    let second = subject.record(demand: .max(2))
+    first.onValue = { if $0 == 1 { subject.send(2) } }
+    #expect(subject.send(1) == Delivery(delivered: 1, dropped: 1))
+    #expect(second.values == [0, 2])
+    second.request(.max(2))
+    #expect(second.values == [0, 2])
+    subject.send(3)
+    #expect(second.values == [0, 2, 3])
+    for recorder in [first, second] { recorder.cancel() }
+  }
 }

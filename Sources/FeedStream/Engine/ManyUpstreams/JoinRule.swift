@@ -27,6 +27,8 @@
   mutating func next() -> Output
   /// True when no further value is possible.
   func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool
+  /// True when no value is possible beyond those that can be delivered now.
+  func isExhausted(firstEnded: Bool, secondEnded: Bool) -> Bool
   /// Reports the kept values as dropped.
   mutating func dropRest()
 }

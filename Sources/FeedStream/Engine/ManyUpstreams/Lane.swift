@@ -10,6 +10,8 @@
     return value
   }
 
+  override var held: Int { values.count }
+
   override func drop(reporting: Bool) {
     while reporting, let value = values.popFirst() { StreamDiagnostics.dropped(value, owner.name, .terminated) }
     values.removeAll()
@@ -40,6 +42,6 @@
     return inlet.owner.received(inlet)
   }
   @usableFromInline static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
-    inlet.owner.ended(completion, isEmpty: lane(inlet).values.isEmpty)
+    inlet.owner.ended(completion, inlet)
   }
 }

@@ -3,7 +3,11 @@
 ///
 /// Each upstream has a ``Lane`` that keeps its values. `assemble`, which is formed where the lanes' types are known,
 /// combines the first value of each. The stage counts the states of the lanes, so that an ending or a value need not
-/// look at the others. **Demand:** passes to every upstream.
+/// look at the others. Events are handled in the order in which they arrive; those that arrive within a delivery come
+/// after it.
+///
+/// **Demand:** passes to every upstream. A request made while a value is being delivered is returned to the upstream
+/// that delivers.
 @usableFromInline final class LaneStage<Output, Failure: Error>: Junction<Output, Failure> {
   @usableFromInline let rule: JoinRule
   @exclusivity(unchecked) @usableFromInline var assemble: (() -> Output)?
@@ -20,7 +24,11 @@
   @exclusivity(unchecked) @usableFromInline var isFresh = false
   /// True while a value is delivered, and until the subscriber has its subscription: events wait meanwhile.
   @exclusivity(unchecked) @usableFromInline var isDelivering = true
-  // Stored last, so that the offsets of the other properties do not depend on its type.
+  /// The demand that the subscriber requested while a value was being delivered.
+  @exclusivity(unchecked) @usableFromInline var asked = Subscribers.Demand.none
+  // Stored last, so that the offsets of the other properties do not depend on their types.
+  /// Combinations made within a delivery, while there was demand for them; see ``PairStage``.
+  @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Output>()
   @exclusivity(unchecked) private var failure: Failure?
 
   @inlinable init(_ rule: JoinRule, _ down: ErasedSubscriber<Output, Failure>) {
@@ -61,21 +69,42 @@
   ///
   /// As in ``PairStage``, values that are paired need no check of the demand.
   @inlinable func deliver() -> Subscribers.Demand {
-    guard !isDelivering else { return .none }
+    guard !isDelivering else {
+      if rule == .latest { hold() }
+      return .none
+    }
     isDelivering = true
-    var more = Subscribers.Demand.none
     while isActive, !isExhausted, vacant == 0, rule == .pairing || isFresh && demand > .none, let assemble {
-      demand.takeOne()
       isFresh = false
-      let asked = down.receive(assemble())
-      if asked > .none {
-        demand += asked
-        more += asked
-      }
+      pass(assemble())
+      if waiting.count > 0 { deliverWaiting() }
     }
     isDelivering = false
+    let asked = self.asked
+    if asked > .none { self.asked = .none }
     if hasEnding { endIfDone() }
-    return isActive ? more : .none
+    return isActive ? asked : .none
+  }
+
+  @inlinable @inline(__always) func pass(_ value: Output) {
+    demand.takeOne()
+    let more = down.receive(value)
+    if more > .none {
+      demand += more
+      asked += more
+    }
+  }
+
+  /// Keeps the combination made within a delivery, if there is demand for it. If there is none, the next may replace
+  /// it.
+  @inlinable @inline(never) func hold() {
+    guard isFresh, vacant == 0, demand > waiting.count, let assemble else { return }
+    isFresh = false
+    waiting.append(assemble())
+  }
+
+  @inlinable @inline(never) func deliverWaiting() {
+    while isActive, let value = waiting.popFirst() { pass(value) }
   }
 
   /// `lane` has delivered its last value.
@@ -84,12 +113,23 @@
     if lane.isEnded { isExhausted = true }
   }
 
-  @usableFromInline func ended(_ completion: Subscribers.Completion<Failure>, isEmpty: Bool) {
+  @usableFromInline func ended(_ completion: Subscribers.Completion<Failure>, _ lane: AnyInlet) {
     hasEnding = true
+    if case .failure(let error) = completion { failed(error, lane) }
     running &-= 1
-    if isEmpty { isExhausted = true }
-    if case .failure(let error) = completion { failure = failure ?? error }
+    if lane.held == 0 { isExhausted = true }
     endIfDone()
+  }
+
+  /// Notes the failure of one upstream, unless another's ending already came first. No value follows it, not even while
+  /// it has to wait.
+  private func failed(_ error: Failure, _ lane: AnyInlet) {
+    let complete = lanes.reduce(Int.max) { min($0, $1.held) }
+    let isOver =
+      isExhausted || rule == .pairing && lanes.contains { $0 !== lane && $0.isEnded && $0.held == complete }
+    if !isOver, failure == nil { failure = error }
+    guard isDelivering else { return }
+    for lane in lanes { lane.cancel() }
   }
 
   /// Delivers the ending that is due, unless the subscriber has no subscription yet or is being served.
@@ -111,13 +151,20 @@
   // MARK: Downstream
 
   override func requested(_ demand: Subscribers.Demand) {
+    guard isActive else { return }
     self.demand += demand
+    guard !isDelivering else {
+      asked += demand
+      if rule == .latest { hold() }
+      return
+    }
     let more = demand + deliver()
     for lane in lanes where isActive { lane.request(more) }
   }
 
   override func cancelUpstreams() {
     assemble = nil
+    if waiting.count > 0 { waiting.removeAll() }
     let lanes = self.lanes
     self.lanes = []
     for lane in lanes {

@@ -11,6 +11,8 @@
   @exclusivity(unchecked) @usableFromInline final var directDeliveries = 0
   /// True while upstreams may be added.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
+  /// The failure that arrived while waiting values were being delivered.
+  @exclusivity(unchecked) @usableFromInline final var failure: Subscribers.Completion<Failure>?
 
   // MARK: Upstreams
 
@@ -107,22 +109,31 @@
       if more > .none { inlet.request(more) }
     }
     isDraining = false
-    finishIfDone()
+    if let failure { fail(failure) } else { finishIfDone() }
   }
 
   @inlinable final func finishIfDone() {
     if isActive, !isOpen, inlets.isEmpty, waiting.count == 0, directDeliveries == 0 { end(.finished) }
   }
 
-  /// Reports the waiting values, and ends. Only at a failure can values be waiting.
+  /// Reports the waiting values, and ends. Only at a failure can values be waiting. Those that were asked for before it
+  /// are being delivered, and come first.
   @inlinable final func fail(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
+    if isDraining, waiting.count > 0 {
+      failure = failure ?? completion
+      return stopUpstreams()
+    }
     while waiting.count > 0, let (_, value) = waiting.popFirst() { StreamDiagnostics.dropped(value, name, .terminated) }
     end(completion)
   }
 
   @inlinable override func cancelUpstreams() {
     if waiting.count > 0 { waiting.removeAll() }
+    stopUpstreams()
+  }
+
+  @usableFromInline func stopUpstreams() {
     guard !inlets.isEmpty else { return }
     let inlets = self.inlets
     self.inlets = []

@@ -1,5 +1,7 @@
 /// Combines two upstreams of different types into one subscriber: the stage of `zip` and `combineLatest`.
 ///
+/// Events are handled in the order in which they arrive; those that arrive within a delivery come after it.
+///
 /// **Demand:** passes to both upstreams. A request made while a value is being delivered is returned to the upstream
 /// that delivers.
 @usableFromInline final class PairStage<Rule: PairRule, Failure: Error>: Junction<Rule.Output, Failure> {
@@ -14,6 +16,8 @@
   /// The demand that the subscriber requested while a value was being delivered.
   @exclusivity(unchecked) @usableFromInline var asked = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var failure: Failure?
+  /// Combinations made within a delivery, while there was demand for them. Pairs wait in the rule's own queues.
+  @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Rule.Output>()
 
   @inlinable init(_ down: ErasedSubscriber<Rule.Output, Failure>, _ rule: Rule) {
     self.rule = rule
@@ -40,21 +44,39 @@
   /// stays flat. Pairs are delivered without a check of the demand: each takes one value of either upstream, and the
   /// same demand was requested from both.
   @inlinable func deliver() -> Subscribers.Demand {
-    guard !isDelivering else { return .none }
+    guard !isDelivering else {
+      if Rule.joins == .latest { hold() }
+      return .none
+    }
     isDelivering = true
     while isActive, Rule.joins == .pairing || demand > .none, rule!.hasNext {
-      demand.takeOne()
-      let more = down.receive(rule!.next())
-      if more > .none {
-        demand += more
-        asked += more
-      }
+      pass(rule!.next())
+      if Rule.joins == .latest, waiting.count > 0 { deliverWaiting() }
     }
     isDelivering = false
     let asked = self.asked
     if asked > .none { self.asked = .none }
     if hasEnding { endIfDone() }
     return isActive ? asked : .none
+  }
+
+  @inlinable @inline(__always) func pass(_ value: Rule.Output) {
+    demand.takeOne()
+    let more = down.receive(value)
+    if more > .none {
+      demand += more
+      asked += more
+    }
+  }
+
+  /// Keeps the combination made within a delivery, if there is demand for it. If there is none, the next may replace
+  /// it.
+  @inlinable @inline(never) func hold() {
+    if demand > waiting.count, rule!.hasNext { waiting.append(rule!.next()) }
+  }
+
+  @inlinable @inline(never) func deliverWaiting() {
+    while isActive, let value = waiting.popFirst() { pass(value) }
   }
 
   /// Delivers the ending that is due, unless the subscriber has no subscription yet or is being served.
@@ -67,10 +89,22 @@
     }
   }
 
-  @inlinable func ended(_ completion: Subscribers.Completion<Failure>) {
+  @inlinable func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: AnyInlet) {
     hasEnding = true
-    if case .failure(let error) = completion { failure = failure ?? error }
+    if case .failure(let error) = completion { failed(error, inlet) }
     endIfDone()
+  }
+
+  /// Notes the failure of one upstream, unless the other's ending already came first. No value follows it, not even
+  /// while it has to wait.
+  @inlinable @inline(never) func failed(_ error: Failure, _ inlet: AnyInlet) {
+    guard let rule, let first, let second else { return }
+    let isOver = rule.isExhausted(
+      firstEnded: first !== inlet && first.isEnded, secondEnded: second !== inlet && second.isEnded)
+    if !isOver, failure == nil { failure = error }
+    guard isDelivering else { return }
+    first.cancel()
+    second.cancel()
   }
 
   @inlinable func stop(_ completion: Subscribers.Completion<Failure>) {
@@ -81,24 +115,21 @@
   // MARK: Downstream
 
   override func requested(_ demand: Subscribers.Demand) {
+    guard isActive else { return }
     self.demand += demand
     guard !isDelivering else {
       asked += demand
+      if Rule.joins == .latest { hold() }
       return
     }
-    var more = demand + deliver()
-    while isActive, more > .none {
-      // Values that arrive within one request wait until both have been made.
-      isDelivering = true
-      first?.request(more)
-      second?.request(more)
-      isDelivering = false
-      more = deliver()
-    }
+    let more = demand + deliver()
+    first?.request(more)
+    second?.request(more)
   }
 
   override func cancelUpstreams() {
     rule = nil
+    if waiting.count > 0 { waiting.removeAll() }
     let upstreams = (first.take(), second.take())
     upstreams.0?.cancel()
     upstreams.1?.cancel()
@@ -120,7 +151,7 @@
     return more
   }
   @inlinable static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
-    inlet.owner.ended(completion)
+    inlet.owner.ended(completion, inlet)
   }
 }
 
@@ -139,6 +170,6 @@
     return more
   }
   @inlinable static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
-    inlet.owner.ended(completion)
+    inlet.owner.ended(completion, inlet)
   }
 }

@@ -114,6 +114,7 @@ extension Publishers {
   }
 
   override var takesNone: Bool { true }
+  override var description: String { "\(name)" }
 
   override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }

@@ -91,8 +91,9 @@ extension Publishers {
   @exclusivity(unchecked) private var held: Input?
   /// True while `held` holds a value: what comes after it must not overtake it.
   @exclusivity(unchecked) @usableFromInline var isHolding = false
-  /// Upstream has finished; the value held has not been asked for.
-  @exclusivity(unchecked) @usableFromInline var isFinished = false
+  /// True when upstream has ended; the value held comes first, if it is asked for.
+  @exclusivity(unchecked) @usableFromInline var hasEnding = false
+  @exclusivity(unchecked) private var ending = Subscribers.Completion<Failure>.finished
 
   @usableFromInline init(
     _ down: ErasedSubscriber<Input, Failure>, holds: Bool, _ onDrop: ((Input) -> Void)?,
@@ -110,7 +111,7 @@ extension Publishers {
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, !isFinished else { return .none }
+    guard isLive, !hasEnding else { return .none }
     if demand == .none || isHolding { overflow(input) } else { deliver(input) }
     return .none
   }
@@ -123,7 +124,7 @@ extension Publishers {
     if isOutermost {
       isDelivering = false
       // Values that were requested and arrived meanwhile are due.
-      if demand > .none { deliverHeld() }
+      if demand > .none || hasEnding { deliverHeld() }
     }
   }
 
@@ -153,22 +154,27 @@ extension Publishers {
       demand += down.receive(value)
     }
     isDelivering = false
-    if isFinished, held == nil { finish(.finished) }
+    if hasEnding { endIfDelivered() }
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, !isFinished else { return }
-    if let held {
-      if case .finished = completion {
-        up = nil
-        isFinished = true
-        return
-      }
+    guard isLive, !hasEnding else { return }
+    guard isHolding else { return finish(completion) }
+    up = nil
+    hasEnding = true
+    ending = completion
+    if !isDelivering { endIfDelivered() }
+  }
+
+  /// Ends, unless the value held is to come first. One that nobody has asked for does not delay a failure.
+  private func endIfDelivered() {
+    guard isLive else { return }
+    if let held, case .failure = ending {
       self.held = nil
       isHolding = false
       drop(held, .noDemand)
     }
-    finish(completion)
+    if held == nil { finish(ending) }
   }
 
   override func requested(_ demand: Subscribers.Demand) {

@@ -8,10 +8,11 @@ extension Publisher {
   ///
   /// ![combineLatest(other) { $0 + $1 }](marbles-combineLatest.svg)
   ///
-  /// Both are subscribed before the subscriber has its subscription, also when the first is empty. Finishes when both
+  /// Both are subscribed before the subscriber has its subscription, even when the first is empty. Finishes when both
   /// have finished, or when one has finished without a value. **Demand:** passes to both. **Failure:** the first ends
   /// both. **Cancellation:** cancels both. **Policy:** while there is no demand, newer values replace older ones that
-  /// were not delivered, by design.
+  /// were not delivered, by design. Combinations made within a delivery are held, as many as were asked for, and
+  /// delivered after it.
   @inlinable
   public func combineLatest<P: Publisher>(_ other: P) -> Publishers.CombineLatest<Self, P> where P.Failure == Failure {
     Publishers.CombineLatest(self, other)
@@ -164,8 +165,11 @@ extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable,
   /// Values that were not delivered are replaced by newer ones, by design.
   @usableFromInline mutating func dropRest() {}
 
+  @inlinable func isExhausted(firstEnded: Bool, secondEnded: Bool) -> Bool {
+    firstEnded && first == nil || secondEnded && second == nil
+  }
+
   @inlinable func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {
-    if firstEnded && first == nil || secondEnded && second == nil { return true }
-    return firstEnded && secondEnded && !isFresh
+    isExhausted(firstEnded: firstEnded, secondEnded: secondEnded) || firstEnded && secondEnded && !isFresh
   }
 }

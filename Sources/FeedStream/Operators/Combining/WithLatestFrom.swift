@@ -127,6 +127,8 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
     super.cancelled()
     letGoOfOther()
   }
+
+  override func forget() { _ = latest.take() }
 }
 
 @usableFromInline enum LatestPort<Input, Other, Output, Failure: Error>: Port {

@@ -8,10 +8,11 @@ extension Publisher {
   ///
   /// ![zip(other) { $0 + $1 }](marbles-zip.svg)
   ///
-  /// Both are subscribed before the subscriber has its subscription, also when the first is empty. Finishes when one
-  /// has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first ends both.
-  /// **Cancellation:** cancels both. **Policy:** a value waits for its partner, so values of the faster publisher are
-  /// held, as many as were asked for; values without a partner at the ending are dropped, and reported.
+  /// Both are subscribed before the subscriber has its subscription, even when the first is empty. Finishes when one
+  /// has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first ends both; pairs
+  /// complete by then come before it. **Cancellation:** cancels both. **Policy:** a value waits for its partner, so
+  /// values of the faster publisher are held, as many as were asked for; values without a partner at the ending are
+  /// dropped, and reported.
   @inlinable public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
     Publishers.Zip(self, other)
   }
@@ -150,6 +151,10 @@ extension Publishers.Zip4: Equatable where A: Equatable, B: Equatable, C: Equata
   @usableFromInline mutating func dropRest() {
     while let value = firsts.popFirst() { StreamDiagnostics.dropped(value, Self.joins.name, .terminated) }
     while let value = seconds.popFirst() { StreamDiagnostics.dropped(value, Self.joins.name, .terminated) }
+  }
+
+  @inlinable func isExhausted(firstEnded: Bool, secondEnded: Bool) -> Bool {
+    (firstEnded && firsts.count <= seconds.count) || (secondEnded && seconds.count <= firsts.count)
   }
 
   @inlinable func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool {

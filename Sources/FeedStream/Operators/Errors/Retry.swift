@@ -8,6 +8,8 @@ extension Publisher {
   ///
   /// ![retry(1)](marbles-retry.svg)
   ///
+  /// A failure that arrives within a subscription is retried after that has returned.
+  ///
   /// **Demand:** the outstanding demand is requested again from upstream. **Failure:** passes through when no retries
   /// are left. **Cancellation:** passes through; nothing is subscribed to after it. **Policy:** forwards.
   ///
@@ -39,7 +41,7 @@ extension Publishers {
       let stage = RetryStage<Output, Failure>(ErasedSubscriber(subscriber), retries) { [upstream] in
         upstream.receive(subscriber: $0)
       }
-      upstream.receive(subscriber: stage)
+      stage.start()
     }
   }
 }
@@ -99,9 +101,13 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
     }
     if retriesLeft > 0 { retriesLeft -= 1 }
     up = nil
+    start()
+  }
+
+  /// Subscribes to upstream, after a subscription in progress has returned, so that any number of failures in a row
+  /// keep the stack flat.
+  @usableFromInline func start() {
     isToSubscribe = true
-    // The loop below handles a failure that arrives while subscribing, so that any number of failures in a row keep the
-    // stack flat.
     guard !isSubscribing else { return }
     isSubscribing = true
     while isToSubscribe, phase != .ended {

@@ -157,9 +157,9 @@ extension Publishers {
     super.requested(demand)
   }
 
-  @inlinable override func cancelUpstreams() {
+  @usableFromInline override func stopUpstreams() {
     let up = self.up.take()
-    super.cancelUpstreams()
+    super.stopUpstreams()
     up?.cancel()
   }
 }

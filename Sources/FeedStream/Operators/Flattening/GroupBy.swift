@@ -8,10 +8,10 @@ extension Publisher {
   ///              E  -----2-----4--|
   ///
   /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and
-  /// the stream; groups that still wait are dropped, and reported. When upstream finishes, so do the groups and, after
-  /// those that wait, the stream. **Cancellation:** cancelling a group ends it, and the next value with its key begins
-  /// another; cancelling the stream is immediate, and the groups finish. **Policy:** a group holds its values until it
-  /// is subscribed and asked for them, unbounded: nothing is lost, so subscribe to every group.
+  /// the stream; groups that nobody has asked for are dropped, and reported. When upstream finishes, so do the groups
+  /// and, after those that wait, the stream. **Cancellation:** cancelling a group ends it, and the next value with its
+  /// key begins another; cancelling the stream is immediate, and the groups finish. **Policy:** a group holds its
+  /// values until it is subscribed and asked for them, unbounded: nothing is lost, so subscribe to every group.
   ///
   /// - Parameter key: returns the key of a value's group.
   @inlinable public func groupBy<Key: Hashable>(_ key: @escaping (Output) -> Key) -> Publishers.GroupBy<Self, Key> {
@@ -32,6 +32,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   public let key: Key
   private var early = FIFO<Output>()
   private var ending: Subscribers.Completion<Failure>?
+  /// Where a value goes, until the ending: a subscriber may keep this group, and the buffer its subscriber.
   private var buffer: BufferStage<Output, Failure>?
   private var isTaken = false
   private var onCancel: (() -> Void)?
@@ -55,7 +56,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
     buffer.receive(subscription: CancellationSubscription { [self] in end() })
     // Not a loop over a copy: delivering may bring more.
     while let value = early.popFirst() { _ = buffer.receive(value) }
-    if let ending { buffer.receive(completion: ending) }
+    endBuffer()
   }
 
   fileprivate func send(_ value: Output) {
@@ -65,7 +66,11 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   fileprivate func send(completion: Subscribers.Completion<Failure>) {
     onCancel = nil
     ending = completion
-    if early.isEmpty { buffer?.receive(completion: completion) }
+    if early.isEmpty { endBuffer() }
+  }
+
+  private func endBuffer() {
+    if let ending { buffer.take()?.receive(completion: ending) }
   }
 
   private func end() {
@@ -107,7 +112,8 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   /// Groups that nobody has asked for.
   @exclusivity(unchecked) private var waiting = FIFO<Group>()
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
-  @exclusivity(unchecked) private var isFinished = false
+  /// Upstream's ending, which may still have to be delivered.
+  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) private var isDelivering = false
 
   @usableFromInline
@@ -122,7 +128,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, !isFinished else { return .none }
+    guard isLive, ending == nil else { return .none }
     let key = self.key(input)
     if let group = groups[key] {
       group.send(input)
@@ -139,13 +145,11 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, !isFinished else { return }
-    isFinished = true
+    guard isLive, ending == nil else { return }
+    ending = completion
     up = nil
     endGroups(completion)
-    if case .finished = completion { return deliver() }
-    while let group = waiting.popFirst() { StreamDiagnostics.dropped(group, "GroupBy", .noDemand) }
-    finish(completion)
+    deliver()
   }
 
   private func endGroups(_ completion: Subscribers.Completion<Failure>) {
@@ -162,7 +166,12 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
       demand += down.receive(group)
     }
     isDelivering = false
-    if isFinished, waiting.isEmpty { finish(.finished) }
+    guard isLive, let ending else { return }
+    // Groups that nobody has asked for do not delay a failure.
+    if case .failure = ending {
+      while let group = waiting.popFirst() { StreamDiagnostics.dropped(group, "GroupBy", .noDemand) }
+    }
+    if waiting.isEmpty { finish(ending) }
   }
 
   @usableFromInline override func requested(_ demand: Subscribers.Demand) {

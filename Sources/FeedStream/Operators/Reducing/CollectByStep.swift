@@ -60,6 +60,8 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
   @exclusivity(unchecked) private var hasAsked = false
   @exclusivity(unchecked) private var isDelivering = false
+  /// A failure that arrived while arrays were being delivered.
+  @exclusivity(unchecked) private var failure: Subscribers.Completion<Failure>?
 
   @usableFromInline init(_ down: ErasedSubscriber<[Input], Failure>, _ count: Int, _ step: Int) {
     self.count = count
@@ -68,7 +70,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard isLive, failure == nil else { return .none }
     guard gap == 0 else {
       gap -= 1
       return .none
@@ -103,23 +105,29 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
     if phase == .draining, ready.isEmpty {
       phase = .ended
       down.receive(completion: .finished)
+    } else if isLive, let failure {
+      fail(failure)
     }
     return isLive ? more : .none
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive else { return }
-    switch completion {
-    case .finished:
+    guard isLive, failure == nil else { return }
+    up = nil
+    if case .failure = completion {
+      // Arrays that have been asked for come first.
+      failure = completion
+    } else {
       phase = .draining
-      up = nil
       while !collected.isEmpty { completeArray() }
-      _ = deliver()
-    case .failure:
-      while let array = ready.popFirst() { StreamDiagnostics.dropped(array, "CollectByStep", .noDemand) }
-      for input in collected.take() { StreamDiagnostics.dropped(input, "CollectByStep", .terminated) }
-      finish(completion)
     }
+    _ = deliver()
+  }
+
+  private func fail(_ completion: Subscribers.Completion<Failure>) {
+    while let array = ready.popFirst() { StreamDiagnostics.dropped(array, "CollectByStep", .noDemand) }
+    for input in collected.take() { StreamDiagnostics.dropped(input, "CollectByStep", .terminated) }
+    finish(completion)
   }
 
   override func requested(_ demand: Subscribers.Demand) {

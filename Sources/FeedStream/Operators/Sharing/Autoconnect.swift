@@ -6,8 +6,9 @@ extension ConnectablePublisher {
   ///     second subscriber      x---------cancels
   ///
   /// A subscriber that attaches again later connects again; after an ending it never connects. **Demand, failure:**
-  /// pass through. **Cancellation:** the last subscriber's cancels the connection first. **Policy:** as that of this
-  /// publisher.
+  /// pass through. **Cancellation:** the last subscriber's cancels the connection first, even while a source that
+  /// delivers immediately is being connected; a ``ConnectablePublisher`` of your own is cancelled when its `connect()`
+  /// returns. **Policy:** as that of this publisher.
   @inlinable public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
 }
 
@@ -21,6 +22,8 @@ extension Publishers {
     @usableFromInline final var count = 0
     @usableFromInline final var connection: (any Cancellable)?
     @usableFromInline final var isConnecting = false
+    /// True when the connection in progress has been cancelled.
+    @usableFromInline final var isStopped = false
 
     @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
@@ -42,9 +45,13 @@ extension Publishers {
     @inlinable final func connect() {
       guard count > 0, connection == nil, !isConnecting else { return }
       isConnecting = true
-      connection = upstream.connect()
+      repeat {
+        isStopped = false
+        connection = upstream.connect()
+        if count == 0 || isStopped { disconnect() }
+        // Others may have come after the last one had left.
+      } while count > 0 && connection == nil
       isConnecting = false
-      if count == 0 { disconnect() }
     }
 
     @usableFromInline final func remove() {
@@ -53,9 +60,19 @@ extension Publishers {
     }
 
     @usableFromInline final func disconnect() {
-      connection.take()?.cancel()
+      if let connection = connection.take() { return connection.cancel() }
+      guard isConnecting, let upstream = upstream as? any StoppableConnecting else { return }
+      isStopped = true
+      upstream.stopConnecting()
     }
   }
+}
+
+/// A connectable publisher whose connection can be cancelled before `connect()` returns it: a source that delivers
+/// immediately delivers within the call.
+@usableFromInline protocol StoppableConnecting {
+  /// Cancels the connection that is being made.
+  func stopConnecting()
 }
 
 @frozen @usableFromInline struct AutoconnectStage<Downstream: Subscriber>: FusedStage {

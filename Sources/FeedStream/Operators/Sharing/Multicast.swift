@@ -53,6 +53,8 @@ extension Publishers {
     public let createSubject: () -> SubjectType
 
     @usableFromInline private(set) lazy var subject = createSubject()
+    /// The connection that is being made.
+    @usableFromInline var connecting: (any Cancellable)?
 
     @inlinable public init(upstream: Upstream, createSubject: @escaping () -> SubjectType) {
       self.upstream = upstream
@@ -63,7 +65,14 @@ extension Publishers {
       subject.subscribe(MulticastStage<Output, Failure>(ErasedSubscriber(subscriber)))
     }
 
-    @inlinable public func connect() -> any Cancellable { upstream.subscribe(subject) }
+    @inlinable public func connect() -> any Cancellable {
+      let subscriber = SubjectSubscriber(subject)
+      let outer = connecting
+      connecting = subscriber
+      upstream.subscribe(subscriber)
+      connecting = outer
+      return AnyCancellable(subscriber)
+    }
   }
 
   /// See ``Publisher/makeConnectable()``.
@@ -83,6 +92,14 @@ extension Publishers {
 
     @inlinable public func connect() -> any Cancellable { multicast.connect() }
   }
+}
+
+extension Publishers.Multicast: StoppableConnecting {
+  @usableFromInline func stopConnecting() { connecting?.cancel() }
+}
+
+extension Publishers.MakeConnectable: StoppableConnecting {
+  @usableFromInline func stopConnecting() { multicast.stopConnecting() }
 }
 
 /// Names a subject's subscription after the operator, and asks the subject by requests only.

@@ -11,10 +11,11 @@ extension Publisher {
   ///
   /// As in Combine, arrays and endings are delivered on the scheduler.
   ///
-  /// **Demand:** asks upstream for one value at a time, from the subscription on; `.byTimeOrCount` waits while a full
-  /// array is not asked for. **Failure:** passes through, on the scheduler; the values collected are dropped, and
-  /// reported. When upstream finishes, they are delivered first. **Cancellation:** immediate. **Policy:** keeps an
-  /// array until it is asked for, then delivers it immediately; unbounded with `.byTime`.
+  /// **Demand:** `.byTime` asks upstream for one value at a time, from the subscription on. `.byTimeOrCount` asks for
+  /// as many values as the arrays that were requested can hold, and after an array for those missing from the next.
+  /// **Failure:** passes through, on the scheduler; the values collected are dropped, and reported. When upstream
+  /// finishes, they are delivered first. **Cancellation:** immediate. **Policy:** keeps an array until it is asked for,
+  /// then delivers it immediately; unbounded with `.byTime`.
   ///
   /// - Parameters:
   ///   - strategy: the scheduler, the length of a period, and how many values are enough.

@@ -8,9 +8,10 @@ extension Publisher {
   ///
   /// A trigger without values before it makes no array. The trigger's ending delivers the rest and ends the stream.
   ///
-  /// **Policy:** keeps an array until it is asked for, then delivers it immediately; unbounded. **Demand:** unlimited,
-  /// of upstream and trigger. **Failure:** passes through immediately; the values collected are dropped, and reported.
-  /// When upstream finishes, they are delivered first. **Cancellation:** cancels both, immediately.
+  /// **Policy:** keeps an array until it is asked for, then delivers it immediately; until then it grows, unbounded.
+  /// **Demand:** unlimited, of upstream and trigger. **Failure:** passes through immediately; the values collected are
+  /// dropped, and reported. When upstream finishes, they are delivered first. **Cancellation:** cancels both,
+  /// immediately.
   ///
   /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func buffer<Trigger: Publisher>(on trigger: Trigger) -> Publishers.CollectOn<Self, Trigger>
@@ -47,16 +48,18 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   /// How many values make an array without a trigger; `nil` for no limit.
   private let count: Int?
   @exclusivity(unchecked) private var collected: [Input] = []
+  /// Arrays that are full, or that a trigger closed within a delivery, while there was demand for them.
+  @exclusivity(unchecked) private var ready = FIFO<[Input]>()
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
-  /// True when the values collected are to be delivered as soon as they are asked for.
+  /// True when the values collected are to be delivered as soon as they are asked for; until then they may grow.
   @exclusivity(unchecked) private var isDue = false
-  /// True when upstream has finished: the rest is due, and the ending after it.
-  @exclusivity(unchecked) private var isFinished = false
   @exclusivity(unchecked) private var isDelivering = false
   /// True when upstream has ended, which may still have to be delivered.
   @exclusivity(unchecked) private var isClosed = false
-  /// True when upstream has been asked for a value that has not arrived.
-  @exclusivity(unchecked) private var isWaiting = false
+  /// The ending, which follows the arrays that are to come before it.
+  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
+  /// How many values upstream has been asked for that have not arrived: those of `collect(.byTimeOrCount)`.
+  @exclusivity(unchecked) private var outstanding = Subscribers.Demand.none
   /// Makes the scheduler of `collect(.byTime)` deliver something; `nil` delivers it immediately.
   private let hop: ((@escaping () -> Void) -> Void)?
 
@@ -72,18 +75,25 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
 
   override func began() {
     super.began()
-    if hop == nil { up?.request(.unlimited) } else { ask() }
+    if count == nil { up?.request(hop == nil ? .unlimited : .max(1)) }
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, !isClosed else { return .none }
-    isWaiting = false
     collected.append(input)
-    guard let hop else { return .none }
-    if collected.count == count { hop { [self] in serve() } }
-    guard hasRoom else { return .none }
-    isWaiting = true
-    return .max(1)
+    // As Combine does, `collect(.byTime)` asks for one value at a time.
+    guard let count else { return hop == nil ? .none : .max(1) }
+    outstanding.takeOne()
+    if collected.count == count {
+      closeArray()
+      hop? { [self] in serve() }
+    }
+    return .none
+  }
+
+  private func closeArray() {
+    isDue = false
+    ready.append(collected.take())
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
@@ -95,20 +105,18 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
 
   private func end(_ completion: Subscribers.Completion<Failure>) {
     guard isLive else { return }
-    if case .finished = completion { return finishWhenDelivered() }
-    for input in collected { StreamDiagnostics.dropped(input, source, .terminated) }
-    collected = []
-    finish(completion)
+    ending = completion
+    if case .finished = completion { isDue = true }
+    deliver()
   }
 
-  /// True when one more value may be held: always, but for the array that waits to be asked for when it is full.
-  private var hasRoom: Bool { collected.count < count ?? .max }
-
-  /// Asks for the next value, one at a time, as Combine does.
+  /// Asks for what is missing from the arrays that the subscriber has asked for.
   private func ask() {
-    guard hop != nil, isLive, !isClosed, !isWaiting, hasRoom, let up else { return }
-    isWaiting = true
-    up.request(.max(1))
+    guard let count, isLive, !isClosed, let up else { return }
+    let missing = (demand - ready.count) * count - collected.count - outstanding
+    guard missing > .none, outstanding != .unlimited else { return }
+    outstanding += missing
+    up.request(missing)
   }
 
   private func serve() {
@@ -116,45 +124,60 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     ask()
   }
 
-  private func finishWhenDelivered() {
-    isFinished = true
-    deliver()
+  override func triggered() {
+    guard !collected.isEmpty else { return }
+    isDue = true
+    closeWhatIsDue()
+    serve()
   }
 
-  override func triggered() {
-    isDue = true
-    serve()
+  /// An array that has been asked for is not to grow while another is being delivered.
+  private func closeWhatIsDue() {
+    if isDelivering, isDue, demand > ready.count { closeArray() }
   }
 
   override func triggerEnded() {
     up.take()?.cancel()
-    finishWhenDelivered()
+    end(.finished)
   }
 
   override var needsTrigger: Bool { super.needsTrigger && !isClosed }
 
-  /// Delivers the arrays that are due or full, as far as they are asked for.
+  /// Delivers the arrays that are due or full, as far as they are asked for, and then the ending.
   private func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
-    while isLive, demand > .none, !collected.isEmpty, isDue || isFinished || !hasRoom {
-      let array = collected.take()
-      isDue = false
+    while isLive, demand > .none {
+      if ready.isEmpty {
+        guard isDue, !collected.isEmpty else { break }
+        closeArray()
+      }
       demand.takeOne()
-      demand += down.receive(array)
+      demand += down.receive(ready.removeFirst())
     }
     isDelivering = false
-    if collected.isEmpty {
-      isDue = false
-      if isFinished { finish(.finished) }
+    guard isLive, let ending else { return }
+    // Arrays that nobody has asked for do not delay a failure.
+    if case .failure = ending { reportRest() }
+    if ready.isEmpty, collected.isEmpty { finish(ending) }
+  }
+
+  private func reportRest() {
+    while let array = ready.popFirst() {
+      for input in array { StreamDiagnostics.dropped(input, source, .terminated) }
     }
+    for input in collected.take() { StreamDiagnostics.dropped(input, source, .terminated) }
   }
 
   override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     self.demand += demand
+    closeWhatIsDue()
     serve()
   }
 
-  override func forget() { _ = collected.take() }
+  override func forget() {
+    _ = collected.take()
+    ready.removeAll()
+  }
 }

@@ -11,9 +11,9 @@ extension Publisher {
   ///
   /// **Policy:** a window keeps its values for its subscribers, as long as anybody keeps the window; windows that are
   /// not asked for wait. Unbounded. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the open window
-  /// and the stream; windows that still wait are dropped, and reported. When upstream or the trigger finishes, so do
-  /// the open window and, after the windows that wait, the stream. **Cancellation:** cancels both, immediately; the
-  /// open window finishes.
+  /// and the stream; windows that nobody has asked for are dropped, and reported. When upstream or the trigger
+  /// finishes, so do the open window and, after the windows that wait, the stream. **Cancellation:** cancels both,
+  /// immediately; the open window finishes.
   ///
   /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func window<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Window<Self, Trigger>
@@ -96,7 +96,8 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   /// Windows that nobody has asked for.
   @exclusivity(unchecked) private var waiting = FIFO<ReplaySubject<Input, Failure>>()
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
-  @exclusivity(unchecked) private var isFinished = false
+  /// Upstream's ending, or the trigger's, which may still have to be delivered.
+  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) private var isDelivering = false
 
   @usableFromInline init(_ down: ErasedSubscriber<AnyPublisher<Input, Failure>, Failure>, count: Int?) {
@@ -134,38 +135,35 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, !isFinished else { return .none }
+    guard isLive, ending == nil else { return .none }
     if let open { fill(open, input) } else { beginWindow(with: input) }
     return .none
   }
 
   override func triggered() {
-    guard isLive, !isFinished else { return }
+    guard isLive, ending == nil else { return }
     endWindow(.finished)
     if isLive { beginWindow() }
   }
 
   override func triggerEnded() {
     up.take()?.cancel()
-    finishWhenDelivered()
+    end(.finished)
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, !isFinished else { return }
+    guard isLive, ending == nil else { return }
     trigger?.cancel()
-    if case .finished = completion { return finishWhenDelivered() }
-    while let window = waiting.popFirst() { StreamDiagnostics.dropped(window, "Window", .terminated) }
-    endWindow(completion)
-    finish(completion)
+    end(completion)
   }
 
-  private func finishWhenDelivered() {
-    isFinished = true
-    endWindow(.finished)
+  private func end(_ completion: Subscribers.Completion<Failure>) {
+    ending = completion
+    endWindow(completion)
     deliver()
   }
 
-  override var needsTrigger: Bool { super.needsTrigger && !isFinished }
+  override var needsTrigger: Bool { super.needsTrigger && ending == nil }
 
   private func deliver() {
     guard !isDelivering else { return }
@@ -175,7 +173,12 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
       demand += down.receive(window.eraseToAnyPublisher())
     }
     isDelivering = false
-    if isFinished, waiting.isEmpty { finish(.finished) }
+    guard isLive, let ending else { return }
+    // Windows that nobody has asked for do not delay a failure.
+    if case .failure = ending {
+      while let window = waiting.popFirst() { StreamDiagnostics.dropped(window, "Window", .terminated) }
+    }
+    if waiting.isEmpty { finish(ending) }
   }
 
   override func requested(_ demand: Subscribers.Demand) {

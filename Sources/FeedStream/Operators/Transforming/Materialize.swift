@@ -91,8 +91,9 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
         return .none
       }
       demand.takeOne()
-      let more = down.receive(value)
+      var more = down.receive(value)
       demand += more
+      if held != nil { more += deliverHeld() }
       return more
     case .completion(let completion):
       end(completion)
@@ -113,17 +114,22 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
   override func requested(_ demand: Subscribers.Demand) {
     guard phase == .live || phase == .draining else { return }
     self.demand += demand
-    var more = demand
-    if let value = held.take() {
-      self.demand.takeOne()
-      let answer = down.receive(value)
-      self.demand += answer
-      more += answer
-    }
-    if isLive { return up?.request(more) ?? () }
-    guard phase == .draining, let ending = ending.take() else { return }
+    let more = demand + deliverHeld()
+    if isLive { up?.request(more) }
+  }
+
+  /// Delivers the value held, if it is asked for, and the ending that waits for it.
+  ///
+  /// - Returns: the subscriber's further demand.
+  @inline(never) @usableFromInline func deliverHeld() -> Subscribers.Demand {
+    guard demand > .none, let value = held.take() else { return .none }
+    demand.takeOne()
+    let more = down.receive(value)
+    demand += more
+    guard phase == .draining, held == nil, let ending = ending.take() else { return more }
     phase = .ended
     down.receive(completion: ending)
+    return .none
   }
 
   override func forget() {

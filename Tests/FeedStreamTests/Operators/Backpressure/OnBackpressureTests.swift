@@ -100,6 +100,22 @@ import Testing
       subscriber.cancel()
     }
   }
+
+  @Test func `the latest that was asked for when the source fails is delivered before the failure`() {
+    for isAsked in [true, false] {
+      let subject = PassthroughSubject<Int, Boom>()
+      let recorder = subject.onBackpressureLatest().record(demand: .max(1))
+      recorder.onValue = { [unowned recorder] in
+        guard $0 == 1 else { return }
+        subject.send(2)
+        if isAsked { recorder.request(.max(1)) }
+        subject.send(completion: .failure(Boom()))
+      }
+      subject.send(1)
+      #expect(recorder.values == (isAsked ? [1, 2] : [1]))
+      #expect(recorder.failure == Boom())
+    }
+  }
 }
 
 /// Asks for one value, and then for what its closure says.

@@ -20,4 +20,16 @@ import Testing
       recorder.expect("a1-(b2)---|")
     }
   }
+
+  @Test func `values that were asked for when a publisher fails are delivered before the failure`() {
+    let subjects = (0..<4).map { _ in PassthroughSubject<Int, Boom>() }
+    let recorder = subjects.merge().record(demand: .max(1))
+    recorder.onValue = { if $0 == 1 { subjects[0].send(completion: .failure(Boom())) } }
+    for index in 0..<4 { subjects[index].send(index) }
+    #expect(recorder.values == [0])
+    // 3 is not asked for.
+    recorder.request(.max(2))
+    #expect(recorder.values == [0, 1, 2])
+    #expect(recorder.failure == Boom())
+  }
 }

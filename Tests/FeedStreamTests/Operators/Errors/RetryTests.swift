@@ -56,4 +56,20 @@ import Testing
     #expect(attempts == 3)
     #expect(recorder.completion == nil)
   }
+
+  @Test func `retry subscribes again after the first subscription has returned`() {
+    struct Failing: Publisher {
+      typealias Output = Int
+      typealias Failure = Boom
+      let note: (String) -> Void
+      func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Boom {
+        note("subscribed")
+        Fail(error: Boom()).receive(subscriber: subscriber)
+        note("returned")
+      }
+    }
+    var log: [String] = []
+    #expect(Failing { log.append($0) }.retry(2).record().failure == Boom())
+    #expect(log == ["subscribed", "returned", "subscribed", "returned", "subscribed", "returned"])
+  }
 }

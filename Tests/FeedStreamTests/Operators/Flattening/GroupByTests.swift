@@ -69,4 +69,44 @@ import Testing
     }
     #expect(result?.says("share() it for more") == true)
   }
+
+  @Test(arguments: [true, false]) func `a group that is used in its own chain is released with the ending`(
+    _ isFailure: Bool
+  ) {
+    final class Value {}
+    weak var value: Value?
+    let subject = PassthroughSubject<Value, Boom>()
+    let recorder: Recorder<Int, Boom>
+    do {
+      let sent = Value()
+      value = sent
+      recorder = subject.groupBy { _ in 0 }.flatMap { group in group.map { (group, $0) } }.map { $0.0.key }.record()
+      weak var group: GroupedPublisher<Int, Value, Boom>?
+      let groups = subject.groupBy { _ in 0 }.handleEvents(receiveOutput: { group = $0 })
+        .flatMap { group in group.map { _ in group.key } }.record()
+      subject.send(sent)
+      #expect(group != nil)
+      subject.send(completion: isFailure ? .failure(Boom()) : .finished)
+      #expect(group == nil)
+      #expect(groups.values == [0])
+      #expect((groups.failure != nil) == isFailure)
+    }
+    #expect(recorder.values == [0])
+    #expect(value == nil)
+    #expect((recorder.failure != nil) == isFailure)
+  }
+
+  @Test func `groups that were asked for when the source fails are delivered before the failure`() {
+    let subject = PassthroughSubject<Int, Boom>()
+    let groups = subject.groupBy { $0 }.record()
+    groups.onValue = { group in
+      guard group.key == 1 else { return }
+      subject.send(2)
+      subject.send(completion: .failure(Boom()))
+    }
+    subject.send(1)
+    #expect(groups.values.map(\.key) == [1, 2])
+    #expect(groups.failure == Boom())
+    #expect(groups.values.last?.record().failure == Boom())
+  }
 }

@@ -56,4 +56,19 @@ import Testing
     await #expect(processExitsWith: .failure) { _ = [1].publisher.collect(0, every: 1) }
     await #expect(processExitsWith: .failure) { _ = [1].publisher.collect(1, every: 0) }
   }
+
+  @Test func `full arrays that were asked for are delivered before a failure that comes within a delivery`() {
+    for (demand, expected) in [(DemandScript.unlimited, [[1, 2], [2, 3], [3, 4]]), (.max(2), [[1, 2], [2, 3]])] {
+      let failing = PassthroughSubject<Int, Boom>()
+      let arrays = failing.collect(2, every: 1).record(demand: demand)
+      arrays.onValue = { array in
+        guard array == [1, 2] else { return }
+        for number in [3, 4] { failing.send(number) }
+        failing.send(completion: .failure(Boom()))
+      }
+      for number in [1, 2] { failing.send(number) }
+      #expect(arrays.values == expected)
+      #expect(arrays.failure == Boom())
+    }
+  }
 }

@@ -47,4 +47,42 @@ import Testing
     #expect(witness.seen.count == 1_000)
     #expect(witness.seen.count { $0.subscription != nil } <= 64)
   }
+
+  @Test func `what is shared stops a source that delivers as it is connected`() {
+    var made = 0
+    let source = Generate(state: 0) { state in
+      made += 1
+      state += 1
+      return state < 10_000 ? state : nil
+    }
+    let shared: [AnyPublisher<Int, Never>] = [
+      source.share().eraseToAnyPublisher(), source.share(replay: 2).eraseToAnyPublisher(),
+      source.share(resetOnComplete: true).eraseToAnyPublisher(),
+      source.multicast { PassthroughSubject() }.autoconnect().eraseToAnyPublisher(),
+      source.makeConnectable().autoconnect().eraseToAnyPublisher(),
+    ]
+    for publisher in shared {
+      made = 0
+      #expect(publisher.prefix(3).record().values == [1, 2, 3])
+      #expect(made < 5)
+      // The next subscriber connects again.
+      #expect(publisher.first().record().completion == .finished)
+      #expect(made < 9)
+    }
+  }
+
+  @Test func `a subscriber that attaches when the last one has left, all within connecting, connects again`() {
+    var runs = 0
+    let source = Deferred {
+      runs += 1
+      return (0..<10).publisher
+    }
+    let shared = source.share()
+    var second: Recorder<Int, Never>?
+    let first = shared.prefix(2).handleEvents(receiveCompletion: { _ in second = shared.record() }).record()
+    #expect(first.values == [0, 1])
+    #expect(second?.values == Array(0..<10))
+    #expect(second?.completion == .finished)
+    #expect(runs == 2)
+  }
 }

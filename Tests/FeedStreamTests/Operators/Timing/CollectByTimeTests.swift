@@ -32,17 +32,68 @@ import Testing
     }
   }
 
-  @Test func `collect by time asks for one value at a time, and waits with a full array that nobody asked for`() {
+  @Test func `collect by time asks for one value at a time`() {
     withVirtualTime { time in
-      var asked = 0
-      let recorder = time.hot("abcde").handleEvents(receiveRequest: { asked += $0.max ?? 1_000 })
-        .collect(.byTimeOrCount(time, .milliseconds(60), 3)).record(on: time, demand: .none)
-      #expect(asked == 1)
+      var asked: [Subscribers.Demand] = []
+      let recorder = time.hot("abc").handleEvents(receiveRequest: { asked.append($0) })
+        .collect(.byTime(time, .milliseconds(60))).record(on: time, demand: .none)
+      #expect(asked == [.max(1)])
       time.advance(by: .milliseconds(10))
-      #expect(asked == 3)
+      #expect(asked == [.max(1), .max(1), .max(1), .max(1)])
+      recorder.cancel()
+    }
+  }
+
+  @Test func `values sent at once fill as many arrays as they can`() {
+    withVirtualTime { time in
+      let numbers = PassthroughSubject<Int, Never>()
+      let arrays = numbers.collect(.byTimeOrCount(time, .seconds(1), 2))
+      let (all, four, pulled) = (
+        arrays.record(on: time), arrays.record(on: time, demand: .max(4)), arrays.record(on: time, demand: .oneByOne)
+      )
+      for number in 1...8 { numbers.send(number) }
+      time.advance(by: .zero)
+      #expect(all.values == [[1, 2], [3, 4], [5, 6], [7, 8]])
+      #expect(four.values == all.values)
+      // As many as were asked for when they were sent; the subject keeps none.
+      #expect(pulled.values == [[1, 2]])
+      for recorder in [all, four, pulled] { recorder.cancel() }
+    }
+  }
+
+  @Test func `an array is asked for by its count, and what is left over of it by the next`() {
+    withVirtualTime { time in
+      var asked: [Subscribers.Demand] = []
+      let numbers = PassthroughSubject<Int, Never>()
+      let recorder = numbers.handleEvents(receiveRequest: { asked.append($0) })
+        .collect(.byTimeOrCount(time, .seconds(1), 3))
+        .record(on: time, demand: DemandScript(initial: .max(2), answers: [.max(1)]))
+      #expect(asked == [.max(6)])
+      for number in 1...3 { numbers.send(number) }
+      time.advance(by: .zero)
+      #expect(recorder.values == [[1, 2, 3]])
+      #expect(asked == [.max(6), .max(3)])
+      numbers.send(4)
+      // Of the three that were asked for this array, one came.
+      time.advance(by: .seconds(1))
+      #expect(recorder.values == [[1, 2, 3], [4]])
+      #expect(asked == [.max(6), .max(3), .max(1)])
+      recorder.cancel()
+    }
+  }
+
+  @Test func `with a count, nothing is asked for before the subscriber asks`() {
+    withVirtualTime { time in
+      var asked: [Subscribers.Demand] = []
+      let recorder = time.hot("abcde").handleEvents(receiveRequest: { asked.append($0) })
+        .collect(.byTimeOrCount(time, .milliseconds(60), 3)).record(on: time, demand: .none)
+      #expect(asked == [])
       recorder.request(.max(1))
+      #expect(asked == [.max(3)])
+      recorder.request(.unlimited)
+      #expect(asked == [.max(3), .unlimited])
+      time.advance(by: .milliseconds(10))
       #expect(recorder.values == [["a", "b", "c"]])
-      #expect(asked == 4)
       recorder.cancel()
     }
   }

@@ -16,4 +16,55 @@ import Testing
     #expect(recorder.values == [["a", "b"], ["c"]])
     #expect(recorder.completion == .finished)
   }
+
+  @Test func `a trigger without values before it makes no array, within a delivery either`() {
+    let trigger = PassthroughSubject<Void, Never>()
+    let subject = PassthroughSubject<Int, Never>()
+    let recorder = subject.buffer(on: trigger).record()
+    recorder.onValue = { value in
+      guard value == [1] else { return }
+      trigger.send()
+      subject.send(2)
+    }
+    subject.send(1)
+    trigger.send()
+    #expect(recorder.values == [[1]])
+    subject.send(3)
+    trigger.send()
+    #expect(recorder.values == [[1], [2, 3]])
+    recorder.cancel()
+  }
+
+  @Test func `each trigger within a delivery makes an array of its own`() {
+    let trigger = PassthroughSubject<Void, Never>()
+    let subject = PassthroughSubject<Int, Boom>()
+    let recorder = subject.buffer(on: trigger).record()
+    recorder.onValue = { value in
+      guard value == [1] else { return }
+      for number in [2, 3] {
+        subject.send(number)
+        trigger.send()
+      }
+      subject.send(4)
+      subject.send(completion: .failure(Boom()))
+    }
+    subject.send(1)
+    trigger.send()
+    #expect(recorder.values == [[1], [2], [3]])
+    #expect(recorder.failure == Boom())
+  }
+
+  @Test func `without demand an array grows until it is asked for`() {
+    let trigger = PassthroughSubject<Void, Never>()
+    let subject = PassthroughSubject<Int, Never>()
+    let recorder = subject.buffer(on: trigger).record(demand: .none)
+    for number in 1...3 {
+      subject.send(number)
+      trigger.send()
+    }
+    subject.send(4)
+    recorder.request(.max(1))
+    #expect(recorder.values == [[1, 2, 3, 4]])
+    recorder.cancel()
+  }
 }

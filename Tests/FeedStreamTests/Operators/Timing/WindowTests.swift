@@ -62,4 +62,22 @@ import Testing
     subject.send(3)
     #expect(received == [1, 2, 3])
   }
+
+  @Test func `windows that were asked for when the source fails are delivered before the failure`() {
+    let trigger = PassthroughSubject<Void, Never>()
+    let subject = PassthroughSubject<Int, Boom>()
+    let recorder = subject.window(on: trigger).record()
+    recorder.onValue = { [unowned recorder] _ in
+      guard recorder.values.count == 2 else { return }
+      trigger.send()
+      subject.send(1)
+      subject.send(completion: .failure(Boom()))
+    }
+    trigger.send()
+    #expect(recorder.values.count == 3)
+    #expect(recorder.failure == Boom())
+    let last = recorder.values.last?.record()
+    #expect(last?.values == [1])
+    #expect(last?.failure == Boom())
+  }
 }

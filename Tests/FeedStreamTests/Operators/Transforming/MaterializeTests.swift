@@ -61,4 +61,16 @@ import Testing
     #expect(recorder.values == [1, 2])
     #expect(recorder.failure == Boom())
   }
+
+  @Test func `a value that dematerialize holds is delivered when the answer to the one before asks for it`() {
+    let signals = PassthroughSubject<Signal<Int, Never>, Never>()
+    let recorder = signals.dematerialize().record(demand: .oneByOne)
+    recorder.onValue = { if $0 == 1 { signals.send(.value(2)) } }
+    signals.send(.value(1))
+    #expect(recorder.values == [1, 2])
+    signals.send(.value(3))
+    #expect(recorder.values == [1, 2, 3])
+    signals.send(.completion(.finished))
+    #expect(recorder.completion == .finished)
+  }
 }
