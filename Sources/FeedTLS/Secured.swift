@@ -100,16 +100,21 @@ extension Publisher where Output == Connection, Failure == Never {
   ///     `limit`.
   ///   - limit: how long a handshake may take: ten seconds unless changed.
   ///   - scheduler: the one that the connections live on.
-  ///   - report: called with each failure, and with whom it was.
+  ///   - report: called with each failure, and with the address of the other side; unless given,
+  ///     `StreamDiagnostics.onCaughtError` hears of it.
   public func secured(
     by server: TLSServer, handshakes: Int = 64, within limit: StreamInstant.Stride = .seconds(10),
-    on scheduler: any LoopScheduler, report: @escaping (TLSError, SocketAddress) -> Void = { _, _ in }
+    on scheduler: any LoopScheduler, report: ((TLSError, SocketAddress) -> Void)? = nil
   ) -> AnyPublisher<Connection, Never> {
     flatMap(maxPublishers: .max(handshakes)) { connection in
       let peer = connection.peer
       return connection.secured(by: server, within: limit, on: scheduler)
         .catch { error in
-          report(error, peer)
+          if let report {
+            report(error, peer)
+          } else {
+            StreamDiagnostics.caught(error, "Connection.secured: a handshake with \(peer)")
+          }
           return Empty<Connection, Never>()
         }
     }

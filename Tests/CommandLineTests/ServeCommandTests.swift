@@ -317,8 +317,10 @@ import Testing
       #expect(try await get(port, "/").hasPrefix("HTTP/1.1 401"))
       #expect(try await get(port, "/?token=sesam").hasPrefix("HTTP/1.1 401"))
       #expect(try await get(port, "/").contains("WWW-Authenticate: Bearer realm="))
-      let name = "feed-token-\(String(BodyDigest("sesame".utf8).value, radix: 36))"
-      let cookie = "Set-Cookie: \(name)=sesame; HttpOnly; SameSite=Lax; Path=/\r\n"
+      let said = try await get(port, "/?token=sesame").split(separator: "\r\n").first { $0.hasPrefix("Set-Cookie: ") }
+      let pass = try #require(said?.dropFirst(12).split(separator: ";").first)
+      #expect(pass.hasPrefix("feed-token-") && !pass.contains("sesame"), "it tells nothing of the token")
+      let cookie = "Set-Cookie: \(pass); HttpOnly; SameSite=Lax; Path=/\r\n"
       for path in ["/", "/health"] {
         // As a browser asks.
         let first = try await get(port, "\(path)?token=sesame", "Accept: text/html,*/*;q=0.8\r\n")
@@ -328,10 +330,67 @@ import Testing
         #expect(page.hasPrefix("HTTP/1.1 200") && page.contains(cookie) && page.contains("</html>"))
       }
       // Another server on the same host may have one, too.
-      let cookies = "Cookie: a=b; feed-token-0=other; \(name)=sesame\r\n"
+      let cookies = "Cookie: a=b; feed-token-0=other; \(pass)\r\n"
       #expect(try await get(port, "/", cookies).hasPrefix("HTTP/1.1 200"))
+      let secure = try await get(port, "/?token=sesame", "X-Forwarded-Proto: https\r\n")
+      #expect(secure.contains("Set-Cookie: \(pass); HttpOnly; SameSite=Lax; Path=/; Secure\r\n"))
       #expect(try await get(port, "/feed.json", "Authorization: Bearer sesame\r\n").contains("?token=sesame\""))
       #expect(try await get(port, "/feed.atom?token=sesame").hasPrefix("HTTP/1.1 200"))
+    }
+  }
+
+  @Test func `after ten wrong tokens none is looked at, and a browser that had the right one is let in`() async throws {
+    try await withGallery(["a"], "--token", "sesame") { port, _, _ in
+      let first = try await get(port, "/?token=sesame").split(separator: "\r\n").first { $0.hasPrefix("Set-Cookie: ") }
+      let pass = try #require(first?.dropFirst(12).split(separator: ";").first)
+      var answers: [Substring] = []
+      while answers.last?.contains("429") != true, answers.count < 100 {
+        answers.append(try await get(port, "/?token=guess\(answers.count)").prefix(12))
+      }
+      #expect(answers.count > 10 && answers.dropLast().allSatisfy { $0.hasSuffix("401") })
+      let right = try await get(port, "/", "Authorization: Bearer sesame\r\n")
+      #expect(right.hasPrefix("HTTP/1.1 429") && right.contains("Retry-After: 60\r\n"))
+      #expect(try await get(port, "/", "Cookie: \(pass)\r\n").hasPrefix("HTTP/1.1 200"))
+      #expect(try await get(port, "/").hasPrefix("HTTP/1.1 401"), "it offers none")
+    }
+  }
+
+  @Test func `guesses are counted for each client and for all, and come back with time`() {
+    var guesses = TokenGuesses()
+    var now = StreamInstant(nanoseconds: 0)
+    func isAllowed(_ host: String, isRight: Bool = false) -> Bool {
+      let peer = SocketAddress.internet(host, port: 1)
+      guard guesses.areAllowed(to: peer, at: now) else { return false }
+      guesses.note(isRight: isRight, of: peer)
+      return true
+    }
+    #expect((0..<20).count { _ in isAllowed("192.0.2.1") } == 10)
+    #expect(isAllowed("192.0.2.2", isRight: true))
+    now = now.advanced(by: .seconds(18))
+    #expect((0..<20).count { _ in isAllowed("192.0.2.1") } == 3)
+    // Many clients together.
+    #expect((0..<1_000).count { isAllowed("2001:db8:0:\(String($0, radix: 16))::1") } < 100)
+    #expect(!isAllowed("198.51.100.1", isRight: true))
+    #expect(isAllowed("192.0.2.2", isRight: true), "it had the right one before")
+    now = now.advanced(by: .seconds(1))
+    #expect(isAllowed("198.51.100.1", isRight: true))
+    now = now.advanced(by: .seconds(10_000))
+    #expect((0..<20).count { _ in isAllowed("192.0.2.1") } == 10)
+  }
+
+  @Test func `clients that do not read hold places in a picture's file, not pictures`() async throws {
+    try await withGallery(["a"]) { port, origin, _ in
+      let picture = Array(PictureOrigin.gif.prefix(6)) + [UInt8](repeating: 7, count: 8 << 20)
+      await origin.serve(Chunk(picture), at: "/0")
+      let path = try #require(try await picturePaths(port).first)
+      let figures = await get(port, "/metrics", whileNobodyReads: path, times: 3)
+      let line = try #require(figures.split(separator: "\n").first { $0.hasPrefix("feed_serve_waiting_bytes ") })
+      let waiting = try #require(Int(line.dropFirst(25)))
+      #expect(waiting < 3 * 256 * 1024, "\(waiting) bytes")
+      let whole = try await answer(port, path)
+      #expect(whole.body.data == Data(picture))
+      let part = try await answer(port, path, "Range: bytes=1000000-1000002\r\n")
+      #expect(part.head.hasPrefix("HTTP/1.1 206") && part.body == [7, 7, 7])
     }
   }
 

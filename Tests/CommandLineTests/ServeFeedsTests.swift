@@ -78,8 +78,9 @@ import Testing
     let cache = ImageCache(store: InMemoryImageStore(), on: time)
     let pictures = Pictures(
       SizedImageLoader(
-        ImageLoader(client: VirtualNetwork(on: time), cache: cache), cache: cache, decoder: PictureDecoder(on: time)))
-    let lines = GalleryMetrics.text(gallery, pictures, connections: 0).split(separator: "\n").filter {
+        ImageLoader(client: VirtualNetwork(on: time), cache: cache), cache: cache, decoder: PictureDecoder(on: time)),
+      PictureFiles(DiskImageStore(folder: "/nowhere"), on: time))
+    let lines = GalleryMetrics.text(gallery, pictures, connections: 0, waiting: 0).split(separator: "\n").filter {
       !$0.hasPrefix("#")
     }
     let series = lines.map { $0.split(separator: " ").dropLast().joined(separator: " ") }

@@ -44,8 +44,8 @@ final class Bench {
     return client
   }
 
-  func connect() -> MemoryChannel {
-    let client = MemoryChannel(on: time)
+  func connect(from host: String = "192.0.2.1") -> MemoryChannel {
+    let client = MemoryChannel(on: time, peer: .internet(host, port: 4711))
     backlog.add(Connection(client, to: client.peer))
     return client
   }
@@ -103,7 +103,7 @@ final class Backlog: Publisher {
 
 /// The server's end of a connection in memory, and the client's hand on it.
 final class MemoryChannel: ByteChannel {
-  let peer = SocketAddress.internet("192.0.2.1", port: 4711)
+  let peer: SocketAddress
   private let time: VirtualTimeScheduler
   private var deliver: ((ReadResult) -> Void)?
   private var arrived: [ReadResult] = []
@@ -116,7 +116,7 @@ final class MemoryChannel: ByteChannel {
   /// How many writes there were.
   private(set) var writes = 0
 
-  init(on time: VirtualTimeScheduler) { self.time = time }
+  init(on time: VirtualTimeScheduler, peer: SocketAddress) { (self.time, self.peer) = (time, peer) }
 
   // MARK: The client
 

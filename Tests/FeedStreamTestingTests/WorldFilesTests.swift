@@ -85,14 +85,37 @@ import Testing
       time.files.append("3", to: "log/app.1")
       time.files["log/app"] = "4"
       time.advance()
-      #expect(text == "1234")
+      #expect(text == "123\n4")
       time.files.truncate("log/app")
       time.advance()
       time.files.append("5", to: "log/app")
       time.advance()
-      #expect(text == "12345")
+      #expect(text == "123\n4\n5")
       following.cancel()
       #expect(time.pending.isEmpty)
+    }
+  }
+
+  @Test func `a file that was emptied and has grown past the place that was read is read from its beginning`() {
+    withVirtualTime { time in
+      for start in [FollowingStart.beginning, .end] {
+        time.files["log"] = "one\ntwo\nthr"
+        var lines: [String] = []
+        let following = File("log").following(from: start, every: .seconds(1), on: time).lines()
+          .sink { _ in
+          } receiveValue: {
+            lines.append($0)
+          }
+        time.advance(by: .seconds(1))
+        time.files.truncate("log")
+        time.files.append("four\nfive\nsix\n", to: "log")
+        time.advance(by: .seconds(1))
+        time.files.append("seven\n", to: "log")
+        time.advance(by: .seconds(1))
+        let new = ["four", "five", "six", "seven"]
+        #expect(lines == (start == .end ? new : ["one", "two", "thr"] + new))
+        following.cancel()
+      }
     }
   }
 

@@ -2,6 +2,7 @@ import FeedHTTPServer
 import FeedStream
 import FeedStreamTesting
 import FeedTLS
+import Synchronization
 import TestSupport
 import Testing
 
@@ -38,6 +39,28 @@ import Testing
       #expect(asking.isFinished && writing.isFinished, "\(asking.error as Any) \(answer.error as Any)")
       #expect(reports == [.notTLS, .timedOut(.seconds(10))])
       silent.values = []
+      serving.cancel()
+      listener.close()
+    }
+  }
+
+  @Test func `a handshake that fails without anybody to hear of it goes to the diagnostics`() throws {
+    let heard = Mutex<[String]>([])
+    StreamDiagnostics.onCaughtError { error in
+      if error.error is TLSError { heard.withLock { $0.append(error.source) } }
+    }
+    defer { StreamDiagnostics.onCaughtError(nil) }
+    try withVirtualTime { time in
+      let listener = try Listener(at: Pair.place, on: time)
+      let serving = listener.connections.secured(by: try papers.server(), on: time).sink { _ in }
+      let wrong = Outcome(Connection.connect(to: Pair.place, on: time))
+      time.advance(by: .seconds(1))
+      let peer = try #require(wrong.values.first)
+      let writing = Outcome((["GET / HTTP/1.1\r\n\r\n"] as [Chunk]).publisher.write(to: peer))
+      time.run()
+      #expect(writing.isFinished)
+      #expect(heard.withLock { $0.count { $0.hasPrefix("Connection.secured: a handshake with ") } } == 1)
+      wrong.values = []
       serving.cancel()
       listener.close()
     }

@@ -46,7 +46,9 @@ let chunkRows = rows {
   RuleRow("IO/Chunks/Framed", "framed(by:)", expects: { .values($0.values.map { "\($0)\n" }) }) {
     $0.map(line).framed(by: UTF8Decoder())
   }
-  RuleRow("Foundation/DecodeJSONLines", "decodeJSONLines(_:decoder:maxLength:)", expects: { .values($0.values) }) {
+  RuleRow(
+    "Foundation/DecodeJSONLines", "decodeJSONLines(_:decoder:maxLength:onInvalid:)", expects: { .values($0.values) }
+  ) {
     $0.map(line).decodeJSONLines(Int.self)
   }
 }

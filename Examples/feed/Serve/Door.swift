@@ -11,16 +11,26 @@ import ImageFeed
 struct Door {
   /// What requests need; `nil` where nobody else comes.
   let token: String?
+  /// The cookie of a client that had the token, made of that with the secret: it tells nothing of the token, and cannot be
+  /// guessed as a short token can.
+  let cookie: String
+  let pass: String
   private let isLoopback: Bool
   private let host: String?
   private let names: Set<String>
 
-  init(host: String, token: String?, names: [String]) {
+  /// - Parameter secret: with which the cookie is made, so that it is right after a restart.
+  init(host: String, token: String?, names: [String], secret: [UInt8] = PageSecret.random()) {
     self.host = Self.address(host)
     self.names = Set(names.map { Self.name($0) })
     isLoopback = self.host.map(Self.isLoopback) ?? false
     let needsToken = !isLoopback || token != nil
     self.token = needsToken ? token ?? Self.random() : nil
+    let code = SHA1.code(of: Array("feed serve \(self.token ?? "")".utf8), key: secret)
+      .map { String(format: "%02x", $0) }.joined()
+    // By token: browsers send cookies to every port of a host, where another server may have its own.
+    cookie = "feed-token-\(code.prefix(8))"
+    pass = String(code.dropFirst(8))
   }
 
   private static func random() -> String {
@@ -65,23 +75,24 @@ struct Door {
     return String(decoding: written.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// True when a request has the token, or needs none.
-  func admits(_ request: HTTPServer.Request) -> Bool {
-    guard let token else { return true }
-    var offered = [request.query("token")]
-    for offer in request.headers.values("Cookie").joined(separator: ";").split(separator: ";") {
+  /// True when a request needs no token, or has the cookie of a client that had it.
+  func knows(_ request: HTTPServer.Request) -> Bool {
+    guard token != nil else { return true }
+    return request.headers.values("Cookie").joined(separator: ";").split(separator: ";").contains { offer in
       let pair = offer.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
-      if pair.count == 2, pair[0] == cookie { offered.append(String(pair[1])) }
+      return pair.count == 2 && pair[0] == cookie && Self.isSame(String(pair[1]), pass)
     }
-    if let header = request.headers["Authorization"], header.lowercased().hasPrefix("bearer ") {
-      offered.append(String(header.dropFirst(7)))
-    }
-    return offered.contains { $0.map { Self.isSame($0, token) } ?? false }
   }
 
-  /// The name of the cookie with the token. It differs by token: browsers send cookies to every port of a host, where
-  /// another server may have its own.
-  var cookie: String { "feed-token-\(String(BodyDigest((token ?? "").utf8).value, radix: 36))" }
+  /// The tokens that a request offers.
+  static func offers(_ request: HTTPServer.Request) -> [String] {
+    let header = request.headers["Authorization"].flatMap {
+      $0.lowercased().hasPrefix("bearer ") ? String($0.dropFirst(7)) : nil
+    }
+    return [request.query("token"), header].compactMap { $0 }
+  }
+
+  func isToken(_ offer: String) -> Bool { token.map { Self.isSame($0, offer) } ?? true }
 
   /// Takes the same time wherever they differ.
   private static func isSame(_ a: String, _ b: String) -> Bool {
@@ -94,12 +105,24 @@ extension HTTPServer {
   /// Answers requests that `door` lets in, and says to browsers what the pages may do: nothing but show what is from here.
   func serve(_ routes: Routes, behind door: Door) -> AnyCancellable {
     headers = Site.protection
+    var guesses = TokenGuesses()
     return requests.sink { [scheduler] request in
       guard door.knows(request.host) else {
         return request.respond(
           .text("This page is not reached by that name; --allow-host allows it.\n", .misdirectedRequest))
       }
-      guard door.admits(request) else {
+      var isAdmitted = door.knows(request)
+      let offers = isAdmitted ? [] : Door.offers(request)
+      if !offers.isEmpty {
+        guard guesses.areAllowed(to: request.peer, at: scheduler.now) else {
+          var response = Response.text("There were too many wrong tokens; try again in a minute.\n", .tooManyRequests)
+          response.headers["Retry-After"] = "60"
+          return request.respond(response)
+        }
+        isAdmitted = offers.contains(where: door.isToken)
+        guesses.note(isRight: isAdmitted, of: request.peer)
+      }
+      guard isAdmitted else {
         var response = Response.text(
           "The address that feed serve has printed has a token; use that.\n", .unauthorized)
         response.headers["WWW-Authenticate"] = "Bearer realm=\"feed serve\""

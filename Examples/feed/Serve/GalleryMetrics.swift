@@ -2,7 +2,7 @@ import Foundation
 
 /// Figures for Prometheus, in its text format.
 enum GalleryMetrics {
-  static func text(_ gallery: Gallery, _ pictures: Pictures, connections: Int) -> String {
+  static func text(_ gallery: Gallery, _ pictures: Pictures, connections: Int, waiting: Int) -> String {
     var text = ""
     func family(_ name: String, _ type: String, _ help: String, _ samples: [(labels: String, value: Int)]) {
       text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
@@ -22,6 +22,7 @@ enum GalleryMetrics {
       "feed_last_check_timestamp_seconds", "gauge", "When the last load ended.",
       feeds { Int($0.checked?.timeIntervalSince1970 ?? 0) })
     family("feed_serve_connections", "gauge", "Open connections.", [("", connections)])
+    family("feed_serve_waiting_bytes", "gauge", "Bytes of answers that wait to be written.", [("", waiting)])
     family("feed_serve_event_clients", "gauge", "Clients of event streams.", [("", gallery.events.clientCount)])
     family(
       "feed_serve_pictures_total", "counter", "Pictures that were asked for.",

@@ -7,7 +7,12 @@ import PlainText
 /// Pictures on their way from their servers to the page, by way of the cache: reading is private, and works offline.
 final class Pictures {
   struct Picture {
-    let bytes: Chunk
+    enum Body {
+      case bytes(Chunk)
+      case file(PictureFiles.Part)
+    }
+
+    let body: Body
     let type: String
     let tag: String
   }
@@ -19,12 +24,16 @@ final class Pictures {
   }
 
   private let loader: SizedImageLoader
+  private let files: PictureFiles
   /// How often pictures were asked for, and what became of that.
   private(set) var fromServers = 0
   private(set) var fromCache = 0
   private(set) var failures = 0
 
-  init(_ loader: SizedImageLoader) { self.loader = loader }
+  init(_ loader: SizedImageLoader, _ files: PictureFiles) {
+    self.loader = loader
+    self.files = files
+  }
 
   /// How many were made smaller.
   var made: Int { loader.made }
@@ -43,17 +52,30 @@ final class Pictures {
         receiveCompletion: { [unowned self] completion in if case .failure = completion { failures += 1 } }
       )
       .mapError { Problem($0) }
-      .flatMap { image in Self.shown(image.data).publisher }
+      .map { Optional($0.data) }
+      // The end comes when what was loaded is saved: a long picture is sent from there.
+      .append(nil)
+      .scan((image: nil as ImageData?, isSaved: false)) { ($1 ?? $0.image, $1 == nil) }
+      .first { $0.isSaved || $0.image.map { $0.bytes.count <= PictureFiles.least } ?? false }
+      .compactMap(\.image)
+      .flatMap { [self] image in shown(image, at: url) }
       .eraseToAnyPublisher()
   }
 
-  private static func shown(_ image: ImageData) -> Result<Picture, Problem> {
+  private func shown(_ image: ImageData, at url: URL) -> AnyPublisher<Picture, Problem> {
+    let type = image.kind.type
     guard image.kind.isForBrowsers else {
       let reason = "Browsers do not show pictures of the kind \(image.kind.rawValue)."
-      return .failure(Problem(status: .badGateway, reason: reason))
+      return Fail(error: Problem(status: .badGateway, reason: reason)).eraseToAnyPublisher()
     }
     let tag = String(BodyDigest(image.bytes).value, radix: 36)
-    return .success(Picture(bytes: Chunk(image.bytes), type: image.kind.type, tag: tag))
+    func held() -> Picture { Picture(body: .bytes(Chunk(image.bytes)), type: type, tag: tag) }
+    guard image.bytes.count > PictureFiles.least else {
+      return Just(held()).setFailureType(to: Problem.self).eraseToAnyPublisher()
+    }
+    return files.part(of: image, tag: tag, at: url)
+      .map { $0.map { Picture(body: .file($0), type: type, tag: tag) } ?? held() }
+      .setFailureType(to: Problem.self).eraseToAnyPublisher()
   }
 }
 

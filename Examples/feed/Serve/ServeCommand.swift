@@ -57,6 +57,12 @@ struct ServeCommand: ParsableCommand {
   var allowHost: [String] = []
 
   @Option(
+    help: ArgumentHelp(
+      "The numeric address of a proxy in front on another machine, whose connections are many clients'.",
+      valueName: "address"))
+  var proxy: [String] = []
+
+  @Option(
     help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
@@ -79,6 +85,9 @@ struct ServeCommand: ParsableCommand {
       throw ValidationError(
         "--host needs an address of this machine in numbers: 0.0.0.0 for all, or one of those that ip address shows.")
     }
+    if let wrong = proxy.first(where: { !Door.isAddress($0) }) {
+      throw ValidationError("--proxy needs an address in numbers, and \(wrong.printable) is none.")
+    }
     let isPlain = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !";,\"&+%#".utf8.contains(byte) }
     if let chosenToken, chosenToken.isEmpty || !chosenToken.utf8.allSatisfy(isPlain) {
       throw ValidationError("A token, of --token or FEED_TOKEN, needs letters and digits.")
@@ -96,10 +105,13 @@ struct ServeCommand: ParsableCommand {
     let gallery = Gallery(feeds, every: every.duration, secret: secret, on: session.loop)
     let address = host == "localhost" ? "127.0.0.1" : host
     do throws(SystemError) {
-      let server = try HTTPServer(at: .internet(address, port: port), limits: Self.limits, on: session.loop)
-      let door = Door(host: address, token: chosenToken, names: allowHost)
+      let server = try HTTPServer(at: .internet(address, port: port), limits: limits, on: session.loop)
+      server.onError = { [console = session.console] in console.warn("\($0.method) \($0.path): \($0.error)") }
+      let door = Door(host: address, token: chosenToken, names: allowHost, secret: secret)
       let fleet = self.store.map { session.fleet(at: $0) }
-      let site = Site(gallery, Pictures(pictures(client, on: session)), door, server, fleet: fleet)
+      let images = common.imageStore
+      let shown = Pictures(pictures(client, in: images, on: session), PictureFiles(images, on: session.loop))
+      let site = Site(gallery, shown, door, server, fleet: fleet)
       session.keep(server.serve(site.routes, behind: door))
       session.keep(AnyCancellable { server.close() })
       if !feeds.isEmpty { session.keep(follow(feeds, gallery, client, cache, store, on: session)) }
@@ -126,8 +138,10 @@ struct ServeCommand: ParsableCommand {
   }
 
   /// The pictures, kept beside the feeds, and made smaller where that can be done.
-  private func pictures(_ client: ObservedClient, on session: Session) -> SizedImageLoader {
-    let cache = ImageCache(store: common.imageStore, on: session.loop)
+  private func pictures(
+    _ client: ObservedClient, in store: DiskImageStore, on session: Session
+  ) -> SizedImageLoader {
+    let cache = ImageCache(store: store, on: session.loop)
     let report: (FeedStoreError) -> Void = { [console = session.console] in console.warn("\($0)") }
     let loader = ImageLoader(client: client, cache: cache, reportingTo: report)
     let decoder = PictureDecoder(on: session.loop)
@@ -138,12 +152,17 @@ struct ServeCommand: ParsableCommand {
     return SizedImageLoader(loader, cache: cache, decoder: decoder, reportingTo: report)
   }
 
-  private static var limits: HTTPServer.Limits {
+  private var limits: HTTPServer.Limits {
     var limits = HTTPServer.Limits()
     // Nothing is sent to this server but requests for what there is.
     limits.bodyBytes = 4 * 1024
     // Most are event streams, which do nothing for minutes.
     limits.connections = ConnectionLimit.raised(upTo: 16_384)
+    limits.connectionsPerAddress = 1_024
+    limits.wholeBodyBytes = 64 << 20
+    let proxies = Set(proxy.map { SocketAddress.internet($0, port: 0).client })
+    let isLocal = limits.isUnlimited
+    limits.isUnlimited = { isLocal($0) || proxies.contains($0.client) }
     return limits
   }
 

@@ -54,7 +54,8 @@ struct Site {
     routes.get("/metrics") { [unowned server, fleet] request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
       Self.figures(of: fleet)
         .map { figures in
-          let own = GalleryMetrics.text(gallery, pictures, connections: server.connectionCount)
+          let own = GalleryMetrics.text(
+            gallery, pictures, connections: server.connectionCount, waiting: server.waitingBytes)
           return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", own + figures, door)
         }
         .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
@@ -65,14 +66,15 @@ struct Site {
     routes.get("/events") { _ in
       .events(gallery.events, greeting: .init(gallery.status, name: "hello"))
     }
-    routes.get("/image/:key") { (request: HTTPServer.Request) -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+    routes.get("/image/:key") {
+      [unowned server] (request: HTTPServer.Request) -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
       let width = request.query("w").map { Int($0) ?? 0 }
       if let width, !(1...4096).contains(width) { return Fail(error: .badRequest).eraseToAnyPublisher() }
       guard let key = request.parameters["key"], let picture = gallery.picture(key) else {
         return Fail(error: .notFound).eraseToAnyPublisher()
       }
       return pictures.picture(at: picture.url, of: picture.feed, width: width)
-        .map { Self.answer($0) }
+        .map { Self.answer($0, on: server.scheduler) }
         .catch { Just(Self.answer($0)) }
         .setFailureType(to: HTTPServer.Status.self)
         .eraseToAnyPublisher()
@@ -80,12 +82,15 @@ struct Site {
     return routes
   }
 
-  private static func answer(_ picture: Pictures.Picture) -> HTTPServer.Response {
-    HTTPServer.Response(
-      headers: [
-        "Content-Type": picture.type, "ETag": "\"\(picture.tag)\"", "Cache-Control": "private, max-age=3600",
-        "Content-Security-Policy": picturePolicy,
-      ], body: picture.bytes)
+  private static func answer(_ picture: Pictures.Picture, on scheduler: any LoopScheduler) -> HTTPServer.Response {
+    let headers: HTTPServer.Headers = [
+      "Content-Type": picture.type, "ETag": "\"\(picture.tag)\"", "Cache-Control": "private, max-age=3600",
+      "Content-Security-Policy": picturePolicy,
+    ]
+    return switch picture.body {
+    case .bytes(let bytes): HTTPServer.Response(headers: headers, body: bytes)
+    case .file(let part): HTTPServer.Response(headers: headers, file: part.file, range: part.range, on: scheduler)
+    }
   }
 
   /// The reason in words, which the page shows where the picture would be.
@@ -99,8 +104,10 @@ struct Site {
 
   /// Under which address the client reached this. A proxy says so when that is by TLS.
   private func base(_ request: HTTPServer.Request) -> String {
-    let isSecure = request.headers["X-Forwarded-Proto"]?.lowercased() == "https"
-    return "\(isSecure ? "https" : "http")://\(request.host ?? "localhost")"
+    "\(Self.isSecure(request) ? "https" : "http")://\(request.host ?? "localhost")"
+  }
+  private static func isSecure(_ request: HTTPServer.Request) -> Bool {
+    request.headers["X-Forwarded-Proto"]?.lowercased() == "https"
   }
   /// What makes an address of a picture complete for a reader that has no cookies.
   private var suffix: String { door.token.map { "?token=\($0)" } ?? "" }
@@ -110,14 +117,15 @@ struct Site {
     _ request: HTTPServer.Request, _ type: String, _ text: String, _ door: Door
   ) -> HTTPServer.Response {
     var response = HTTPServer.Response(headers: ["Content-Type": type], body: Chunk(text))
-    if type.hasPrefix("text/html"), let token = door.token, request.query("token") != nil {
+    if type.hasPrefix("text/html"), door.token != nil, request.query("token") != nil {
       // With people the token does not stay in the address bar. A program that asks for no page in particular may not keep
       // cookies, and gets the page.
       let isWithPeople = request.headers.values("Accept").contains { $0.contains("text/html") }
       if isWithPeople { response = .redirect(to: request.path) }
       // Lax: who follows the printed address from a mail or a chat is redirected, and sends it with that. Nothing here changes
       // anything for who asks.
-      response.headers["Set-Cookie"] = "\(door.cookie)=\(token); HttpOnly; SameSite=Lax; Path=/"
+      let secure = isSecure(request) ? "; Secure" : ""
+      response.headers["Set-Cookie"] = "\(door.cookie)=\(door.pass); HttpOnly; SameSite=Lax; Path=/\(secure)"
       if isWithPeople { return response }
     }
     response.headers["ETag"] = "\"\(String(BodyDigest(text.utf8).value, radix: 36))\""

@@ -12,6 +12,8 @@ struct Answer {
   private(set) var response: HTTPServer.Response
   private(set) var delimiting = ResponseHeads.Delimiting.none
   private(set) var sending = Sending.nothing
+  /// A long body that was given whole, which the stream that is sent keeps.
+  private(set) var whole: Chunk?
 
   init(_ response: HTTPServer.Response, to head: RequestHead) {
     self.response = response
@@ -27,6 +29,7 @@ struct Answer {
       choice.apply(to: &self.response)
     }
     delimit(head)
+    if case .stream = sending, case .bytes(let bytes) = response.body { whole = bytes }
   }
 
   /// The body of an answer that is sent as it stands, as most are: neither the request nor a field of the answer's has

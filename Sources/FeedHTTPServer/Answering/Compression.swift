@@ -7,6 +7,9 @@ enum Compression {
   static let least = 512
   /// What is compressed at a stretch.
   static let step = 64 * 1024
+  /// Bodies up to this length are compressed before they are sent, so that neither they nor the compressor's memory, a
+  /// quarter of a mebibyte, wait for a slow client.
+  static let mostWhole = 256 * 1024
 
   /// Says if an answer is sent compressed, and what follows from it.
   struct Choice {
@@ -55,7 +58,7 @@ enum Compression {
       weakenTag(of: &response)
       let source: AnyPublisher<Chunk, any Error>
       switch response.body {
-      case .bytes(let bytes) where bytes.count <= step:
+      case .bytes(let bytes) where bytes.count <= mostWhole:
         var encoder = GzipEncoder()
         encoder.feed(bytes)
         var parts: [Chunk] = []

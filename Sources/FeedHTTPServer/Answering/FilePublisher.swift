@@ -8,21 +8,27 @@ internal import FeedStream
   import Darwin
 #endif
 
-/// An open file, closed when it is released.
-final class OpenFile: Sendable {
-  let descriptor: Int32
+// By this name, since the server has a method of the call's.
+private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
 
-  init(_ descriptor: Int32) { self.descriptor = descriptor }
-  deinit { _ = close(descriptor) }
+extension HTTPServer {
+  /// An open file, closed when it is released. Several responses may share one.
+  public final class OpenFile: Sendable {
+    let descriptor: Int32
 
-  /// The bytes at `range`, or fewer where the file has been cut. Blocks.
-  func read(_ range: Range<Int64>) -> Result<Chunk, SystemError> {
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: range.count, alignment: 1)
-    defer { memory.deallocate() }
-    while true {
-      let count = pread(descriptor, memory.baseAddress, range.count, off_t(range.lowerBound))
-      if count >= 0 { return .success(Chunk(copying: UnsafeRawBufferPointer(rebasing: memory[..<count]))) }
-      if errno != EINTR { return .failure(SystemError("read", "a file that is served", code: errno)) }
+    /// - Parameter descriptor: of a file that can be read at any place; from now on, closing it is not the caller's.
+    public init(_ descriptor: Int32) { self.descriptor = descriptor }
+    deinit { _ = systemClose(descriptor) }
+
+    /// The bytes at `range`, or fewer where the file has been cut. Blocks.
+    func read(_ range: Range<Int64>) -> Result<Chunk, SystemError> {
+      let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: range.count, alignment: 1)
+      defer { memory.deallocate() }
+      while true {
+        let count = pread(descriptor, memory.baseAddress, range.count, off_t(range.lowerBound))
+        if count >= 0 { return .success(Chunk(copying: UnsafeRawBufferPointer(rebasing: memory[..<count]))) }
+        if errno != EINTR { return .failure(SystemError("read", "a file that is served", code: errno)) }
+      }
     }
   }
 }

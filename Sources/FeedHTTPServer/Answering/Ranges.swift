@@ -11,7 +11,7 @@ enum Ranges {
     switch response.body {
     case .bytes(let bytes): length = Int64(bytes.count)
     case .file(let file):
-      length = file.range.upperBound
+      length = Int64(file.range.count)
       response.headers["Accept-Ranges"] = "bytes"
     default: return false
     }
@@ -31,7 +31,8 @@ enum Ranges {
       switch response.body {
       case .bytes(let bytes): response.body = .bytes(bytes[Int(part.lowerBound)..<Int(part.upperBound)])
       case .file(var file):
-        file.range = part
+        let start = file.range.lowerBound
+        file.range = start + part.lowerBound..<start + part.upperBound
         response.body = .file(file)
       default: break
       }

@@ -24,6 +24,7 @@ final class EventClient: ResponseSource {
 
   var endsWithReader: Bool { true }
   var isShort: Bool { true }
+  var keepsBody: Bool { false }
 
   /// Hands it a new event: immediately and alone if it has all those before, as nearly all clients have.
   func take(_ event: Chunk, _ number: Int) {

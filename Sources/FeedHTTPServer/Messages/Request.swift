@@ -11,7 +11,7 @@ public import FeedStream
 extension HTTPServer {
   /// A request that waits for its answer.
   ///
-  /// It is answered once; one that is released without an answer is answered with 500. Lives on its scheduler's thread.
+  /// It is answered once; one that is released without an answer is answered with 500, and reported. Lives on its scheduler's thread.
   public struct Request {
     let exchange: Exchange
     /// What the placeholders of its route stand for: see ``HTTPServer/Routes``.
@@ -75,7 +75,8 @@ extension HTTPServer {
 
     /// Answers with the first value of `publisher`, which is cancelled when the client leaves before.
     ///
-    /// A failure that is a ``Status`` is the answer; another one is answered with 500, and so is an ending without a value.
+    /// A failure that is a ``Status`` is the answer; another one is answered with 500 and reported (``HTTPServer/onError``), and
+    /// so is an ending without a value.
     public func respond<P: Publisher>(_ publisher: P) where P.Output == Response {
       exchange.respond(publisher.eraseFailureType().eraseToAnyPublisher())
     }
@@ -131,7 +132,17 @@ final class Exchange {
   }
 
   deinit {
-    if !isAnswered { connection.respond(HTTPServer.Response(.internalServerError), to: head, number) }
+    guard !isAnswered, connection.isCurrent(number) else { return }
+    connection.report(HTTPServer.ResponseError.missing, of: head)
+    connection.respond(HTTPServer.Response(.internalServerError), to: head, number)
+  }
+
+  /// Answers with the status that was thrown, or with 500.
+  func fail(_ error: any Error) {
+    if let status = error as? HTTPServer.Status { return respond(HTTPServer.Response(status)) }
+    guard !isAnswered else { return }
+    connection.report(error, of: head)
+    respond(HTTPServer.Response(.internalServerError))
   }
 
   func respond(_ response: HTTPServer.Response) {
@@ -146,8 +157,9 @@ final class Exchange {
     let waiting = publisher.first().sink { [self] completion in
       isOver = true
       switch completion {
-      case .finished: respond(HTTPServer.Response(.internalServerError))
-      case .failure(let error): respond(HTTPServer.Response(error as? HTTPServer.Status ?? .internalServerError))
+      // The value came before; without one, it fails.
+      case .finished: fail(HTTPServer.ResponseError.missing)
+      case .failure(let error): fail(error)
       }
     } receiveValue: { [self] in
       isOver = true

@@ -30,7 +30,8 @@ extension HTTPServer {
       }
     }
 
-    /// An answer with these bytes.
+    /// An answer with these bytes, which are kept until the client has taken them (``Limits/wholeBodyBytes``); for long ones
+    /// better give a publisher or a file.
     public init(_ status: Status = .ok, headers: Headers = [:], body: Chunk) {
       self.init(status, headers: headers, body: .bytes(body))
     }
@@ -46,6 +47,21 @@ extension HTTPServer {
       precondition(length ?? 0 >= 0, "Response(length: \(length ?? 0)): a body cannot be shorter than nothing")
       let erased = publisher.eraseFailureType().eraseToAnyPublisher()
       self.init(status, headers: headers, body: .stream(erased, length: length))
+    }
+
+    /// An answer whose body is part of an open file, read off the loop as the client takes it, 128 KiB at a time.
+    ///
+    /// A client that reads slowly takes no memory beyond that. Should the file become shorter, the connection is closed.
+    ///
+    /// - Parameters:
+    ///   - range: where in the file the body is.
+    ///   - scheduler: the server's.
+    public init(
+      _ status: Status = .ok, headers: Headers = [:], file: OpenFile, range: Range<Int64>,
+      on scheduler: any LoopScheduler
+    ) {
+      precondition(range.lowerBound >= 0, "Response(range: \(range)): a file has no place before its beginning")
+      self.init(status, headers: headers, body: .file(FileBody(file: file, range: range, scheduler: scheduler)))
     }
 
     init(_ status: Status, headers: Headers, body: Body) {
@@ -86,7 +102,7 @@ extension HTTPServer {
 
 /// Part of a file that is open.
 struct FileBody {
-  let file: OpenFile
+  let file: HTTPServer.OpenFile
   var range: Range<Int64>
   let scheduler: any LoopScheduler
 }

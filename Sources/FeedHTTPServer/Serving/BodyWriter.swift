@@ -4,6 +4,8 @@ internal import FeedStream
 protocol ResponseSource: AnyObject {
   /// True when the body has no end: it is over when the client leaves.
   var endsWithReader: Bool { get }
+  /// True when it keeps a body that was given whole.
+  var keepsBody: Bool { get }
   /// True when it gives little at a time.
   var isShort: Bool { get }
   /// What was given is written, or most of it.
@@ -20,6 +22,7 @@ final class BodyWriter: ResponseSource, Subscriber {
 
   private weak var connection: ServerConnection?
   private let isChunked: Bool
+  let keepsBody: Bool
   /// Bytes that were announced and have not come.
   private var left: Int?
   private var up: (any Subscription)?
@@ -28,8 +31,9 @@ final class BodyWriter: ResponseSource, Subscriber {
   private var isAsking = false
   private var isOver = false
 
-  init(_ connection: ServerConnection, _ delimiting: ResponseHeads.Delimiting) {
+  init(_ connection: ServerConnection, _ delimiting: ResponseHeads.Delimiting, keepsBody: Bool) {
     self.connection = connection
+    self.keepsBody = keepsBody
     isChunked = delimiting == .chunked
     if case .length(let count) = delimiting { left = count }
   }
@@ -82,6 +86,7 @@ final class BodyWriter: ResponseSource, Subscriber {
       self.left = left - min(left, input.count)
       guard input.count > left else { return }
       // More than was announced: nobody would read it as part of this answer.
+      connection.report(HTTPServer.ResponseError.bodyTooLong)
       cancel()
       connection.answerIsOver()
     } else {
@@ -101,6 +106,11 @@ final class BodyWriter: ResponseSource, Subscriber {
       if isChunked { connection.enqueue(Self.lastChunk) }
       connection.answerIsOver()
     } else {
+      if case .failure(let error) = completion {
+        connection.report(error)
+      } else {
+        connection.report(HTTPServer.ResponseError.bodyTooShort(missing: left ?? 0))
+      }
       // The body is not complete, and the client must see that: it gets what there is, and no end.
       connection.cutOff()
     }

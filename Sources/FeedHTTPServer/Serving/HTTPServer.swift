@@ -27,6 +27,7 @@ public final class HTTPServer {
   @exclusivity(unchecked) var subscription: RequestSubscription?
   @exclusivity(unchecked) private(set) var isEnding = false
   private var whenEnded: [() -> Void] = []
+  var shares = ConnectionShares()
 
   /// Listens at `address`.
   ///
@@ -91,6 +92,9 @@ public final class HTTPServer {
   /// How many connections are open.
   public var connectionCount: Int { connections.count }
 
+  /// Bytes of answers that wait to be written, on all connections.
+  public var waitingBytes: Int { connections.reduce(0) { $0 + $1.outBytes } }
+
   /// Fields that every answer has, also those that the server gives by itself, such as 400; an answer's own field of the same
   /// name replaces one. None unless changed.
   ///
@@ -106,6 +110,12 @@ public final class HTTPServer {
       heads.always = newValue
     }
   }
+
+  /// Hears of each request whose handler or body failed: the client got status 500, or a response that is cut off.
+  ///
+  /// A ``Status`` that is thrown is a response, not a failure. Without this, the errors go to
+  /// `StreamDiagnostics.onCaughtError`.
+  public var onError: ((FailedRequest) -> Void)?
 
   /// The requests, as they are asked for.
   ///
@@ -165,7 +175,9 @@ public final class HTTPServer {
 
   func add(_ connection: Connection) {
     guard !isEnding else { return connection.close() }
-    let served = ServerConnection(connection, self)
+    let (isAdmitted, client) = admit(connection)
+    guard isAdmitted else { return }
+    let served = ServerConnection(connection, self, client)
     served.index = connections.count
     connections.append(served)
     if ticker == nil {
@@ -173,12 +185,15 @@ public final class HTTPServer {
       ticker = scheduler.schedule(after: scheduler.now.advanced(by: tick), interval: tick) { [unowned self] in
         // Backwards: a connection that is closed is replaced by the last.
         for index in connections.indices.reversed() where index < connections.count { connections[index].tick() }
+        // One of them may have waited long enough by now to make room.
+        if connections.count >= limits.connections { subscription?.acceptMore() }
       }
     }
     served.start()
   }
 
   func remove(_ connection: ServerConnection) {
+    if let client = connection.client { shares.leave(client) }
     let last = connections.removeLast()
     if last !== connection {
       last.index = connection.index

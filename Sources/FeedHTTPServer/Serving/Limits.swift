@@ -3,8 +3,15 @@ public import FeedStream
 extension HTTPServer {
   /// What a client may ask of the server. Every limit has a default; see also `docs/Limits.md`.
   public struct Limits: Sendable {
-    /// How many connections are open; the others wait in the system's backlog.
+    /// How many connections are open. For one more, the connection that has waited for a request for longest, a second or
+    /// more, is closed; while there is none, the others wait in the system's backlog.
     public var connections = 4_096
+    /// How many connections one client has open, by its address; a network of IPv6 with a prefix of 64 bits is one client.
+    /// One more is closed immediately.
+    public var connectionsPerAddress = 256
+    /// True for addresses that ``connectionsPerAddress`` does not limit, such as that of a proxy in front, whose connections
+    /// are many clients'. Unless changed, those of this machine itself.
+    public var isUnlimited: @Sendable (SocketAddress) -> Bool = { $0.isLocal }
     /// Bytes of a request line: method, target and version. More is answered with 414.
     public var requestLineBytes = 8 * 1024
     /// Bytes of all header fields of a request, and of those behind a body. More is answered with 431.
@@ -28,6 +35,10 @@ extension HTTPServer {
     public var bytesPerSecond = 240
     /// How many bytes of answers may wait to be written to a connection, beside one chunk.
     public var bufferedBytes = 64 * 1024
+    /// Bytes of long bodies that were given whole, as a `Chunk` instead of a publisher or a file, and wait to be written: of
+    /// all connections together; a chunk that several share counts once. Beyond that, connections are closed, first the one
+    /// that has taken nothing for longest. A single body may be longer.
+    public var wholeBodyBytes = 256 << 20
     /// How many bytes are read ahead of the request that is being answered.
     public var readAheadBytes = 16 * 1024
     /// How long, and for how many bytes, a client is listened to after the last answer, so that this reaches it.
@@ -44,8 +55,9 @@ extension HTTPServer {
 
     func check() {
       precondition(
-        connections > 0 && requestLineBytes > 0 && headerBytes > 0 && headerCount > 0 && bodyBytes >= 0
-          && drainedBytes >= 0 && bytesPerSecond > 0 && bufferedBytes > 0 && readAheadBytes > 0 && lingerBytes >= 0,
+        connections > 0 && connectionsPerAddress > 0 && requestLineBytes > 0 && headerBytes > 0 && headerCount > 0
+          && bodyBytes >= 0 && drainedBytes >= 0 && bytesPerSecond > 0 && bufferedBytes > 0 && wholeBodyBytes > 0
+          && readAheadBytes > 0 && lingerBytes >= 0,
         "HTTPServer.Limits: a limit lets nothing through; use 1 or more")
       precondition(
         min(idle, header, bodyGrace, writeGrace, linger) > 0,

@@ -89,18 +89,18 @@ final class RequestSubscription: Subscription, Subscriber {
   }
 
   func receive(_ connection: Connection) -> Subscribers.Demand {
-    isAsked = false
+    // Until it is counted: what it replaces would make room for another one.
     server?.add(connection)
-    guard wantsConnection, !isAsked else { return .none }
-    isAsked = true
-    return .max(1)
+    isAsked = wantsConnection
+    return isAsked ? .max(1) : .none
   }
 
   func receive(completion: Subscribers.Completion<Never>) { listening = nil }
 
   private var wantsConnection: Bool {
     guard let server, listening != nil else { return false }
-    return demand > .none && server.connections.count < server.limits.connections
+    guard demand > .none else { return false }
+    return server.connections.count < server.limits.connections || server.longestIdle != nil
   }
 
   func acceptMore() {

@@ -5,7 +5,7 @@ extension HTTPServer {
   ///
   ///     let serving = server.serve { .text("You asked for \($0.path)\n") }
   ///
-  /// What it throws is the answer if it is a ``Status``, and 500 otherwise.
+  /// A ``Status`` that it throws is the answer; another error is answered with 500, and ``onError`` hears of it.
   ///
   /// - Returns: closes the connections when cancelled or released; keep it.
   public func serve(_ answer: @escaping (Request) throws -> Response) -> AnyCancellable {
@@ -13,7 +13,7 @@ extension HTTPServer {
       do {
         request.respond(try answer(request))
       } catch {
-        request.respond(Response(error as? Status ?? .internalServerError))
+        request.exchange.fail(error)
       }
     }
   }

@@ -30,8 +30,9 @@ extension ServerConnection {
       if !isSmall { enqueue(bytes) }
       isAnswered = true
     case .stream(let publisher):
-      let writer = BodyWriter(self, answer.delimiting)
+      let writer = BodyWriter(self, answer.delimiting, keepsBody: answer.whole != nil)
       source = writer
+      if let whole = answer.whole { server.hold(whole, for: self) }
       publisher.subscribe(writer)
     case .events(let log, let greeting):
       source = log.attach(self, after: head, greeting)
@@ -52,6 +53,7 @@ extension ServerConnection {
       enqueue(encoded)
       return true
     }
+    report(HTTPServer.ResponseError.invalidField, of: head)
     isAnswering = false
     respond(HTTPServer.Response(.internalServerError), to: head, number)
     return false
@@ -81,6 +83,14 @@ extension ServerConnection {
     beginClosing()
     reader?.end(.failure(failure.status == .contentTooLarge ? .tooLarge(limit: limits.bodyBytes) : .malformed))
     _ = decided
+  }
+
+  /// Reports an error of the handler, or of its response.
+  func report(_ error: any Error, of head: RequestHead? = nil) {
+    guard phase != .closed, let head = head ?? received else { return }
+    let failed = HTTPServer.FailedRequest(error: error, method: head.method, path: head.text(head.path), peer: peer)
+    if let onError = server.onError { return onError(failed) }
+    StreamDiagnostics.caught(error, "HTTPServer: \(failed.request)")
   }
 
   func trailers(of exchange: Exchange) -> HTTPServer.Headers {

@@ -6,7 +6,16 @@ extension ServerConnection {
     guard !chunk.isEmpty else { return }
     outBytes += chunk.count
     // What has to wait must not keep the block that it was encoded or read into, of which it may be a small part.
-    out.append(isWriting ? chunk.compacted() : chunk)
+    let kept = isWriting ? chunk.compacted() : chunk
+    out.append(kept)
+    if kept.count > limits.bufferedBytes { server.hold(kept, for: self) }
+  }
+
+  /// Counts what is held no more: it is written, or will never be. A source may keep more.
+  func releaseHeld() {
+    guard !held.isEmpty, source?.keepsBody != true else { return }
+    for identity in held { server.shares.release(identity) }
+    held = []
   }
 
   /// Writes what waits, unless a write is on its way or more is about to come.
@@ -18,6 +27,7 @@ extension ServerConnection {
       outBytes -= count
       drop(count)
       if out.isEmpty {
+        releaseHeld()
         source?.roomIsThere()
         return lingerIfWritten()
       }
@@ -78,6 +88,7 @@ extension ServerConnection {
     isWriting = false
     outBytes -= batchBytes
     if error != nil { return close() }
+    if hasRoom { releaseHeld() }
     flush()
     if hasRoom { source?.roomIsThere() }
     process()
@@ -125,6 +136,7 @@ extension ServerConnection {
     let (reader, deciding, source) = (self.reader, self.deciding, self.source)
     (self.reader, self.deciding, self.source) = (nil, nil, nil)
     (input, out) = (Chunk(), [])
+    releaseHeld()
     connection.close()
     server.remove(self)
     reader?.end(.failure(.disconnected))

@@ -26,6 +26,8 @@ final class ServerConnection {
   let limits: HTTPServer.Limits
   let connection: Connection
   let channel: any ByteChannel
+  /// By which it is counted; `nil` when it is not limited.
+  let client: String?
   /// Its place among the server's connections.
   @exclusivity(unchecked) var index = 0
   @exclusivity(unchecked) var phase = Phase.head
@@ -62,6 +64,8 @@ final class ServerConnection {
   @exclusivity(unchecked) var outBytes = 0
   @exclusivity(unchecked) var batchBytes = 0
   @exclusivity(unchecked) var isWriting = false
+  /// The memory of long bodies that wait.
+  @exclusivity(unchecked) var held: [ObjectIdentifier] = []
   @exclusivity(unchecked) var hasWritten: ((SystemError?) -> Void)!
   @exclusivity(unchecked) var isProcessing = false
 
@@ -71,8 +75,9 @@ final class ServerConnection {
   /// Bytes of a body, or while lingering.
   @exclusivity(unchecked) var countedBytes = 0
 
-  init(_ connection: Connection, _ server: HTTPServer) {
+  init(_ connection: Connection, _ server: HTTPServer, _ client: String?) {
     self.connection = connection
+    self.client = client
     self.server = server
     channel = connection.channel
     limits = server.limits
@@ -81,6 +86,7 @@ final class ServerConnection {
 
   var peer: SocketAddress { connection.peer }
   var hasRoom: Bool { outBytes < limits.bufferedBytes }
+  var isWaitingForRequest: Bool { phase == .head && parser.isUntouched && outBytes == 0 && !isWriting }
   func isCurrent(_ number: Int) -> Bool { number == self.number && phase == .exchange }
 
   func start() {

@@ -11,24 +11,39 @@ extension Publisher where Output == Chunk {
   ///     downstream  --Event(1)------Event(2)--|
   ///
   /// The bytes may be cut anywhere. Lines end with LF or CR LF, the last need not end; blank lines are passed over. To go on
-  /// after a line that cannot be decoded, use ``Publisher/lines(maxLength:)`` and decode in a `map`.
+  /// after a line that cannot be decoded:
+  ///
+  ///     File("events.jsonl").bytes(on: loop).decodeJSONLines(Event.self, onInvalid: .skip { print($0) })
+  ///       .sink { print($0) } receiveValue: { print($0) }
   ///
   /// **Demand:** asks for one chunk at a time, and only when a value is wanted and the bytes there are make none.
   /// **Failure:** upstream's, ``JSONLineError`` for a line that is no such value, and ``ChunkError/partTooLong(limit:)``;
-  /// these two cancel upstream. **Cancellation:** passes through. **Policy:** holds one chunk, and a line that is not complete.
+  /// these two cancel upstream, unless such lines are skipped. **Cancellation:** passes through. **Policy:** holds one
+  /// chunk, and a line that is not complete; a line that is skipped is reported.
   ///
   /// - Parameters:
   ///   - type: what a line is.
   ///   - decoder: decodes each line.
   ///   - maxLength: how many bytes a line may have: a mebibyte, unless changed.
+  ///   - onInvalid: decides about a line that cannot be decoded or is too long: the stream fails, unless changed.
   public func decodeJSONLines<Value: Decodable>(
-    _ type: Value.Type, decoder: JSONDecoder = JSONDecoder(), maxLength: Int = 1 << 20
+    _ type: Value.Type, decoder: JSONDecoder = JSONDecoder(), maxLength: Int = 1 << 20,
+    onInvalid: InvalidJSONLines = .fail
   ) -> Publishers.Framed<Self, JSONLineDecoder<Value>, Publishers.Throwing<Failure>> {
-    framed(by: JSONLineDecoder(decoder: decoder, maxLength: maxLength))
+    framed(by: JSONLineDecoder(decoder: decoder, maxLength: maxLength, onInvalid: onInvalid))
   }
 }
 
-/// A line that could not be decoded: see ``Publisher/decodeJSONLines(_:decoder:maxLength:)``.
+/// Decides about lines that cannot be decoded: see ``Publisher/decodeJSONLines(_:decoder:maxLength:onInvalid:)``.
+public enum InvalidJSONLines {
+  /// The stream fails.
+  case fail
+  /// The line is reported and skipped: to ``StreamDiagnostics/onCaughtError(_:)`` unless given a closure. That may cancel the
+  /// stream.
+  case skip(_ report: ((JSONLineError) -> Void)? = nil)
+}
+
+/// A line that could not be decoded: see ``Publisher/decodeJSONLines(_:decoder:maxLength:onInvalid:)``.
 public struct JSONLineError: Error, CustomStringConvertible {
   /// Which line, counted from 1.
   public let line: Int
@@ -38,30 +53,52 @@ public struct JSONLineError: Error, CustomStringConvertible {
   public var description: String { "line \(line): \(cause)" }
 }
 
-/// Values of JSON, one a line: see ``Publisher/decodeJSONLines(_:decoder:maxLength:)``.
+/// Values of JSON, one a line: see ``Publisher/decodeJSONLines(_:decoder:maxLength:onInvalid:)``.
 public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
   public typealias DecodingFailure = any Error
 
   private let decoder: JSONDecoder
   private var lines: SplittingDecoder
+  private let onInvalid: InvalidJSONLines
   private var number = 0
+  /// The rest of a line that was too long is left out.
+  private var isSkipping = false
 
   /// - Precondition: `maxLength` is more than zero.
-  public init(decoder: JSONDecoder = JSONDecoder(), maxLength: Int = 1 << 20) {
+  public init(
+    decoder: JSONDecoder = JSONDecoder(), maxLength: Int = 1 << 20, onInvalid: InvalidJSONLines = .fail
+  ) {
     self.decoder = decoder
+    self.onInvalid = onInvalid
     lines = SplittingDecoder(separator: 10, maxLength: maxLength)
   }
 
   public mutating func feed(_ chunk: Chunk) { lines.feed(chunk) }
 
   public mutating func next() throws -> Value? {
-    while let line = try lines.next() {
+    while let line = try nextLine() {
       if let value = try decode(line) { return value }
     }
     return nil
   }
 
   public mutating func finish() throws -> Value? { try lines.finish().flatMap { try decode($0) } }
+
+  private mutating func nextLine() throws -> Chunk? {
+    while true {
+      if isSkipping {
+        guard lines.skipPart() else { return nil }
+        isSkipping = false
+      }
+      do {
+        return try lines.next()
+      } catch {
+        number += 1
+        try skip(JSONLineError(line: number, cause: error), or: error)
+        isSkipping = true
+      }
+    }
+  }
 
   private mutating func decode(_ line: Chunk) throws -> Value? {
     number += 1
@@ -70,8 +107,17 @@ public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
     do {
       return try decoder.decode(Value.self, from: line.data)
     } catch {
-      throw JSONLineError(line: number, cause: error)
+      let error = JSONLineError(line: number, cause: error)
+      try skip(error, or: error)
+      return nil
     }
+  }
+
+  /// Reports a line that is skipped; fails with `failure` where none is.
+  private func skip(_ error: JSONLineError, or failure: any Error) throws {
+    guard case .skip(let report) = onInvalid else { throw failure }
+    guard let report else { return StreamDiagnostics.caught(error.cause, "decodeJSONLines: line \(error.line)") }
+    report(error)
   }
 }
 

@@ -66,6 +66,19 @@ public final class DiskImageStore: ImageStore {
     }
   }
 
+  /// Opens the file that keeps these bytes of a picture, for whoever sends them slowly and need not hold them.
+  ///
+  /// Blocks. What is open stays as it is, even when another picture replaces this one or room is made.
+  ///
+  /// - Returns: a descriptor, which the caller closes, and where in the file the bytes are; `nil` when they are not kept.
+  public func openFile(of image: ImageData, at url: URL) -> (descriptor: Int32, range: Range<Int64>)? {
+    let descriptor = open(path(of: url), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    if let range = ImageFile.range(of: image.bytes, in: descriptor) { return (descriptor, range) }
+    close(descriptor)
+    return nil
+  }
+
   public func delete(for url: URL) throws(FeedStoreError) {
     try perform(.deletion) { index in
       if try index.row(for: url, creating: false) != nil { try index.forget(url) }

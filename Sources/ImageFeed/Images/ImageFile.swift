@@ -35,6 +35,28 @@ struct ImageFile {
     self.image = image
   }
 
+  /// Where an open file of ours has these bytes; `nil` when it has others. Blocks.
+  static func range(of bytes: Data, in descriptor: Int32) -> Range<Int64>? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    let (end, start) = (Int64(status.st_size), Int64(status.st_size) - Int64(bytes.count))
+    guard start > Int64(magic.utf8.count) else { return nil }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+    func read(_ count: Int, at place: Int64) -> Data? {
+      guard (try? file.seek(toOffset: UInt64(place))) != nil else { return nil }
+      return try? file.read(upToCount: count)
+    }
+    guard read(magic.utf8.count, at: 0) == Data(magic.utf8) else { return nil }
+    var place = 0
+    while place < bytes.count {
+      let count = min(256 * 1024, bytes.count - place)
+      let part = bytes.dropFirst(place).prefix(count)
+      guard read(count, at: start + Int64(place)) == part else { return nil }
+      place += count
+    }
+    return start..<end
+  }
+
   /// Reads a file; `nil` when it is not one of ours, or not whole: a machine that stopped may leave half of one.
   init?(_ bytes: Data) {
     let head = bytes.prefix(Self.longestHeader)

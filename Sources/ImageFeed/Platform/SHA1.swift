@@ -1,6 +1,13 @@
-/// SHA-1 (RFC 3174), for names: nothing here depends on its security.
-enum SHA1 {
-  static func digest(of message: [UInt8]) -> [UInt8] {
+/// SHA-1 (RFC 3174), for names, where nothing depends on its security, and with a key.
+package enum SHA1 {
+  /// A code of a message that nobody finds without the key: HMAC (RFC 2104).
+  package static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {
+    let block = (key.count > 64 ? digest(of: key) : key)
+    let padded = block + [UInt8](repeating: 0, count: 64 - block.count)
+    return digest(of: padded.map { $0 ^ 0x5C } + digest(of: padded.map { $0 ^ 0x36 } + message))
+  }
+
+  package static func digest(of message: [UInt8]) -> [UInt8] {
     var state: (UInt32, UInt32, UInt32, UInt32, UInt32) = (
       0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0
     )

@@ -40,6 +40,45 @@ private func receiveHere(_ port: Int, _ request: String, upTo end: String?) -> C
   return Chunk(joining: chunks)
 }
 
+/// Asks for a path on several connections, which read no more than the beginning of the answer, and for another one while
+/// those are open.
+///
+/// - Returns: what the server says to the other.
+func get(_ port: Int, _ path: String, whileNobodyReads slow: String, times count: Int) async -> String {
+  await withCheckedContinuation { done in
+    Thread.detachNewThread {
+      let loop = EventLoop()
+      defer { loop.close() }
+      var begun: [Connection] = []
+      func ask(_ path: String) -> AnyPublisher<(Connection, Chunk), SystemError> {
+        let request = Chunk("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n")
+        return Connection.connect(to: .internet("127.0.0.1", port: port), on: loop)
+          .flatMap { connection in
+            let sent = Just(request).write(to: connection).catch { _ in Empty<Never, Never>() }
+              .map { (_: Never) -> Chunk in }.setFailureType(to: SystemError.self)
+            return connection.bytes.merge(with: sent).map { (connection, $0) }
+          }
+          .eraseToAnyPublisher()
+      }
+      let reading = (0..<count).publisher.setFailureType(to: SystemError.self)
+        .flatMap { _ in ask(slow).first() }
+        .collect(count)
+        .handleEvents(receiveOutput: { begun = $0.map(\.0) })
+        .flatMap { _ in ask(path) }
+        .map(\.1).collect()
+        .timeout(.seconds(60), scheduler: loop)
+        .sink { _ in
+          loop.stop()
+        } receiveValue: {
+          done.resume(returning: Chunk(joining: $0).text)
+        }
+      loop.run()
+      for connection in begun { connection.close() }
+      reading.cancel()
+    }
+  }
+}
+
 /// Asks for a path, as curl does, and returns the bytes of the answer as they came.
 func answer(_ port: Int, _ path: String, _ fields: String = "") async throws -> (head: String, body: Chunk) {
   let all = await receive(port, "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(fields)\r\n")

@@ -217,6 +217,16 @@ import Testing
     #expect(recorders.allSatisfy { $0.values.isEmpty })
   }
 
+  @Test func `a line of JSON that is skipped is a caught error, unless somebody hears of it`() {
+    let errors = Journal<String>()
+    StreamDiagnostics.onCaughtError { if $0.source.hasPrefix("decodeJSONLines") { errors.note($0.source) } }
+    defer { StreamDiagnostics.onCaughtError(nil) }
+    let lines = (["1\nx\n2\n"] as [Chunk]).publisher
+    #expect(lines.decodeJSONLines(Int.self, onInvalid: .skip()).record().values == [1, 2])
+    #expect(lines.decodeJSONLines(Int.self, onInvalid: .skip { _ in }).record().values == [1, 2])
+    #expect(errors.entries == ["decodeJSONLines: line 2"])
+  }
+
   @Test func `a drop is reported under the operator's name, not that of what it is made of`() {
     let source = PassthroughSubject<Probe, Never>()
     let shared = source.share()

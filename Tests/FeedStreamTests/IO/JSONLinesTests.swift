@@ -1,4 +1,5 @@
 import FeedStream
+import FeedStreamTesting
 import Foundation
 import TestSupport
 import Testing
@@ -36,6 +37,44 @@ import Testing
     #expect((error as? JSONLineError)?.cause is DecodingError)
     let long = Chunk("\"" + String(repeating: "x", count: 1 << 20) + "\"\n")
     #expect(decode([long]).error as? ChunkError == .partTooLong(limit: 1 << 20))
+  }
+
+  @Test func `lines that cannot be decoded and lines that are too long may be skipped, and are reported`() {
+    let long = "\"" + String(repeating: "x", count: 40) + "\""
+    let bytes = Array("{\"n\":1}\nnothing\n{\"n\":2}\n\(long)\n\n{\"n\":3}\n{\"n\":".utf8)
+    for size in [1, 3, 20, 30, bytes.count] {
+      let chunks = stride(from: 0, to: bytes.count, by: size).map { Chunk(bytes[$0..<min($0 + size, bytes.count)]) }
+      var (values, reports): ([Event], [JSONLineError]) = ([], [])
+      var isFinished = false
+      let all = chunks.publisher.decodeJSONLines(Event.self, maxLength: 20, onInvalid: .skip { reports.append($0) })
+        .sink {
+          if case .finished = $0 { isFinished = true }
+        } receiveValue: {
+          values.append($0)
+        }
+      all.cancel()
+      #expect(values == [1, 2, 3].map(Event.init) && isFinished)
+      #expect(reports.map(\.line) == [2, 4, 7])
+      #expect(reports.dropFirst().first?.cause as? ChunkError == .partTooLong(limit: 20))
+    }
+    // The end of the bytes may be that of a line that is too long.
+    var reports = 0
+    let end = ([Chunk(long), "x"] as [Chunk]).publisher
+      .decodeJSONLines(Event.self, maxLength: 20, onInvalid: .skip { _ in reports += 1 }).record()
+    #expect(end.failure == nil && end.completion != nil && reports == 1)
+  }
+
+  @Test func `a stream may be cancelled while a line is reported`() {
+    let subject = PassthroughSubject<Chunk, Never>()
+    var (values, all): ([Event], AnyCancellable?) = ([], nil)
+    all = subject.decodeJSONLines(Event.self, onInvalid: .skip { _ in all?.cancel() })
+      .sink { _ in
+      } receiveValue: {
+        values.append($0)
+      }
+    subject.send("{\"n\":1}\nnothing\n{\"n\":2}\n")
+    subject.send("{\"n\":3}\n")
+    #expect(values == [Event(n: 1)])
   }
 
   @Test func `a chunk's data shows its memory when there is much of it`() {

@@ -40,6 +40,33 @@ import Testing
     #expect(try makeStore().retrieve(for: url(2), now: noon) == nil)
   }
 
+  @Test func `the file of a picture is opened if it has these bytes, and stays what it is while it is open`() throws {
+    let (store, image) = (makeStore(), try makeSavedImage(count: 600_000))
+    #expect(store.openFile(of: image.value.data, at: imageURL) == nil)
+    try store.save(image, for: imageURL, now: noon)
+    let found = try #require(store.openFile(of: image.value.data, at: imageURL))
+    defer { close(found.descriptor) }
+    try store.save(makeSavedImage(2, count: 600_000), for: imageURL, now: noon)
+    let file = FileHandle(fileDescriptor: found.descriptor, closeOnDealloc: false)
+    try file.seek(toOffset: UInt64(found.range.lowerBound))
+    #expect(try file.read(upToCount: found.range.count) == image.value.data.bytes)
+    #expect(store.openFile(of: image.value.data, at: imageURL) == nil, "another picture is there now")
+    try store.deleteAll()
+    try file.seek(toOffset: UInt64(found.range.lowerBound))
+    #expect(try file.readToEnd() == image.value.data.bytes)
+  }
+
+  @Test func `codes with a key are those of RFC 2202`() {
+    func code(_ text: String, _ key: [UInt8]) -> String {
+      SHA1.code(of: Array(text.utf8), key: key).map { String(format: "%02x", $0) }.joined()
+    }
+    #expect(code("Hi There", Array(repeating: 0x0B, count: 20)) == "b617318655057264e28bc0b6fb378c8ef146be00")
+    #expect(code("what do ya want for nothing?", Array("Jefe".utf8)) == "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79")
+    #expect(
+      code("Test Using Larger Than Block-Size Key - Hash Key First", Array(repeating: 0xAA, count: 80))
+        == "aa4ae5e15272d00e95705637ce8a3b55ed402112")
+  }
+
   @Test func `saving the same bytes again renews what is known of them and leaves the file alone`() throws {
     let store = makeStore()
     try store.save(makeSavedImage(), for: imageURL, now: noon)

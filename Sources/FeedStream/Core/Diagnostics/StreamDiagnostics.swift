@@ -43,7 +43,17 @@ public struct UnhandledFailure: CustomStringConvertible {
   }
 }
 
-/// Reports dropped values and unhandled failures of all streams in the process.
+/// An error that was dealt with where the program need not hear of it: a server answered the request with 500, a listener
+/// closed the connection, a decoder skipped the line.
+public struct CaughtError: CustomStringConvertible {
+  public let error: any Error
+  /// Where it was caught, such as `HTTPServer: GET /feeds from 127.0.0.1:4711`.
+  public let source: String
+
+  public var description: String { "\(source): \(error)" }
+}
+
+/// Reports dropped values, unhandled failures and caught errors of all streams in the process.
 public enum StreamDiagnostics {
   /// Calls `handler` for every value that is dropped, on the thread that drops it. There is no handler by default.
   ///
@@ -61,6 +71,26 @@ public enum StreamDiagnostics {
   /// standard error.
   public static func onUnhandledFailure(_ handler: (@Sendable (UnhandledFailure) -> Void)?) {
     state.withLock { $0.onUnhandledFailure = handler }
+  }
+
+  /// Calls `handler` for every error that was dealt with where the program need not hear of it, on its thread: one of a
+  /// handler or a body of `HTTPServer` without `onError`, of a handshake in `secured(by:)` of a listener without `report`, and
+  /// of a line that `decodeJSONLines(onInvalid: .skip())` skips.
+  ///
+  /// By default, a debug build writes the error to standard error, and a release build does nothing. To turn that off:
+  ///
+  ///     StreamDiagnostics.onCaughtError { _ in }
+  public static func onCaughtError(_ handler: (@Sendable (CaughtError) -> Void)?) {
+    state.withLock { $0.onCaughtError = handler }
+  }
+
+  /// Reports an error that `source` has dealt with.
+  package static func caught(_ error: any Error, _ source: @autoclosure () -> String) {
+    let handler = state.withLock { $0.onCaughtError }
+    if let handler { return handler(CaughtError(error: error, source: source())) }
+    #if DEBUG
+      complain("\(CaughtError(error: error, source: source()))")
+    #endif
   }
 
   /// The checkpoints that the current failure has passed.
@@ -88,6 +118,7 @@ public enum StreamDiagnostics {
   private struct Handlers {
     var onDrop: (@Sendable (DroppedValue) -> Void)?
     var onUnhandledFailure: (@Sendable (UnhandledFailure) -> Void)?
+    var onCaughtError: (@Sendable (CaughtError) -> Void)?
   }
 
   @inline(never) @usableFromInline
@@ -100,6 +131,14 @@ public enum StreamDiagnostics {
 
 /// Writes a line to standard error, in one call, so that lines of several threads do not mix.
 private func complain(_ line: String) {
-  var line = line + "\n"
+  // An error may quote what came over the network, and a terminal would act upon it.
+  var line =
+    line.unicodeScalars.reduce(into: "") { text, scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      default: text.unicodeScalars.append(scalar)
+      }
+    } + "\n"
   line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }

@@ -113,6 +113,9 @@ extension Chunk {
   public func compacted() -> Chunk {
     count * 2 < memory.capacity ? withUnsafeBytes { Chunk(copying: $0) } : self
   }
+
+  /// The memory that it keeps: chunks that share it have the same.
+  package var keptMemory: (identity: ObjectIdentifier, bytes: Int) { (ObjectIdentifier(memory), memory.capacity) }
 }
 
 // MARK: - Comparing and joining

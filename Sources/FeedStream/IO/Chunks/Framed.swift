@@ -100,13 +100,15 @@ where Mode.RuleError == Decoder.DecodingFailure {
       isServing = true
       up?.request(.max(1))
       isServing = false
+      guard isLive else { return release() }
       if isWaiting { return }
     }
   }
 
   @usableFromInline override func cancelled() {
     super.cancelled()
-    release()
+    // A decoder may call out of itself, as one does that reports; its memory must be there until it returns.
+    if !isServing { release() }
   }
 
   /// Delivers what is asked for and can be made, and the ending when it is due.
@@ -114,7 +116,10 @@ where Mode.RuleError == Decoder.DecodingFailure {
   /// - Returns: true when another chunk is needed.
   @inlinable func serve() -> Bool {
     isServing = true
-    defer { isServing = false }
+    defer {
+      isServing = false
+      if !isLive { release() }
+    }
     do throws(Mode.RuleError) {
       while isLive, ending == nil {
         guard demand > .none else { return false }

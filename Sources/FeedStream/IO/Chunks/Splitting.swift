@@ -93,6 +93,19 @@ extension Publisher where Output == Chunk {
     chunk = Chunk()
   }
 
+  /// Leaves out a part that is too long, up to the separator after it.
+  ///
+  /// - Returns: false when the separator has not come.
+  mutating func skipPart() -> Bool {
+    beginning.removeAll(keepingCapacity: true)
+    beginningCount = 0
+    guard place < chunk.count else { return false }
+    let start = chunk.start + place
+    let found = memchr(start, Int32(separator), chunk.count - place)
+    place = found.map { place + (UnsafeRawPointer($0) - UnsafeRawPointer(start)) + 1 } ?? chunk.count
+    return found != nil
+  }
+
   @inlinable public mutating func finish() throws -> Chunk? { beginningCount == 0 ? nil : joined(with: Chunk()) }
 
   @usableFromInline mutating func joined(with end: Chunk) -> Chunk {

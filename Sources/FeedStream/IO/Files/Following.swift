@@ -6,12 +6,15 @@ extension File {
   ///       .sink { print($0) } receiveValue: { print($0) }
   ///
   /// Follows the name, not the file: when another file takes the name (a log is rotated), the old one is read to its end
-  /// and then the new one from its beginning. A file that became shorter is read from its beginning. A file that is not
-  /// there is waited for, and is then read from its beginning.
+  /// and then the new one from its beginning. A file that became shorter, or whose last bytes before the place that was read
+  /// are others now, was emptied and is read from its beginning. A file that is not there is waited for, and is then read
+  /// from its beginning.
+  ///
+  /// Each such beginning is that of a line: a line feed is delivered before it when the bytes before did not end with one.
   ///
   /// What it loses: what is appended to a file after it was replaced and read to its end; a file that takes the name and
-  /// loses it again between two looks; what is overwritten, and that a file was emptied when it has grown past the place
-  /// that was read before the next look.
+  /// loses it again between two looks; what is overwritten; and that a file was emptied and has grown past the place that
+  /// was read before the next look, if the 64 bytes before that place are the same as before.
   ///
   /// **Demand:** a chunk asked for is a read; without demand nothing is read or looked at. At the end of the file it waits
   /// for the system to announce a change of the folder, and looks at the file every `interval` whatever it announces.
@@ -121,6 +124,11 @@ private final class Follower: @unchecked Sendable {
   private let pool: ChunkPool
   private var file: (opened: any OpenFile, identity: FileIdentity)?
   private var offset: Int64 = 0
+  /// The last bytes before `offset`, by which a file is told from one that was emptied and has grown again.
+  private var before: [UInt8] = []
+  private static let mostBefore = 64
+  /// False when the line that was delivered last has not ended.
+  private var isAtLine = true
 
   init(_ path: String, of files: any FileSystem, from start: FollowingStart, chunkSize: Int) {
     self.path = path
@@ -135,22 +143,51 @@ private final class Follower: @unchecked Sendable {
       while true {
         if self.file == nil { try open() }
         guard let (file, identity) = self.file else { return Chunk() }
+        if offset == 0, !isAtLine {
+          isAtLine = true
+          return "\n"
+        }
         let memory = pool.take()
         let room = UnsafeMutableBufferPointer(start: memory.base, count: pool.blockSize)
         let count = try file.read(into: room, at: offset)
-        offset += Int64(count)
-        if count > 0 { return Chunk(memory, from: UnsafePointer(memory.base), count: count) }
+        if count > 0 {
+          guard try continues(file, past: offset + Int64(count)) else {
+            beginAnew()
+            continue
+          }
+          offset += Int64(count)
+          before = (before + room[..<count].suffix(Self.mostBefore)).suffix(Self.mostBefore)
+          isAtLine = room[count - 1] == 10
+          return Chunk(memory, from: UnsafePointer(memory.base), count: count)
+        }
         // The old file is kept while there is no new one: it may still grow.
         guard let status = try files.status(of: path) else { return Chunk() }
         if status.identity != identity {
           self.file = nil
         } else if status.size < offset {
-          offset = 0
+          beginAnew()
         } else {
           return Chunk()
         }
       }
     }
+  }
+
+  private func beginAnew() { (offset, before) = (0, []) }
+
+  /// True when the bytes before the next ones are those that were delivered.
+  private func continues(_ file: any OpenFile, past end: Int64) throws(SystemError) -> Bool {
+    // A pipe has no size, and no bytes before; a file that has just been cut is looked at again.
+    guard !before.isEmpty, try file.status().size >= end else { return true }
+    return try bytes(of: file, before: offset, before.count) == before
+  }
+
+  private func bytes(of file: any OpenFile, before offset: Int64, _ count: Int) throws(SystemError) -> [UInt8] {
+    guard count > 0 else { return [] }
+    let room = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: count)
+    defer { room.deallocate() }
+    let read = try file.read(into: room, at: offset - Int64(count))
+    return Array(room[..<read])
   }
 
   /// Opens what has the name, if something has.
@@ -160,6 +197,7 @@ private final class Follower: @unchecked Sendable {
       let file = try files.open(path, .reading)
       let status = try file.status()
       offset = start == .end ? status.size : 0
+      before = try bytes(of: file, before: offset, min(Int(offset), Self.mostBefore))
       self.file = (file, status.identity)
     } catch {
       guard error.code == Errno.missing else { throw error }

@@ -1,0 +1,38 @@
+public import FeedStream
+
+extension HTTPServer {
+  /// A request whose handler or body failed: see ``HTTPServer/onError``.
+  public struct FailedRequest: CustomStringConvertible {
+    /// The error that was thrown, or that the stream failed with; a ``ResponseError`` where there was none.
+    public let error: any Error
+    public let method: Method
+    /// As it came, without the query, which may have secrets.
+    public let path: String
+    /// The client's address.
+    public let peer: SocketAddress
+
+    var request: String { "\(method) \(path) from \(peer)" }
+    public var description: String { "\(request): \(error)" }
+  }
+
+  /// The reason why a response could not be sent as its handler gave it.
+  public enum ResponseError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The request was released, or its stream finished, without a response. The client got 500.
+    case missing
+    /// A header field has characters that would end it. The client got 500.
+    case invalidField
+    /// The body is longer than announced. The client got as much as was announced.
+    case bodyTooLong
+    /// The body ended before the announced length. The connection was closed.
+    case bodyTooShort(missing: Int)
+
+    public var description: String {
+      switch self {
+      case .missing: "the handler gave no response"
+      case .invalidField: "a header field has characters that would end it"
+      case .bodyTooLong: "the body is longer than announced"
+      case .bodyTooShort(let missing): "the body ended \(missing) bytes before its announced length"
+      }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package import FeedStream
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+extension SocketAddress {
+  /// By which one client is told from another: its address without the port. A network of IPv6 with a prefix of 64 bits is
+  /// one client, who may have all of its addresses; an address of IPv4 within IPv6 is that of IPv4.
+  package var client: String {
+    guard case .internet(let host, _) = kind, host.utf8.contains(UInt8(ascii: ":")) else { return host }
+    var address = in6_addr()
+    // Without the zone, which a link-local address has.
+    guard inet_pton(AF_INET6, String(host.prefix { $0 != "%" }), &address) == 1 else { return host }
+    let bytes = withUnsafeBytes(of: &address) { Array($0) }
+    if bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255]) {
+      return bytes[12...].map(String.init).joined(separator: ".")
+    }
+    return bytes[..<8].map { String($0, radix: 16) }.joined(separator: ":") + "/64"
+  }
+
+  private var host: String {
+    switch kind {
+    case .internet(let host, _): host
+    case .unix: ""
+    }
+  }
+
+  /// True for one of this machine itself: a socket in the file system, or a loopback address.
+  package var isLocal: Bool {
+    guard case .internet(let host, _) = kind else { return true }
+    return host == "::1" || client.hasPrefix("127.")
+  }
+}

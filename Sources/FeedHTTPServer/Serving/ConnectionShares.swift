@@ -1,0 +1,78 @@
+internal import FeedStream
+
+/// Counts what clients have, where a limit is for several connections together.
+struct ConnectionShares {
+  /// How many connections each client has open that is limited.
+  private var counts: [String: Int] = [:]
+  /// The memory of long bodies that wait, and how many times it does.
+  private var bodies: [ObjectIdentifier: (users: Int, bytes: Int)] = [:]
+  private(set) var bodyBytes = 0
+
+  /// - Returns: false when the client has as many as it may.
+  mutating func admit(_ client: String, upTo most: Int) -> Bool {
+    let count = counts[client, default: 0]
+    guard count < most else { return false }
+    counts[client] = count + 1
+    return true
+  }
+
+  mutating func leave(_ client: String) {
+    guard let count = counts[client] else { return }
+    counts[client] = count == 1 ? nil : count - 1
+  }
+
+  mutating func hold(_ memory: (identity: ObjectIdentifier, bytes: Int)) {
+    if bodies[memory.identity] == nil { bodyBytes += memory.bytes }
+    bodies[memory.identity, default: (0, memory.bytes)].users += 1
+  }
+
+  mutating func release(_ identity: ObjectIdentifier) {
+    guard var body = bodies[identity] else { return }
+    body.users -= 1
+    bodies[identity] = body.users == 0 ? nil : body
+    if body.users == 0 { bodyBytes -= body.bytes }
+  }
+}
+
+// Making room.
+extension HTTPServer {
+  /// Admits a connection, or closes it; closes another one that waits for a request when there are too many.
+  ///
+  /// - Returns: by which it is counted; `nil` for one that is not limited.
+  func admit(_ connection: Connection) -> (isAdmitted: Bool, client: String?) {
+    let client = limits.isUnlimited(connection.peer) ? nil : connection.peer.client
+    if let client, !shares.admit(client, upTo: limits.connectionsPerAddress) {
+      connection.close()
+      return (false, nil)
+    }
+    if connections.count >= limits.connections { longestIdle?.close() }
+    return (true, client)
+  }
+
+  /// The connection that has waited for a request for longest, if one has for a second.
+  var longestIdle: ServerConnection? {
+    let least = Int(1_000_000_000 / limits.tick.nanoseconds) + 1
+    var found: ServerConnection?
+    for connection in connections where connection.isWaitingForRequest && connection.ticks >= (found?.ticks ?? least) {
+      found = connection
+    }
+    return found
+  }
+
+  /// A body waits on a connection: when that makes too many bytes, those who take nothing have to go.
+  func hold(_ body: Chunk, for connection: ServerConnection) {
+    let memory = body.keptMemory
+    connection.held.append(memory.identity)
+    shares.hold(memory)
+    while shares.bodyBytes > limits.wholeBodyBytes {
+      var slowest: ServerConnection?
+      for other in connections where !other.held.isEmpty && other !== connection {
+        // One that has the same memory would make no room.
+        guard other.held.contains(where: { !connection.held.contains($0) }) else { continue }
+        if other.writeTicks > slowest?.writeTicks ?? -1 { slowest = other }
+      }
+      guard let slowest else { return }
+      slowest.close()
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import FeedHTTPServer
+import FeedStream
+import FeedStreamTesting
+import Synchronization
+import TestSupport
+import Testing
+
+/// Errors of handlers are heard. The hook is the process's: no other suite here sets it.
+@Suite(.serialized, .settled) struct FailedRequestTests {
+  private struct Boom: Error {}
+  private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n" }
+
+  /// The reports of a server about a request, and the status that the client gets.
+  private func report(_ path: String = "/a?token=secret", _ serve: (Bench) -> Bench) -> (
+    reports: [String], status: String
+  ) {
+    var reports: [String] = []
+    let bench = serve(Bench())
+    bench.server.onError = { reports.append("\($0)") }
+    let answer = bench.send(Self.get(path)).receive()
+    bench.end()
+    return (reports, String(answer.dropFirst(9).prefix(3)))
+  }
+
+  private static let place = "GET /a from 192.0.2.1:4711: "
+
+  @Test func `a handler that throws is reported, with its request and without the query`() {
+    let handler = report { $0.serve { _ -> HTTPServer.Response in throw Boom() } }
+    #expect(handler.reports == [Self.place + "Boom()"] && handler.status == "500")
+    var routes = HTTPServer.Routes()
+    routes.get("/a") { _ -> HTTPServer.Response in throw Boom() }
+    let route = report { $0.serve(routes) }
+    #expect(route.reports == [Self.place + "Boom()"] && route.status == "500")
+  }
+
+  @Test func `a stream that fails or delivers no response is reported`() {
+    let failing = report { $0.serve { _ in Fail<HTTPServer.Response, Boom>(error: Boom()) } }
+    #expect(failing.reports == [Self.place + "Boom()"] && failing.status == "500")
+    let empty = report { $0.serve { _ in Empty<HTTPServer.Response, Never>() } }
+    #expect(empty.reports == [Self.place + "the handler gave no response"] && empty.status == "500")
+    let bench = Bench()
+    var reports: [String] = []
+    bench.server.onError = { reports.append("\($0)") }
+    // Nobody keeps the request.
+    let serving = bench.server.requests.sink { _ in }
+    #expect(bench.send(Self.get("/a")).receive().hasPrefix("HTTP/1.1 500"))
+    #expect(reports == [Self.place + "the handler gave no response"])
+    serving.cancel()
+    bench.end()
+  }
+
+  @Test func `a status that is thrown is a response, and a client that leaves is not a failure`() {
+    let thrown = report { $0.serve { _ -> HTTPServer.Response in throw HTTPServer.Status.internalServerError } }
+    #expect(thrown.reports.isEmpty && thrown.status == "500")
+    let failed = report { $0.serve { _ in Fail<HTTPServer.Response, HTTPServer.Status>(error: .badGateway) } }
+    #expect(failed.reports.isEmpty && failed.status == "502")
+    var reports = 0
+    let bench = Bench().serve { _ in Empty<HTTPServer.Response, Never>(completeImmediately: false) }
+    bench.server.onError = { _ in reports += 1 }
+    bench.send(Self.get("/a")).breakOff()
+    bench.settle()
+    bench.end()
+    #expect(reports == 0)
+  }
+
+  @Test func `a body that fails or has another length than announced is reported`() {
+    let failing = report {
+      $0.serve { _ in .init(body: Just(Chunk("a")).setFailureType(to: Boom.self).append(Fail(error: Boom()))) }
+    }
+    #expect(failing.reports == [Self.place + "Boom()"] && failing.status == "200")
+    let short = report { $0.serve { _ in .init(body: Just(Chunk("abc")), length: 5) } }
+    #expect(short.reports == [Self.place + "the body ended 2 bytes before its announced length"])
+    let long = report { $0.serve { _ in .init(body: Just(Chunk("abc")), length: 2) } }
+    #expect(long.reports == [Self.place + "the body is longer than announced"])
+    let right = report { $0.serve { _ in .init(body: Just(Chunk("abc")), length: 3) } }
+    #expect(right.reports.isEmpty)
+  }
+
+  @Test func `a field that would end the header is reported`() {
+    let odd = report { $0.serve { _ in .init(headers: ["X": "a\r\nb"], body: "") } }
+    #expect(odd.reports == [Self.place + "a header field has characters that would end it"] && odd.status == "500")
+  }
+
+  @Test func `without anybody to hear them errors go to the diagnostics`() {
+    let heard = Mutex<[String]>([])
+    StreamDiagnostics.onCaughtError { error in heard.withLock { $0.append("\(error)") } }
+    defer { StreamDiagnostics.onCaughtError(nil) }
+    let bench = Bench().serve { _ -> HTTPServer.Response in throw Boom() }
+    bench.send(Self.get("/unheard"))
+    bench.end()
+    #expect(heard.withLock { $0.contains("HTTPServer: GET /unheard from 192.0.2.1:4711: Boom()") })
+  }
+
+  @Test func `a debug build writes a caught error to standard error, so that a terminal shows no more than text`() async
+  {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      struct Hostile: Error, CustomStringConvertible { var description: String { "\u{1B}[2J" } }
+      StreamDiagnostics.caught(Hostile(), "HTTPServer: GET / from 192.0.2.1:1")
+      StreamDiagnostics.onCaughtError { _ in }
+      StreamDiagnostics.caught(Hostile(), "silent")
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #if DEBUG
+      #expect(text.contains("HTTPServer: GET / from 192.0.2.1:1: \\u{1B}[2J\n"), "\(text)")
+    #endif
+    #expect(!text.contains("silent") && !text.contains("\u{1B}[2J"))
+  }
+}
