@@ -7,7 +7,9 @@
   /// Work runs on the queue, on whatever thread serves it. A stream is still for one thread at a time: use the main
   /// queue or a serial one, and set up, request and cancel there too; nothing here takes a lock. Use an ``EventLoop``
   /// in new code: the compiler and debug builds check that its streams stay on it.
-  extension DispatchQueue: Scheduler {
+  extension DispatchQueue: Scheduler, QueueScheduler {
+    package var queueName: String { label }
+
     /// An instant of the queue's clock, which does not move on while the machine is suspended.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
       public var dispatchTime: DispatchTime

@@ -6,7 +6,9 @@
   ///
   /// As with a dispatch queue, a stream is for one thread at a time: use the main queue, or one with a
   /// `maxConcurrentOperationCount` of 1.
-  extension OperationQueue: Scheduler {
+  extension OperationQueue: Scheduler, QueueScheduler {
+    package var queueName: String { name ?? "an operation queue" }
+
     public typealias SchedulerTimeType = RunLoop.SchedulerTimeType
 
     /// An operation queue has no options.

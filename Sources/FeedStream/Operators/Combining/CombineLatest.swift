@@ -81,7 +81,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      PairStage(ErasedSubscriber(subscriber), Latest<A.Output, B.Output>()).start(a, b)
+      StreamHomes.make {
+        PairStage(ErasedSubscriber(subscriber), Latest<A.Output, B.Output>()).start(a, b)
+      }
     }
   }
 
@@ -102,7 +104,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c)
+      StreamHomes.make {
+        LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c)
+      }
     }
   }
 
@@ -125,7 +129,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c, d)
+      StreamHomes.make {
+        LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c, d)
+      }
     }
   }
 }

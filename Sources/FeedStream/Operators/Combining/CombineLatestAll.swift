@@ -19,7 +19,9 @@ extension Publishers {
     }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      start(LaneStage(.latest, ErasedSubscriber(subscriber)))
+      StreamHomes.make {
+        start(LaneStage(.latest, ErasedSubscriber(subscriber)))
+      }
     }
   }
 }

@@ -25,7 +25,9 @@ extension Publishers {
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      LaneStage(.latest, ErasedSubscriber(subscriber)).start(publishers)
+      StreamHomes.make {
+        LaneStage(.latest, ErasedSubscriber(subscriber)).start(publishers)
+      }
     }
   }
 }

@@ -37,8 +37,10 @@ extension Publishers {
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      MergeStage("Merge", ErasedSubscriber(subscriber)).start(
-        publishers.map { publisher in { publisher.receive(subscriber: $0) } })
+      StreamHomes.make {
+        MergeStage("Merge", ErasedSubscriber(subscriber)).start(
+          publishers.map { publisher in { publisher.receive(subscriber: $0) } })
+      }
     }
 
     /// Delivers the values of one more publisher too.
@@ -78,7 +80,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      MergeStage("Merge", ErasedSubscriber(subscriber)).start(upstreams)
+      StreamHomes.make {
+        MergeStage("Merge", ErasedSubscriber(subscriber)).start(upstreams)
+      }
     }
   }
 }

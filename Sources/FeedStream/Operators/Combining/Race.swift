@@ -37,7 +37,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      RaceStage(ErasedSubscriber(subscriber)).start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
+      StreamHomes.make {
+        RaceStage(ErasedSubscriber(subscriber)).start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
+      }
     }
   }
 
@@ -51,8 +53,10 @@ extension Publishers {
     @inlinable public init(publishers: [Upstream]) { self.publishers = publishers }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      RaceStage(ErasedSubscriber(subscriber)).start(
-        publishers.map { publisher in { publisher.receive(subscriber: $0) } })
+      StreamHomes.make {
+        RaceStage(ErasedSubscriber(subscriber)).start(
+          publishers.map { publisher in { publisher.receive(subscriber: $0) } })
+      }
     }
   }
 }

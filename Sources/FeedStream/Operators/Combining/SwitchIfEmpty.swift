@@ -48,11 +48,14 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = ConcatenateStage<Output, Failure>("SwitchIfEmpty", ErasedSubscriber(subscriber), onlyIfEmpty: true) {
-        [other] in
-        other.receive(subscriber: $0)
+      StreamHomes.make {
+        let stage = ConcatenateStage<Output, Failure>("SwitchIfEmpty", ErasedSubscriber(subscriber), onlyIfEmpty: true)
+        {
+          [other] in
+          other.receive(subscriber: $0)
+        }
+        stage.subscribe { [upstream] in upstream.receive(subscriber: $0) }
       }
-      stage.subscribe { [upstream] in upstream.receive(subscriber: $0) }
     }
   }
 }

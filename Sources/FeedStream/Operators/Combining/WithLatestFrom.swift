@@ -68,10 +68,12 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = WithLatestFromStage<Upstream.Output, Other.Output, Output, Failure>(
-        ErasedSubscriber(subscriber), transform)
-      other.receive(subscriber: stage.newOther())
-      upstream.receive(subscriber: stage)
+      StreamHomes.make {
+        let stage = WithLatestFromStage<Upstream.Output, Other.Output, Output, Failure>(
+          ErasedSubscriber(subscriber), transform)
+        other.receive(subscriber: stage.newOther())
+        upstream.receive(home: stage)
+      }
     }
   }
 }

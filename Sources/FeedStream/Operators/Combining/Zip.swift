@@ -79,7 +79,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      PairStage(ErasedSubscriber(subscriber), Pairing<A.Output, B.Output>()).start(a, b)
+      StreamHomes.make {
+        PairStage(ErasedSubscriber(subscriber), Pairing<A.Output, B.Output>()).start(a, b)
+      }
     }
   }
 
@@ -100,7 +102,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c)
+      StreamHomes.make {
+        LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c)
+      }
     }
   }
 
@@ -123,7 +127,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c, d)
+      StreamHomes.make {
+        LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c, d)
+      }
     }
   }
 }

@@ -24,7 +24,9 @@ extension Publishers {
     }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      start(LaneStage(.pairing, ErasedSubscriber(subscriber)))
+      StreamHomes.make {
+        start(LaneStage(.pairing, ErasedSubscriber(subscriber)))
+      }
     }
   }
 }

@@ -38,12 +38,14 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = RetryWhenStage<Output, Upstream.Failure, Failure>(ErasedSubscriber(subscriber)) { [upstream] in
-        upstream.receive(subscriber: $0)
+      StreamHomes.make {
+        let stage = RetryWhenStage<Output, Upstream.Failure, Failure>(ErasedSubscriber(subscriber)) { [upstream] in
+          upstream.receive(subscriber: $0)
+        }
+        subscriber.receive(subscription: stage)
+        stage.signal.start(handler(stage.errors.eraseToAnyPublisher()))
+        stage.start()
       }
-      subscriber.receive(subscription: stage)
-      stage.signal.start(handler(stage.errors.eraseToAnyPublisher()))
-      stage.start()
     }
   }
 }

@@ -32,10 +32,12 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = DropUntilOutputStage<Output, Failure>(ErasedSubscriber(subscriber))
-      stage.greet()
-      stage.trigger.start(other)
-      upstream.receive(subscriber: stage)
+      StreamHomes.make {
+        let stage = DropUntilOutputStage<Output, Failure>(ErasedSubscriber(subscriber))
+        stage.greet()
+        stage.trigger.start(other)
+        upstream.receive(home: stage)
+      }
     }
   }
 }

@@ -27,10 +27,12 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(ErasedSubscriber(subscriber))
-      stage.trigger.start(other)
-      // It may have ended already.
-      if stage.phase == .waiting { upstream.receive(subscriber: stage) }
+      StreamHomes.make {
+        let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(ErasedSubscriber(subscriber))
+        stage.trigger.start(other)
+        // It may have ended already.
+        if stage.phase == .waiting { upstream.receive(home: stage) }
+      }
     }
   }
 }

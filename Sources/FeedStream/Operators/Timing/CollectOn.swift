@@ -33,9 +33,11 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = CollectOnStage<Upstream.Output, Failure>("CollectOn", ErasedSubscriber(subscriber), count: nil)
-      upstream.receive(subscriber: stage)
-      stage.start(trigger)
+      StreamHomes.make {
+        let stage = CollectOnStage<Upstream.Output, Failure>("CollectOn", ErasedSubscriber(subscriber), count: nil)
+        upstream.receive(home: stage)
+        stage.start(trigger)
+      }
     }
   }
 }

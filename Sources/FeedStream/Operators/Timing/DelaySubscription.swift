@@ -40,9 +40,11 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = SequentialStage("DelaySubscription", ErasedSubscriber(subscriber))
-      subscriber.receive(subscription: stage)
-      stage.subscribe({ [upstream] in upstream.receive(subscriber: $0) }, at: Alarm(interval, scheduler, options))
+      StreamHomes.make {
+        let stage = SequentialStage("DelaySubscription", ErasedSubscriber(subscriber))
+        subscriber.receive(subscription: stage)
+        stage.subscribe({ [upstream] in upstream.receive(subscriber: $0) }, at: Alarm(interval, scheduler, options))
+      }
     }
   }
 }

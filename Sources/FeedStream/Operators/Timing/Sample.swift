@@ -55,9 +55,11 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = SampleStage<Output, Failure>(ErasedSubscriber(subscriber))
-      upstream.receive(subscriber: stage)
-      stage.start(trigger)
+      StreamHomes.make {
+        let stage = SampleStage<Output, Failure>(ErasedSubscriber(subscriber))
+        upstream.receive(home: stage)
+        stage.start(trigger)
+      }
     }
   }
 }

@@ -78,9 +78,11 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let stage = WindowStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count: count)
-      upstream.receive(subscriber: stage)
-      stage.start(trigger)
+      StreamHomes.make {
+        let stage = WindowStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count: count)
+        upstream.receive(home: stage)
+        stage.start(trigger)
+      }
     }
   }
 }
