@@ -10,18 +10,6 @@ extension Publisher {
 @usableFromInline enum StreamHomes {
   /// True once the process has used a queue as a scheduler.
   @inline(never) @usableFromInline static var mayCross: Bool { Home.hasQueues }
-
-  /// Runs `subscribe`, which makes an operator of several upstreams and subscribes it. Where no loop runs and queues are
-  /// used, the operator gets a lane for its home.
-  @inlinable static func make(_ subscribe: () -> Void) {
-    if mayCross { makeWithLane(subscribe) } else { subscribe() }
-  }
-
-  @inline(never) @usableFromInline static func makeWithLane(_ subscribe: () -> Void) {
-    if Home.current != nil { return subscribe() }
-    let lane = SerialLane()
-    lane.begin(at: lane, subscribe)
-  }
 }
 
 /// A stage's subscription to the one of its upstreams that hands it down. It keeps the way to an upstream that delivers

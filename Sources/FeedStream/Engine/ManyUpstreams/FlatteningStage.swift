@@ -37,7 +37,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
 
   @inline(never) @usableFromInline func begin(_ subscribe: () -> Void) {
     beginsLate = true
-    StreamHomes.make(subscribe)
+    subscribe()
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {

@@ -81,9 +81,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        PairStage(ErasedSubscriber(subscriber), Latest<A.Output, B.Output>()).start(a, b)
-      }
+      PairStage(ErasedSubscriber(subscriber), Latest<A.Output, B.Output>()).start(a, b)
     }
   }
 
@@ -104,9 +102,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c)
-      }
+      LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c)
     }
   }
 
@@ -129,9 +125,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c, d)
-      }
+      LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c, d)
     }
   }
 }

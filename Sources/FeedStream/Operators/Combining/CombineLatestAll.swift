@@ -19,9 +19,7 @@ extension Publishers {
     }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        start(LaneStage(.latest, ErasedSubscriber(subscriber)))
-      }
+      start(LaneStage(.latest, ErasedSubscriber(subscriber)))
     }
   }
 }

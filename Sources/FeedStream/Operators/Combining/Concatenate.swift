@@ -78,12 +78,10 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = ConcatenateStage<Output, Failure>("Concatenate", ErasedSubscriber(subscriber)) { [suffix] in
-          suffix.receive(subscriber: SuffixStage(downstream: $0))
-        }
-        stage.subscribe { [prefix] in prefix.receive(subscriber: $0) }
+      let stage = ConcatenateStage<Output, Failure>("Concatenate", ErasedSubscriber(subscriber)) { [suffix] in
+        suffix.receive(subscriber: SuffixStage(downstream: $0))
       }
+      stage.subscribe { [prefix] in prefix.receive(subscriber: $0) }
     }
   }
 }

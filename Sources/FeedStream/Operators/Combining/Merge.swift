@@ -37,10 +37,8 @@ extension Publishers {
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        MergeStage("Merge", ErasedSubscriber(subscriber)).start(
-          publishers.map { publisher in { publisher.receive(subscriber: $0) } })
-      }
+      MergeStage("Merge", ErasedSubscriber(subscriber)).start(
+        publishers.map { publisher in { publisher.receive(subscriber: $0) } })
     }
 
     /// Delivers the values of one more publisher too.
@@ -80,9 +78,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        MergeStage("Merge", ErasedSubscriber(subscriber)).start(upstreams)
-      }
+      MergeStage("Merge", ErasedSubscriber(subscriber)).start(upstreams)
     }
   }
 }

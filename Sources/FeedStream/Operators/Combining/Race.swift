@@ -37,9 +37,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        RaceStage(ErasedSubscriber(subscriber)).start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
-      }
+      RaceStage(ErasedSubscriber(subscriber)).start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
     }
   }
 
@@ -53,10 +51,8 @@ extension Publishers {
     @inlinable public init(publishers: [Upstream]) { self.publishers = publishers }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        RaceStage(ErasedSubscriber(subscriber)).start(
-          publishers.map { publisher in { publisher.receive(subscriber: $0) } })
-      }
+      RaceStage(ErasedSubscriber(subscriber)).start(
+        publishers.map { publisher in { publisher.receive(subscriber: $0) } })
     }
   }
 }

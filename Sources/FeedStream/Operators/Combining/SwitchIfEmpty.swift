@@ -48,14 +48,11 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = ConcatenateStage<Output, Failure>("SwitchIfEmpty", ErasedSubscriber(subscriber), onlyIfEmpty: true)
-        {
-          [other] in
-          other.receive(subscriber: $0)
-        }
-        stage.subscribe { [upstream] in upstream.receive(subscriber: $0) }
+      let stage = ConcatenateStage<Output, Failure>("SwitchIfEmpty", ErasedSubscriber(subscriber), onlyIfEmpty: true) {
+        [other] in
+        other.receive(subscriber: $0)
       }
+      stage.subscribe { [upstream] in upstream.receive(subscriber: $0) }
     }
   }
 }

@@ -68,12 +68,10 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = WithLatestFromStage<Upstream.Output, Other.Output, Output, Failure>(
-          ErasedSubscriber(subscriber), transform)
-        other.receive(subscriber: stage.newOther())
-        upstream.receive(home: stage)
-      }
+      let stage = WithLatestFromStage<Upstream.Output, Other.Output, Output, Failure>(
+        ErasedSubscriber(subscriber), transform)
+      other.receive(subscriber: stage.newOther())
+      upstream.receive(home: stage)
     }
   }
 }

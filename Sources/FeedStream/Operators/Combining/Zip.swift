@@ -79,9 +79,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        PairStage(ErasedSubscriber(subscriber), Pairing<A.Output, B.Output>()).start(a, b)
-      }
+      PairStage(ErasedSubscriber(subscriber), Pairing<A.Output, B.Output>()).start(a, b)
     }
   }
 
@@ -102,9 +100,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c)
-      }
+      LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c)
     }
   }
 
@@ -127,9 +123,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c, d)
-      }
+      LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c, d)
     }
   }
 }

@@ -24,9 +24,7 @@ extension Publishers {
     }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        start(LaneStage(.pairing, ErasedSubscriber(subscriber)))
-      }
+      start(LaneStage(.pairing, ErasedSubscriber(subscriber)))
     }
   }
 }

@@ -26,9 +26,7 @@ extension Publishers {
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        LaneStage(.pairing, ErasedSubscriber(subscriber)).start(publishers)
-      }
+      LaneStage(.pairing, ErasedSubscriber(subscriber)).start(publishers)
     }
   }
 }

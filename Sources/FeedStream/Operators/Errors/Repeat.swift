@@ -64,13 +64,11 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = RepeatStage<Output, Failure>(
-          ErasedSubscriber(subscriber), times, alarm: pause.map { Alarm($0, scheduler, options) },
-          attach: { [upstream] in upstream.receive(subscriber: $0) })
-        subscriber.receive(subscription: stage)
-        stage.start()
-      }
+      let stage = RepeatStage<Output, Failure>(
+        ErasedSubscriber(subscriber), times, alarm: pause.map { Alarm($0, scheduler, options) },
+        attach: { [upstream] in upstream.receive(subscriber: $0) })
+      subscriber.receive(subscription: stage)
+      stage.start()
     }
   }
 }

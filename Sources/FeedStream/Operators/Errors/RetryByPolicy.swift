@@ -53,14 +53,12 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = RetryByPolicyStage<Output, Failure>(
-          ErasedSubscriber(subscriber), policy, generator, isWorthIt,
-          alarm: { [scheduler, options] in Alarm(.nanoseconds($0), scheduler, options) },
-          attach: { [upstream] in upstream.receive(subscriber: $0) })
-        subscriber.receive(subscription: stage)
-        stage.start()
-      }
+      let stage = RetryByPolicyStage<Output, Failure>(
+        ErasedSubscriber(subscriber), policy, generator, isWorthIt,
+        alarm: { [scheduler, options] in Alarm(.nanoseconds($0), scheduler, options) },
+        attach: { [upstream] in upstream.receive(subscriber: $0) })
+      subscriber.receive(subscription: stage)
+      stage.start()
     }
   }
 }

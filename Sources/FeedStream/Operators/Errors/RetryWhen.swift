@@ -38,14 +38,12 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = RetryWhenStage<Output, Upstream.Failure, Failure>(ErasedSubscriber(subscriber)) { [upstream] in
-          upstream.receive(subscriber: $0)
-        }
-        subscriber.receive(subscription: stage)
-        stage.signal.start(handler(stage.errors.eraseToAnyPublisher()))
-        stage.start()
+      let stage = RetryWhenStage<Output, Upstream.Failure, Failure>(ErasedSubscriber(subscriber)) { [upstream] in
+        upstream.receive(subscriber: $0)
       }
+      subscriber.receive(subscription: stage)
+      stage.signal.start(handler(stage.errors.eraseToAnyPublisher()))
+      stage.start()
     }
   }
 }

@@ -32,12 +32,10 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = DropUntilOutputStage<Output, Failure>(ErasedSubscriber(subscriber))
-        stage.greet()
-        stage.trigger.start(other)
-        upstream.receive(home: stage)
-      }
+      let stage = DropUntilOutputStage<Output, Failure>(ErasedSubscriber(subscriber))
+      stage.greet()
+      stage.trigger.start(other)
+      upstream.receive(home: stage)
     }
   }
 }

@@ -27,12 +27,10 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(ErasedSubscriber(subscriber))
-        stage.trigger.start(other)
-        // It may have ended already.
-        if stage.phase == .waiting { upstream.receive(home: stage) }
-      }
+      let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(ErasedSubscriber(subscriber))
+      stage.trigger.start(other)
+      // It may have ended already.
+      if stage.phase == .waiting { upstream.receive(home: stage) }
     }
   }
 }

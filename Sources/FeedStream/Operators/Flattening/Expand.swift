@@ -31,18 +31,16 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let toExpand = Box(FIFO<Output>())
-        let noting = { (value: Output) in
-          toExpand.value.append(value)
-          return value
-        }
-        let stage = ExpandStage<Output, Failure>(ErasedSubscriber(subscriber), toExpand) { [transform] value, inlet in
-          transform(value).map(noting).receive(subscriber: inlet)
-        }
-        stage.down.receive(subscription: stage)
-        stage.subscribe { [upstream] in upstream.map(noting).receive(subscriber: $0) }
+      let toExpand = Box(FIFO<Output>())
+      let noting = { (value: Output) in
+        toExpand.value.append(value)
+        return value
       }
+      let stage = ExpandStage<Output, Failure>(ErasedSubscriber(subscriber), toExpand) { [transform] value, inlet in
+        transform(value).map(noting).receive(subscriber: inlet)
+      }
+      stage.down.receive(subscription: stage)
+      stage.subscribe { [upstream] in upstream.map(noting).receive(subscriber: $0) }
     }
   }
 }

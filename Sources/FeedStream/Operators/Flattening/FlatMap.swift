@@ -112,7 +112,7 @@ extension Publishers {
 
   @inline(never) @usableFromInline func begin(_ subscribe: () -> Void) {
     beginsLate = true
-    StreamHomes.make(subscribe)
+    subscribe()
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {

@@ -33,11 +33,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = CollectOnStage<Upstream.Output, Failure>("CollectOn", ErasedSubscriber(subscriber), count: nil)
-        upstream.receive(home: stage)
-        stage.start(trigger)
-      }
+      let stage = CollectOnStage<Upstream.Output, Failure>("CollectOn", ErasedSubscriber(subscriber), count: nil)
+      upstream.receive(home: stage)
+      stage.start(trigger)
     }
   }
 }

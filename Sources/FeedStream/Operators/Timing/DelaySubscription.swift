@@ -40,11 +40,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = SequentialStage("DelaySubscription", ErasedSubscriber(subscriber))
-        subscriber.receive(subscription: stage)
-        stage.subscribe({ [upstream] in upstream.receive(subscriber: $0) }, at: Alarm(interval, scheduler, options))
-      }
+      let stage = SequentialStage("DelaySubscription", ErasedSubscriber(subscriber))
+      subscriber.receive(subscription: stage)
+      stage.subscribe({ [upstream] in upstream.receive(subscriber: $0) }, at: Alarm(interval, scheduler, options))
     }
   }
 }

@@ -55,11 +55,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = SampleStage<Output, Failure>(ErasedSubscriber(subscriber))
-        upstream.receive(home: stage)
-        stage.start(trigger)
-      }
+      let stage = SampleStage<Output, Failure>(ErasedSubscriber(subscriber))
+      upstream.receive(home: stage)
+      stage.start(trigger)
     }
   }
 }

@@ -78,11 +78,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHomes.make {
-        let stage = WindowStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count: count)
-        upstream.receive(home: stage)
-        stage.start(trigger)
-      }
+      let stage = WindowStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count: count)
+      upstream.receive(home: stage)
+      stage.start(trigger)
     }
   }
 }
