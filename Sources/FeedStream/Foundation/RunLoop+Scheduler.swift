@@ -4,8 +4,8 @@
 
   /// A run loop as a scheduler, so that code written for Combine runs unchanged on a thread that runs one.
   ///
-  /// Use an ``EventLoop`` in new code: it is exact and an executor as well. A run loop is for its own thread only, as a
-  /// stream is: scheduling on the run loop of another thread traps.
+  /// Use an ``EventLoop`` in new code: it is exact and an executor as well. `RunLoop.main` takes values from any thread.
+  /// Another run loop is for its own thread only: scheduling on it from elsewhere traps.
   extension RunLoop: Scheduler, QueueScheduler {
     package var queueName: String { self == .main ? "the main run loop" : "a run loop" }
 

@@ -18,7 +18,9 @@
   @inlinable func add<S: Subscriber<Output, Failure>>(
     _ subscriber: S, to subject: AnyObject, from position: Int = 0, onRequest: ((AnySubjectEntry) -> Void)? = nil
   ) {
-    if let other = SerialLane.other(than: lane) { return cross(subscriber, from: other, to: subject, position, onRequest) }
+    if let other = SerialLane.other(than: lane) {
+      return cross(subscriber, from: other, to: subject, position, onRequest)
+    }
     confinement.check(name)
     if isOpen {
       let outlet = SubjectEntryHolding(subscriber, on: self)

@@ -7,7 +7,7 @@ import Testing
 
 /// Streams that people bring from Combine, with queues that run on threads of their own.
 @Suite("Streams that cross to queues", .settled) struct CrossingTests {
-  /// What a stream below a queue is run for: its values, when it has finished.
+  /// The values of a stream, when it has finished.
   private func collected<P: Publisher>(_ make: () -> P) async -> [P.Output]
   where P.Failure == Never, P.Output: Sendable {
     nonisolated(unsafe) var kept: AnyCancellable?

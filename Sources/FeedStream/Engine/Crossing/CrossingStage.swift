@@ -1,6 +1,6 @@
 /// Takes a stream across to a queue: the stage of `receive(on:)` and its relatives on a `QueueScheduler`.
 ///
-/// What is above it lives where it was subscribed: on a loop, or in a `SerialLane` where there is none. What is below it
+/// The part above it lives where it was subscribed: on a loop, or in a `SerialLane` where there is none. The part below
 /// lives in a lane of its own, which runs on the queue: values are delivered there one at a time and in order, whatever
 /// the queue does. Requests and cancellations go back to the home of what is above. So neither side takes a lock, and
 /// no two threads are ever in the same part of a stream.
