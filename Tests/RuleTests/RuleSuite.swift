@@ -66,7 +66,6 @@ import Testing
     "Concurrency/SenderInbox": "what a sender stands on: SenderTests",
     "Concurrency/SenderInbox+Home": "what a sender stands on: SenderTests",
     "Concurrency/SenderTarget": "what a sender stands on: SenderTests",
-    "Concurrency/SerialLane": "where a stream lives without a loop: WaitingTests",
     "Concurrency/StreamSender": "sends to subjects, which have rows: SenderTests",
     "Concurrency/StreamHome": "says where a stream lives; ValuesTests",
     "Subjects/ObservableObject": "a protocol; PublishedTests",

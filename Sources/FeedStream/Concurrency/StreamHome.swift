@@ -13,11 +13,11 @@ struct StreamHome: Sendable {
   }
 
   /// The home of the calling code.
-  static var current: StreamHome { StreamHome(domain: CurrentDomain.get() ?? ThreadLoops.current) }
+  static var current: StreamHome { StreamHome(domain: Home.current) }
 
   /// The same; without a home, a separate lane, which serializes the threads on which its tasks end.
   static var currentOrLane: StreamHome {
-    StreamHome(domain: CurrentDomain.get() ?? ThreadLoops.current ?? SerialLane())
+    StreamHome(domain: Home.current ?? SerialLane())
   }
 
   /// True when streams subscribed now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
@@ -61,14 +61,4 @@ extension StreamHome {
     init(_ answer: UnsafeContinuation<Bool, Never>) { self.answer = answer }
     deinit { answer.resume(returning: hasRun.load(ordering: .relaxed)) }
   }
-}
-
-/// A value on its way from the task that made it to the stream's home.
-// @unchecked: the task hands it over for good, as `sending` says where it is made.
-struct Carried<Value>: @unchecked Sendable {
-  let value: Value
-  init(_ value: consuming sending Value) { self.value = value }
-
-  /// For a caller that knows that it runs on one thread at a time, as the user of a queue promises.
-  init(uncheckedly value: Value) { self.value = value }
 }

@@ -29,7 +29,11 @@ enum ThreadLoops {
     weak var loop: EventLoop?
   }
 
-  private static let entries = Locked<[Entry]>([])
+  // Made by the first loop.
+  private static let entries = {
+    CurrentDomain.resting = { ThreadLoops.current }
+    return Locked<[Entry]>([])
+  }()
 
   static func add(_ loop: EventLoop) {
     entries.withLock { entries in

@@ -4,10 +4,13 @@
 
   /// A dispatch queue as a scheduler, so that code written for Combine runs unchanged.
   ///
-  /// Work runs on the queue, on whatever thread serves it. A stream is still for one thread at a time: use the main
-  /// queue or a serial one, and set up, request and cancel there too; nothing here takes a lock. Use an ``EventLoop``
-  /// in new code: the compiler and debug builds check that its streams stay on it.
-  extension DispatchQueue: Scheduler {
+  /// Below `receive(on:)` a queue, a stream runs on the queue: one value at a time and in order, even when the queue is
+  /// concurrent. What is above stays where it was subscribed. Set up and cancel on any thread; a cancellation from
+  /// another thread than the queue's lets a delivery that has begun finish. Use an ``EventLoop`` in new code: its streams
+  /// cross no threads.
+  extension DispatchQueue: Scheduler, QueueScheduler {
+    package var queueName: String { label }
+
     /// An instant of the queue's clock, which does not move on while the machine is suspended.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
       public var dispatchTime: DispatchTime

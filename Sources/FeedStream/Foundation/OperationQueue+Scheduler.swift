@@ -4,9 +4,11 @@
 
   /// An operation queue as a scheduler, so that code written for Combine runs unchanged.
   ///
-  /// As with a dispatch queue, a stream is for one thread at a time: use the main queue, or one with a
-  /// `maxConcurrentOperationCount` of 1.
-  extension OperationQueue: Scheduler {
+  /// As with a dispatch queue, values are delivered one at a time and in order, whatever its
+  /// `maxConcurrentOperationCount`.
+  extension OperationQueue: Scheduler, QueueScheduler {
+    package var queueName: String { name ?? "an operation queue" }
+
     public typealias SchedulerTimeType = RunLoop.SchedulerTimeType
 
     /// An operation queue has no options.

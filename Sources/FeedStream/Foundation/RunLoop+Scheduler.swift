@@ -4,9 +4,11 @@
 
   /// A run loop as a scheduler, so that code written for Combine runs unchanged on a thread that runs one.
   ///
-  /// Use an ``EventLoop`` in new code: it is exact and an executor as well. A run loop is for its own thread only, as a
-  /// stream is: scheduling on the run loop of another thread traps.
-  extension RunLoop: Scheduler {
+  /// Use an ``EventLoop`` in new code: it is exact and an executor as well. `RunLoop.main` takes values from any thread.
+  /// Another run loop is for its own thread only: scheduling on it from elsewhere traps.
+  extension RunLoop: Scheduler, QueueScheduler {
+    package var queueName: String { self == .main ? "the main run loop" : "a run loop" }
+
     /// An instant of the wall clock, as run loops count time.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
       public var date: Date
@@ -29,6 +31,8 @@
     public var minimumTolerance: SchedulerTimeType.Stride { 0 }
 
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+      // The main run loop serves the main queue, which wakes it, from any thread.
+      if self == .main, options == nil { return DispatchQueue.main.schedule(options: nil, action) }
       let work = work(action)
       perform(inModes: [options?.mode ?? .default]) { work.runOnce() }
     }

@@ -37,13 +37,24 @@ public struct Interval<Context: Scheduler>: Publisher {
     self.interval = interval
     self.tolerance = tolerance
     self.scheduler = scheduler
+    scheduler.noteQueue()
     self.options = options
   }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+    if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
     let ticks = Ticks(ErasedSubscriber(subscriber), Ticker(interval, tolerance, scheduler, options))
     subscriber.receive(subscription: ticks)
     ticks.start(after: delay)
+  }
+
+  @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Int, Never>) {
+    scheduler.cross("Interval", to: subscriber, options: options) { stage, scheduler in
+      Interval<HomeScheduler<Context>>(
+        after: delay, every: interval, tolerance: tolerance, scheduler: scheduler, options: options
+      )
+      .receive(subscriber: stage)
+    }
   }
 }
 

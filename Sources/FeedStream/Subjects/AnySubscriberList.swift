@@ -18,7 +18,9 @@
   @exclusivity(unchecked) @usableFromInline final var version = 0
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @usableFromInline final let upstreams = UpstreamDemand()
-  @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
+  @exclusivity(unchecked) @usableFromInline final var confinement = SubjectConfinement()
+  /// The lane in which the subject was made, if it is part of a stream that lives in one.
+  @usableFromInline final let lane = SerialLane.current
 
   /// Called when a subscriber attaches, asks for values or leaves, and when the subject ends. None for most subjects.
   @exclusivity(unchecked) @usableFromInline final var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []

@@ -18,6 +18,9 @@
   @inlinable func add<S: Subscriber<Output, Failure>>(
     _ subscriber: S, to subject: AnyObject, from position: Int = 0, onRequest: ((AnySubjectEntry) -> Void)? = nil
   ) {
+    if let other = SerialLane.other(than: lane) {
+      return cross(subscriber, from: other, to: subject, position, onRequest)
+    }
     confinement.check(name)
     if isOpen {
       let outlet = SubjectEntryHolding(subscriber, on: self)
@@ -29,6 +32,15 @@
       subscriber.receive(subscription: subscription)
       if !subscription.isCancelled { subscriber.receive(completion: completion) }
     }
+  }
+
+  /// Adds a subscriber that lives in a lane of its own.
+  @inline(never) @usableFromInline func cross<S: Subscriber<Output, Failure>>(
+    _ subscriber: S, from lane: SerialLane, to subject: AnyObject, _ position: Int,
+    _ onRequest: ((AnySubjectEntry) -> Void)?
+  ) {
+    let crossing = SubjectCrossing(name, ErasedSubscriber(subscriber), home: lane, waits: onRequest != nil)
+    CurrentDomain.outside { add(crossing, to: subject, from: position, onRequest: onRequest) }
   }
 
   /// An entry of the list with its types.

@@ -28,6 +28,8 @@ extension Subscribers {
     public private(set) var object: Root?
     public let keyPath: ReferenceWritableKeyPath<Root, Input>
     private var status = Status.waiting
+    /// The lane in which this lives, if its values arrive on a queue.
+    private var lane: SerialLane?
 
     public init(object: Root, keyPath: ReferenceWritableKeyPath<Root, Input>) {
       self.object = object
@@ -40,6 +42,7 @@ extension Subscribers {
         return
       }
       status = .subscribed(subscription)
+      lane = .ofSubscriptionHandedDown
       subscription.request(.unlimited)
     }
 
@@ -50,7 +53,10 @@ extension Subscribers {
 
     public func receive(completion: Subscribers.Completion<Never>) { end() }
 
-    public func cancel() { end()?.cancel() }
+    public func cancel() {
+      if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
+      end()?.cancel()
+    }
 
     /// Releases the object outside of any access to this one: releasing it may call back into this.
     @discardableResult private func end() -> (any Subscription)? {

@@ -38,6 +38,8 @@ extension Subscribers {
     public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void { onCompletion ?? { _ in } }
 
     @exclusivity(unchecked) private var subscription: (any Subscription)?
+    /// The lane in which this lives, if its values arrive on a queue.
+    @exclusivity(unchecked) private var lane: SerialLane?
     @exclusivity(unchecked) @usableFromInline private(set) var isOpen = true
 
     public init(
@@ -54,6 +56,7 @@ extension Subscribers {
         return
       }
       self.subscription = subscription
+      lane = .ofSubscriptionHandedDown
       subscription.request(.unlimited)
     }
 
@@ -73,6 +76,8 @@ extension Subscribers {
     }
 
     public func cancel() {
+      // What is below a queue is touched there alone.
+      if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
       // The subscription may still be on its way, as with `subscribe(on:)`: it will be refused.
       isOpen = false
       guard let subscription = subscription.take() else { return }

@@ -72,7 +72,11 @@ import Testing
   @Test func `the run loop of another thread`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
-        Thread.detachNewThread { _ = Just(1).receive(on: RunLoop.main).sink { _ in } }
+        Thread.detachNewThread {
+          nonisolated(unsafe) let mine = RunLoop.current
+          Thread.detachNewThread { _ = Just(1).receive(on: mine).sink { _ in } }
+          while true { Thread.sleep(forTimeInterval: 60) }
+        }
       }
     }
     #expect(result?.says("RunLoop: this is another thread's run loop") == true)

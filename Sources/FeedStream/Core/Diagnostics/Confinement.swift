@@ -44,6 +44,10 @@ extension StreamDomain {
     private weak var home: (any StreamDomain)?
 
     @usableFromInline init() { home = CurrentDomain.get() }
+    init(home: any StreamDomain) { self.home = home }
+
+    /// The stream lives where its subscription is handed down.
+    @usableFromInline mutating func follow() { home = CurrentDomain.get() }
 
     @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
       guard let home else {
@@ -60,6 +64,8 @@ extension StreamDomain {
     }
   #else
     @inlinable init() {}
+    init(home: any StreamDomain) {}
+    @inlinable @inline(__always) func follow() {}
     @inlinable @inline(__always) func check(_ touched: @autoclosure () -> some CustomStringConvertible) {}
   #endif
 }
@@ -79,6 +85,10 @@ package enum CurrentDomain {
     pthread_getspecific(key).map { Unmanaged<Token>.fromOpaque($0).takeUnretainedValue().domain }
   }
 
+  /// The loop that the calling thread owns and does not run now.
+  // Written once, before the first loop exists, by what knows of loops.
+  nonisolated(unsafe) static var resting: @Sendable () -> (any StreamDomain)? = { nil }
+
   /// Makes `domain` the one that the calling thread runs.
   ///
   /// - Returns: the token for ``leave(_:)``, which restores what the thread ran before.
@@ -89,6 +99,14 @@ package enum CurrentDomain {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, Unmanaged.passRetained(pass).toOpaque())
     return outer
+  }
+
+  /// Runs `body` as code of no domain.
+  static func outside(_ body: () -> Void) {
+    let outer = pthread_getspecific(key)
+    pthread_setspecific(key, nil)
+    body()
+    pthread_setspecific(key, outer)
   }
 
   package static func leave(_ outer: UnsafeMutableRawPointer?) {

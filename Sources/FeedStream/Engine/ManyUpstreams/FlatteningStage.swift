@@ -7,6 +7,8 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @usableFromInline let whenBusy: WhenBusy
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
   @exclusivity(unchecked) @usableFromInline var isFinished = false
+  /// True when the subscriber gets its subscription with upstream's, not before.
+  @exclusivity(unchecked) private var beginsLate = false
   /// True when upstream's ending was passed on. As in Combine's `switchToLatest`, an upstream that breaks the rules and
   /// ends again after that is not corrected.
   @exclusivity(unchecked) private var endsWithUpstream = false
@@ -29,7 +31,13 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @usableFromInline func receive(subscription: any Subscription) {
     guard isActive, up == nil, !isFinished else { return subscription.cancel() }
     up = subscription
-    subscription.request(.unlimited)
+    if beginsLate { down.receive(subscription: self) }
+    if isActive { subscription.request(.unlimited) }
+  }
+
+  @inline(never) @usableFromInline func begin(_ subscribe: () -> Void) {
+    beginsLate = true
+    subscribe()
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
@@ -135,6 +143,7 @@ extension Publisher {
     _ name: StaticString, _ whenBusy: WhenBusy, into subscriber: S, _ make: @escaping (Output) -> P
   ) where Failure == S.Failure {
     let stage = FlatteningStage<Output, P.Output, Failure>(name, ErasedSubscriber(subscriber), whenBusy, make)
+    if StreamHomes.mayCross { return stage.begin { receive(subscriber: stage) } }
     stage.down.receive(subscription: stage)
     receive(subscriber: stage)
   }

@@ -31,16 +31,25 @@ extension Port {
   /// For the owner's use: true when a subscription that arrives after the ending is neither used nor refused.
   @exclusivity(unchecked) @usableFromInline final var leavesLate = false
   @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
+  /// The way to upstream, if that lives elsewhere than the owner: on a queue.
+  @exclusivity(unchecked) @usableFromInline final var crossing: HomePair?
 
   @inlinable init(index: Int) { self.index = index }
 
-  @usableFromInline final func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+  @usableFromInline final func request(_ demand: Subscribers.Demand) {
+    guard let crossing else {
+      up?.request(demand)
+      return
+    }
+    if let up { crossing.atSource { up.request(demand) } }
+  }
 
   /// Cancels upstream; nothing arrives from it any more.
   @usableFromInline final func cancel() {
     let up = self.up
+    let crossing = self.crossing
     close()
-    up?.cancel()
+    if let crossing, let up { crossing.atSource { up.cancel() } } else { up?.cancel() }
   }
 
   /// Ignores the subscription from now on, but can still cancel it. If the publisher sends another, that starts again.
@@ -83,15 +92,32 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
     }
     isLive = true
     up = subscription
-    P.began(self)
+    crossing = HomePair.ofSubscriptionHandedDown(to: owner.description)
+    if let crossing { crossing.atHome { [self] in P.began(self) } } else { P.began(self) }
   }
 
   @inlinable final func receive(_ input: P.Input) -> Subscribers.Demand {
+    crossing == nil ? take(input) : cross(input)
+  }
+
+  @inline(never) @usableFromInline final func cross(_ input: P.Input) -> Subscribers.Demand {
+    crossing?.atHome { [self] in
+      let more = take(input)
+      if more > .none { request(more) }
+    }
+    return .none
+  }
+
+  @inlinable @inline(__always) final func take(_ input: P.Input) -> Subscribers.Demand {
     guard isLive || P.takesStray(afterEnding: isEnded) else { return .none }
     return P.receive(input, self)
   }
 
   @inlinable final func receive(completion: Subscribers.Completion<P.Failure>) {
+    if let crossing { crossing.atHome { [self] in end(completion) } } else { end(completion) }
+  }
+
+  @inlinable final func end(_ completion: Subscribers.Completion<P.Failure>) {
     guard isLive || isEnded && P.takesStray(afterEnding: true) else { return }
     isLive = false
     isEnded = true

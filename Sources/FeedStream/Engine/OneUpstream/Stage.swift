@@ -47,6 +47,7 @@
     }
     phase = .live
     up = subscription
+    confinement.follow()
     began()
   }
 

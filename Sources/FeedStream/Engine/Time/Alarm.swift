@@ -18,10 +18,12 @@
   ) {
     // The timer repeats so that it can be cancelled. It fires once, so its period can be anything but zero.
     let period = interval > .zero ? interval : .nanoseconds(1)
+    // A queue has no thread that a stream could live on: what fires there goes home.
+    let home = scheduler.isQueue ? HomePoint() : nil
     self.init { action in
       scheduler.schedule(
         after: scheduler.now.advanced(by: interval), interval: period, tolerance: scheduler.minimumTolerance,
-        options: options, action)
+        options: options, home.map { $0.bringing(action) } ?? action)
     }
   }
 

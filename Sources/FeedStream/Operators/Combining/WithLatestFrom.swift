@@ -71,7 +71,7 @@ extension Publishers {
       let stage = WithLatestFromStage<Upstream.Output, Other.Output, Output, Failure>(
         ErasedSubscriber(subscriber), transform)
       other.receive(subscriber: stage.newOther())
-      upstream.receive(subscriber: stage)
+      upstream.receive(home: stage)
     }
   }
 }

@@ -35,7 +35,7 @@ extension Publishers {
       let stage = DropUntilOutputStage<Output, Failure>(ErasedSubscriber(subscriber))
       stage.greet()
       stage.trigger.start(other)
-      upstream.receive(subscriber: stage)
+      upstream.receive(home: stage)
     }
   }
 }

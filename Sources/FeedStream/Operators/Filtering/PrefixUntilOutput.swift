@@ -30,7 +30,7 @@ extension Publishers {
       let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(ErasedSubscriber(subscriber))
       stage.trigger.start(other)
       // It may have ended already.
-      if stage.phase == .waiting { upstream.receive(subscriber: stage) }
+      if stage.phase == .waiting { upstream.receive(home: stage) }
     }
   }
 }

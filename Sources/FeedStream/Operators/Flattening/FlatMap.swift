@@ -79,6 +79,8 @@ extension Publishers {
         [transform] input, stage in
         stage.attach { transform(input) }
       }
+      // The stage lives where upstream delivers. Where that may be a queue, upstream says so with its subscription.
+      if StreamHomes.mayCross { return stage.begin { upstream.receive(subscriber: stage) } }
       stage.down.receive(subscription: stage)
       upstream.receive(subscriber: stage)
     }
@@ -89,6 +91,8 @@ extension Publishers {
   @usableFromInline let maxPublishers: Subscribers.Demand
   @usableFromInline let attach: (Input, FlatMapStage) -> Void
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
+  /// True when the subscriber gets its subscription with upstream's, not before.
+  @exclusivity(unchecked) private var beginsLate = false
 
   @inlinable init(
     _ down: ErasedSubscriber<Output, Failure>, _ maxPublishers: Subscribers.Demand,
@@ -99,10 +103,16 @@ extension Publishers {
     super.init("FlatMap", down)
   }
 
-  @inlinable func receive(subscription: any Subscription) {
+  @usableFromInline func receive(subscription: any Subscription) {
     guard isActive, isOpen, up == nil else { return subscription.cancel() }
     up = subscription
-    subscription.request(maxPublishers)
+    if beginsLate { down.receive(subscription: self) }
+    if isActive { subscription.request(maxPublishers) }
+  }
+
+  @inline(never) @usableFromInline func begin(_ subscribe: () -> Void) {
+    beginsLate = true
+    subscribe()
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {

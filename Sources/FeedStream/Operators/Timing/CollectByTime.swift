@@ -82,11 +82,26 @@ extension Publishers {
     func attach<S: Subscriber<Output, Failure>>(
       _ subscriber: S, count: Int?, _ scheduler: Context, _ interval: Context.SchedulerTimeType.Stride
     ) {
+      if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber), count: count, scheduler, interval) }
       let stage = CollectOnStage<Upstream.Output, Failure>(
         "CollectByTime", ErasedSubscriber(subscriber), count: count,
         hop: { [options] in scheduler.schedule(options: options, $0) })
       upstream.receive(subscriber: stage)
       stage.start(Interval(every: interval, scheduler: scheduler, options: options))
+    }
+
+    @inline(never) @usableFromInline func cross(
+      to subscriber: ErasedSubscriber<Output, Failure>, count: Int?, _ scheduler: Context,
+      _ interval: Context.SchedulerTimeType.Stride
+    ) {
+      scheduler.cross("CollectByTime", to: subscriber, options: options) { stage, scheduler in
+        let strategy =
+          count.map { TimeGroupingStrategy.byTimeOrCount(scheduler, interval, $0) } ?? .byTime(scheduler, interval)
+        Publishers.CollectByTime<Upstream, HomeScheduler<Context>>(
+          upstream: upstream, strategy: strategy, options: options
+        )
+        .receive(subscriber: stage)
+      }
     }
   }
 }

@@ -39,14 +39,23 @@ extension Publishers {
       self.upstream = upstream
       self.dueTime = dueTime
       self.scheduler = scheduler
+      scheduler.noteQueue()
       self.options = options
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
       upstream.receive(
         subscriber: DebounceStage<Output, Failure>(
           ErasedSubscriber(subscriber), Alarm(dueTime, scheduler, options),
           schedule: { [scheduler] in scheduler.schedule($0) }))
+    }
+
+    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      scheduler.cross("Debounce", to: subscriber, options: options) { stage, scheduler in
+        Publishers.Debounce(upstream: upstream, dueTime: dueTime, scheduler: scheduler, options: options)
+          .receive(subscriber: stage)
+      }
     }
   }
 }

@@ -46,15 +46,24 @@ extension Publishers {
       self.interval = interval
       self.tolerance = tolerance
       self.scheduler = scheduler
+      scheduler.noteQueue()
       self.options = options
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
       let work = OneShot(scheduler, tolerance: tolerance, options: options)
       upstream.receive(
         subscriber: ReceiveOnStage<Output, Failure>("Delay", ErasedSubscriber(subscriber)) { [interval] in
           work.run(in: interval, $0)
         })
+    }
+
+    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      let stage = CrossingStage("Delay", subscriber, on: scheduler, options: options) {
+        scheduler.schedule(after: scheduler.now.advanced(by: interval), tolerance: tolerance, options: options, $0)
+      }
+      stage.subscribe { upstream.receive(subscriber: stage) }
     }
   }
 }

@@ -38,12 +38,21 @@ extension Publishers {
       self.upstream = upstream
       self.interval = interval
       self.scheduler = scheduler
+      scheduler.noteQueue()
       self.options = options
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
       upstream.receive(
         subscriber: PrefixForStage<Output, Failure>(ErasedSubscriber(subscriber), Alarm(interval, scheduler, options)))
+    }
+
+    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      scheduler.cross("PrefixFor", to: subscriber, options: options) { stage, scheduler in
+        Publishers.PrefixFor(upstream: upstream, interval: interval, scheduler: scheduler, options: options)
+          .receive(subscriber: stage)
+      }
     }
   }
 }

@@ -31,15 +31,22 @@ extension Publishers {
     @inlinable public init(upstream: Upstream, scheduler: Context, options: Context.SchedulerOptions?) {
       self.upstream = upstream
       self.scheduler = scheduler
+      scheduler.noteQueue()
       self.options = options
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
       upstream.receive(
         subscriber: ReceiveOnStage<Output, Failure>("ReceiveOn", ErasedSubscriber(subscriber)) { [scheduler, options] in
           scheduler.schedule(options: options, $0)
           return nil
         })
+    }
+
+    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      let stage = CrossingStage("ReceiveOn", subscriber, on: scheduler, options: options)
+      stage.subscribe { upstream.receive(subscriber: stage) }
     }
   }
 }

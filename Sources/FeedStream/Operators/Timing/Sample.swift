@@ -56,7 +56,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = SampleStage<Output, Failure>(ErasedSubscriber(subscriber))
-      upstream.receive(subscriber: stage)
+      upstream.receive(home: stage)
       stage.start(trigger)
     }
   }

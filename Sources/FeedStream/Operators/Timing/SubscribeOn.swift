@@ -35,14 +35,21 @@ extension Publishers {
     @inlinable public init(upstream: Upstream, scheduler: Context, options: Context.SchedulerOptions?) {
       self.upstream = upstream
       self.scheduler = scheduler
+      scheduler.noteQueue()
       self.options = options
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
       let stage = SubscribeOnStage<Output, Failure>(ErasedSubscriber(subscriber)) { [scheduler, options] in
         scheduler.schedule(options: options, $0)
       }
       scheduler.schedule(options: options) { [upstream] in upstream.receive(subscriber: stage) }
+    }
+
+    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      let stage = SubscribeOnQueueStage(subscriber, on: scheduler, options: options)
+      stage.subscribe { upstream.receive(subscriber: stage) }
     }
   }
 }

@@ -41,12 +41,21 @@ extension Publishers {
       self.upstream = upstream
       self.interval = interval
       self.scheduler = scheduler
+      scheduler.noteQueue()
       self.latest = latest
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
       upstream.receive(
         subscriber: ThrottleStage<Output, Failure, Context>(ErasedSubscriber(subscriber), interval, scheduler, latest))
+    }
+
+    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      scheduler.cross("Throttle", to: subscriber) { stage, scheduler in
+        Publishers.Throttle(upstream: upstream, interval: interval, scheduler: scheduler, latest: latest)
+          .receive(subscriber: stage)
+      }
     }
   }
 }

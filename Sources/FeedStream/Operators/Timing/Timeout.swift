@@ -87,6 +87,7 @@ extension Publishers {
       self.upstream = upstream
       self.interval = interval
       self.scheduler = scheduler
+      scheduler.noteQueue()
       self.options = options
       self.customError = nil
       self.timedOut = timedOut
@@ -99,12 +100,14 @@ extension Publishers {
       self.upstream = upstream
       self.interval = interval
       self.scheduler = scheduler
+      scheduler.noteQueue()
       self.options = options
       self.customError = customError
       timedOut = nil
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
       upstream.receive(
         subscriber: TimeoutStage<Output, Failure>(
           ErasedSubscriber(subscriber), Alarm(interval, scheduler, options),
@@ -113,6 +116,20 @@ extension Publishers {
             return nil
           },
           expired: { stage in stage.finish(ending(at: stage)) }))
+    }
+
+    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      scheduler.cross("Timeout", to: subscriber, options: options) { stage, scheduler in
+        let timeout =
+          if let timedOut {
+            Publishers.Timeout<Upstream, HomeScheduler<Context>>(
+              upstream: upstream, interval: interval, scheduler: scheduler, options: options, timedOut: timedOut)
+          } else {
+            Publishers.Timeout<Upstream, HomeScheduler<Context>>(
+              upstream: upstream, interval: interval, scheduler: scheduler, options: options, customError: customError)
+          }
+        timeout.receive(subscriber: stage)
+      }
     }
 
     @usableFromInline func ending(at stage: TimeoutStage<Output, Failure>) -> Subscribers.Completion<Failure> {

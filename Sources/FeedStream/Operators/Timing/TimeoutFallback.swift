@@ -46,10 +46,12 @@ extension Publishers {
       self.fallback = fallback
       self.interval = interval
       self.scheduler = scheduler
+      scheduler.noteQueue()
       self.options = options
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
       let stage = SequentialStage("TimeoutFallback", ErasedSubscriber(subscriber))
       let alarm = Alarm(interval, scheduler, options)
       subscriber.receive(subscription: stage)
@@ -62,6 +64,15 @@ extension Publishers {
               return nil
             },
             expired: { _ in stage.subscribe { fallback.receive(subscriber: $0) } }))
+      }
+    }
+
+    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      scheduler.cross("TimeoutFallback", to: subscriber, options: options) { stage, scheduler in
+        Publishers.TimeoutFallback(
+          upstream: upstream, fallback: fallback, interval: interval, scheduler: scheduler, options: options
+        )
+        .receive(subscriber: stage)
       }
     }
   }

@@ -79,7 +79,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = WindowStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count: count)
-      upstream.receive(subscriber: stage)
+      upstream.receive(home: stage)
       stage.start(trigger)
     }
   }

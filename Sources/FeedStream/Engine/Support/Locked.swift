@@ -1,23 +1,29 @@
-internal import CLibUV
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The system's mutex, for code that must hold it across calls that a closure would hide from the optimizer.
 // @unchecked: the system's mutex may be used by several threads.
 @usableFromInline final class SystemMutex: @unchecked Sendable {
   // Never moved, as the system requires.
-  private let mutex = UnsafeMutablePointer<uv_mutex_t>.allocate(capacity: 1)
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
   @usableFromInline init() {
-    let code = uv_mutex_init(mutex)
-    precondition(code == 0, "SystemMutex: the system has no mutex left: \(String(cString: uv_strerror(code)))")
+    let code = pthread_mutex_init(mutex, nil)
+    precondition(code == 0, "SystemMutex: the system has no mutex left: \(String(cString: strerror(code)))")
   }
 
   deinit {
-    uv_mutex_destroy(mutex)
+    pthread_mutex_destroy(mutex)
     mutex.deallocate()
   }
 
-  @usableFromInline func lock() { uv_mutex_lock(mutex) }
-  @usableFromInline func unlock() { uv_mutex_unlock(mutex) }
+  @usableFromInline func lock() { pthread_mutex_lock(mutex) }
+  @usableFromInline func unlock() { pthread_mutex_unlock(mutex) }
 
   func withLock<R>(_ body: () throws -> R) rethrows -> R {
     lock()
@@ -34,23 +40,23 @@ internal import CLibUV
 package final class Locked<State: ~Copyable>: @unchecked Sendable {
   @exclusivity(unchecked) private var state: State
   // Never moved, as the system requires.
-  private let mutex = UnsafeMutablePointer<uv_mutex_t>.allocate(capacity: 1)
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
   package init(_ state: consuming sending State) {
     self.state = state
-    let code = uv_mutex_init(mutex)
-    precondition(code == 0, "Locked: the system has no mutex left: \(String(cString: uv_strerror(code)))")
+    let code = pthread_mutex_init(mutex, nil)
+    precondition(code == 0, "Locked: the system has no mutex left: \(String(cString: strerror(code)))")
   }
 
   deinit {
-    uv_mutex_destroy(mutex)
+    pthread_mutex_destroy(mutex)
     mutex.deallocate()
   }
 
   /// Runs `body` with the lock held; `body` must not call back into this.
   package func withLock<R>(_ body: (inout State) throws -> R) rethrows -> R {
-    uv_mutex_lock(mutex)
-    defer { uv_mutex_unlock(mutex) }
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
     return try body(&state)
   }
 }

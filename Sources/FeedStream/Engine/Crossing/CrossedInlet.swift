@@ -1,0 +1,130 @@
+/// The way from one home of a stream to another, for a subscription whose values come from elsewhere than where its
+/// subscriber lives.
+@usableFromInline final class HomePair {
+  /// Where the subscriber lives.
+  let home: any StreamDomain
+  /// Where upstream delivers, and takes requests and cancellations.
+  let source: any StreamDomain
+
+  init(home: any StreamDomain, source: any StreamDomain) {
+    self.home = home
+    self.source = source
+  }
+
+  @usableFromInline func atHome(_ action: @escaping () -> Void) { home.perform(action) }
+  @usableFromInline func atSource(_ action: @escaping () -> Void) { source.perform(action) }
+
+  /// The way that a subscription which is handed down now has to take; `nil` when its values come where its subscriber
+  /// lives.
+  ///
+  /// - Parameter subscriber: names what joins several publishers, for the message where that lives nowhere.
+  @inline(never) @usableFromInline
+  static func ofSubscriptionHandedDown(to subscriber: @autoclosure () -> String) -> HomePair? {
+    guard Home.hasQueues, let lane = CurrentDomain.get() as? SerialLane, let handing = lane.handing else { return nil }
+    guard let home = handing.home else {
+      preconditionFailure(
+        """
+        \(subscriber()): one of its publishers delivers on the queue "\(lane.name)", and the stream itself lives on no loop, \
+        so that several threads would be in it at once. Let the stream go on with .receive(on: DispatchQueue.main) or \
+        another queue right below, make an EventLoop on this thread before you subscribe, or use mapAsync for work \
+        aside (CONTRACT, rule 1).
+        """)
+    }
+    return home === lane ? nil : HomePair(home: home, source: lane)
+  }
+}
+
+/// Brings a subscription to the home of its subscriber: one to a subject from a stream that lives in a lane.
+///
+/// The subject is touched on its own thread alone: it is asked for everything there, and a cancellation from elsewhere
+/// reaches it with the next value. **Demand:** counted in the subscriber's home. A value that was not asked for is
+/// dropped and reported, or, from a subject that keeps values, waits.
+@usableFromInline final class SubjectCrossing<Input, Failure: Error>: GuardedSubscription, Subscriber {
+  private let name: StaticString
+  private let down: ErasedSubscriber<Input, Failure>
+  private let home: SerialLane
+  private let waits: Bool
+
+  // Used on the subject's thread.
+  @exclusivity(unchecked) private var up: (any Subscription)?
+  private let thread = currentThread()
+  private let isCancelled = Locked(false)
+
+  // Used in the home.
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var isLive = true
+  @exclusivity(unchecked) private var waiting = FIFO<Input>()
+  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) private var isDelivering = false
+
+  @usableFromInline
+  init(_ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, home: SerialLane, waits: Bool) {
+    self.name = name
+    self.down = down
+    self.home = home
+    self.waits = waits
+    super.init()
+    confinement = Confinement(home: home)
+  }
+
+  // MARK: The subject's side, on its thread
+
+  @usableFromInline func receive(subscription: any Subscription) {
+    up = subscription
+    home.perform { [self] in down.receive(subscription: self) }
+    up?.request(.unlimited)
+  }
+
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+    if isCancelled.withLock({ $0 }) { up.take()?.cancel() } else { home.post { [self] in deliver(input) } }
+    return .none
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    up = nil
+    home.post { [self] in
+      guard isLive, ending == nil else { return }
+      ending = completion
+      serve()
+    }
+  }
+
+  // MARK: The subscriber's side, in its home
+
+  private func deliver(_ input: Input) {
+    guard isLive else { return }
+    guard waits || demand > .none else { return StreamDiagnostics.dropped(input, name, .noDemand) }
+    waiting.append(input)
+    serve()
+  }
+
+  private func serve() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    while isLive, demand > .none, let input = waiting.popFirst() {
+      demand.takeOne()
+      demand += down.receive(input)
+    }
+    isDelivering = false
+    if isLive, waiting.isEmpty, let ending {
+      isLive = false
+      down.receive(completion: ending)
+    }
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    guard isLive else { return }
+    self.demand += demand
+    serve()
+  }
+
+  override func cancelled() {
+    guard isLive else { return }
+    isLive = false
+    _ = waiting.take()
+    isCancelled.withLock { $0 = true }
+    if currentThread() == thread { CurrentDomain.outside { up.take()?.cancel() } }
+  }
+
+  override var description: String { "\(name)" }
+}

@@ -1,0 +1,132 @@
+import Synchronization
+
+/// Replaces a loop where there is none: runs the work of several threads one piece at a time.
+///
+/// No thread waits. A lane without a queue runs its work on a thread that finds it free; a thread that finds it busy
+/// leaves its work to the one that is running. A lane with a queue runs its work there.
+// @unchecked: the state is locked, and work runs one piece at a time, whatever the thread; `begin` says why
+// `surroundings` is safe.
+@usableFromInline package final class SerialLane: StreamDomain, @unchecked Sendable {
+  private struct State {
+    var work = FIFO<() -> Void>()
+    var isBusy = false
+  }
+
+  /// How many pieces of work run before the queue gets a turn.
+  private static let turn = 128
+
+  private let state = Locked(State())
+  private let runner = Atomic<UInt>(0)
+  private let isRevoked = Atomic(false)
+  /// Starts the work on the lane's queue; `nil` for a lane without one.
+  private let start: ((@escaping () -> Void) -> Void)?
+  /// The lane's queue, for messages.
+  let name: String
+  /// The home of the stream that a lane's values are handed to, while the subscription is handed down.
+  private(set) var handing: Handing?
+
+  struct Handing {
+    /// `nil` where the stream lives on no loop.
+    let home: (any StreamDomain)?
+  }
+
+  /// - Parameters:
+  ///   - name: names the queue in messages.
+  ///   - start: runs an action on the queue, once.
+  package init(_ name: String = "", start: ((@escaping () -> Void) -> Void)? = nil) {
+    self.name = name
+    self.start = start
+  }
+
+  package var isHere: Bool { runner.load(ordering: .relaxed) == currentThread() }
+
+  package func execute(_ action: @escaping @Sendable () -> Void) { post(action) }
+
+  /// Runs `action` in the lane; what it captures is the lane's from now on.
+  func post(_ action: @escaping () -> Void) {
+    let isFree = state.withLock { state in
+      state.work.append(action)
+      defer { state.isBusy = true }
+      return !state.isBusy
+    }
+    if isFree { drainWhereItRuns() }
+  }
+
+  /// Runs `handDown` at once, on this thread, before anybody else knows the lane.
+  ///
+  /// - Parameter home: the home of the stream that takes the subscription.
+  func begin(at home: (any StreamDomain)?, _ handDown: () -> Void) {
+    state.withLock { $0.isBusy = true }
+    handing = Handing(home: home)
+    inside {
+      handDown()
+      handing = nil
+    }
+    let isDone = state.withLock { state in
+      if state.work.isEmpty { state.isBusy = false }
+      return !state.isBusy
+    }
+    if !isDone { drainWhereItRuns() }
+  }
+
+  /// Nothing that waits in the lane is delivered any more; `cancel` runs in the lane. Safe from any thread.
+  func revoke(_ cancel: @escaping () -> Void) {
+    isRevoked.store(true, ordering: .releasing)
+    post(cancel)
+  }
+
+  /// True after `revoke`: what still waits must not be delivered.
+  var isOver: Bool { isRevoked.load(ordering: .acquiring) }
+
+  private func drainWhereItRuns() {
+    guard let start else { return drain() }
+    start { [self] in drain() }
+  }
+
+  private func drain() {
+    var left = start == nil ? Int.max : Self.turn
+    var hasMore = true
+    inside {
+      while left > 0, hasMore {
+        if let action = next() { action() } else { hasMore = false }
+        left -= 1
+      }
+    }
+    if hasMore { drainWhereItRuns() }
+  }
+
+  /// The next piece of work; without one, the lane is free when this returns.
+  private func next() -> (() -> Void)? {
+    state.withLock { state in
+      if let action = state.work.popFirst() { return action }
+      runner.store(0, ordering: .relaxed)
+      state.isBusy = false
+      return nil
+    }
+  }
+
+  /// Runs `body` with the lane as the domain of this thread. By its end another thread may have the lane.
+  private func inside(_ body: () -> Void) {
+    let thread = currentThread()
+    runner.store(thread, ordering: .relaxed)
+    let outer = CurrentDomain.enter(self)
+    body()
+    CurrentDomain.leave(outer)
+    _ = runner.compareExchange(expected: thread, desired: 0, ordering: .relaxed)
+  }
+
+  /// The lane in which a subscription is being handed down.
+  static var ofSubscriptionHandedDown: SerialLane? {
+    guard Home.hasQueues, let lane = CurrentDomain.get() as? SerialLane, lane.handing != nil else { return nil }
+    return lane
+  }
+
+  /// The lane in which the calling code runs.
+  @usableFromInline static var current: SerialLane? { Home.hasQueues ? CurrentDomain.get() as? SerialLane : nil }
+
+  /// The lane in which the calling code runs, unless it is `lane`.
+  @inline(never) @usableFromInline static func other(than lane: SerialLane?) -> SerialLane? {
+    guard let current, current !== lane else { return nil }
+    return current
+  }
+}

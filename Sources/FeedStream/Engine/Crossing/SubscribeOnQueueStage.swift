@@ -1,0 +1,62 @@
+/// Takes what is above it to a queue: the stage of `subscribe(on:)` on a `QueueScheduler`.
+///
+/// Upstream and what is below it live in one lane, which runs on the queue: there upstream is subscribed, asked and
+/// cancelled, and there it delivers. Unlike on other schedulers, the subscriber has its subscription at once.
+@usableFromInline final class SubscribeOnQueueStage<Input, Failure: Error>: GuardedSubscription, Subscriber {
+  private let down: ErasedSubscriber<Input, Failure>
+  private let lane: SerialLane
+  private let surroundings: (any StreamDomain)?
+
+  // Used in the lane.
+  @exclusivity(unchecked) private var up: (any Subscription)?
+  /// Asked for before upstream is subscribed.
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) private var isLive = true
+
+  init<Context: Scheduler>(
+    _ down: ErasedSubscriber<Input, Failure>, on queue: Context, options: Context.SchedulerOptions?
+  ) {
+    Home.usesQueues()
+    self.down = down
+    lane = SerialLane(queue.nameOfQueue) { queue.schedule(options: options, $0) }
+    surroundings = Home.current
+    super.init()
+    confinement = Confinement(home: lane)
+  }
+
+  func subscribe(_ attach: @escaping () -> Void) {
+    lane.begin(at: surroundings) { down.receive(subscription: self) }
+    lane.post { [self] in if isLive { attach() } }
+  }
+
+  @usableFromInline func receive(subscription: any Subscription) {
+    guard up == nil, isLive else { return subscription.cancel() }
+    up = subscription
+    if demand > .none { subscription.request(demand) }
+  }
+
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+    isLive && !lane.isOver ? down.receive(input) : .none
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive, !lane.isOver else { return }
+    isLive = false
+    up = nil
+    down.receive(completion: completion)
+  }
+
+  override var takesNone: Bool { true }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    guard isLive else { return }
+    if let up { up.request(demand) } else { self.demand += demand }
+  }
+
+  override func cancelled() {
+    isLive = false
+    up.take()?.cancel()
+  }
+
+  override var description: String { "SubscribeOn" }
+}
