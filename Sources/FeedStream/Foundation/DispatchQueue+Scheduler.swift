@@ -1,6 +1,7 @@
 // Combine, where it exists, brings types of these names itself.
 #if !canImport(Combine)
   public import Dispatch
+  internal import Foundation
 
   /// A dispatch queue as a scheduler, so that code written for Combine runs unchanged.
   ///
@@ -10,6 +11,19 @@
   /// cross no threads.
   extension DispatchQueue: Scheduler, QueueScheduler {
     package var queueName: String { label }
+    package var isHere: (@Sendable () -> Bool)? {
+      guard self === DispatchQueue.main else { return nil }
+      return { DispatchQueue.isMain }
+    }
+
+    private static let mark: DispatchSpecificKey<Bool> = {
+      let key = DispatchSpecificKey<Bool>()
+      DispatchQueue.main.setSpecific(key: key, value: true)
+      return key
+    }()
+
+    /// True in code of the main queue: on the main thread, and on others when an asynchronous `main` serves it there.
+    static var isMain: Bool { Foundation.Thread.isMainThread || DispatchQueue.getSpecific(key: mark) != nil }
 
     /// An instant of the queue's clock, which does not move on while the machine is suspended.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {

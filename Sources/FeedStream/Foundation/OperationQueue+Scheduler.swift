@@ -8,6 +8,10 @@
   /// `maxConcurrentOperationCount`.
   extension OperationQueue: Scheduler, QueueScheduler {
     package var queueName: String { name ?? "an operation queue" }
+    package var isHere: (@Sendable () -> Bool)? {
+      guard self === OperationQueue.main else { return nil }
+      return { DispatchQueue.isMain }
+    }
 
     public typealias SchedulerTimeType = RunLoop.SchedulerTimeType
 

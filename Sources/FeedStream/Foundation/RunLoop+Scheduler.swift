@@ -8,6 +8,11 @@
   /// Another run loop is for its own thread only: scheduling on it from elsewhere traps.
   extension RunLoop: Scheduler, QueueScheduler {
     package var queueName: String { self == .main ? "the main run loop" : "a run loop" }
+    package var isHere: (@Sendable () -> Bool)? {
+      if self == .main { return { DispatchQueue.isMain } }
+      let loop = ObjectIdentifier(self)
+      return { ObjectIdentifier(RunLoop.current) == loop }
+    }
 
     /// An instant of the wall clock, as run loops count time.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {

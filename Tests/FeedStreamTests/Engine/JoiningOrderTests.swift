@@ -3,7 +3,7 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// Whatever their number and form, `zip` and `combineLatest` handle events in the order in which they arrive, also those
+/// Whatever their number and form, `zip` and `combineLatest` handle events in the order in which they arrive, even those
 /// that arrive within a delivery.
 @Suite(.settled) struct JoiningOrderTests {
   typealias Source = AnyPublisher<Int, Boom>

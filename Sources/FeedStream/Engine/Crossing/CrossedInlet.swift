@@ -22,6 +22,8 @@
   static func ofSubscriptionHandedDown(to subscriber: @autoclosure () -> String) -> HomePair? {
     guard Home.hasQueues, let lane = CurrentDomain.get() as? SerialLane, let handing = lane.handing else { return nil }
     guard let home = handing.home else {
+      // All of it runs on the one thread that serves the queue.
+      if lane.ownsThread { return nil }
       preconditionFailure(
         """
         \(subscriber()): one of its publishers delivers on the queue "\(lane.name)", and the stream itself lives on no loop, \

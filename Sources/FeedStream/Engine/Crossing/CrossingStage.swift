@@ -34,7 +34,7 @@
     self.name = name
     self.down = down
     self.later = later
-    lane = SerialLane(queue.nameOfQueue) { queue.schedule(options: options, $0) }
+    lane = queue.newLane(options)
     surroundings = Home.current
     home = CrossedHome(surroundings ?? SerialLane())
     super.init()
@@ -123,7 +123,12 @@ extension Scheduler {
   /// Tells streams that are subscribed from now on that queues are used.
   @inline(never) @usableFromInline func noteQueue() { if isQueue { Home.usesQueues() } }
 
-  var nameOfQueue: String { (self as? any QueueScheduler)?.queueName ?? "" }
+  /// A lane that runs on this queue.
+  func newLane(_ options: SchedulerOptions?) -> SerialLane {
+    let queue = self as? any QueueScheduler
+    return SerialLane(
+      queue?.queueName ?? "", start: { schedule(options: options, $0) }, isOnThread: queue?.isHere)
+  }
 
   /// Delivers to `subscriber` on this queue what an operator of its time delivers in its own home.
   ///

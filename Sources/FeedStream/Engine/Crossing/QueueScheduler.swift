@@ -5,6 +5,8 @@ import Synchronization
 package protocol QueueScheduler: Scheduler {
   /// Names the queue in messages.
   var queueName: String { get }
+  /// Says, for a queue that one thread serves, that the calling code runs on that thread; `nil` for other queues.
+  var isHere: (@Sendable () -> Bool)? { get }
 }
 
 /// The place where streams live.

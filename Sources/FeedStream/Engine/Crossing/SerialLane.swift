@@ -20,6 +20,8 @@ import Synchronization
   private let isRevoked = Atomic(false)
   /// Starts the work on the lane's queue; `nil` for a lane without one.
   private let start: ((@escaping () -> Void) -> Void)?
+  /// True on the thread that serves the lane's queue, where one thread does.
+  private let isOnThread: (@Sendable () -> Bool)?
   /// The lane's queue, for messages.
   let name: String
   /// The home of the stream that a lane's values are handed to, while the subscription is handed down.
@@ -33,12 +35,19 @@ import Synchronization
   /// - Parameters:
   ///   - name: names the queue in messages.
   ///   - start: runs an action on the queue, once.
-  package init(_ name: String = "", start: ((@escaping () -> Void) -> Void)? = nil) {
+  ///   - isOnThread: true on the queue's own thread, for a queue that has one.
+  package init(
+    _ name: String = "", start: ((@escaping () -> Void) -> Void)? = nil, isOnThread: (@Sendable () -> Bool)? = nil
+  ) {
     self.name = name
     self.start = start
+    self.isOnThread = isOnThread
   }
 
-  package var isHere: Bool { runner.load(ordering: .relaxed) == currentThread() }
+  package var isHere: Bool { runner.load(ordering: .relaxed) == currentThread() || ownsThread }
+
+  /// True when the calling thread is the one on which everything in the lane runs.
+  var ownsThread: Bool { isOnThread?() ?? false }
 
   package func execute(_ action: @escaping @Sendable () -> Void) { post(action) }
 

@@ -18,7 +18,7 @@
   ) {
     Home.usesQueues()
     self.down = down
-    lane = SerialLane(queue.nameOfQueue) { queue.schedule(options: options, $0) }
+    lane = queue.newLane(options)
     surroundings = Home.current
     super.init()
     confinement = Confinement(home: lane)
