@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// No thread waits. A lane without a queue runs its work on a thread that finds it free; a thread that finds it busy
 /// leaves its work to the one that is running. A lane with a queue runs its work there.
-// @unchecked: the state is locked, and work runs one piece at a time, whatever the thread; `begin` says why
-// `surroundings` is safe.
+// @unchecked: the state is locked, work runs one piece at a time whatever the thread, and `handing` is used only by the thread
+// that hands the subscription down, before anybody else knows the lane.
 @usableFromInline package final class SerialLane: StreamDomain, @unchecked Sendable {
   private struct State {
     var work = FIFO<() -> Void>()

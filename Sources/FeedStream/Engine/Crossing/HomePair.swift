@@ -1,0 +1,37 @@
+/// The way from one home of a stream to another, for a subscription whose values come from elsewhere than where its
+/// subscriber lives.
+@usableFromInline final class HomePair {
+  /// Where the subscriber lives.
+  let home: any StreamDomain
+  /// Where upstream delivers, and takes requests and cancellations.
+  let source: any StreamDomain
+
+  init(home: any StreamDomain, source: any StreamDomain) {
+    self.home = home
+    self.source = source
+  }
+
+  @usableFromInline func atHome(_ action: @escaping () -> Void) { home.perform(action) }
+  @usableFromInline func atSource(_ action: @escaping () -> Void) { source.perform(action) }
+
+  /// The way that a subscription which is handed down now has to take; `nil` when its values come where its subscriber
+  /// lives.
+  ///
+  /// - Parameter subscriber: names what joins several publishers, for the message where that lives nowhere.
+  @inline(never) @usableFromInline
+  static func ofSubscriptionHandedDown(to subscriber: @autoclosure () -> String) -> HomePair? {
+    guard Home.hasQueues, let lane = CurrentDomain.get() as? SerialLane, let handing = lane.handing else { return nil }
+    guard let home = handing.home else {
+      // All of it runs on the one thread that serves the queue.
+      if lane.ownsThread { return nil }
+      preconditionFailure(
+        """
+        \(subscriber()): one of its publishers delivers on the queue "\(lane.name)", and the stream itself lives on no loop, \
+        so that several threads would be in it at once. Let the stream go on with .receive(on: DispatchQueue.main) or \
+        another queue right below, make an EventLoop on this thread before you subscribe, or use mapAsync for work \
+        aside (CONTRACT, rule 1).
+        """)
+    }
+    return home === lane ? nil : HomePair(home: home, source: lane)
+  }
+}
