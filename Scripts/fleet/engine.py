@@ -9,12 +9,12 @@ source = "".join(open(f"Sources/FeedFleet/Redis/{name}.swift").read() for name i
 
 def literal(name):
     text = re.search(name + r'[^"]*"""\n(.*?)\n *"""', source, re.S).group(1)
-    return textwrap.dedent(text).replace("\\(schema)", "1").replace("\\(never)", "9000000000000000") + "\n"
+    return textwrap.dedent(text).replace("\\(schema)", "1").replace("\\(never)", "9000000000000000").replace("\\(heldOff)", "60000") + "\n"
 
 
 def script(name):
     text = re.search(r'static let ' + name + r' = script\(\s*"' + name + r'",\s*"""\n(.*?)\n *"""', source, re.S).group(1)
-    text = textwrap.dedent(text).replace("\\(schema)", "1").replace("\\(never)", "9000000000000000")
+    text = textwrap.dedent(text).replace("\\(schema)", "1").replace("\\(never)", "9000000000000000").replace("\\(heldOff)", "60000")
     return "#!lua\n" + literal("static let beginning") + literal("static let guarding") + text
 
 
@@ -71,7 +71,7 @@ feeds = int(send(("HGET", "fs{0}:meta", "feeds"))[0])
 memory, begun, used, done, claims, changed = int(info("memory", "used_memory")), time.time(), processor(), 0, 0, 0
 images = 0
 while time.time() - begun < float(sys.argv[2]):
-    now, following, leases = send(("EVALSHA", claim, 1, "fs{0}:", 100, 45000, f"n{claims}", "w"))[0]
+    now, following, leases, _ = send(("EVALSHA", claim, 1, "fs{0}:", 100, 45000, f"n{claims}", "w"))[0]
     claims += 1
     if not leases:
         break

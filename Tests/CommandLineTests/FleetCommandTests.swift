@@ -79,6 +79,43 @@ import Testing
     #expect(try keys(server) == before)
   }
 
+  @Test func `what a server does not allow is said, and nothing is taken for empty`() async throws {
+    let server = try RedisServer()
+    _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
+    for (command, denied) in [
+      (["subscriptions", "list"], "zscan"), (["serve", "--port", "0"], "hmget"), (["work"], "zrangebyscore"),
+    ] {
+      try server.cli("ACL", "SETUSER", "default", "-\(denied)")
+      let run = try await FeedBinary.run(command + ["--store", server.text])
+      #expect(
+        run.status == 1 && run.errors.contains("does not allow this user to do that"), "\(command): \(run.errors)")
+      try server.cli("ACL", "SETUSER", "default", "+@all")
+    }
+  }
+
+  @Test func `a worker says what is wrong with its store, and goes on when that is over`() async throws {
+    let server = try RedisServer()
+    try await withOrigin(serving: document("A view")) { _, url, _ in
+      _ = try await FeedBinary.run(["subscriptions", "add", url, "--store", server.text])
+      let worker = try RunningFeed(["work", "--store", server.text])
+      #expect(try #require(await worker.output.line()).contains(url))
+      try server.cli("ACL", "SETUSER", "default", "-zrangebyscore")
+      #expect(try #require(await worker.errors.line()).contains("does not allow this user to do that"))
+      _ = try await FeedBinary.run(["subscriptions", "add", "\(url)?2", "--store", server.text])
+      try server.cli("ACL", "SETUSER", "default", "+@all")
+      #expect(try #require(await worker.errors.line()).contains("The store is back"))
+      #expect(try #require(await worker.output.line()).contains(url))
+      // Only its host waits for a key that something else has written.
+      try server.cli("SET", "fs{0}:h:h.example", "x")
+      try server.cli("ZADD", "fs{0}:hosts", "0", "h.example")
+      #expect(try #require(await worker.errors.line()).contains("fs{0}:h:h.example"))
+      _ = try await FeedBinary.run(["subscriptions", "add", "\(url)?3", "--store", server.text])
+      #expect(try #require(await worker.output.line()).contains(url))
+      worker.send(SIGINT)
+      #expect(await worker.status() == 130)
+    }
+  }
+
   @Test func `what one machine knows goes to a fleet, is polled there, and shown by a gateway`() async throws {
     let server = try RedisServer()
     try await withOrigin(serving: document("A view")) { origin, url, cache in

@@ -52,15 +52,30 @@ extension Session {
     return RedisFleet(client, creates: creates)
   }
 
-  /// Ends the session with a sentence when a store cannot be used at all: only one that is away is waited for.
-  func endIfUnusable(_ fleet: RedisFleet) {
-    keep(
-      fleet.open().sink { [unowned self] completion in
-        guard case .failure(let error) = completion, !error.isTemporary else { return }
-        fail("\(error)")
-        leave()
-      } receiveValue: { _ in
-      })
+  /// Tells what is wrong with a store, and when that is over, to the command that needs it all the time.
+  ///
+  /// One that cannot be used, and never could, ends the session: only one that is unreachable is waited for. Later on any failure is
+  /// waited for, since whoever changed a password or a permission may change it back; each is reported once a minute.
+  func storeReporter() -> (FleetError?) -> Void {
+    var told: [String: StreamInstant] = [:]
+    var hasBegun = false
+    return { [unowned self] error in
+      guard let error else {
+        hasBegun = true
+        if !told.isEmpty { console.report("The store is back.") }
+        told = [:]
+        return
+      }
+      let text = "\(error)"
+      guard hasBegun || error.isTemporary else {
+        fail(text)
+        return leave()
+      }
+      let now = loop.now
+      if let before = told[text], before.distance(to: now) < .seconds(60) { return }
+      told[text] = now
+      console.warn(text)
+    }
   }
 
   /// Prints what a fleet says, once.

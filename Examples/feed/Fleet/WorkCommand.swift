@@ -15,7 +15,7 @@ struct WorkCommand: ParsableCommand {
     discussion: """
       Asks the store for hosts whose time has come, one request to a host at a time in the whole fleet, and writes there \
       what came of it. A line is printed for each feed that changed. Start as many as are needed, on as many machines; any of them may die: its \
-      hosts are another's after 45 seconds. While the store is away it waits, and loses nothing. Ctrl-C ends what runs, and \
+      hosts are another's after 45 seconds. While the store is away it waits, and loses nothing; what is wrong with the store is said on standard error. Ctrl-C ends what runs, and \
       then the worker. feed subscriptions import adds feeds; feed fleet status says how it goes.
       """)
 
@@ -84,7 +84,6 @@ struct WorkCommand: ParsableCommand {
         } receiveValue: { _ in
         })
     }
-    session.endIfUnusable(store)
     try session.finish {}
   }
 
@@ -96,7 +95,7 @@ struct WorkCommand: ParsableCommand {
     if let timeout { options.load.timeout = timeout.duration }
     if let lease { options.lease = lease.duration }
     if let name { options.name = name }
-    options.report = Self.reporter(session)
+    options.report = session.storeReporter()
     let (name, console) = (options.name, session.console)
     options.beat = { counts in
       console.setStatus(
@@ -104,19 +103,6 @@ struct WorkCommand: ParsableCommand {
       return store.beat(name, about: counts)
     }
     return options
-  }
-
-  /// Reports a failure of the store when it is another one, and when it is over.
-  private static func reporter(_ session: Session) -> (FleetError?) -> Void {
-    var last: String?
-    return { [console = session.console] error in
-      // What cannot pass ends the command.
-      if let error, !error.isTemporary, last == nil { return }
-      let text = error?.description
-      defer { last = text }
-      guard text != last else { return }
-      if let text { console.warn(text) } else { console.report("The store is back.") }
-    }
   }
 
   private static func text(of report: FleetWorker.Report, _ format: OutputFormat, all: Bool) -> String {

@@ -11,15 +11,20 @@ final class Gateway {
   private let gallery: Gallery
   private let place: RedisAddress
   private let console: Console
+  /// Is told what is wrong with the store, and `nil` when nothing is.
+  private let report: (FleetError?) -> Void
   private var places: [URL: Int] = [:]
   private var cursor = ""
   private var heard = Date()
   private var isFirst = true
 
-  init(_ gallery: Gallery, _ place: RedisAddress, _ console: Console) {
+  init(
+    _ gallery: Gallery, _ place: RedisAddress, _ console: Console, _ report: @escaping (FleetError?) -> Void
+  ) {
     self.gallery = gallery
     self.place = place
     self.console = console
+    self.report = report
   }
 
   func take(_ event: FleetFollower.Event) {
@@ -34,12 +39,11 @@ final class Gateway {
       gallery.announce(
         "items", about: feed.address.shown, updated: feed.version?.microseconds, id: self.cursor)
     case .away(let error):
-      // What cannot pass ends the command, with that sentence.
-      if error.isTemporary || !isFirst { console.warn("\(error)") }
+      report(error)
       gallery.put(.saved(heard, reason: "\(error)".printable(limit: 300)))
       gallery.announce("health", id: cursor)
     case .back:
-      console.report("The store is back; nothing was missed.")
+      report(nil)
       heard = Date()
       gallery.put(nil)
       gallery.announce("health", id: cursor)
@@ -48,6 +52,7 @@ final class Gateway {
 
   private func take(_ snapshot: FleetSnapshot) {
     (cursor, heard) = ("\(snapshot.cursor)", Date())
+    report(nil)
     if snapshot.isCut {
       console.warn(
         "There are more feeds; the first \(snapshot.feeds.count) are shown. Give addresses to choose others.")
@@ -68,7 +73,7 @@ final class Gateway {
       // Who was connected before knows nothing yet.
       if gallery.events.clientCount > 0 { gallery.announce("items", id: cursor) }
     } else {
-      console.report("The store is back; what was in between is not known, and everything is shown anew.")
+      console.report("What happened in between is not known; everything is shown again.")
       gallery.events.reset(id: cursor)
     }
     isFirst = false

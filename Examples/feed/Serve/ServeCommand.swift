@@ -116,10 +116,9 @@ struct ServeCommand: ParsableCommand {
       session.keep(AnyCancellable { server.close() })
       if !feeds.isEmpty { session.keep(follow(feeds, gallery, client, cache, store, on: session)) }
       if let place = self.store, let fleet {
-        let gateway = Gateway(gallery, place.address, session.console)
+        let gateway = Gateway(gallery, place.address, session.console, session.storeReporter())
         let follower = FleetFollower(addresses.isEmpty ? nil : addresses, in: fleet, on: session.loop)
         session.keep(follower.sink { gateway.take($0) })
-        session.endIfUnusable(fleet)
       }
       session.print(Array("\(site.place(port: server.address?.port ?? port))\n".utf8))
     } catch {

@@ -14,7 +14,7 @@ public struct FleetFollower {
     /// All feeds as they are, instead of everything before.
     case snapshot(FleetSnapshot)
     case update(FleetFeed, at: UpdateCursor)
-    /// The engine is away; what was delivered may be out of date.
+    /// The engine is away, or refuses; what was delivered may be out of date. Comes again with another reason.
     case away(FleetError)
     /// It is back, and nothing was missed.
     case back

@@ -18,7 +18,8 @@ final class FollowingRun: Subscription {
   private var isLogAsked = false
   private var timer: (any Cancellable)?
   private var failures = 0
-  private var isAway = false
+  /// The failure that was delivered last; `nil` while the engine is well.
+  private var away: FleetError?
   /// The place up to which everything was delivered.
   private var cursor: UpdateCursor?
   private var versions: [URL: FeedVersion?] = [:]
@@ -123,7 +124,7 @@ final class FollowingRun: Subscription {
   }
 
   private func take(_ snapshot: FleetSnapshot) {
-    isAway = false
+    away = nil
     failures = 0
     versions = Dictionary(snapshot.feeds.map { ($0.address, $0.feed?.version) }) { first, _ in first }
     cursor = snapshot.cursor
@@ -138,8 +139,9 @@ final class FollowingRun: Subscription {
   private func failed(_ error: FleetError) {
     guard deliver != nil else { return }
     stop()
-    if !isAway { send(.away(error)) }
-    isAway = true
+    // Another reason is news: it may want another remedy.
+    if away != error { send(.away(error)) }
+    away = error
     failures += 1
     let longest = min(follower.pauses.lowerBound * (1 << min(failures - 1, 16)), follower.pauses.upperBound)
     timer?.cancel()
@@ -150,8 +152,8 @@ final class FollowingRun: Subscription {
 
   private func well() {
     failures = 0
-    guard isAway else { return }
-    isAway = false
+    guard away != nil else { return }
+    away = nil
     send(.back)
   }
 

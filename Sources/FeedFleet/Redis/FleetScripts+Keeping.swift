@@ -9,6 +9,9 @@ extension FleetScripts {
     local added = 0
     local known = {}
     for i = 1, #ARGV, 3 do
+      if not queue(ARGV[i]) then return redis.error_reply('WRONGTYPE ' .. p .. 'h:' .. ARGV[i]) end
+    end
+    for i = 1, #ARGV, 3 do
       local h, a = ARGV[i], ARGV[i + 1]
       -- A host that was asked a moment ago keeps its gap.
       if known[h] == nil then known[h] = redis.call('EXISTS', p .. 'h:' .. h) * 1000 end
@@ -85,8 +88,8 @@ extension FleetScripts {
       local most = tonumber(ARGV[1])
       local due, oldest, looked = 0, '', 0
       for _, h in ipairs(redis.call('ZRANGEBYSCORE', p .. 'hosts', '-inf', whole(now), 'LIMIT', 0, most)) do
-        due = due + redis.call('ZCOUNT', p .. 'h:' .. h, '-inf', whole(now))
-        local first = redis.call('ZRANGE', p .. 'h:' .. h, 0, 0, 'WITHSCORES')
+        local first = queue(h) or {}
+        if first[2] then due = due + redis.call('ZCOUNT', p .. 'h:' .. h, '-inf', whole(now)) end
         if first[2] and (oldest == '' or tonumber(first[2]) < tonumber(oldest)) then oldest = first[2] end
         looked = looked + 1
       end
@@ -106,6 +109,30 @@ extension FleetScripts {
         redis.call('XLEN', p .. 'updates'), next[2] or '', looked
       }
       """)
+
+  /// Arguments: address, version.
+  static let append = script(
+    "append", "return redis.call('XADD', p .. 'updates', '*', 'a', ARGV[1], 'v', ARGV[2])")
+
+  /// Where the log ends. Before its first update there is none.
+  static let end = RedisScript("end", reading + beginning + guarding + ending + "return ending()")
+
+  /// 1 if everything after a place in the log is still there: its entry is, or nothing was written after it. Arguments: place.
+  static let holds = RedisScript(
+    "holds",
+    reading + beginning + guarding + ending + """
+      if #redis.call('XRANGE', p .. 'updates', ARGV[1], ARGV[1]) > 0 or ending() == ARGV[1] then return 1 end
+      return 0
+      """)
+
+  private static let ending = """
+    local function ending()
+      if redis.call('EXISTS', p .. 'updates') == 0 then return '0-0' end
+      local about = redis.call('XINFO', 'STREAM', p .. 'updates')
+      for i = 1, #about, 2 do if about[i] == 'last-generated-id' then return about[i + 1] end end
+    end
+
+    """
 
   /// Writes a feed as a store does, if it still is as it was read. Arguments: address, the version that was read, the new one,
   /// record, images or nothing, how long the log keeps, 1 if there is an update.

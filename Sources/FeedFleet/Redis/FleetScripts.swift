@@ -12,6 +12,8 @@ import FeedRedis
 /// - `updates`, a stream; `workers`, a sorted set, and `about`, a hash; `s:<minute>`, a hash of counts.
 enum FleetScripts {
   static let schema = 1
+  /// How long a host is left alone whose keys another program has written, in milliseconds.
+  static let heldOff = 60_000
   /// Stands for never: beyond every time, and exact as a score.
   static let never = 9_000_000_000_000_000
 
@@ -29,9 +31,19 @@ enum FleetScripts {
       redis.call('HINCRBY', key, name, n)
       redis.call('EXPIRE', key, 7200)
     end
+    -- The reply to a command on a key of one host alone, or false if something else has written that key.
+    local function read(...)
+      local reply = redis.pcall(...)
+      if type(reply) ~= 'table' or not reply.err then return reply end
+      if string.find(reply.err, 'WRONGTYPE', 1, true) then return false end
+      return redis.call(...)
+    end
+    -- The feed of a host that is due first, and when; false as above.
+    local function queue(h) return read('ZRANGE', p .. 'h:' .. h, 0, 0, 'WITHSCORES') end
     -- Sets when a host's time comes: when a feed is due, it is not left alone, and not before `earliest`.
     local function open(h, earliest)
-      local first = redis.call('ZRANGE', p .. 'h:' .. h, 0, 0, 'WITHSCORES')
+      local first = queue(h)
+      if not first then redis.call('ZADD', p .. 'hosts', whole(now + \(heldOff)), h) return end
       if #first == 0 then redis.call('ZREM', p .. 'hosts', h) return end
       local at = math.max(tonumber(first[2]), earliest)
       local pause = redis.call('ZSCORE', p .. 'pauses', h)
@@ -81,24 +93,31 @@ enum FleetScripts {
     "claim",
     """
     local found = redis.call('ZRANGEBYSCORE', p .. 'hosts', '-inf', whole(now), 'LIMIT', 0, ARGV[1])
-    local out = {}
+    local out, damaged = {}, {}
     local lapsed = 0
+    -- What another program has done to one host's keys is that host's trouble alone.
+    local function holdOff(h, key)
+      damaged[#damaged + 1] = key
+      redis.call('ZADD', p .. 'hosts', whole(now + \(heldOff)), h)
+    end
     for i, h in ipairs(found) do
       if redis.call('HDEL', p .. 'leases', h) == 1 then lapsed = lapsed + 1 end
-      local first = redis.call('ZRANGE', p .. 'h:' .. h, 0, 0, 'WITHSCORES')
-      if #first == 0 or tonumber(first[2]) > now then open(h, 0)
+      local first = queue(h)
+      local feed = first and first[1] and read('HMGET', p .. 'f:' .. first[1], 'v', 'm')
+      if not first then holdOff(h, p .. 'h:' .. h)
+      elseif #first == 0 or tonumber(first[2]) > now then open(h, 0)
+      elseif not feed then holdOff(h, p .. 'f:' .. first[1])
       else
         local nonce = ARGV[3] .. '.' .. i
         local till = whole(now + ARGV[2])
         redis.call('HSET', p .. 'leases', h, nonce .. ' ' .. till .. ' ' .. ARGV[4] .. ' ' .. first[1])
         redis.call('ZADD', p .. 'hosts', till, h)
-        local feed = redis.call('HMGET', p .. 'f:' .. first[1], 'v', 'm')
         out[#out + 1] = {h, nonce, first[1], first[2], feed[1] or '', feed[2] or ''}
       end
     end
     if lapsed > 0 then count('lapsed', lapsed) end
     local next = redis.call('ZRANGE', p .. 'hosts', 0, 0, 'WITHSCORES')
-    return {whole(now), next[2] or '', out}
+    return {whole(now), next[2] or '', out, damaged}
     """)
 
   /// Arguments: host, nonce, milliseconds.

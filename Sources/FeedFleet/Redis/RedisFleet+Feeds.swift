@@ -13,16 +13,18 @@ extension RedisFleet: FeedLibrary {
     return send(
       addresses.map { RedisCommand("HMGET", [RedisArgument(key("f:\($0.absoluteString)"))] + fields) }
     )
-    .map { replies in
-      zip(addresses, replies).map { address, reply in
-        guard let parts = reply.elements, parts.count == fields.count, let text = parts[1].text else { return nil }
+    .map { RedisValue.array($0) }
+    .reading(in: self) { replies in
+      let replies = (replies.elements ?? []).compactMap(\.elements)
+      guard replies.count == addresses.count, replies.allSatisfy({ $0.count == fields.count }) else { return nil }
+      return zip(addresses, replies).map { address, parts in
+        guard let text = parts[1].text else { return nil }
         let record = FeedRecord(text, of: address) ?? FeedRecord(health: FeedHealth(address: address))
         return FleetFeed(
           address: address, record: record, version: parts[0].version,
           document: withImages ? parts[2].bytes?.compacted() : nil)
       }
     }
-    .eraseToAnyPublisher()
   }
 
   /// The addresses of all feeds, those of a host together, a page at a time.
@@ -42,7 +44,7 @@ extension RedisFleet: FeedLibrary {
 
   /// True when a feed that is polled is on this host.
   package func hasFeeds(on host: String) -> AnyPublisher<Bool, FleetError> {
-    send([RedisCommand("EXISTS", RedisArgument(key("h:\(host)")))]).map { $0[0].integer == 1 }.eraseToAnyPublisher()
+    send(RedisCommand("EXISTS", RedisArgument(key("h:\(host)")))).reading(in: self) { $0.integer.map { $0 == 1 } }
   }
 
   private struct Page {
@@ -54,23 +56,26 @@ extension RedisFleet: FeedLibrary {
   private final class Seen { var hosts: Set<String> = [] }
 
   private func page(of cursor: String, _ seen: Seen) -> AnyPublisher<Page, FleetError> {
-    send([RedisCommand("ZSCAN", RedisArgument(key("hosts")), RedisArgument(cursor), "COUNT", 200)])
-      .flatMap { [self] replies -> AnyPublisher<Page, FleetError> in
-        let parts = replies[0].elements ?? []
-        let pairs = parts.last?.elements ?? []
+    send(RedisCommand("ZSCAN", RedisArgument(key("hosts")), RedisArgument(cursor), "COUNT", 200))
+      .reading(in: self) { reply -> (String, [RedisValue])? in
+        guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let pairs = parts[1].elements
+        else { return nil }
+        return (next, pairs)
+      }
+      .flatMap { [self] next, pairs -> AnyPublisher<Page, FleetError> in
         let hosts = stride(from: 0, to: pairs.count, by: 2).compactMap { pairs[$0].text }
           .filter { seen.hosts.insert($0).inserted }
-        let next = parts.first?.text ?? "0"
         guard !hosts.isEmpty else {
           return Just(Page(next: next, addresses: [])).setFailureType(to: FleetError.self).eraseToAnyPublisher()
         }
         return send(hosts.map { RedisCommand("ZRANGE", RedisArgument(key("h:\($0)")), 0, -1) })
-          .map { replies in
-            Page(
-              next: next,
-              addresses: replies.flatMap { $0.elements ?? [] }.compactMap { $0.text.flatMap { URL(string: $0) } })
+          .map { RedisValue.array($0) }
+          .reading(in: self) { replies in
+            let feeds = (replies.elements ?? []).compactMap(\.elements)
+            guard feeds.count == hosts.count else { return nil }
+            return Page(
+              next: next, addresses: feeds.joined().compactMap { $0.text.flatMap { URL(string: $0) } })
           }
-          .eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
   }

@@ -13,7 +13,7 @@ extension RedisFleet {
         new.document.map { RedisArgument($0) } ?? "", .milliseconds(logDuration), new.document == nil ? 0 : 1,
       ]
     )
-    .map { $0.integer == 1 }.eraseToAnyPublisher()
+    .reading(in: self) { $0.integer.map { $0 == 1 } }
   }
 
   /// Deletes what is saved of a feed, if it still is as it was read.
@@ -22,19 +22,19 @@ extension RedisFleet {
       FleetScripts.forget,
       [RedisArgument(feed.address.absoluteString), RedisArgument(feed.version?.description ?? "")]
     )
-    .map { ($0.integer ?? 0) > 0 }.eraseToAnyPublisher()
+    .reading(in: self) { $0.integer.map { $0 > 0 } }
   }
 
   /// The addresses of all feeds of which something is saved: looks at every key.
   func savedAddresses() -> AnyPublisher<[URL], FleetError> {
     let beginning = key("f:")
     func page(_ cursor: String) -> AnyPublisher<(next: String, keys: [String]), FleetError> {
-      send([RedisCommand("SCAN", RedisArgument(cursor), "MATCH", RedisArgument("fs{0}:f:*"), "COUNT", 1000)])
-        .map { replies in
-          let parts = replies[0].elements ?? []
-          return (parts.first?.text ?? "0", (parts.last?.elements ?? []).compactMap(\.text))
+      send(RedisCommand("SCAN", RedisArgument(cursor), "MATCH", RedisArgument("fs{0}:f:*"), "COUNT", 1000))
+        .reading(in: self) { reply in
+          guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let keys = parts[1].elements
+          else { return nil }
+          return (next, keys.compactMap(\.text))
         }
-        .eraseToAnyPublisher()
     }
     return page("0")
       .expand { $0.next == "0" ? Empty().eraseToAnyPublisher() : page($0.next) }

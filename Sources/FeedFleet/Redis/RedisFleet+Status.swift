@@ -73,9 +73,13 @@ extension RedisFleet {
 
   /// How the fleet is doing. Changes nothing.
   public func status() -> AnyPublisher<FleetStatus, FleetError> {
-    run(FleetScripts.status, [1000])
-      .zip(send([RedisCommand("INFO", "memory")]))
-      .map { reply, info in Self.status(reply.elements ?? [], info[0].text ?? "") }
+    // A user who may not ask for that is told the rest.
+    let info = send(RedisCommand("INFO", "memory")).map { $0.text ?? "" }.replaceError(with: "")
+      .setFailureType(to: FleetError.self)
+    return run(FleetScripts.status, [1000])
+      .reading(in: self) { reply in reply.elements.flatMap { $0.count == 17 ? $0 : nil } }
+      .zip(info)
+      .map { Self.status($0, $1) }
       .eraseToAnyPublisher()
   }
 

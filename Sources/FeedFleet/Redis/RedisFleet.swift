@@ -44,6 +44,11 @@ public final class RedisFleet {
     return open().flatMap { _ in replies }.eraseToAnyPublisher()
   }
 
+  /// Sends a command to a database that is known to be a fleet's.
+  func send(_ command: RedisCommand) -> AnyPublisher<RedisValue, FleetError> {
+    send([command]).map { $0[0] }.eraseToAnyPublisher()
+  }
+
   /// Looks what the database is, and makes it a fleet's if it is empty and that is wanted.
   public func open() -> AnyPublisher<Void, FleetError> {
     client.run(FleetScripts.look, keys: [Self.prefix])
@@ -85,18 +90,42 @@ public final class RedisFleet {
   func key(_ name: String) -> String { Self.prefix + name }
 }
 
+extension Publisher where Output == RedisValue, Failure == FleetError {
+  /// Reads a reply. One of another shape is a failure: nothing but an empty store is ever taken for an empty store.
+  ///
+  /// - Parameter read: returns `nil` for what makes no sense.
+  func reading<Value>(in fleet: RedisFleet, _ read: @escaping (RedisValue) -> Value?) -> AnyPublisher<Value, FleetError>
+  {
+    tryMap { reply in
+      guard let value = read(reply) else { throw FleetError.redis(.unreadable(fleet.client.address, .malformed)) }
+      return value
+    }
+    .mapError { $0 as! FleetError }
+    .eraseToAnyPublisher()
+  }
+}
+
 extension RedisFleet: WorkQueue {
   public func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError> {
     run(
       FleetScripts.claim,
       [RedisArgument(wish.count), .milliseconds(wish.lease), RedisArgument(wish.nonce), RedisArgument(wish.worker)]
     )
-    .map { reply in
-      let parts = reply.elements ?? []
-      let leases = (parts.last?.elements ?? []).compactMap { Self.lease($0) }
-      return WorkGrant(leases: leases, now: parts.first?.date ?? Date(), next: parts.count > 1 ? parts[1].date : nil)
+    .reading(in: self) { [place] reply in
+      guard let parts = reply.elements, parts.count == 4, let now = parts[0].date, let granted = parts[2].elements,
+        let damaged = parts[3].elements
+      else { return nil }
+      var grant = WorkGrant(leases: [], now: now, next: parts[1].date)
+      for one in granted {
+        if let lease = Self.lease(one) {
+          grant.leases.append(lease)
+        } else {
+          grant.problems.append(.damaged(place, "A lease of \(one.elements?.first?.text ?? "a host")"))
+        }
+      }
+      grant.problems += damaged.map { .damaged(place, "The key \($0.text ?? "?"), whose host waits a minute,") }
+      return grant
     }
-    .eraseToAnyPublisher()
   }
 
   private static func lease(_ value: RedisValue) -> WorkLease? {
@@ -112,7 +141,7 @@ extension RedisFleet: WorkQueue {
 
   public func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError> {
     run(FleetScripts.extend, [RedisArgument(lease.host), RedisArgument(lease.nonce), .milliseconds(duration)])
-      .map { $0.integer == 1 }.eraseToAnyPublisher()
+      .reading(in: self) { $0.integer.map { $0 == 1 } }
   }
 
   public func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError> {
@@ -129,15 +158,15 @@ extension RedisFleet: WorkQueue {
         .milliseconds(logDuration), RedisArgument(completion.host),
       ]
     )
-    .map { reply in
-      let parts = reply.elements?.map { $0.text ?? "" } ?? []
-      switch parts.first {
-      case "accepted": return .accepted(parts.last.flatMap { $0.isEmpty ? nil : UpdateCursor($0) })
+    .reading(in: self) { reply in
+      guard let parts = reply.elements, parts.count == 2, let id = parts[1].text else { return nil }
+      switch parts[0].text {
+      case "accepted": return .accepted(id.isEmpty ? nil : UpdateCursor(id))
       case "superseded": return .superseded
-      default: return .lost
+      case "lost": return .lost
+      default: return nil
       }
     }
-    .eraseToAnyPublisher()
   }
 
   public func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError> {
@@ -147,12 +176,12 @@ extension RedisFleet: WorkQueue {
         .milliseconds(feed.delay),
       ]
     }
-    return run(FleetScripts.add, arguments).map { Int($0.integer ?? 0) }.eraseToAnyPublisher()
+    return run(FleetScripts.add, arguments).reading(in: self) { $0.integer.map { Int($0) } }
   }
 
   public func remove(_ address: URL) -> AnyPublisher<Bool, FleetError> {
     run(FleetScripts.remove, [RedisArgument(address.pollingHost), RedisArgument(address.absoluteString)])
-      .map { $0.integer == 1 }.eraseToAnyPublisher()
+      .reading(in: self) { $0.integer.map { $0 == 1 } }
   }
 
   public func pause(
@@ -163,36 +192,25 @@ extension RedisFleet: WorkQueue {
   }
 
   public func resume(_ host: String) -> AnyPublisher<Bool, FleetError> {
-    run(FleetScripts.resume, [RedisArgument(host)]).map { $0.integer == 1 }.eraseToAnyPublisher()
+    run(FleetScripts.resume, [RedisArgument(host)]).reading(in: self) { $0.integer.map { $0 == 1 } }
   }
 }
 
 extension RedisFleet: UpdateLog {
   public func append(_ update: FeedUpdate) -> AnyPublisher<UpdateCursor, FleetError> {
-    send([
-      RedisCommand(
-        "XADD", RedisArgument(key("updates")), "*", "a", RedisArgument(update.address.absoluteString), "v",
-        RedisArgument("\(update.version)"))
-    ])
-    .tryMap { [self] in
-      if case .error(let refusal) = $0[0] { throw failure(.refused(client.address, refusal)) }
-      return UpdateCursor($0[0].text ?? "0-0")
-    }
-    .mapError { $0 as! FleetError }
-    .eraseToAnyPublisher()
+    run(FleetScripts.append, [RedisArgument(update.address.absoluteString), RedisArgument("\(update.version)")])
+      .reading(in: self) { $0.text.map { UpdateCursor($0) } }
   }
 
   public func end() -> AnyPublisher<UpdateCursor, FleetError> {
-    send([RedisCommand("XINFO", "STREAM", RedisArgument(key("updates")))])
-      // There is no stream before the first update.
-      .map { UpdateCursor($0[0]["last-generated-id"]?.text ?? "0-0") }
-      .eraseToAnyPublisher()
+    run(FleetScripts.end).reading(in: self) { $0.text.map { UpdateCursor($0) } }
   }
 
   public func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError> {
-    send([RedisCommand("XREVRANGE", RedisArgument(key("updates")), "+", "-", "COUNT", RedisArgument(count))])
-      .map { ($0[0].elements ?? []).reversed().compactMap { RedisEntry($0).flatMap { Self.update($0) } } }
-      .eraseToAnyPublisher()
+    send(RedisCommand("XREVRANGE", RedisArgument(key("updates")), "+", "-", "COUNT", RedisArgument(count)))
+      .reading(in: self) { reply in
+        reply.elements.map { $0.reversed().compactMap { RedisEntry($0).flatMap { Self.update($0) } } }
+      }
   }
 
   private static func update(_ entry: RedisEntry) -> LoggedUpdate? {
@@ -203,14 +221,7 @@ extension RedisFleet: UpdateLog {
   }
 
   public func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError> {
-    let (name, id) = (RedisArgument(key("updates")), RedisArgument(cursor.description))
-    return send([RedisCommand("XINFO", "STREAM", name), RedisCommand("XRANGE", name, id, id)])
-      .map { replies in
-        // The entry itself is there, or nothing was written after it.
-        replies[1].elements?.isEmpty == false
-          || (replies[0]["last-generated-id"]?.text ?? "0-0") == cursor.description
-      }
-      .eraseToAnyPublisher()
+    run(FleetScripts.holds, [RedisArgument(cursor.description)]).reading(in: self) { $0.integer.map { $0 == 1 } }
   }
 
   public func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError> {

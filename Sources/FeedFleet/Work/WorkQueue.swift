@@ -73,6 +73,8 @@ public struct WorkGrant: Hashable, Sendable {
   public var now: Date
   /// When the next host's time comes; `nil` when there is none.
   public var next: Date?
+  /// Damage that the engine found: the hosts of these keys are left alone for a minute, all others are not.
+  public var problems: [FleetError] = []
 
   public init(leases: [WorkLease], now: Date, next: Date?) {
     self.leases = leases

@@ -39,7 +39,8 @@ public final class FleetWorker {
     public var now: @Sendable () -> Date = { Date() }
     /// Determines how due times are spread. The system's choice by default.
     public var seed = UInt64.random(in: 0 ... .max)
-    /// Is given a failure of the engine, and `nil` when it is well again. Does nothing by default.
+    /// Is given each failure of the engine, and `nil` when it is well: after the first claim, and after failures. The worker tries
+    /// again after any failure. Does nothing by default.
     public var report: (FleetError?) -> Void = { _ in }
     /// Notes that this worker lives, and is given how it is doing, every five seconds; `nil` for nobody.
     public var beat: (([String: Int]) -> AnyPublisher<Void, FleetError>)?

@@ -18,7 +18,7 @@ final class WorkingRun: Subscription {
   private var drainTimer: (any Cancellable)?
   private var isDraining = false
   private var failures = 0
-  private var hasFailed = false
+  private var isWell = false
   private var random: PollRandom
   private var counts = ["polls": 0, "failures": 0]
 
@@ -95,6 +95,7 @@ final class WorkingRun: Subscription {
 
   private func take(_ grant: WorkGrant, wanted: Int) {
     well()
+    for problem in grant.problems { options.report(problem) }
     clock.set(grant.now)
     for lease in grant.leases { begin(lease, at: grant.now) }
     let wait = grant.next.map { Duration.seconds(max(0, $0.timeIntervalSince(grant.now))) } ?? options.longestSleep
@@ -116,16 +117,20 @@ final class WorkingRun: Subscription {
   }
 
   private func failed(_ error: FleetError) {
-    options.report(error)
-    hasFailed = true
+    note(error)
     failures += 1
     wait(pause(after: failures))
   }
 
+  private func note(_ error: FleetError) {
+    isWell = false
+    options.report(error)
+  }
+
   private func well() {
     failures = 0
-    guard hasFailed else { return }
-    hasFailed = false
+    guard !isWell else { return }
+    isWell = true
     options.report(nil)
   }
 
@@ -166,7 +171,12 @@ final class WorkingRun: Subscription {
   private func extend(_ one: HeldHost?) {
     guard let one, held[one.lease.host] === one else { return }
     one.calls = [
-      worker.queue.extend(one.lease, by: options.lease).replaceError(with: true).sink { [weak self, weak one] isOurs in
+      worker.queue.extend(one.lease, by: options.lease).catch { [weak self] error in
+        // It may still be ours: what came of the poll will be refused if it is not.
+        self?.note(error)
+        return Just(true)
+      }
+      .sink { [weak self, weak one] isOurs in
         guard let self, let one, held[one.lease.host] === one, one.store.completion(by: "", gap: .zero) == nil else {
           return
         }
@@ -187,8 +197,7 @@ final class WorkingRun: Subscription {
     one.calls = [
       worker.queue.complete(completion).sink { [weak self, weak one] ending in
         guard let self, let one, case .failure(let error) = ending else { return }
-        options.report(error)
-        hasFailed = true
+        note(error)
         guard error.isTemporary else { return release(one) }
         one.attempts += 1
         one.timer = worker.scheduler.later(pause(after: one.attempts)) { [weak self, weak one] in
@@ -223,7 +232,9 @@ final class WorkingRun: Subscription {
     guard let tell = options.beat else { return }
     counts["concurrency"] = options.concurrency
     counts["running"] = held.count
-    let call = tell(counts).sink { _ in
+    let call = tell(counts).sink { [weak self] in
+      // One that passes is a claim's to report.
+      if case .failure(let error) = $0, !error.isTemporary { self?.note(error) }
     } receiveValue: { _ in
     }
     let timer = worker.scheduler.later(.seconds(5)) { [weak self] in self?.beat() }

@@ -215,10 +215,10 @@ extension RedisClient {
     Replying { reply in self.perform(command, reply) }.eraseToAnyPublisher()
   }
 
-  /// Sends commands when subscribed to, together, and delivers their replies, a refusal as ``RedisValue/error(_:)``.
+  /// Sends commands when subscribed to, together, and delivers their replies.
   ///
-  /// **Demand:** sent at the subscription; the replies are held until asked for. **Failure:** when a reply does not come.
-  /// **Cancellation:** as for ``send(_:)``.
+  /// **Demand:** sent at the subscription; the replies are held until asked for. **Failure:** when a reply does not come, or is a
+  /// refusal: the first of these. The server carries out the other commands all the same. **Cancellation:** as for ``send(_:)``.
   public func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], RedisError> {
     Replying { reply in self.perform(commands) { reply($0.map { .array($0) }) } }
       .map { $0.elements ?? [] }.eraseToAnyPublisher()

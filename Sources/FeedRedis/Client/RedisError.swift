@@ -95,7 +95,8 @@ extension RedisError: CustomStringConvertible {
     case .cluster:
       "\(address) is a part of a cluster that keeps these keys elsewhere (\(refusal)). Wait until it has moved them, or give the address of the node that has them."
     case .notWritable: "\(address) does not write at the moment: \(refusal.message)"
-    case .wrongType: "A key in \(address) is another program's, and is left alone. Choose another database."
+    case .wrongType:
+      "A key in \(address) is not what belongs there (\(refusal)). Another program wrote it, and it is left alone: choose another database, or delete that key."
     case .wrongDatabase: "\(address) has no such database. Correct the number at the end of the address."
     case .tooManyClients: "\(address) has too many clients. Raise its maxclients."
     case .unknownScript, .unavailable, .other: "\(address) refused: \(refusal)"

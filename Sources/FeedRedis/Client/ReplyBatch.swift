@@ -1,4 +1,4 @@
-/// The replies of commands that belong together.
+/// The replies of commands that belong together: all of them, or the first failure, which a refusal is too.
 final class ReplyBatch {
   private var values: [RedisValue]
   private var missing: Int
@@ -15,7 +15,6 @@ final class ReplyBatch {
     missing -= 1
     switch result {
     case .success(let value): values[index] = value
-    case .failure(.refused(_, let refusal)): values[index] = .error(refusal)
     case .failure(let error): failure = failure ?? error
     }
     if missing == 0 { done(failure.map { .failure($0) } ?? .success(values)) }

@@ -1,0 +1,85 @@
+import FeedFleet
+import FeedRedis
+import FeedStream
+import Foundation
+import ImageFeed
+import RedisTestSupport
+import TestSupport
+import Testing
+
+/// A server that refuses is never taken for one that has nothing.
+@Suite(.settled, .timeLimit(.minutes(1))) struct RefusalTests {
+  private let a = URL(feed: 1)
+  private let other = URL(feed: 1, host: "b.example")
+
+  private func withFleet(_ body: (FleetUnderTest, RedisFleet, RedisServer) throws -> Void) throws {
+    let fleet = try FleetUnderTest(.redis)
+    let redis = try #require(fleet.queue as? RedisFleet)
+    #expect(try fleet.wait(redis.add([NewFeed(a), NewFeed(other)])) == 2)
+    fleet.pass(.milliseconds(5))
+    let server = try #require(fleet.server)
+    try body(fleet, redis, server)
+    fleet.end()
+    fleet.loop.run()
+  }
+
+  /// Everything that a fleet reads, and the command of the server without which it cannot.
+  private func readings(_ fleet: RedisFleet) -> [(command: String, call: AnyPublisher<Void, FleetError>)] {
+    func reading<Value>(_ command: String, _ call: AnyPublisher<Value, FleetError>) -> (
+      String, AnyPublisher<Void, FleetError>
+    ) { (command, call.map { _ in }.eraseToAnyPublisher()) }
+    return [
+      reading("hmget", fleet.feeds([a], withImages: true)), reading("zscan", fleet.addresses()),
+      reading("zrange", fleet.addresses()), reading("xrevrange", fleet.latest(5)), reading("exists", fleet.end()),
+      reading("exists", fleet.hasFeeds(on: "a.example")), reading("xrange", fleet.holds(UpdateCursor("0-0"))),
+      reading("zscore", fleet.explanation(of: a)), reading("zrangebyscore", fleet.status()),
+      reading("xread", fleet.updates(after: UpdateCursor("0-0"))),
+      reading("zrange", fleet.claim(WorkClaim(worker: "w", count: 1, lease: .seconds(1)))),
+      reading("xadd", fleet.append(FeedUpdate(address: a, version: FeedVersion(microseconds: 1)))),
+    ]
+  }
+
+  @Test func `what a server refuses to say is a failure, not nothing`() throws {
+    try withFleet { fleet, redis, server in
+      for (command, call) in readings(redis) {
+        try server.cli("ACL", "SETUSER", "default", "-\(command)")
+        #expect(throws: FleetError.self, "\(command)") { try fleet.wait(call) }
+        try server.cli("ACL", "SETUSER", "default", "+@all")
+      }
+      // What a server does not say of itself is the only thing that may be missing.
+      try server.cli("ACL", "SETUSER", "default", "-info")
+      #expect(try fleet.wait(redis.status()).feeds == 2)
+    }
+  }
+
+  @Test func `a database that was emptied is not a fleet to any reader`() throws {
+    try withFleet { fleet, redis, server in
+      let reader = RedisFleet(RedisClient(server.address, on: fleet.loop))
+      let end = try fleet.wait(reader.end())
+      try server.cli("FLUSHALL")
+      for call in [reader.end().map { _ in true }.eraseToAnyPublisher(), reader.holds(end)] {
+        #expect(throws: FleetError.noFeeds("\(server.address)")) { try fleet.wait(call) }
+      }
+      reader.client.close()
+    }
+  }
+
+  @Test(arguments: ["fs{0}:h:a.example", "fs{0}:f:https://a.example/1"])
+  func `a key of the wrong type stops its host alone, and is named`(_ key: String) throws {
+    try withFleet { fleet, redis, server in
+      try server.cli("SET", key, "x")
+      let grant = try fleet.wait(redis.claim(WorkClaim(worker: "w", count: 10, lease: .seconds(60))))
+      #expect(grant.leases.map(\.host) == ["b.example"])
+      #expect(grant.problems.count == 1 && "\(grant.problems)".contains(key), "\(grant.problems)")
+      // It is left alone for a while, and the rest goes on.
+      let next = try fleet.wait(redis.claim(WorkClaim(worker: "w", count: 10, lease: .seconds(60))))
+      #expect(next.leases.isEmpty && next.problems.isEmpty)
+      #expect(try fleet.wait(redis.status()).feeds == 2)
+      // Once the key is gone, so is the trouble.
+      try server.cli("DEL", key)
+      try server.cli("ZADD", "fs{0}:hosts", "0", "a.example")
+      let last = try fleet.wait(redis.claim(WorkClaim(worker: "w", count: 10, lease: .seconds(60))))
+      #expect(last.problems.isEmpty && last.leases.map(\.host) == (key.contains(":f:") ? ["a.example"] : []))
+    }
+  }
+}
