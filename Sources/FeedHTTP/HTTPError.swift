@@ -42,6 +42,8 @@ public struct HTTPError: Error, Hashable, Sendable {
     case tooManyRedirects(limit: Int)
     /// A redirect to something other than http or https.
     case redirectRefused
+    /// A redirect or a page leads to a host that is left alone, or that others request: the cause says which.
+    case hostIsClosed
     /// The address leads to a private network, and came from outside of it: see ``HTTPRequest/origin``.
     case privateNetwork
     /// The answer is not HTTP, or breaks its rules.
@@ -89,6 +91,7 @@ extension HTTPError: CustomStringConvertible {
     case .tooLarge(let limit): ("the answer from \(shownHost) is larger than the limit of \(limit) bytes", "")
     case .headersTooLarge: ("the answer from \(shownHost) has too many header fields", "")
     case .tooManyRedirects(let limit): ("\(shownHost) redirects more than \(limit) times", "check the address")
+    case .hostIsClosed: ("\(shownHost), where a redirect leads, is left alone at the moment", "")
     case .redirectRefused: ("\(shownHost) redirects to where we do not go", "only http and https are followed")
     case .privateNetwork:
       ("will not ask \(shownHost), which the web leads to", "ask for it by its own address if you trust it")

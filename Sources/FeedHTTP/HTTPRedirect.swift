@@ -27,13 +27,13 @@ public struct HTTPRedirect: Sendable, Hashable {
 
 extension HTTPRedirect {
   /// The reason why a redirect is not followed.
-  struct Refusal: Error {
-    var kind: HTTPError.Kind
-    var cause: String
+  package struct Refusal: Error {
+    package var kind: HTTPError.Kind
+    package var cause: String
   }
 
   /// The redirect that an answer to `request` is; `nil` when it is none.
-  init?(_ status: Int, _ location: String?, of request: HTTPRequest) throws(Refusal) {
+  package init?(_ status: Int, _ location: String?, of request: HTTPRequest) throws(Refusal) {
     guard [301, 302, 303, 307, 308].contains(status), let location, !location.isEmpty else { return nil }
     guard let target = Self.target(location, from: request.url), let scheme = target.scheme?.lowercased(),
       scheme == "http" || scheme == "https", target.host()?.isEmpty == false
@@ -53,7 +53,7 @@ extension HTTPRedirect {
 
 extension HTTPRequest {
   /// The request that follows when this one is redirected.
-  func following(_ redirect: HTTPRedirect) -> HTTPRequest {
+  package func following(_ redirect: HTTPRedirect) -> HTTPRequest {
     var next = self
     next.url = redirect.to
     next.origin = origin ?? redirect.from

@@ -56,6 +56,8 @@ private final class FleetHistory {
   private var changes: [URL: Int] = [:]
   private var addresses: [URL] = []
   private var isCalm = false
+  /// From when until when a host is not to be requested.
+  private var paused: [String: (from: Double, until: Double)] = [:]
 
   init(seed: UInt64, faults: Set<Fault>) {
     self.seed = seed
@@ -88,6 +90,16 @@ private final class FleetHistory {
         }
       }
     }
+    // Hosts that have moved: what they were asked for is at the first one, which others are asked for, too.
+    for host in 0..<Int.random(in: 0...3, using: &random) {
+      let name = "moved\(host).example"
+      addresses.append(URL(feed: 100 + host, host: name))
+      network.serve(name) { [unowned self] request, _ in
+        asked[request.request.url] = seconds
+        let target = URL(feed: 100 + host, host: "h0.example").absoluteString
+        return .answer(status: 302, headers: [("Location", target)], Data())
+      }
+    }
   }
 
   private static func wall(_ time: VirtualTimeScheduler) -> Date {
@@ -105,6 +117,10 @@ private final class FleetHistory {
   private func note(_ exchange: VirtualExchange) {
     let host = exchange.request.url.host()!
     if exchange.ended == nil {
+      if let pause = paused[host] {
+        // What was granted before may be sent a moment later.
+        expect(!(pause.from + 0.1..<pause.until ~= seconds), "\(host) was asked during its pause")
+      }
       if seconds > politeFrom {
         expect(open[host, default: 0] == 0, "two requests to \(host) at a time")
         expect(seconds >= ended[host, default: -10] + 0.999, "\(host) is asked again too soon")
@@ -181,13 +197,15 @@ private final class FleetHistory {
         // Another machine, with a clock of its own.
         ahead.value = Double.random(in: -3...3, using: &random)
         versions = old.versions
+        paused = [:]
         // Leases of before may be granted once more: for as long as a request may take.
         politeFrom = seconds + 60
         _ = time.later(.seconds(1)) { [self] in engine.outage = nil }
       }
     case .pause:
       let call = engine.pause("h0.example", for: .seconds(90), because: "test").sink { _ in
-      } receiveValue: { _ in
+      } receiveValue: { [self] _ in
+        paused["h0.example"] = (seconds, seconds + 89)
       }
       _ = time.later(.seconds(1)) { call.cancel() }
     case .trim: engine.trim(to: 2)

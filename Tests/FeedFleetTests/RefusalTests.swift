@@ -52,6 +52,17 @@ import Testing
     }
   }
 
+  @Test func `pauses that are over are forgotten, of hosts without feeds too`() throws {
+    try withFleet { fleet, redis, server in
+      try fleet.wait(redis.pause("gone.example", for: .milliseconds(1), because: "short"))
+      try fleet.wait(redis.pause("kept.example", for: nil, because: "long"))
+      fleet.pass(.milliseconds(5))
+      try fleet.wait(redis.beat("w", about: [:]))
+      #expect(try server.cli("ZRANGE", "fs{0}:pauses", "0", "-1") == "kept.example")
+      #expect(try server.cli("HKEYS", "fs{0}:reasons") == "kept.example")
+    }
+  }
+
   @Test func `a database that was emptied is not a fleet to any reader`() throws {
     try withFleet { fleet, redis, server in
       let reader = RedisFleet(RedisClient(server.address, on: fleet.loop))

@@ -144,6 +144,82 @@ import Testing
     }
   }
 
+  @Test(arguments: Engine.allCases) func `a host that is paused while it is leased is not handed out after that lease`(
+    _ engine: Engine
+  ) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      #expect(try fleet.claim(lease: .milliseconds(50)).count == 1)
+      try fleet.wait(fleet.queue.pause("a.example", for: nil, because: "moving"))
+      fleet.pass(.milliseconds(60))
+      #expect(try fleet.claim(worker: "another") == [])
+      #expect(try fleet.wait(fleet.queue.resume("a.example")))
+      #expect(try fleet.claim(worker: "another").map(\.host) == ["a.example"])
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a host rests after a request, whatever is done with its feeds`(
+    _ engine: Engine
+  ) throws {
+    let queues = (1...5).map { URL(feed: $0) }
+    try withFleet(engine, adding: queues) { fleet in
+      let lease = try #require(try fleet.claim().first)
+      _ = try fleet.wait(fleet.queue.complete(lease.completion("one", gap: .seconds(60))))
+      #expect(try fleet.wait(fleet.queue.add([NewFeed(URL(feed: 9))])) == 1)
+      fleet.pass(.milliseconds(2))
+      #expect(try fleet.claim() == [], "after an addition")
+      #expect(try fleet.wait(fleet.queue.remove(queues[2])))
+      #expect(try fleet.claim() == [], "after a removal")
+      try fleet.wait(fleet.queue.pause("a.example", for: .milliseconds(1), because: "short"))
+      fleet.pass(.milliseconds(5))
+      #expect(try fleet.claim() == [], "after a pause")
+      try fleet.wait(fleet.queue.pause("a.example", for: nil, because: "long"))
+      #expect(try fleet.wait(fleet.queue.resume("a.example")))
+      #expect(try fleet.claim() == [], "after the end of a pause")
+      for feed in queues + [URL(feed: 9)] { _ = try fleet.wait(fleet.queue.remove(feed)) }
+      #expect(try fleet.wait(fleet.queue.add([NewFeed(a)])) == 1)
+      fleet.pass(.milliseconds(2))
+      #expect(try fleet.claim() == [], "as another host of that name")
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a host that a redirect leads to is one worker's, too`(_ engine: Engine) throws
+  {
+    try withFleet(engine, adding: [a, other]) { fleet in
+      let queue = fleet.queue
+      func visit(_ lease: WorkLease, _ host: String = "b.example") throws -> WorkVisit {
+        try fleet.wait(queue.visit(host, with: lease, by: "w", for: .seconds(60)))
+      }
+      let leases = try fleet.claim()
+      let (mine, its) = try (
+        #require(leases.first { $0.address == a }), #require(leases.first { $0.address == other })
+      )
+      guard case .busy(let duration) = try visit(mine) else {
+        Issue.record("a leased host was visited")
+        return
+      }
+      #expect(duration > .seconds(50) && duration <= .seconds(60))
+      _ = try fleet.wait(queue.complete(its.completion("one", due: Date() - 1)))
+      #expect(try visit(mine) == .granted)
+      // Asked again, because the reply was lost.
+      #expect(try visit(mine) == .granted)
+      #expect(try fleet.claim(worker: "another") == [])
+      try fleet.wait(queue.endVisit(of: "b.example", with: its, gap: .zero))
+      #expect(try fleet.claim(worker: "another") == [], "another's visit was ended")
+      try fleet.wait(queue.endVisit(of: "b.example", with: mine, gap: .seconds(60)))
+      #expect(try fleet.claim(worker: "another") == [])
+      guard case .busy = try visit(mine) else {
+        Issue.record("a resting host was visited")
+        return
+      }
+      try fleet.wait(queue.pause("c.example", for: nil, because: "quiet"))
+      #expect(try visit(mine, "c.example") == .paused(until: nil, reason: "quiet"))
+      // One without feeds is remembered no longer than its lease, and then handed out to nobody.
+      #expect(try visit(mine, "d.example") == .granted)
+      try fleet.wait(queue.endVisit(of: "d.example", with: mine, gap: .zero))
+      #expect(try fleet.claim(worker: "another") == [])
+    }
+  }
+
   @Test(arguments: Engine.allCases) func `a feed that moved is asked for at its new host`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let lease = try #require(try fleet.claim().first)

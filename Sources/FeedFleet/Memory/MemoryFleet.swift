@@ -28,6 +28,13 @@ public final class MemoryFleet {
     var lease: Lease?
     var pausedUntil: Date?
     var reason = ""
+    /// Until when it is left alone after a request.
+    var rests = Date.distantPast
+
+    /// True when there is nothing to remember of it.
+    func isOver(at now: Date) -> Bool {
+      feeds.isEmpty && lease == nil && pausedUntil.map { $0 <= now } ?? true && rests <= now
+    }
 
     var first: (address: URL, due: Date)? {
       feeds.min { ($0.value, $0.key.absoluteString) < ($1.value, $1.key.absoluteString) }.map { ($0.key, $0.value) }
@@ -35,7 +42,7 @@ public final class MemoryFleet {
 
     mutating func open(notBefore earliest: Date, now: Date) {
       if let until = pausedUntil, until <= now { (pausedUntil, reason) = (nil, "") }
-      opens = max(first?.due ?? .distantFuture, earliest, pausedUntil ?? .distantPast)
+      opens = max(first?.due ?? .distantFuture, earliest, pausedUntil ?? .distantPast, rests)
     }
   }
 
@@ -107,7 +114,7 @@ extension MemoryFleet: WorkQueue {
       for (name, _) in due {
         var host = state.hosts[name]!
         host.lease = nil
-        if let first = host.first, first.due <= now {
+        if let first = host.first, first.due <= now, host.pausedUntil ?? .distantPast <= now {
           let lease = Lease(
             nonce: "\(wish.nonce).\(leases.count + 1)", until: now + wish.lease.seconds, worker: wish.worker,
             address: first.address)
@@ -146,7 +153,8 @@ extension MemoryFleet: WorkQueue {
     if let before = state.done[lease.nonce] { return .accepted(before) }
     guard var host = state.hosts[lease.host], host.lease?.nonce == lease.nonce else { return .lost }
     defer {
-      host.open(notBefore: now + completion.gap.seconds, now: now)
+      host.rests = max(host.rests, now + completion.gap.seconds)
+      host.open(notBefore: .distantPast, now: now)
       state.hosts[lease.host] = host
       if completion.host != lease.host { settle(completion, now: now) }
     }
@@ -165,10 +173,11 @@ extension MemoryFleet: WorkQueue {
   private func settle(_ completion: WorkCompletion, now: Date) {
     guard state.done[completion.lease.nonce] != nil else { return }
     state.homes[completion.lease.address] = completion.host
-    state.hosts[completion.host, default: Host()].feeds[completion.lease.address] = completion.due ?? .distantFuture
-    if state.hosts[completion.host]?.lease == nil {
-      state.hosts[completion.host]?.open(notBefore: now + completion.gap.seconds, now: now)
-    }
+    var host = state.hosts[completion.host] ?? Host()
+    host.feeds[completion.lease.address] = completion.due ?? .distantFuture
+    host.rests = max(host.rests, now + completion.gap.seconds)
+    if host.lease == nil { host.open(notBefore: .distantPast, now: now) }
+    state.hosts[completion.host] = host
   }
 
   private func save(_ completion: WorkCompletion) -> (WorkVerdict, UpdateCursor?) {
@@ -188,16 +197,43 @@ extension MemoryFleet: WorkQueue {
     return (.accepted(cursor), cursor)
   }
 
+  public func visit(
+    _ host: String, with lease: WorkLease, by worker: String, for duration: Duration
+  ) -> AnyPublisher<WorkVisit, FleetError> {
+    call { [self] in
+      let now = now()
+      var visited = state.hosts[host] ?? Host()
+      if let until = visited.pausedUntil, until > now {
+        return .paused(until: until == .distantFuture ? nil : until, reason: visited.reason)
+      }
+      var busy = visited.rests
+      if let other = visited.lease, other.nonce != lease.nonce { busy = max(busy, other.until) }
+      if busy > now { return .busy(for: .seconds(busy.timeIntervalSince(now))) }
+      visited.lease = Lease(nonce: lease.nonce, until: now + duration.seconds, worker: worker, address: lease.address)
+      visited.opens = now + duration.seconds
+      state.hosts[host] = visited
+      return .granted
+    }
+  }
+
+  public func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError> {
+    call { [self] in
+      guard var visited = state.hosts[host], visited.lease?.nonce == lease.nonce else { return }
+      visited.lease = nil
+      visited.rests = max(visited.rests, now() + gap.seconds)
+      visited.open(notBefore: .distantPast, now: now())
+      state.hosts[host] = visited
+    }
+  }
+
   public func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError> {
     call { [self] in
       let now = now()
-      let known = Set(state.hosts.keys)
       var added = 0
       for feed in feeds where state.homes[feed.address] == nil {
         let name = feed.address.pollingHost
         state.homes[feed.address] = name
-        state.hosts[name, default: Host()].feeds[feed.address] =
-          now + max(known.contains(name) ? 1 : 0, feed.delay.seconds)
+        state.hosts[name, default: Host()].feeds[feed.address] = now + feed.delay.seconds
         if state.hosts[name]?.lease == nil { state.hosts[name]?.open(notBefore: .distantPast, now: now) }
         added += 1
       }
@@ -219,9 +255,11 @@ extension MemoryFleet: WorkQueue {
     _ host: String, for duration: Duration?, because reason: String
   ) -> AnyPublisher<Void, FleetError> {
     call { [self] in
-      state.hosts[host, default: Host()].pausedUntil = duration.map { now() + $0.seconds } ?? .distantFuture
+      let now = self.now()
+      state.hosts = state.hosts.filter { !$0.value.isOver(at: now) }
+      state.hosts[host, default: Host()].pausedUntil = duration.map { now + $0.seconds } ?? .distantFuture
       state.hosts[host]?.reason = reason
-      if state.hosts[host]?.lease == nil { state.hosts[host]?.open(notBefore: .distantPast, now: now()) }
+      if state.hosts[host]?.lease == nil { state.hosts[host]?.open(notBefore: .distantPast, now: now) }
     }
   }
 

@@ -7,16 +7,13 @@ extension FleetScripts {
     "add",
     """
     local added = 0
-    local known = {}
     for i = 1, #ARGV, 3 do
       if not queue(ARGV[i]) then return redis.error_reply('WRONGTYPE ' .. p .. 'h:' .. ARGV[i]) end
     end
     for i = 1, #ARGV, 3 do
       local h, a = ARGV[i], ARGV[i + 1]
-      -- A host that was asked a moment ago keeps its gap.
-      if known[h] == nil then known[h] = redis.call('EXISTS', p .. 'h:' .. h) * 1000 end
       if not redis.call('ZSCORE', p .. 'h:' .. h, a) and redis.call('HEXISTS', p .. 'f:' .. a, 'q') == 0 then
-        redis.call('ZADD', p .. 'h:' .. h, whole(now + math.max(known[h], ARGV[i + 2])), a)
+        redis.call('ZADD', p .. 'h:' .. h, whole(now + ARGV[i + 2]), a)
         if redis.call('HEXISTS', p .. 'leases', h) == 0 then open(h, 0) end
         added = added + 1
       end
@@ -26,7 +23,7 @@ extension FleetScripts {
     """)
 
   /// Arguments: host, address.
-  static let remove = script(
+  static let remove = freeing(
     "remove",
     """
     local f = p .. 'f:' .. ARGV[2]
@@ -39,11 +36,12 @@ extension FleetScripts {
     """)
 
   /// Arguments: host, milliseconds or nothing, reason.
-  static let pause = script(
+  static let pause = freeing(
     "pause",
     """
     local till = '\(never)'
     if ARGV[2] ~= '' then till = whole(now + ARGV[2]) end
+    \(forgetting)
     redis.call('ZADD', p .. 'pauses', till, ARGV[1])
     redis.call('HSET', p .. 'reasons', ARGV[1], ARGV[3])
     if redis.call('HEXISTS', p .. 'leases', ARGV[1]) == 0 then open(ARGV[1], 0) end
@@ -51,7 +49,7 @@ extension FleetScripts {
     """)
 
   /// Arguments: host.
-  static let resume = script(
+  static let resume = freeing(
     "resume",
     """
     redis.call('HDEL', p .. 'reasons', ARGV[1])
@@ -60,12 +58,21 @@ extension FleetScripts {
     return 1
     """)
 
+  /// Forgets pauses that are over, of hosts that have no feeds any more, too.
+  private static let forgetting = """
+    for _, over in ipairs(redis.call('ZRANGEBYSCORE', p .. 'pauses', '-inf', whole(now), 'LIMIT', 0, 100)) do
+      redis.call('ZREM', p .. 'pauses', over)
+      redis.call('HDEL', p .. 'reasons', over)
+    end
+    """
+
   /// Arguments: worker, what there is to know of it.
   static let beat = script(
     "beat",
     """
     redis.call('ZADD', p .. 'workers', whole(now), ARGV[1])
     redis.call('HSET', p .. 'about', ARGV[1], ARGV[2])
+    \(forgetting)
     for _, w in ipairs(redis.call('ZRANGEBYSCORE', p .. 'workers', '-inf', whole(now - 600000))) do
       redis.call('ZREM', p .. 'workers', w)
       redis.call('HDEL', p .. 'about', w)
@@ -74,7 +81,7 @@ extension FleetScripts {
     """)
 
   /// Arguments: worker.
-  static let leave = script(
+  static let leave = freeing(
     "leave",
     """
     redis.call('HDEL', p .. 'about', ARGV[1])
@@ -151,7 +158,7 @@ extension FleetScripts {
     """)
 
   /// Deletes what is saved of a feed, if it still is as it was read. Arguments: address, version.
-  static let forget = script(
+  static let forget = freeing(
     "forget",
     """
     local f = p .. 'f:' .. ARGV[1]

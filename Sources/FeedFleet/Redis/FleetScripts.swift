@@ -7,7 +7,7 @@ import FeedRedis
 /// - `meta`, a hash: `program`, `schema`, `feeds`;
 /// - `hosts`, a sorted set: when each host's time comes; `h:<host>`, one: when each of its feeds is due;
 /// - `leases`, a hash: `nonce until worker address` of each host that is asked; `done:<nonce>`, for five minutes;
-/// - `pauses`, a sorted set: until when hosts are left alone; `reasons`, a hash;
+/// - `pauses`, a sorted set: until when hosts are left alone; `reasons`, a hash; `g:<host>`, while a host rests after a request;
 /// - `f:<address>`, a hash: `v` its version, `m` its record, `d` its images, `q` its host if that is not the address';
 /// - `updates`, a stream; `workers`, a sorted set, and `about`, a hash; `s:<minute>`, a hash of counts.
 enum FleetScripts {
@@ -20,6 +20,9 @@ enum FleetScripts {
   // With its first line, a script runs whole or not at all: not on a replica, and not without memory (Redis 7).
   static let writing = "#!lua\n"
   static let reading = "#!lua flags=no-writes\n"
+
+  // What frees memory, or what a person wants at once, runs without memory, too.
+  static let relieving = "#!lua flags=allow-oom\n"
 
   static let beginning = """
     local p = KEYS[1]
@@ -40,18 +43,21 @@ enum FleetScripts {
     end
     -- The feed of a host that is due first, and when; false as above.
     local function queue(h) return read('ZRANGE', p .. 'h:' .. h, 0, 0, 'WITHSCORES') end
-    -- Sets when a host's time comes: when a feed is due, it is not left alone, and not before `earliest`.
+    -- Until when a host is left alone because somebody wants it so; 0 if nobody does.
+    local function paused(h) return tonumber(redis.call('ZSCORE', p .. 'pauses', h) or 0) end
+    -- A request to a host has ended: it is left alone for `gap` milliseconds, whatever else is done with it.
+    local function rest(h, gap)
+      local till = now + math.floor(gap)
+      if till <= tonumber(redis.call('GET', p .. 'g:' .. h) or now) then return end
+      redis.call('SET', p .. 'g:' .. h, whole(till), 'PX', whole(till - now))
+    end
+    -- Sets when a host's time comes: when a feed is due, it is not left alone, has rested, and not before `earliest`.
     local function open(h, earliest)
       local first = queue(h)
       if not first then redis.call('ZADD', p .. 'hosts', whole(now + \(heldOff)), h) return end
       if #first == 0 then redis.call('ZREM', p .. 'hosts', h) return end
-      local at = math.max(tonumber(first[2]), earliest)
-      local pause = redis.call('ZSCORE', p .. 'pauses', h)
-      if pause then
-        if tonumber(pause) > now then at = math.max(at, tonumber(pause))
-        else redis.call('ZREM', p .. 'pauses', h) redis.call('HDEL', p .. 'reasons', h) end
-      end
-      redis.call('ZADD', p .. 'hosts', whole(at), h)
+      local at = math.max(tonumber(first[2]), earliest, tonumber(redis.call('GET', p .. 'g:' .. h) or 0))
+      redis.call('ZADD', p .. 'hosts', whole(math.max(at, paused(h))), h)
     end
 
     """
@@ -63,6 +69,10 @@ enum FleetScripts {
 
   static func script(_ name: String, _ text: String) -> RedisScript {
     RedisScript(name, writing + beginning + guarding + text)
+  }
+
+  static func freeing(_ name: String, _ text: String) -> RedisScript {
+    RedisScript(name, relieving + beginning + guarding + text)
   }
 
   /// Looks what the database is.
@@ -105,7 +115,7 @@ enum FleetScripts {
       local first = queue(h)
       local feed = first and first[1] and read('HMGET', p .. 'f:' .. first[1], 'v', 'm')
       if not first then holdOff(h, p .. 'h:' .. h)
-      elseif #first == 0 or tonumber(first[2]) > now then open(h, 0)
+      elseif #first == 0 or tonumber(first[2]) > now or paused(h) > now then open(h, 0)
       elseif not feed then holdOff(h, p .. 'f:' .. first[1])
       else
         local nonce = ARGV[3] .. '.' .. i
@@ -133,6 +143,37 @@ enum FleetScripts {
     return 1
     """)
 
+  /// Takes another host for a request that a lease leads to. Arguments: host, nonce, milliseconds, worker, address.
+  static let visit = script(
+    "visit",
+    """
+    local h, nonce = ARGV[1], ARGV[2]
+    if paused(h) > now then return {'paused', whole(paused(h)), redis.call('HGET', p .. 'reasons', h) or ''} end
+    local lease = redis.call('HGET', p .. 'leases', h)
+    local busy = tonumber(redis.call('GET', p .. 'g:' .. h) or 0)
+    if lease and string.sub(lease, 1, #nonce + 1) ~= nonce .. ' ' then
+      busy = math.max(busy, tonumber(string.match(lease, '^%S+ (%S+)')))
+    end
+    if busy > now then return {'busy', whole(busy - now)} end
+    local till = whole(now + ARGV[3])
+    redis.call('HSET', p .. 'leases', h, nonce .. ' ' .. till .. ' ' .. ARGV[4] .. ' ' .. ARGV[5])
+    -- Where it is polled, too; a host that is not is forgotten with its lease.
+    redis.call('ZADD', p .. 'hosts', till, h)
+    return {'granted'}
+    """)
+
+  /// Arguments: host, nonce, gap.
+  static let endVisit = freeing(
+    "endVisit",
+    """
+    local lease = redis.call('HGET', p .. 'leases', ARGV[1])
+    if not lease or string.sub(lease, 1, #ARGV[2] + 1) ~= ARGV[2] .. ' ' then return 0 end
+    redis.call('HDEL', p .. 'leases', ARGV[1])
+    rest(ARGV[1], ARGV[3])
+    open(ARGV[1], 0)
+    return 1
+    """)
+
   /// Arguments: host, nonce, address, due, gap, end of the pause, its reason, record, the version seen, the new one, images,
   /// outcome, how long the log keeps, the host from now on.
   static let complete = script(
@@ -148,7 +189,8 @@ enum FleetScripts {
     end
     redis.call('HDEL', p .. 'leases', h)
     if not redis.call('ZSCORE', p .. 'h:' .. h, a) then
-      open(h, now + ARGV[5])
+      rest(h, ARGV[5])
+      open(h, 0)
       return {'lost', ''}
     end
     local f = p .. 'f:' .. a
@@ -175,8 +217,12 @@ enum FleetScripts {
         redis.call('HSET', p .. 'reasons', h, ARGV[7])
       end
     end
-    open(h, now + ARGV[5])
-    if ARGV[14] ~= h and redis.call('HEXISTS', p .. 'leases', ARGV[14]) == 0 then open(ARGV[14], now + ARGV[5]) end
+    rest(h, ARGV[5])
+    open(h, 0)
+    if ARGV[14] ~= h then
+      rest(ARGV[14], ARGV[5])
+      if redis.call('HEXISTS', p .. 'leases', ARGV[14]) == 0 then open(ARGV[14], 0) end
+    end
     redis.call('SET', p .. 'done:' .. nonce, id, 'EX', 300)
     count(verdict == 'accepted' and ARGV[12] or verdict, 1)
     return {verdict, id}

@@ -169,6 +169,32 @@ extension RedisFleet: WorkQueue {
     }
   }
 
+  public func visit(
+    _ host: String, with lease: WorkLease, by worker: String, for duration: Duration
+  ) -> AnyPublisher<WorkVisit, FleetError> {
+    run(
+      FleetScripts.visit,
+      [
+        RedisArgument(host), RedisArgument(lease.nonce), .milliseconds(duration), RedisArgument(worker),
+        RedisArgument(lease.address.absoluteString),
+      ]
+    )
+    .reading(in: self) { reply in
+      guard let parts = reply.elements, let word = parts.first?.text else { return nil }
+      switch (word, parts.count) {
+      case ("granted", 1): return .granted
+      case ("busy", 2): return parts[1].integer.map { .busy(for: .milliseconds($0)) }
+      case ("paused", 3): return .paused(until: parts[1].date, reason: parts[2].text ?? "")
+      default: return nil
+      }
+    }
+  }
+
+  public func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError> {
+    run(FleetScripts.endVisit, [RedisArgument(host), RedisArgument(lease.nonce), .milliseconds(gap)]).map { _ in }
+      .eraseToAnyPublisher()
+  }
+
   public func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError> {
     let arguments = feeds.flatMap { feed -> [RedisArgument] in
       [

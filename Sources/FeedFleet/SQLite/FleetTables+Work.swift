@@ -5,12 +5,16 @@ import ImageFeed
 
 extension FleetTables {
   func claim(_ wish: WorkClaim) throws -> WorkGrant {
+    try forgetIdle()
     let due = try rows(
-      "SELECT name FROM host WHERE opens <= ? ORDER BY opens, name LIMIT ?", [now, wish.count])
+      "SELECT name, coalesce(paused, 0) AS paused FROM host WHERE opens <= ? ORDER BY opens, name LIMIT ?",
+      [now, wish.count])
     var leases: [WorkLease] = []
     for row in due {
       let host: String = row["name"]
-      guard let feed = try first(of: host), feed.due <= now, let address = URL(string: feed.address) else {
+      guard let feed = try first(of: host), feed.due <= now, (row["paused"] as Int64) <= now,
+        let address = URL(string: feed.address)
+      else {
         try open(host, notBefore: 0)
         continue
       }
@@ -49,7 +53,6 @@ extension FleetTables {
 
   func complete(_ completion: WorkCompletion) throws -> WorkVerdict {
     let lease = completion.lease
-    let earliest = now + completion.gap.milliseconds
     if let before = try row("SELECT entry FROM done WHERE nonce = ?", [lease.nonce]) {
       return .accepted((before["entry"] as Int64?).map { UpdateCursor("\($0)") })
     }
@@ -58,7 +61,8 @@ extension FleetTables {
     let address = lease.address.absoluteString
     let home = try one(Int64.self, "SELECT id FROM feed WHERE address = ? AND host = ?", [address, lease.host])
     guard let id = home else {
-      try open(lease.host, notBefore: earliest)
+      try rest(lease.host, completion.gap)
+      try open(lease.host, notBefore: 0)
       return .lost
     }
     let (verdict, entry) = try save(completion, in: id)
@@ -70,8 +74,12 @@ extension FleetTables {
         "UPDATE host SET paused = ?1, reason = ?2 WHERE name = ?3 AND (paused IS NULL OR paused < ?1)",
         [end.milliseconds, completion.reason, lease.host])
     }
-    try open(lease.host, notBefore: earliest)
-    if completion.host != lease.host { try openIfFree(completion.host, notBefore: earliest) }
+    try rest(lease.host, completion.gap)
+    try open(lease.host, notBefore: 0)
+    if completion.host != lease.host {
+      try rest(completion.host, completion.gap)
+      try openIfFree(completion.host, notBefore: 0)
+    }
     try run("DELETE FROM done WHERE until < ?", [now])
     try run("INSERT INTO done (nonce, until, entry) VALUES (?, ?, ?)", [lease.nonce, now + 300_000, entry])
     return verdict
@@ -95,23 +103,39 @@ extension FleetTables {
     return (.accepted(nil), nil)
   }
 
+  func visit(_ host: String, _ nonce: String, by worker: String, for duration: Duration) throws -> WorkVisit {
+    let there = try row("SELECT paused, reason, nonce, opens, rests FROM host WHERE name = ?", [host])
+    if let until = there?["paused"] as Int64?, until > now {
+      return .paused(until: until < Self.never ? Date(milliseconds: until) : nil, reason: there?["reason"] ?? "")
+    }
+    var busy = there?["rests"] as Int64? ?? 0
+    if let other = there?["nonce"] as String?, other != nonce { busy = max(busy, there?["opens"] as Int64? ?? 0) }
+    if busy > now { return .busy(for: .milliseconds(busy - now)) }
+    try run(
+      """
+      INSERT INTO host (name, opens, nonce, worker) VALUES (?1, ?2, ?3, ?4)
+      ON CONFLICT (name) DO UPDATE SET opens = ?2, nonce = ?3, worker = ?4
+      """, [host, now + duration.milliseconds, nonce, worker])
+    return .granted
+  }
+
+  func endVisit(of host: String, _ nonce: String, gap: Duration) throws {
+    guard try one(Int.self, "SELECT 1 FROM host WHERE name = ? AND nonce = ?", [host, nonce]) != nil else { return }
+    try rest(host, gap)
+    try open(host, notBefore: 0)
+  }
+
   // MARK: Feeds and hosts
 
   func add(_ feeds: [NewFeed]) throws -> Int {
     var added = 0
-    // A host that was asked a moment ago keeps its gap.
-    var delays: [String: Int64] = [:]
     for feed in feeds {
       let (host, address) = (feed.address.pollingHost, feed.address.absoluteString)
-      if delays[host] == nil {
-        let isKnown = try one(Int.self, "SELECT 1 FROM feed WHERE host = ? LIMIT 1", [host]) != nil
-        delays[host] = isKnown ? 1000 : 0
-      }
       try run(
         """
         INSERT INTO feed (address, host, due) VALUES (?1, ?2, ?3)
         ON CONFLICT (address) DO UPDATE SET host = ?2, due = ?3 WHERE host IS NULL
-        """, [address, host, now + max(delays[host] ?? 0, feed.delay.milliseconds)])
+        """, [address, host, now + feed.delay.milliseconds])
       guard db.changesCount == 1 else { continue }
       try openIfFree(host, notBefore: 0)
       added += 1

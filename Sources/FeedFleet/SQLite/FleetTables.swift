@@ -15,7 +15,7 @@ struct FleetTables {
   static let never: Int64 = 9_000_000_000_000_000
 
   /// The application's id is `FLEE` in ASCII.
-  static let kind = TableFile.Kind("Fleet", applicationID: 0x464C_4545, version: 1, schema: schema)
+  static let kind = TableFile.Kind("Fleet", applicationID: 0x464C_4545, version: 2, schema: schema)
 
   /// A feed without a host is saved, and not asked for. A host without a time has no feed. Long values come last.
   private static let schema = """
@@ -25,9 +25,11 @@ struct FleetTables {
       paused INTEGER,
       reason TEXT NOT NULL DEFAULT '',
       nonce TEXT,
-      worker TEXT
+      worker TEXT,
+      rests INTEGER
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX host_opens ON host (opens, name) WHERE opens IS NOT NULL;
+    CREATE INDEX host_idle ON host (name) WHERE opens IS NULL;
     CREATE TABLE feed (
       id INTEGER PRIMARY KEY,
       address TEXT NOT NULL UNIQUE,
@@ -44,6 +46,17 @@ struct FleetTables {
     CREATE TABLE last (entry INTEGER NOT NULL) STRICT;
     INSERT INTO last VALUES (0);
     """
+
+  /// Gives a file of version 1 what it lacks.
+  func update() throws {
+    guard try one(Int.self, "PRAGMA user_version") == 1 else { return }
+    try db.execute(
+      sql: """
+        ALTER TABLE host ADD COLUMN rests INTEGER;
+        CREATE INDEX host_idle ON host (name) WHERE opens IS NULL;
+        PRAGMA user_version = 2;
+        """)
+  }
 
   // MARK: Statements
 
@@ -67,16 +80,35 @@ struct FleetTables {
 
   // MARK: Hosts
 
-  /// Sets when a host's time comes: when a feed is due, it is not left alone, and not before `earliest`. Ends its lease.
+  /// Sets when a host's time comes: when a feed is due, it is not left alone, has rested, and not before `earliest`. Ends its
+  /// lease.
   func open(_ host: String, notBefore earliest: Int64) throws {
     let pause = try one(Int64.self, "SELECT paused FROM host WHERE name = ? AND paused > ?", [host, now])
+    let rest = try one(Int64.self, "SELECT rests FROM host WHERE name = ? AND rests > ?", [host, now])
     let due = try one(Int64.self, "SELECT due FROM feed WHERE host = ? ORDER BY due LIMIT 1", [host])
-    guard due != nil || pause != nil else { return try run("DELETE FROM host WHERE name = ?", [host]) }
+    guard due != nil || pause != nil || rest != nil else { return try run("DELETE FROM host WHERE name = ?", [host]) }
     try run(
       """
-      INSERT INTO host (name, opens, paused) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET opens = ?2, paused = ?3,
-        reason = iif(?3 IS NULL, '', reason), nonce = NULL, worker = NULL
-      """, [host, due.map { max($0, earliest, pause ?? 0) }, pause])
+      INSERT INTO host (name, opens, paused, rests) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO UPDATE SET opens = ?2,
+        paused = ?3, reason = iif(?3 IS NULL, '', reason), nonce = NULL, worker = NULL, rests = ?4
+      """, [host, due.map { max($0, earliest, pause ?? 0, rest ?? 0) }, pause, rest])
+  }
+
+  /// A request to a host has ended: it is left alone for a gap, whatever else is done with it.
+  func rest(_ host: String, _ gap: Duration) throws {
+    guard gap > .zero else { return }
+    try run(
+      """
+      INSERT INTO host (name, rests) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET rests = max(coalesce(rests, 0), ?2)
+      """, [host, now + gap.milliseconds])
+  }
+
+  /// Forgets hosts without feeds whose pauses and rests are over.
+  func forgetIdle() throws {
+    try run(
+      """
+      DELETE FROM host WHERE opens IS NULL AND nonce IS NULL AND coalesce(paused, 0) <= ?1 AND coalesce(rests, 0) <= ?1
+      """, [now])
   }
 
   func isTaken(_ host: String) throws -> Bool {

@@ -53,7 +53,9 @@ public final class SQLiteFleet {
       let value: Value?
       do throws(FeedDatabaseFailure) {
         value = try file.use(creating: creates) { db in
-          try body(FleetTables(db: db, now: now().milliseconds, logDuration: logDuration))
+          let tables = FleetTables(db: db, now: now().milliseconds, logDuration: logDuration)
+          try tables.update()
+          return try body(tables)
         }
       } catch {
         if case .newerSchema(let version) = error.cause { throw .newerSchema(file.path, version) }
@@ -74,6 +76,16 @@ extension SQLiteFleet: WorkQueue {
 
   public func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError> {
     call { try $0.complete(completion) }
+  }
+
+  public func visit(
+    _ host: String, with lease: WorkLease, by worker: String, for duration: Duration
+  ) -> AnyPublisher<WorkVisit, FleetError> {
+    call { try $0.visit(host, lease.nonce, by: worker, for: duration) }
+  }
+
+  public func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError> {
+    call { try $0.endVisit(of: host, lease.nonce, gap: gap) }
   }
 
   public func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError> { call { try $0.add(feeds) } }

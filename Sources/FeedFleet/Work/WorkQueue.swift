@@ -25,6 +25,16 @@ public protocol WorkQueue: AnyObject {
   /// The same completion may be given again when its reply was lost.
   func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError>
 
+  /// Takes another host, for a request that a lease leads to: a redirect's, or that of a feed that a page names.
+  ///
+  /// - Parameter duration: how long at most, unless ``endVisit(of:with:gap:)`` ends it.
+  func visit(
+    _ host: String, with lease: WorkLease, by worker: String, for duration: Duration
+  ) -> AnyPublisher<WorkVisit, FleetError>
+
+  /// Gives a visited host back, which then rests as after any request.
+  func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError>
+
   /// Adds feeds, due at the time that comes with them, by the engine's clock from now on.
   ///
   /// - Returns: how many there were not before.
@@ -105,6 +115,16 @@ public struct WorkLease: Hashable, Sendable {
   }
 }
 
+/// The answer to the wish to request a host that is not the lease's own.
+public enum WorkVisit: Hashable, Sendable {
+  /// The host is the lease's, too.
+  case granted
+  /// The host is another worker's, or rests after a request, for this long at most.
+  case busy(for: Duration)
+  /// The host is left alone; `nil` for a pause without an end.
+  case paused(until: Date?, reason: String)
+}
+
 /// When a saved feed was asked for, in microseconds since 1970: a later one is never replaced by an earlier.
 public struct FeedVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var microseconds: Int64
@@ -140,7 +160,7 @@ public struct WorkCompletion: Hashable, Sendable {
   public var due: Date?
   /// The host that it is asked of from now on.
   public var host: String
-  /// How long the host is left alone after this request.
+  /// How long the host is left alone after this request, whatever happens to its feeds meanwhile.
   public var gap: Duration
   /// The end of the pause that the host asked for.
   public var pausedUntil: Date?

@@ -15,6 +15,9 @@ final class WorkingRun: Subscription {
   private var claiming: AnyCancellable?
   private var timer: (any Cancellable)?
   private var beating: (timer: any Cancellable, call: AnyCancellable?)?
+  /// The calls that end visits, by number, until they are done.
+  private var farewells: [Int: AnyCancellable] = [:]
+  private var visits = 0
   private var drainTimer: (any Cancellable)?
   private var isDraining = false
   private var failures = 0
@@ -47,6 +50,7 @@ final class WorkingRun: Subscription {
     for one in held.values { one.release() }
     held = [:]
     claiming = nil
+    farewells = [:]
     for one in [timer.take(), drainTimer.take(), beating?.timer] { one?.cancel() }
     beating = nil
   }
@@ -144,7 +148,7 @@ final class WorkingRun: Subscription {
   private func begin(_ lease: WorkLease, at now: Date) {
     // The same host again: its lease was over, and the engine has given it to this worker once more.
     held[lease.host]?.release()
-    let one = HeldHost(lease)
+    let one = HeldHost(lease, of: worker)
     one.lateness = .seconds(max(0, now.timeIntervalSince(lease.due)))
     held[lease.host] = one
     let cache = FeedCache(store: one.store, on: worker.scheduler) { [clock] in clock.now }
@@ -153,7 +157,7 @@ final class WorkingRun: Subscription {
     var polling = FeedPoller.Options()
     polling.gap = options.gap
     let poller = FeedPoller(
-      [poll], client: worker.client, cache: cache, store: one.store, on: worker.scheduler, options: polling)
+      [poll], client: one.client, cache: cache, store: one.store, on: worker.scheduler, options: polling)
     one.timer = worker.scheduler.later(options.lease / 2) { [weak self, weak one] in self?.extend(one) }
     let running = FeedPoll(
       of: poll, lease.record.health, host: lease.host, shown: one.store.validators, in: poller,
@@ -188,6 +192,7 @@ final class WorkingRun: Subscription {
   }
 
   private func polled(_ one: HeldHost) {
+    endVisits(of: one)
     guard let completion = one.store.completion(by: options.name, gap: options.gap) else { return release(one) }
     complete(one, completion)
   }
@@ -217,8 +222,21 @@ final class WorkingRun: Subscription {
     ]
   }
 
+  /// Gives back the hosts that redirects led to. One that is not given back is free when its lease is over.
+  private func endVisits(of one: HeldHost) {
+    for call in one.client.end() {
+      visits += 1
+      let number = visits
+      farewells[number] = call.sink { [weak self] _ in
+        self?.farewells[number] = nil
+      } receiveValue: { _ in
+      }
+    }
+  }
+
   private func release(_ one: HeldHost) {
     one.release()
+    endVisits(of: one)
     guard held[one.lease.host] === one else { return }
     held[one.lease.host] = nil
     endIfDrained()

@@ -23,6 +23,7 @@ extension RemoteFeedError {
     switch error.kind {
     case .nameResolution, .connect, .send, .receive, .truncated, .timedOut, .resources: return true
     case .invalidRequest, .tls, .encoding, .tooLarge, .headersTooLarge, .tooManyRedirects, .redirectRefused,
+      .hostIsClosed,
       .privateNetwork, .notHTTP, .closed:
       return false
     }

@@ -1,0 +1,91 @@
+import FeedFleet
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+/// Hosts that a lease is not of, and that a request leads to all the same.
+@Suite(.settled) struct RedirectedWorkTests {
+  private let target = "target.example"
+
+  /// Workers of a fleet in memory, whose feeds redirect to one host.
+  private func withWorkers(
+    _ count: Int, feeds: Int,
+    _ body: (VirtualTimeScheduler, VirtualNetwork, MemoryFleet, () -> [FleetWorker.Report]) -> Void
+  ) {
+    let time = VirtualTimeScheduler()
+    time.offloadLatency = .milliseconds(1)
+    let network = VirtualNetwork(on: time)
+    let engine = MemoryFleet(on: time, latency: .milliseconds(2)) {
+      Date(timeIntervalSince1970: 1_800_000_000 + Double(time.now.nanoseconds) / 1e9)
+    }
+    let addresses = (0..<feeds).map { URL(feed: $0, host: "h\($0).example") }
+    for (number, address) in addresses.enumerated() {
+      network.serve(address.host()!) { [target] _, _ in
+        .answer(status: 302, headers: [("Location", "https://\(target)/\(number)")], Data())
+      }
+    }
+    network.serve(target) { request, _ in
+      .feed([FeedImage(id: UUID(), url: request.request.url)], after: .milliseconds(300))
+    }
+    var reports: [FleetWorker.Report] = []
+    let workers = (0..<count).map { number in
+      var options = FleetWorker.Options()
+      (options.name, options.seed) = ("w\(number)", UInt64(number))
+      return FleetWorker(engine, client: network, on: time, options: options).sink { reports.append($0) }
+    }
+    let adding = engine.add(addresses.map { NewFeed($0) }).sink { _ in
+    } receiveValue: { _ in
+    }
+    body(time, network, engine) { reports }
+    adding.cancel()
+    for worker in workers { worker.cancel() }
+    time.advance(by: .seconds(60))
+  }
+
+  @Test func `a host that many redirect to is requested by one worker at a time, with its gap`() {
+    withWorkers(3, feeds: 12) { time, network, engine, reports in
+      var (open, ended) = (0, StreamInstant(nanoseconds: -10_000_000_000))
+      network.observer = { [target] exchange in
+        guard exchange.request.url.host() == target else { return }
+        if exchange.ended == nil {
+          #expect(open == 0 && ended.distance(to: time.now) >= .milliseconds(999))
+          open += 1
+        } else {
+          open -= 1
+          ended = time.now
+        }
+      }
+      time.advance(by: .seconds(40))
+      #expect(reports().count == 12 && reports().allSatisfy { $0.outcome == .changed })
+      // What came is the target's, under the address that was subscribed to.
+      #expect(engine.feed(URL(feed: 3, host: "h3.example"))?.images?.first?.url.path() == "/3")
+    }
+  }
+
+  @Test func `a redirect to a host that is left alone is not followed`() {
+    withWorkers(1, feeds: 1) { time, network, engine, reports in
+      let pause = engine.pause(target, for: nil, because: "its owner wants it so").sink { _ in
+      } receiveValue: { _ in
+      }
+      time.advance(by: .seconds(10))
+      pause.cancel()
+      #expect(!network.log.contains { $0.request.url.host() == target })
+      #expect(reports().map(\.outcome) == [.failed])
+      #expect(reports().first?.decision?.outcome.contains("its owner wants it so") == true)
+    }
+  }
+
+  @Test func `redirects without an end are given up`() {
+    withWorkers(1, feeds: 1) { time, network, _, reports in
+      network.serve(target) { request, _ in
+        .answer(status: 302, headers: [("Location", request.request.url.absoluteString)], Data())
+      }
+      time.advance(by: .seconds(40))
+      #expect(reports().map(\.outcome) == [.failed] && network.requests == 11)
+    }
+  }
+}
