@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 #include "codecs.h"
+#include "tls.h"
 
 // Swift calls no variadic C functions: one name for each type of argument.
 
@@ -23,6 +24,9 @@ static inline CURLcode ccurl_set_opensocket(CURL *easy, curl_opensocket_callback
 }
 static inline CURLcode ccurl_set_prereq(CURL *easy, curl_prereq_callback value) {
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
+static inline CURLcode ccurl_set_ssl_context(CURL *easy, curl_ssl_ctx_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, value);
 }
 static inline CURLcode ccurl_set_closesocket(CURL *easy, curl_closesocket_callback value) {
   return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, value);

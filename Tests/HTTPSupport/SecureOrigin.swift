@@ -17,8 +17,12 @@ final class SecureOrigin {
 
   var url: URL { URL(string: "https://localhost:\(port)/")! }
 
-  /// - Parameter host: whom the certificate names; the server is at localhost.
-  init(host: String, isExpired: Bool = false) throws {
+  /// - Parameters:
+  ///   - host: the name in the certificate; the server is at localhost.
+  ///   - hasNames: false for a certificate whose common name is the only one.
+  ///   - response: the response at `/answer`, as it is sent; without one, a page of status 200 at every path. Either ends with
+  ///     its connection.
+  init(host: String, isExpired: Bool = false, hasNames: Bool = true, response: String? = nil) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "origin-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let certificate = folder.appending(path: "certificate.pem").path
@@ -41,7 +45,7 @@ final class SecureOrigin {
     rand_serial = yes
     default_md = sha256
     policy = any
-    x509_extensions = names
+    \(hasNames ? "x509_extensions = names" : "")
     [any]
     commonName = supplied
     [names]
@@ -51,9 +55,11 @@ final class SecureOrigin {
       "ca", "-batch", "-selfsign", "-config", settings, "-keyfile", key, "-in", request, "-out", certificate, "-notext",
       "-startdate", "20200101000000Z", "-enddate", isExpired ? "20210101000000Z" : "20491231000000Z",
     ])
-    let (server, output) = try Self.start([
-      "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www",
-    ])
+    if let response { try response.write(to: folder.appending(path: "answer"), atomically: true, encoding: .utf8) }
+    let (server, output) = try Self.start(
+      [
+        "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, response == nil ? "-www" : "-HTTP",
+      ], in: folder)
     self.server = server
     // "ACCEPT 127.0.0.1:port" is the first thing it says that matters.
     var said = ""
@@ -80,8 +86,11 @@ final class SecureOrigin {
     guard process.terminationStatus == 0 else { throw Failed(step: arguments[0]) }
   }
 
-  private static func start(_ arguments: [String]) throws -> (process: Process, output: FileHandle) {
+  private static func start(
+    _ arguments: [String], in folder: URL? = nil
+  ) throws -> (process: Process, output: FileHandle) {
     let process = Process()
+    process.currentDirectoryURL = folder
     process.executableURL = URL(fileURLWithPath: tool)
     process.arguments = arguments
     let pipe = Pipe()

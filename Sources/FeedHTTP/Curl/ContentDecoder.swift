@@ -37,12 +37,6 @@ enum ContentCoding {
     default: nil
     }
   }
-
-  /// A function of a library that libcurl has loaded; `Function` is a C function's type.
-  fileprivate static func function<Function>(_ name: String, _: Function.Type) -> Function? {
-    // The cast is right because the type is the one that the library's own header declares.
-    dlsym(nil, name).map { unsafeBitCast($0, to: Function.self) }
-  }
 }
 
 // MARK: - gzip and deflate
@@ -59,10 +53,10 @@ private final class ZLib: ContentDecoder {
   }
 
   static let library: Library? = {
-    guard let start = ContentCoding.function("inflateInit2_", ccurl_inflate_init2.self),
-      let inflate = ContentCoding.function("inflate", ccurl_inflate.self),
-      let reset = ContentCoding.function("inflateReset", ccurl_inflate_reset.self),
-      let end = ContentCoding.function("inflateEnd", ccurl_inflate_end.self)
+    guard let start = LoadedLibraries.function("inflateInit2_", ccurl_inflate_init2.self),
+      let inflate = LoadedLibraries.function("inflate", ccurl_inflate.self),
+      let reset = LoadedLibraries.function("inflateReset", ccurl_inflate_reset.self),
+      let end = LoadedLibraries.function("inflateEnd", ccurl_inflate_end.self)
     else { return nil }
     return Library(start: start, inflate: inflate, reset: reset, end: end)
   }()
@@ -131,9 +125,9 @@ private final class Brotli: ContentDecoder {
   }
 
   static let library: Library? = {
-    guard let create = ContentCoding.function("BrotliDecoderCreateInstance", ccurl_brotli_create.self),
-      let decode = ContentCoding.function("BrotliDecoderDecompressStream", ccurl_brotli_decode.self),
-      let destroy = ContentCoding.function("BrotliDecoderDestroyInstance", ccurl_brotli_destroy.self)
+    guard let create = LoadedLibraries.function("BrotliDecoderCreateInstance", ccurl_brotli_create.self),
+      let decode = LoadedLibraries.function("BrotliDecoderDecompressStream", ccurl_brotli_decode.self),
+      let destroy = LoadedLibraries.function("BrotliDecoderDestroyInstance", ccurl_brotli_destroy.self)
     else { return nil }
     return Library(create: create, decode: decode, destroy: destroy)
   }()
@@ -180,11 +174,11 @@ private final class Zstandard: ContentDecoder {
   }
 
   static let library: Library? = {
-    guard let create = ContentCoding.function("ZSTD_createDStream", ccurl_zstd_create.self),
-      let set = ContentCoding.function("ZSTD_DCtx_setParameter", ccurl_zstd_set.self),
-      let decode = ContentCoding.function("ZSTD_decompressStream", ccurl_zstd_decode.self),
-      let isError = ContentCoding.function("ZSTD_isError", ccurl_zstd_is_error.self),
-      let free = ContentCoding.function("ZSTD_freeDStream", ccurl_zstd_free.self)
+    guard let create = LoadedLibraries.function("ZSTD_createDStream", ccurl_zstd_create.self),
+      let set = LoadedLibraries.function("ZSTD_DCtx_setParameter", ccurl_zstd_set.self),
+      let decode = LoadedLibraries.function("ZSTD_decompressStream", ccurl_zstd_decode.self),
+      let isError = LoadedLibraries.function("ZSTD_isError", ccurl_zstd_is_error.self),
+      let free = LoadedLibraries.function("ZSTD_freeDStream", ccurl_zstd_free.self)
     else { return nil }
     return Library(create: create, set: set, decode: decode, isError: isError, free: free)
   }()

@@ -25,6 +25,7 @@ final class CurlSockets {
   @exclusivity(unchecked)  // Here and below: touched for each event, on one thread.
   var onReady: ((Int32, Int32) -> Void)?
 
+  let endings = TLSEndings()
   private let loop: EventLoop
   // Indexed by descriptor: the kernel always uses the lowest free number.
   @exclusivity(unchecked) private var sockets: [Socket] = []
@@ -33,6 +34,7 @@ final class CurlSockets {
 
   /// Observes the connections that `easy` closes. This object must outlive them.
   func watch(_ easy: UnsafeMutableRawPointer) {
+    endings.watch(easy)
     let this = Unmanaged.passUnretained(self).toOpaque()
     ccurl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, this)
     ccurl_set_closesocket(easy) { this, descriptor in

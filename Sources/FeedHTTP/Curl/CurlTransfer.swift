@@ -26,6 +26,10 @@ final class CurlTransfer {
   // libcurl writes a sentence here when a request fails; it keeps the address as long as the handle.
   let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var headers: UnsafeMutablePointer<curl_slist>?
+  /// The TLS connection whose end is the body's.
+  private var connection: UnsafeMutableRawPointer?
+  /// True when that has ended as TLS has it.
+  private var isConnectionEnded = false
 
   /// - Returns: `nil` when there is no memory.
   init?(_ configuration: CurlHTTPClient.Configuration, sockets: CurlSockets, _ networkGuard: NetworkGuard) {
@@ -66,7 +70,7 @@ final class CurlTransfer {
     ccurl_set_write(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
       let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
       // Called for each line, and not counted as a reference: the transfer lives as long as its handle.
-      let isAccepted = Unmanaged<CurlTransfer>.fromOpaque(this!)._withUnsafeGuaranteedRef { $0.reader.header(bytes) }
+      let isAccepted = Unmanaged<CurlTransfer>.fromOpaque(this!)._withUnsafeGuaranteedRef { $0.take(header: bytes) }
       return isAccepted ? bytes.count : 0
     }
     ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, this)
@@ -95,6 +99,22 @@ final class CurlTransfer {
     if let file = configuration.certificateAuthorities { ccurl_set_pointer(easy, CURLOPT_CAINFO, file) }
     if configuration.usesProxies { boundProxies() } else { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
   }
+
+  private func take(header line: UnsafeRawBufferPointer) -> Bool {
+    guard reader.header(line) else { return false }
+    if reader.endsWithConnection, connection == nil { expectEnd() }
+    return true
+  }
+
+  /// Watches how the connection ends if that is the end of the body, too.
+  private func expectEnd() {
+    guard exchange?.isSecure == true, !reader.isRedirect else { return }
+    isConnectionEnded = false
+    connection = sockets.endings.expect(self)
+  }
+
+  /// Called when the server has said that nothing more comes.
+  func connectionEnded() { isConnectionEnded = true }
 
   /// Judges an address that was looked up, before it is connected to.
   private func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
@@ -197,12 +217,13 @@ extension CurlTransfer {
   /// Releases what was received.
   func reset() {
     exchange = nil
+    if let connection = connection.take() { sockets.endings.forget(connection) }
     reader.discard()
   }
 
   /// The result of the request of `exchange`, which ended with `code`.
   func result(of exchange: HTTPExchange, _ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
-    if code == CURLE_OK { reader.end() }
+    if code == CURLE_OK { reader.end(isCut: connection != nil && !isConnectionEnded) }
     // The body of a redirect may end as it likes.
     guard code == CURLE_OK || reader.isRedirect, reader.failure == nil else {
       return .failure(error(of: exchange, code))

@@ -37,6 +37,9 @@ class HTTPExchange {
 
   deinit { client.deadlines.remove(self) }
 
+  /// True when it is sent over https.
+  final var isSecure: Bool { address.hasHTTPS }
+
   // MARK: For subclasses
 
   /// The destination of the body while it arrives; without one, it is collected.
@@ -186,6 +189,10 @@ extension String {
           && strncasecmp(bytes.baseAddress!, scheme.utf8Start, scheme.utf8CodeUnitCount) == 0
       } && bytes.contains(UInt8(ascii: "/"))
     } ?? false
+  }
+
+  fileprivate var hasHTTPS: Bool {
+    utf8.withContiguousStorageIfAvailable { $0.count > 6 && strncasecmp($0.baseAddress!, "https:", 6) == 0 } ?? false
   }
 
   /// A hash of everything before the path: a URL's scheme, host and port.

@@ -15,6 +15,10 @@ struct ResponseReader: ~Copyable {
   private var isHeaderWhole = false
   private var status = 0
   private var hasLocation = false
+  /// True when the header says how the end of the body is known.
+  private var isFramed = false
+  /// True when the header is whole, and the end of its body is that of the connection (RFC 9112, section 6.3).
+  private(set) var endsWithConnection = false
   private var followsRedirects = false
   private var coding = ""
   private var decoder: (any ContentDecoder)?
@@ -58,6 +62,8 @@ struct ResponseReader: ~Copyable {
     isHeaderWhole = false
     status = 0
     hasLocation = false
+    isFramed = false
+    endsWithConnection = false
     coding = ""
     decoder = nil
     received = 0
@@ -91,8 +97,11 @@ struct ResponseReader: ~Copyable {
 
   /// Records that libcurl considers the answer complete. libcurl accepts a closed connection as the end of a header,
   /// and does not look for the end of compressed data.
-  mutating func end() {
+  ///
+  /// - Parameter isCut: true when the connection ended where it should not.
+  mutating func end(isCut: Bool) {
     guard failure == nil else { return }
+    if isCut { _ = fail(.truncated, "the connection ended without the end that TLS has") }
     if !isHeaderWhole { _ = fail(.truncated, "its header stops before its end") }
     if let decoder, !decoder.isComplete { _ = fail(.truncated, "the \(coding) data stops before its end") }
   }
@@ -122,14 +131,26 @@ extension ResponseReader {
       coding = ""
       isHeaderWhole = false
       hasLocation = false
+      // Later versions have frames.
+      isFramed = !line.begins(with: "http/1")
+      endsWithConnection = false
       status = Self.status(in: line)
       return true
     case UInt8(ascii: "C"), UInt8(ascii: "c"):
       if decodesContent, line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
+      // One with more digits than a length has is none to libcurl, which reads to the end then.
+      if line.begins(with: "content-length:") { isFramed = isFramed || line.count { 0x30...0x39 ~= $0 } <= 18 }
     case UInt8(ascii: "L"), UInt8(ascii: "l"):
       if line.begins(with: "location:") { hasLocation = true }
+    case UInt8(ascii: "T"), UInt8(ascii: "t"):
+      if line.begins(with: "transfer-encoding:") {
+        isFramed = isFramed || String(decoding: line, as: UTF8.self).lowercased().contains("chunked")
+      }
     case 0x20, 0x09: unfold()
-    case 0x0D, 0x0A: isHeaderWhole = true
+    case 0x0D, 0x0A:
+      isHeaderWhole = true
+      endsWithConnection =
+        !isFramed && status >= 200 && status != 204 && status != 304
     default: break
     }
     lines.append(contentsOf: line)

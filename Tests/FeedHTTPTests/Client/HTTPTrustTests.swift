@@ -43,6 +43,42 @@ struct HTTPTrustTests {
     #expect(error?.cause.contains("expired") == true)
   }
 
+  @Test(.timeLimit(.minutes(1))) func `a certificate whose common name is its only name is refused`() throws {
+    let origin = try SecureOrigin(host: "localhost", hasNames: false)
+    defer { origin.stop() }
+    let error = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(origin.url).error
+    #expect(error?.kind == .tls)
+    #expect(error?.cause.contains("mismatch") == true)
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: ["", "body"])
+  func `a body that ends with the connection needs the end that TLS has`(body: String) throws {
+    let origin = try SecureOrigin(host: "localhost", response: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\(body)")
+    defer { origin.stop() }
+    let whole = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(origin.url.appending(path: "answer"))
+    #expect(whole.response?.body == Data(body.utf8) && whole.error == nil)
+
+    let relay = RawOrigin.cuttingTLS(to: origin.port)
+    defer { relay.stop() }
+    let url = try #require(URL(string: "https://localhost:\(relay.port)/answer"))
+    let cut = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(url)
+    #expect(cut.response == nil && cut.error?.kind == .truncated)
+    #expect(cut.error?.cause == "the connection ended without the end that TLS has")
+  }
+
+  @Test(
+    .timeLimit(.minutes(1)),
+    arguments: ["Content-Length: 4\r\n\r\nbody", "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n"])
+  func `a body whose end is known does not need the connection's`(rest: String) throws {
+    let origin = try SecureOrigin(host: "localhost", response: "HTTP/1.1 200 OK\r\nConnection: close\r\n\(rest)")
+    defer { origin.stop() }
+    let relay = RawOrigin.cuttingTLS(to: origin.port)
+    defer { relay.stop() }
+    let url = try #require(URL(string: "https://localhost:\(relay.port)/answer"))
+    let probe = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(url)
+    #expect(probe.response?.body == Data("body".utf8) && probe.error == nil)
+  }
+
   @Test func `a server that does not speak TLS is refused`() {
     let origin = RawOrigin { connection in
       try connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")

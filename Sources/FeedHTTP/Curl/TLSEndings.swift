@@ -1,0 +1,118 @@
+internal import CCurl
+
+/// Tells the end of a TLS connection from its being cut, and refuses certificates that name nobody.
+///
+/// libcurl (7.88) accepts a connection that ends without TLS's own end (`close_notify`, RFC 8446, section 6.1), which
+/// anybody on the way can make; and the common name of a certificate that has no other names, which no browser does (RFC
+/// 9525, section 6.3). Without OpenSSL under libcurl this does nothing: GnuTLS does both by itself.
+final class TLSEndings {
+  /// The transfers whose body ends with their connection, by that.
+  private var waiting: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+
+  /// Hears of the connections that `easy` makes. This object must outlive them.
+  func watch(_ easy: UnsafeMutableRawPointer) {
+    guard TLSLibrary.shared != nil else { return }
+    ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
+    ccurl_set_ssl_context(easy) { _, context, this in
+      TLSLibrary.shared?.prepare(context!, this!)
+      return CURLE_OK
+    }
+  }
+
+  /// Has `transfer` know how its connection ends. Call it within libcurl's calls, while the transfer has a connection.
+  ///
+  /// - Returns: the connection; `nil` when that is nothing that can be known.
+  func expect(_ transfer: CurlTransfer) -> UnsafeMutableRawPointer? {
+    guard TLSLibrary.shared != nil else { return nil }
+    var session: UnsafeMutableRawPointer?
+    ccurl_get_pointer(transfer.easy, CURLINFO_TLS_SSL_PTR, &session)
+    guard let session = session?.assumingMemoryBound(to: curl_tlssessioninfo.self).pointee,
+      session.backend == CURLSSLBACKEND_OPENSSL, let connection = session.internals
+    else { return nil }
+    waiting[connection] = transfer
+    return connection
+  }
+
+  func forget(_ connection: UnsafeMutableRawPointer) { waiting[connection] = nil }
+
+  fileprivate func ended(_ connection: UnsafeMutableRawPointer) { waiting[connection]?.connectionEnded() }
+}
+
+/// The functions of OpenSSL.
+// @unchecked: addresses of functions, never written again.
+private struct TLSLibrary: @unchecked Sendable {
+  private let setMessage: ccurl_tls_set_message
+  private let control: ccurl_tls_control
+  private let setVerify: ccurl_tls_set_verify
+  private let depth: ccurl_tls_depth
+  private let certificate: ccurl_tls_certificate
+  private let setError: ccurl_tls_set_error
+  private let `extension`: ccurl_tls_extension
+  private let count: ccurl_tls_count
+  private let value: ccurl_tls_value
+  private let name: ccurl_tls_name
+  private let freeNames: ccurl_tls_free_names
+
+  static let shared = TLSLibrary()
+
+  private init?() {
+    // Another program's part may have brought OpenSSL, and libcurl not use it.
+    guard let version = curl_version_info(ccurl_version_now()).pointee.ssl_version,
+      String(cString: version).contains("OpenSSL"),
+      let setMessage = LoadedLibraries.function("SSL_CTX_set_msg_callback", ccurl_tls_set_message.self),
+      let control = LoadedLibraries.function("SSL_CTX_ctrl", ccurl_tls_control.self),
+      let setVerify = LoadedLibraries.function("SSL_CTX_set_verify", ccurl_tls_set_verify.self),
+      let depth = LoadedLibraries.function("X509_STORE_CTX_get_error_depth", ccurl_tls_depth.self),
+      let certificate = LoadedLibraries.function("X509_STORE_CTX_get_current_cert", ccurl_tls_certificate.self),
+      let setError = LoadedLibraries.function("X509_STORE_CTX_set_error", ccurl_tls_set_error.self),
+      let `extension` = LoadedLibraries.function("X509_get_ext_d2i", ccurl_tls_extension.self),
+      let count = LoadedLibraries.function("OPENSSL_sk_num", ccurl_tls_count.self),
+      let value = LoadedLibraries.function("OPENSSL_sk_value", ccurl_tls_value.self),
+      let name = LoadedLibraries.function("GENERAL_NAME_get0_value", ccurl_tls_name.self),
+      let freeNames = LoadedLibraries.function("GENERAL_NAMES_free", ccurl_tls_free_names.self)
+    else { return nil }
+    self.setMessage = setMessage
+    self.control = control
+    self.setVerify = setVerify
+    self.depth = depth
+    self.certificate = certificate
+    self.setError = setError
+    self.extension = `extension`
+    self.count = count
+    self.value = value
+    self.name = name
+    self.freeNames = freeNames
+  }
+
+  /// Sets up the context of one connection, before its handshake.
+  func prepare(_ context: UnsafeMutableRawPointer, _ endings: UnsafeMutableRawPointer) {
+    // SSL_CTRL_SET_MSG_CALLBACK_ARG
+    _ = control(context, 16, 0, endings)
+    setMessage(context) { isSent, _, type, bytes, count, connection, endings in
+      // An alert (21) of two bytes, of which the second says that nothing more comes (0).
+      guard isSent == 0, type == 21, count == 2, bytes?.load(fromByteOffset: 1, as: UInt8.self) == 0 else { return }
+      Unmanaged<TLSEndings>.fromOpaque(endings!).takeUnretainedValue().ended(connection!)
+    }
+    // SSL_VERIFY_PEER, as libcurl has it.
+    setVerify(context, 1) { isValid, store in
+      guard isValid == 1, let library = TLSLibrary.shared, let store, library.depth(store) == 0 else { return isValid }
+      if let certificate = library.certificate(store), library.hasNames(certificate) { return 1 }
+      // X509_V_ERR_HOSTNAME_MISMATCH
+      library.setError(store, 62)
+      return 0
+    }
+  }
+
+  /// True when a certificate says which hosts it is for, by name or address.
+  private func hasNames(_ certificate: UnsafeRawPointer) -> Bool {
+    // NID_subject_alt_name
+    guard let names = `extension`(certificate, 85, nil, nil) else { return false }
+    defer { freeNames(names) }
+    return (0..<count(names)).contains { index in
+      var type: Int32 = 0
+      _ = name(value(names, index), &type)
+      // GEN_DNS and GEN_IPADD
+      return type == 2 || type == 7
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+extension RawOrigin {
+  /// Somebody on the way to a server of TLS, who ends connections without the end that TLS has.
+  ///
+  /// - Parameter port: the server's, on loopback.
+  static func cuttingTLS(to port: Int) -> RawOrigin {
+    RawOrigin { connection in
+      let server = try Connection.open(to: port)
+      defer { close(server.descriptor) }
+      while true {
+        var ready = [connection, server].map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        guard poll(&ready, 2, -1) > 0 else { return }
+        if ready[0].revents != 0 { try server.send(connection.receive()) }
+        guard ready[1].revents != 0 else { continue }
+        let head = try server.receive(exactly: 5)
+        let body = try server.receive(exactly: Int(head[3]) << 8 | Int(head[4]))
+        // An alert: by its type, or by its length, as TLS 1.3 hides the type.
+        guard head[0] != 21, head[0] != 23 || body.count != 19 else { return }
+        try connection.send(head + body)
+      }
+    }
+  }
+}
+
+extension RawOrigin.Connection {
+  fileprivate static func open(to port: Int) throws -> RawOrigin.Connection {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    // `sockaddr_in` is a `sockaddr` to the calls that take one.
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else {
+      close(descriptor)
+      throw RawOrigin.Broken()
+    }
+    return RawOrigin.Connection(descriptor: descriptor)
+  }
+
+  /// Some bytes, as they come.
+  fileprivate func receive() throws -> Data {
+    var bytes = [UInt8](repeating: 0, count: 16 << 10)
+    let count = recv(descriptor, &bytes, bytes.count, 0)
+    guard count > 0 else { throw RawOrigin.Broken() }
+    return Data(bytes[..<count])
+  }
+
+  fileprivate func receive(exactly count: Int) throws -> Data {
+    var bytes = [UInt8](repeating: 0, count: count)
+    guard count == 0 || recv(descriptor, &bytes, count, Int32(MSG_WAITALL)) == count else {
+      throw RawOrigin.Broken()
+    }
+    return Data(bytes)
+  }
+}
