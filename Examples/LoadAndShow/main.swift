@@ -22,12 +22,14 @@ let subscription =
   .mapFeed(on: loop)
   .caching(to: saved) { print("not saved: \($0)") }
   .fallback(to: saved.load(maxAge: .seconds(7 * 86_400), deleting: .invalid))
+  .showingParts()
   .sink { completion in
     if case .failure(let error) = completion { print("no feed: \(error)") }
   } receiveValue: { feed in
     switch feed.source {
     case .remote: print("\(feed.images.count) images from the server")
     case .cache(_, let age, let reason): print("\(feed.images.count) images saved \(age.ago), for \(reason)")
+    case .part(let reason): print("\(feed.images.count) images of a part: \(reason)")
     }
     for image in feed.images { print("-", image.description?.printable ?? "(no description)", image.url) }
   }

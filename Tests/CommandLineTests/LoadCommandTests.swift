@@ -31,6 +31,31 @@ import Testing
     }
   }
 
+  @Test func `a feed that is cut off is shown with a warning, and never saved`() async throws {
+    let items = (1...3).map {
+      "<item><title>Item \($0)</title><enclosure url=\"https://a/\($0).png\" type=\"image/png\"/></item>"
+    }
+    let document = Data("<rss version=\"2.0\"><channel><title>T</title>\(items.joined())</channel></rss>".utf8)
+    try await withOrigin(serving: document.dropLast(20)) { origin, url, cache in
+      let part = try await FeedBinary.run(["load", url, "--cache", cache])
+      #expect(part.status == 0)
+      let warning = "Not all of it, and not saved: The server's answer is cut off: its end is missing after 3 images.\n"
+      #expect(part.output.hasPrefix("3 images from \(url)\n\(warning)\n1. Item 1\n"))
+      let json = try await FeedBinary.run(["load", url, "--cache", cache, "--format", "json"])
+      #expect(json.output.hasPrefix(#"{"origin":"part","reason":"The server's answer is cut off"#))
+      let none = try await FeedBinary.run(["load", url, "--cache", cache, "--offline"])
+      #expect(none.status == 1 && none.output == "")
+
+      await origin.setAnswer(body: document)
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.setAnswer(body: document.prefix(150))
+      let saved = try await FeedBinary.run(["load", url, "--cache", cache])
+      #expect(
+        saved.output.hasPrefix("3 images saved ")
+          && saved.output.contains("Not the latest: The server's answer is cut off"))
+    }
+  }
+
   @Test func `json is one line, from the server and from the cache`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       let arguments = ["load", url, "--cache", cache, "--format", "json"]

@@ -61,6 +61,7 @@ enum BrowseScreen {
     case .cache(let savedAt, _, let reason):
       let age = Duration.seconds(now.timeIntervalSince(savedAt))
       return "saved \(age.ago)" + (reason == .notAsked ? "" : ", server away")
+    case .part: return "server, not all of it"
     }
   }
 
@@ -158,9 +159,12 @@ enum BrowseScreen {
       var lines = [
         "\(source.feed.map { FeedText.count($0.images.count) + ", " } ?? "")\(origin(of: source, now: state.now))"
       ]
-      if case .cache(let savedAt, _, let reason)? = source.feed?.source {
+      switch source.feed?.source {
+      case .cache(let savedAt, _, let reason)?:
         lines[0] += " (\(savedAt.stamp))"
         lines.append("\(reason)")
+      case .part(let reason)?: lines.append("\(reason)")
+      case .remote?, nil: break
       }
       lines += [source.failure, source.address.shown].compactMap { $0 }
       for line in lines.flatMap({ $0.lines(of: layout.columns - 4, most: 3) }) where row < layout.rows - 2 {

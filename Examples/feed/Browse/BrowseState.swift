@@ -136,7 +136,8 @@ extension BrowseState {
     let (id, home, now) = (current?.image.id, current?.address, now)
     change(address) { source in
       if let former = source.feed, !source.isRefreshing {
-        source.feed = Feed(FeedImages(joining: [former.images, feed.images]), source: former.source)
+        let origin = feed.source.isPart ? feed.source : former.source
+        source.feed = Feed(FeedImages(joining: [former.images, feed.images]), source: origin)
       } else {
         source.feed = feed
         source.hasMore = feed.source.isRemote

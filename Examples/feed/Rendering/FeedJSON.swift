@@ -20,6 +20,7 @@ enum FeedJSON {
     case .cache(let savedAt, _, let reason):
       head =
         "{\"origin\":\"cache\",\"savedAt\":\(quoted(savedAt.stamp)),\"reason\":\(quoted("\(reason)".printable))"
+    case .part(let reason): head = "{\"origin\":\"part\",\"reason\":\(quoted("\(reason)".printable))"
     }
     if !source.isEmpty { head += ",\(source)" }
     head += ",\"feed\":["

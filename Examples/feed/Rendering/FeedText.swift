@@ -32,6 +32,9 @@ struct FeedText: Sendable {
       // It may well be the latest.
       if reason == .notAsked { return line + "\(reason)\n" + omitted }
       return line + "\(style.warning("Not the latest:")) \("\(reason)".printable)\n" + omitted
+    case .part(let reason):
+      return "\(count) from \(place)\n" + "\(style.warning("Not all of it, and not saved:")) \("\(reason)".printable)\n"
+        + omitted
     }
   }
 

@@ -44,6 +44,7 @@ enum TimelineJSON {
     case .cache(let savedAt, _, let reason):
       "\"origin\":\"cache\",\"savedAt\":\(FeedJSON.quoted(savedAt.stamp)),"
         + "\"reason\":\(FeedJSON.quoted("\(reason)".printable))"
+    case .part(let reason): "\"origin\":\"part\",\"reason\":\(FeedJSON.quoted("\(reason)".printable))"
     }
   }
 }

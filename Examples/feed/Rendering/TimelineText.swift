@@ -16,12 +16,18 @@ struct TimelineText: Sendable {
     let members = timeline.members
     var text = "\(style.bold(FeedText.count(timeline.count))) from \(Self.count(members.count))\n"
     for member in members {
-      guard case .cache(let savedAt, let age, let reason) = member.feed.source else { continue }
-      let saved = "\(member.name.printable), saved \(age.ago) (\(savedAt.stamp))"
-      text +=
-        reason == .notAsked
-        ? "From the cache: \(saved)\n"
-        : "\(style.warning("Not the latest:")) \(saved): \("\(reason)".printable)\n"
+      switch member.feed.source {
+      case .remote: break
+      case .cache(let savedAt, let age, let reason):
+        let saved = "\(member.name.printable), saved \(age.ago) (\(savedAt.stamp))"
+        text +=
+          reason == .notAsked
+          ? "From the cache: \(saved)\n"
+          : "\(style.warning("Not the latest:")) \(saved): \("\(reason)".printable)\n"
+      case .part(let reason):
+        let name = member.name.printable
+        text += "\(style.warning("Not all of it, and not saved:")) \(name): \("\(reason)".printable)\n"
+      }
     }
     let omitted = members.reduce(0) { $0 + $1.feed.images.omittedItems }
     return text + FeedText.omitted(omitted)

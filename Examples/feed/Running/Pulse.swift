@@ -64,7 +64,11 @@ final class Pulse {
     let reason: RemoteFeedError? =
       switch report.result {
       case .failure(let error): error.remote
-      case .success(let feed): if case .cache(_, _, let reason) = feed.source { reason } else { nil }
+      case .success(let feed):
+        switch feed.source {
+        case .remote: nil
+        case .cache(_, _, let reason), .part(let reason): reason
+        }
       }
     if case .notAsked? = reason {
       checked = Date()

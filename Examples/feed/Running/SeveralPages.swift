@@ -21,7 +21,8 @@ extension FeedLoader {
     }
     .flatMap { pages in
       worker.publisher {
-        Feed(FeedImages(joining: pages.map(\.images)), source: pages.first?.source ?? .remote)
+        // The last may be a part.
+        Feed(FeedImages(joining: pages.map(\.images)), source: pages.last?.source ?? .remote)
       }
     }
     .eraseToAnyPublisher()

@@ -21,6 +21,8 @@ final class Gallery {
     /// What is saved, since the server is not asked again yet.
     case kept(Date, reason: String)
     case saved(Date, reason: String)
+    /// The part that arrived of a feed that is cut off, since nothing is saved.
+    case part(reason: String)
     case nowhere(reason: String)
   }
 
@@ -50,11 +52,14 @@ final class Gallery {
     /// True until there is something to show, or a reason why not.
     var isLoading: Bool { if case .loading = origin { true } else { false } }
 
+    /// True for what arrived of a feed that is cut off.
+    var isPart: Bool { if case .part = origin { true } else { false } }
+
     /// Why the server is away, if it is.
     var trouble: String? {
       switch origin {
       case .loading, .server, .kept: nil
-      case .saved(_, let reason), .nowhere(let reason): reason
+      case .saved(_, let reason), .part(let reason), .nowhere(let reason): reason
       }
     }
   }
@@ -171,6 +176,7 @@ final class Gallery {
         sources[index].origin = .kept(savedAt, reason: words)
       case .cache(let savedAt, _, let reason):
         sources[index].origin = .saved(savedAt, reason: "\(reason)".printable(limit: 300))
+      case .part(let reason): sources[index].origin = .part(reason: "\(reason)".printable(limit: 300))
       }
       if feed.images != before.images || !before.isKnown { show(feed.images, of: index, at: date) }
     case .failure(let error):

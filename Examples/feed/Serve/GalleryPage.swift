@@ -77,6 +77,7 @@ enum GalleryPage {
     case .kept(let date, let reason): span("origin", reason, "saved \(age(date, now))")
     case .saved(let date, let reason):
       span("origin away", reason, "saved \(age(date, now)): \(reason.markup)")
+    case .part(let reason): span("origin away", reason, "not all of it: \(reason.markup)")
     case .nowhere(let reason): span("origin away", reason, "server away: \(reason.markup)")
     }
   }
@@ -135,7 +136,8 @@ enum GalleryPage {
     let away = gallery.sources.filter { $0.trouble != nil }
     guard !away.isEmpty else { return "" }
     let named = away.map { source in
-      "<bdi>\(source.name.markup)</bdi> is away\(source.entries.isEmpty ? "" : "; its saved pictures are shown")."
+      let state = source.entries.isEmpty ? "is away" : "is away; its saved pictures are shown"
+      return "<bdi>\(source.name.markup)</bdi> \(source.isPart ? "sent only a part of its feed" : state)."
     }
     let text =
       away.count > mostNamed

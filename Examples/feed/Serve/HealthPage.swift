@@ -17,6 +17,8 @@ enum HealthPage {
           "<td class=\"well\">well; saved \(GalleryPage.age(date, now))<br><small><bdi>\(reason.markup)</bdi></small>"
         case .saved(let date, let reason):
           "<td class=\"away\">away; saved \(GalleryPage.age(date, now))<br><small><bdi>\(reason.markup)</bdi></small>"
+        case .part(let reason):
+          "<td class=\"away\">not all of it, and not saved<br><small><bdi>\(reason.markup)</bdi></small>"
         case .nowhere(let reason): "<td class=\"away\">nothing to show<br><small><bdi>\(reason.markup)</bdi></small>"
         }
       rows += """

@@ -17,6 +17,8 @@ public struct FeedDocument: Hashable, Sendable {
   public var polling: PollingHints
   /// The repairs, in sentences without a full stop, each once.
   public var repairs: [String]
+  /// True when the document's end is missing: the items are those that arrived, and the last of them may lack some fields.
+  public var isCutOff = false
 
   public init(
     format: FeedKind, encoding: String = "UTF-8", title: FeedText? = nil, link: String? = nil, items: [FeedItem] = [],

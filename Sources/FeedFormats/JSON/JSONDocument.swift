@@ -8,6 +8,7 @@ enum JSONDocument {
     if var document = try parse(text, address: address, limits: limits), document.format != .caseStudy {
       document.encoding = encoding
       document.repairs += repairs.sentences
+      document.isCutOff = repairs.contains(.cutOff)
       return document
     }
     return document(

@@ -177,6 +177,8 @@ struct SyndicationBuilder: XMLSink {
     document.link = siteLink?.address
     if let updatePeriod { document.polling.updateInterval = updatePeriod / max(1, updateFrequency) }
     document.repairs = repairs.sentences
+    // After the end of the outermost element nothing of the feed is missing.
+    document.isCutOff = isCutOff || repairs.isSuperset(of: [.cutOff, .noRoot])
     return document
   }
 }

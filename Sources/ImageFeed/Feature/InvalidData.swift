@@ -20,6 +20,8 @@ public enum InvalidData: Error, Hashable, Sendable {
   case listOfFeeds
   /// The body is not JSON.
   case notJSON(String)
+  /// The body is a feed whose end is missing: the images that arrived. They are never saved.
+  case cutOff(FeedImages)
   /// The body has more values than the limit.
   case tooManyValues(limit: Int)
   /// The body has none of the accepted formats.
@@ -51,6 +53,8 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
       "The server sent a web page that names \(addresses.count) feeds. Choose one: "
         + addresses.prefix(10).map { $0.printable(limit: 200) }.joined(separator: ", ") + "."
     case .listOfFeeds: "The server's answer is a list of feeds (OPML), not a feed."
+    case .cutOff(let images):
+      "The server's answer is cut off: its end is missing after \(images.count) \(images.count == 1 ? "image" : "images")."
     case .notJSON(let detail): "The server's answer is not JSON (\(detail.printable(limit: 200)))."
     case .tooManyValues(let limit): "The server's answer holds more than the \(limit) values that a feed may have."
     case .notAFeed:

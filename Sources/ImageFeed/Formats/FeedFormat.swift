@@ -25,7 +25,8 @@ public protocol FeedFormat: Sendable {
   /// The images of a document that this format recognizes, in its order.
   ///
   /// - Parameter limits: the limits of a document; see ``InvalidData/tooMuch(of:limit:)``.
-  /// - Throws: the error in the document. A part of a feed is never shown or saved as if it were the feed.
+  /// - Throws: the error in the document. A part of a feed is never shown or saved as if it were the feed: when the end is
+  ///   missing, throw ``InvalidData/cutOff(_:)`` with the images that arrived, or any other error.
   func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages
 }
 
@@ -38,7 +39,7 @@ public protocol FeedReader {
   /// Takes the bytes that come next.
   mutating func read(_ bytes: Chunk) throws(InvalidData)
 
-  /// The images, when all bytes have been read.
+  /// The images, when all bytes have been read; ``InvalidData/cutOff(_:)`` when the document's end is missing.
   mutating func finish() throws(InvalidData) -> FeedImages
 }
 

@@ -20,10 +20,11 @@ public struct SyndicationFormat: FeedFormat {
   }
 
   public func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {
-    FeedImages(try self.document(in: document, within: limits), at: document.feed ?? document.url)
+    try self.document(in: document, within: limits).wholeImages(at: document.feed ?? document.url)
   }
 
-  /// The feed in a document, with all fields of its items.
+  /// The feed in a document, with all fields of its items; what arrived of one that is cut off
+  /// (`FeedDocument.isCutOff`).
   public func document(in document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedDocument {
     do throws(FeedFormatError) {
       var parser = document.parser(within: limits)
@@ -52,11 +53,13 @@ public struct SyndicationFormat: FeedFormat {
     }
 
     mutating func finish() throws(InvalidData) -> FeedImages {
+      let document: FeedDocument
       do throws(FeedFormatError) {
-        return FeedImages(try parser.finish(), at: url)
+        document = try parser.finish()
       } catch {
         throw InvalidData(error)
       }
+      return try document.wholeImages(at: url)
     }
   }
 }
@@ -90,6 +93,15 @@ extension FeedImages {
 }
 
 extension FeedDocument {
+  /// The images of the items that have one.
+  ///
+  /// - Throws: ``InvalidData/cutOff(_:)`` when the end is missing.
+  fileprivate func wholeImages(at url: URL) throws(InvalidData) -> FeedImages {
+    let images = FeedImages(self, at: url)
+    guard isCutOff else { return images }
+    throw .cutOff(images)
+  }
+
   /// The id of each item, from its guid, or else its link, or else the address of its picture. Items that repeat one
   /// are numbered, except in the case study's format, which keeps them.
   ///

@@ -5,14 +5,14 @@ public import Foundation
 public enum FallbackPolicy: Hashable, Sendable {
   /// Every failure to get the server's feed.
   case any
-  /// No response arrived; not a response that was not a feed.
+  /// No response arrived, or a part of a feed; not a response that was not a feed.
   case connectivity
 
   /// True when the cache is asked after a load that failed with `error`.
   public func applies(to error: RemoteFeedError) -> Bool {
     switch (self, error) {
     case (.any, _), (.connectivity, .connectivity), (.connectivity, .unchanged), (.connectivity, .notDue),
-      (.connectivity, .notAsked):
+      (.connectivity, .notAsked), (.connectivity, .invalidData(.cutOff)):
       true
     case (.connectivity, .invalidData): false
     }

@@ -37,9 +37,16 @@ public enum LoadSource: Hashable, Sendable {
   ///   - age: how long ago that was when it was loaded.
   ///   - reason: why the server's value is unavailable.
   case cache(savedAt: Date, age: Duration, reason: RemoteFeedError)
+  /// The server, just now, but the end is missing. It is shown because nothing is saved, and it is not saved.
+  ///
+  /// - Parameter reason: says so: ``InvalidData/cutOff(_:)``.
+  case part(reason: RemoteFeedError)
 
-  /// True for a value that came from its server.
-  public var isRemote: Bool { self == .remote }
+  /// True for a whole value that came from its server.
+  public var isRemote: Bool { if case .remote = self { true } else { false } }
+
+  /// True for a value whose end is missing.
+  public var isPart: Bool { if case .part = self { true } else { false } }
 }
 
 extension Loaded where Value == FeedImages {

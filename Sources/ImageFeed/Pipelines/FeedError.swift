@@ -16,9 +16,10 @@ public enum RemoteFeedError: Error, Hashable, Sendable {
 
 extension RemoteFeedError {
   /// True when the same request may succeed a little later: the host was not found or not reached, the connection broke,
-  /// or time ran out. Not after a complete answer, of whatever status; nor after an answer that is too large or is not
-  /// HTTP, nor without trust in the server.
+  /// time ran out, or the document is cut off. Not after a complete answer, of whatever status; nor after an answer that is
+  /// too large or is not HTTP, nor without trust in the server.
   public var isWorthRetrying: Bool {
+    if case .invalidData(.cutOff) = self { return true }
     guard case .connectivity(let error) = self else { return false }
     switch error.kind {
     case .nameResolution, .connect, .send, .receive, .truncated, .timedOut, .resources: return true

@@ -77,7 +77,8 @@ public struct FeedLoader {
     self.options = options
   }
 
-  /// The feed: the latest from the server, or else the saved one if it has not expired.
+  /// The feed: the latest from the server, or else the saved one if it has not expired, or else what arrived of a latest one
+  /// that is cut off (``LoadSource/part(reason:)``), which is not saved.
   ///
   /// Each subscription makes one request, and none is made before; a second one when the first leads to a web page that
   /// names a feed, and those of ``Options/retry``. The server is given the validators that came with the saved feed, so
@@ -89,6 +90,7 @@ public struct FeedLoader {
   public func load() -> AnyPublisher<Feed, FeedError> {
     latest
       .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
+      .showingParts()
       .eraseToAnyPublisher()
   }
 

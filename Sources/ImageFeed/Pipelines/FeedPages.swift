@@ -8,7 +8,8 @@ extension FeedLoader {
   /// before it had: JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the case study's `limit` and `after_id` name
   /// it. Finishes after a page that names none, one whose address was asked for before, or one without a new image, which
   /// is not delivered. All images of the pages delivered are saved, as one feed, before the page is delivered. A feed from
-  /// the cache is one page.
+  /// the cache is one page. A page that is cut off is the last, and is not saved (``LoadSource/part(reason:)``); a saved feed
+  /// is shown instead of the first.
   ///
   /// **Demand:** a page is requested when it is asked for. **Failure:** ``FeedError`` when a page has nothing to show; the
   /// saved pages stay. **Cancellation:** closes the request immediately; a save that was asked for is carried out.
@@ -38,13 +39,21 @@ extension FeedLoader {
       .caching(to: saved, reportingTo: options.report)
     guard isFirst else {
       return pages.map { _ in Feed(images: trail.newest, source: .remote) }
-        .mapError { FeedError(remote: $0) }
+        .catch { error -> AnyPublisher<Feed, FeedError> in
+          guard case .invalidData(.cutOff(let part)) = error else {
+            return Fail(error: FeedError(remote: error)).eraseToAnyPublisher()
+          }
+          return worker.publisher { () throws(FeedError) in trail.end(with: part) }
+            .map { Feed(images: $0, source: .part(reason: error)) }
+            .eraseToAnyPublisher()
+        }
         .eraseToAnyPublisher()
     }
     trail.next = nil
     return
       pages
       .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
+      .showingParts()
       .eraseToAnyPublisher()
   }
 }
@@ -82,18 +91,29 @@ private final class PageTrail: @unchecked Sendable {
       ids = Set(all.indices.map(all.id))
       return page
     }
-    var new = FeedImages.Builder(count: page.value.count)
-    for index in page.value.indices where ids.insert(page.value.id(at: index)).inserted {
-      page.value.withTexts(at: index) { new.append($0) }
-    }
-    guard new.count > 0 else {
+    newest = new(in: page.value)
+    guard !newest.isEmpty else {
       next = nil
       return nil
     }
-    new.omittedItems = page.value.omittedItems
-    newest = new.finish()
     all = FeedImages(joining: [all, newest])
     return Fetched(all, validators: validators)
+  }
+
+  /// - Returns: the new images of a page whose end is missing, after which nothing is asked for.
+  func end(with part: FeedImages) -> FeedImages {
+    next = nil
+    newest = new(in: part)
+    return newest
+  }
+
+  private func new(in page: FeedImages) -> FeedImages {
+    var new = FeedImages.Builder(count: page.count)
+    for index in page.indices where ids.insert(page.id(at: index)).inserted {
+      page.withTexts(at: index) { new.append($0) }
+    }
+    new.omittedItems = page.omittedItems
+    return new.finish()
   }
 }
 

@@ -36,7 +36,8 @@ extension FeedResult {
   /// expired feed, which is deleted, and the empty cache that the next load finds.
   fileprivate func showsTheSame(as other: FeedResult) -> Bool {
     switch (self, other) {
-    case (.success(let a), .success(let b)): a.images == b.images && a.source.isRemote == b.source.isRemote
+    case (.success(let a), .success(let b)):
+      a.images == b.images && (a.source.isRemote, a.source.isPart) == (b.source.isRemote, b.source.isPart)
     case (.failure(let a), .failure(let b)): a.remote == b.remote && a.cache.failure == b.cache.failure
     default: false
     }

@@ -60,14 +60,22 @@ extension FeedLoader {
   }
 }
 
-extension LoadState {
+extension LoadState<FeedImages> {
   /// - Parameter news: what a load has delivered; `nil` when it has begun.
-  fileprivate func following(_ news: Result<Loaded<Value>, FeedError>?) -> LoadState {
+  fileprivate func following(_ news: FeedResult?) -> LoadState {
     switch news {
-    case nil: shown.map(LoadState.refreshing) ?? .loading
-    // A saved one comes before the server's.
-    case .success(let value)?: value.source.isRemote ? .showing(value) : .refreshing(value)
-    case .failure(let error)?: .failed(error, showing: shown)
+    case nil: return shown.map(LoadState.refreshing) ?? .loading
+    case .success(let feed)?:
+      switch feed.source {
+      case .remote: return .showing(feed)
+      // A saved one comes before the server's.
+      case .cache: return .refreshing(feed)
+      case .part(let reason): return .failed(FeedError(remote: reason), showing: feed)
+      }
+    case .failure(let error)?:
+      // A part replaces nothing but an earlier one.
+      let isPart = shown?.source.isPart ?? true
+      return .failed(error, showing: isPart ? error.part ?? shown : shown)
     }
   }
 }

@@ -22,7 +22,7 @@ public enum ReadMode: Hashable, Sendable {
 extension FeedLoader {
   /// The feed, from where `mode` says.
   ///
-  /// What comes from the server is saved, in every mode. A saved feed is shown until ``Options/maxAge``, with the time it
+  /// A whole feed from the server is saved, in every mode; a part of a feed is shown where no saved feed is. A saved feed is shown until ``Options/maxAge``, with the time it
   /// was saved at and the reason why it is not the server's: ``RemoteFeedError/notAsked``, or
   /// ``RemoteFeedError/notDue(until:_:)`` for ``ReadMode/minimumInterval(_:)``. A mode that begins with the cache deletes
   /// nothing that it finds there. **Demand:** a feed is held until asked for. **Failure:** ``FeedError`` when there is
@@ -49,7 +49,7 @@ extension FeedLoader {
         .mapError { FeedError(remote: .notAsked, cache: $0) }
         .eraseToAnyPublisher()
     case .networkOnly:
-      latestFeed()
+      latestFeed().showingParts().eraseToAnyPublisher()
     case .minimumInterval(let interval):
       saved.load(maxAge: options.maxAge.map { min($0, interval) } ?? interval)
         .map { Loaded($0, because: .notDue(since: $0.timestamp, atMostEvery: interval), now: cache.now()) }
@@ -65,7 +65,7 @@ extension FeedLoader {
       .flatMap { saved -> AnyPublisher<Feed, FeedError> in
         switch saved {
         case .success(let feed): latestFeed().prepend(feed).eraseToAnyPublisher()
-        case .failure(let error): latestFeed(instead: error.cache)
+        case .failure(let error): latestFeed(instead: error.cache).showingParts().eraseToAnyPublisher()
         }
       }
       .eraseToAnyPublisher()

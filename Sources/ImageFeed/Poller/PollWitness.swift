@@ -78,8 +78,12 @@ final class PollWitness: HTTPClient {
     switch result {
     case nil: return (facts, "status 304, not changed")
     case .success(let feed):
-      if case .cache(_, _, let reason) = feed.source {
+      switch feed.source {
+      case .remote: break
+      case .cache(_, _, let reason), .part(let reason):
         facts.outcome = reason.outcome
+        // A part is shown when nothing is saved.
+        facts.isSaved = !feed.source.isPart
         return (facts, "\(reason)")
       }
       let isSame = replacement.map { $0 != .replaced } ?? isUnchanged
@@ -101,6 +105,8 @@ extension RemoteFeedError {
     case .connectivity(let error): .noAnswer(wasAsked: error.kind.reachesServer)
     case .invalidData(.status(let status)): .refused(status)
     case .invalidData(.challenge(let status)): .challenged(status)
+    // As when the connection had broken there.
+    case .invalidData(.cutOff): .noAnswer(wasAsked: true)
     case .invalidData, .unchanged: .notAFeed
     case .notDue, .notAsked: .noAnswer(wasAsked: false)
     }

@@ -8,7 +8,12 @@ struct ShownMark: Equatable {
     case .success(let feed):
       digest = feed.images.hashValue
       // What is not due is as good as the server's.
-      if case .cache(_, _, let reason) = feed.source, !reason.isNotDue { kind = 1 } else { kind = 0 }
+      kind =
+        switch feed.source {
+        case .cache(_, _, let reason) where !reason.isNotDue: 1
+        case .remote, .cache: 0
+        case .part: 3
+        }
     case .failure(let error):
       digest = "\(error.remote)\(String(describing: error.cache.failure))".hashValue
       kind = 2
