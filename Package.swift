@@ -180,7 +180,7 @@ let package = Package(
         "FeedStreamTesting", "ImageFeed", "ImageFeedTesting",
       ]),
     // Real servers, for the folders of tests that talk to one.
-    .target(name: "RedisTestSupport", dependencies: ["FeedRedis"], path: "Tests/RedisSupport"),
+    .target(name: "RedisTestSupport", dependencies: ["FeedRedis", "TestSupport"], path: "Tests/RedisSupport"),
     .testTarget(
       name: "FeedTLSTests",
       dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "FeedHTTPServer", "FeedTLS"]),

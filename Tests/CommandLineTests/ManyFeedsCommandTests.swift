@@ -217,9 +217,8 @@ private final class RequestCount: @unchecked Sendable {
   @Test func `a command is run on each new image, one after another, without a shell`() async throws {
     try await withOrigin(serving: blog("A; $(exit 3)", [("a1", 1), ("a2", 2)])) { _, url, cache in
       let script = cache + ".sh"
-      try Data("#!/bin/sh\necho \"$1|$FEED_URL|$FEED_TITLE|$ITEM_DESCRIPTION|$ITEM_PUBLISHED|$(cat)\"\nexit 3\n".utf8)
-        .write(to: URL(fileURLWithPath: script))
-      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+      try ExecutableFile.write(
+        script: #"echo "$1|$FEED_URL|$FEED_TITLE|$ITEM_DESCRIPTION|$ITEM_PUBLISHED|$(cat)"; exit 3"#, to: script)
       let run = await (try watch([url], cache, "--exec", "'\(script)' 'a  $b'", "--count", "1")).ending()
       let lines = run.output.split(separator: "\n")
       #expect(lines.count == 2)

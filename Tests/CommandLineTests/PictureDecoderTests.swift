@@ -19,28 +19,29 @@ import Testing
     values.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
   }
 
-  private func start(_ arguments: [String]) throws -> (process: Process, input: Pipe, output: Pipe) {
-    let process = Process()
-    process.executableURL = URL(filePath: FeedBinary.path(of: "picture-decoder"))
-    process.arguments = arguments
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    return (process, input, output)
+  private func start(_ arguments: [String]) throws -> ChildProcess {
+    try ChildProcess(FeedBinary.path(of: "picture-decoder"), arguments, input: .pipe, output: .pipe, errors: .inherited)
+  }
+
+  /// How a process ends that is told to misbehave.
+  private func ending(_ how: String) throws -> ChildProcess.Ending {
+    let process = try start(["--misbehave", how])
+    close(process.input)
+    _ = process.readOutput()
+    return process.wait()
   }
 
   /// The answers of one process to pictures, in the form of pixels.
   private func answers(to pictures: [[UInt8]]) throws -> [Answer] {
-    let (process, input, output) = try start([])
+    let process = try start([])
+    let input = FileHandle(fileDescriptor: process.input, closeOnDealloc: true)
     for picture in pictures {
       let request = Array("PIC1".utf8) + numbers([picture.count, 0, 0, 0]) + picture
-      try input.fileHandleForWriting.write(contentsOf: Data(request))
+      try input.write(contentsOf: Data(request))
     }
-    try input.fileHandleForWriting.close()
-    var rest = [UInt8](try output.fileHandleForReading.readToEnd() ?? Data())[...]
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
+    try input.close()
+    var rest = [UInt8](process.readOutput())[...]
+    #expect(process.wait() == .exited(0))
     var answers: [Answer] = []
     while rest.count >= 32 {
       let head = rest.prefix(32)
@@ -67,21 +68,11 @@ import Testing
 
   @Test(arguments: ["open", "connect", "fork", "run"])
   func `what is not decoding ends the process`(how: String) throws {
-    let (process, input, _) = try start(["--misbehave", how])
-    try input.fileHandleForWriting.close()
-    process.waitUntilExit()
-    #expect(process.terminationReason == .uncaughtSignal)
-    #expect(process.terminationStatus == SIGSYS)
+    #expect(try ending(how) == .signaled(SIGSYS))
   }
 
   @Test func `a picture that keeps it busy ends it, and it cannot take all memory`() throws {
-    let (spinning, _, _) = try start(["--misbehave", "spin"])
-    spinning.waitUntilExit()
-    #expect(spinning.terminationReason == .uncaughtSignal)
-    #expect(spinning.terminationStatus == SIGPROF)
-    let (hungry, _, _) = try start(["--misbehave", "memory"])
-    hungry.waitUntilExit()
-    #expect(hungry.terminationReason == .exit)
-    #expect(hungry.terminationStatus == 0)
+    #expect(try ending("spin") == .signaled(SIGPROF))
+    #expect(try ending("memory") == .exited(0))
   }
 }

@@ -61,8 +61,7 @@ import Testing
   func `a process that behaves badly costs its picture and is gone`(script: String, error: PictureError) throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "decoder-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: path) }
-    try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: path))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    try ExecutableFile.write(script: script, to: path)
     // A picture that fills the pipe: what is not read must not hold anything up.
     let large = Chunk(joining: [Chunk(SmallPictures.gif), Chunk(repeatElement(0, count: 1 << 20))])
     // Who does not wait for it gives a busy machine time.

@@ -124,7 +124,7 @@ import Testing
     try await withFolder { folder in
       // A copy of the command in a folder of its own.
       let copy = folder.appendingPathComponent("feed")
-      try FileManager.default.copyItem(atPath: FeedBinary.path, toPath: copy.path)
+      try ExecutableFile.copy(FeedBinary.path, to: copy.path)
       let origin = try PictureOrigin()
       let url = try await origin.start(["a"])
       await origin.serve(Chunk(MadePicture.png(width: 600, height: 450)), at: "/0")

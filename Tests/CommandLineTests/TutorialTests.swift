@@ -70,7 +70,9 @@ import Testing
   }
 
   @Test func `an actor on the loop answers a web server`() async throws {
-    let port = try freePort()
+    let reserved = try ReservedPort()
+    defer { withExtendedLifetime(reserved) {} }
+    let port = reserved.number
     let program = try RunningFeed(program: FeedBinary.path(of: "CountVisits"), ["\(port)"])
     defer { program.send(SIGKILL) }
     let lines = try block(after: "and visit it:").split(separator: "\n")
@@ -84,22 +86,5 @@ import Testing
     #expect(numbers.sorted() == Array(1...200))
     program.send(SIGKILL)
     _ = await program.status()
-  }
-
-  /// A port that was free a moment ago.
-  private func freePort() throws -> UInt16 {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-      }
-    }
-    try #require(isBound)
-    return UInt16(bigEndian: address.sin_port)
   }
 }

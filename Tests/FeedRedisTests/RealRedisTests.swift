@@ -42,24 +42,12 @@ import Testing
     #expect(values[3]["a"]?.text == "1" && values[4] == .null)
   }
 
-  /// A port that was free a moment ago.
-  private func freePort() throws -> Int {
-    let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
-    defer { listener.close() }
-    return try #require(listener.address.port)
-  }
-
   /// A server that speaks TLS, with a certificate that it has signed itself, and the certificate's file.
   private func secureServer(at port: Int) throws -> (RedisServer, certificate: String) {
     let name = FileManager.default.temporaryDirectory.appending(path: "redis-\(UUID().uuidString)").path
-    let openssl = Process()
-    openssl.executableURL = URL(filePath: "/usr/bin/env")
-    openssl.arguments =
-      "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=redis -addext subjectAltName=IP:127.0.0.1 -keyout \(name).key -out \(name).crt"
-      .split(separator: " ").map(String.init)
-    openssl.standardError = FileHandle.nullDevice
-    try openssl.run()
-    openssl.waitUntilExit()
+    let words =
+      "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=redis -addext subjectAltName=IP:127.0.0.1 -keyout \(name).key -out \(name).crt"
+    _ = try ChildProcess.run("/usr/bin/openssl", words.split(separator: " ").map(String.init))
     let server = try RedisServer([
       "--tls-port", "\(port)", "--tls-cert-file", "\(name).crt", "--tls-key-file", "\(name).key", "--tls-auth-clients",
       "no",
@@ -68,7 +56,9 @@ import Testing
   }
 
   @Test func `a server answers over TLS if its certificate is trusted, and not otherwise`() throws {
-    let port = try freePort()
+    let reserved = try ReservedPort()
+    defer { withExtendedLifetime(reserved) {} }
+    let port = reserved.number
     let (server, certificate) = try secureServer(at: port)
     defer { for end in ["crt", "key"] { try? FileManager.default.removeItem(atPath: certificate.dropLast(3) + end) } }
     let address = try RedisAddress(parsing: "rediss://127.0.0.1:\(port)")
@@ -86,7 +76,9 @@ import Testing
   }
 
   @Test func `a server that speaks no TLS is not spoken to`() throws {
-    let port = try freePort()
+    let reserved = try ReservedPort()
+    defer { withExtendedLifetime(reserved) {} }
+    let port = reserved.number
     let server = try RedisServer(port: port)
     let client = RedisClient(try RedisAddress(parsing: "rediss://127.0.0.1:\(port)"), on: loop)
     let refused = reply(to: client.send(RedisCommand("PING")), closing: client)

@@ -61,7 +61,9 @@ import Testing
 
   @Test(arguments: ["-tls1_3", "-tls1_2"])
   func `our client speaks with openssl's server`(version: String) throws {
-    let port = try freePort()
+    let reserved = try ReservedPort()
+    defer { withExtendedLifetime(reserved) {} }
+    let port = reserved.number
     var arguments = [
       "s_server", "-accept", "127.0.0.1:\(port)", "-cert", papers("localhost.pem"), "-key", papers("localhost.key"),
       "-rev", "-Verify", "1", "-verify_return_error", "-CAfile", papers("root.pem"), version,
@@ -114,12 +116,5 @@ import Testing
     server.close()
     listener.close()
     loop.run()
-  }
-
-  /// A port that nobody listens at, now.
-  private func freePort() throws -> Int {
-    let listener = try listener()
-    defer { listener.close() }
-    return try #require(listener.address.port)
   }
 }

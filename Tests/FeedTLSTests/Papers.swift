@@ -1,6 +1,7 @@
 import FeedStream
 import FeedTLS
 import Foundation
+import TestSupport
 
 /// Certificates and keys that the `openssl` command makes for these tests, once for all of them.
 final class Papers: Sendable {
@@ -38,12 +39,7 @@ final class Papers: Sendable {
       make client other.example client.example root
       cat deep.pem intermediate.pem >chain.pem
       """
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", script, folder]
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
+    guard try ChildProcess.run("/bin/sh", ["-c", script, folder], errors: .inherited).ending == .exited(0) else {
       throw Failed(log: (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? "no openssl")
     }
     leftover = folder

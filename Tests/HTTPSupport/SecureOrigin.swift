@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// An https server on loopback with a certificate of its own making: the `openssl` command's.
 final class SecureOrigin {
@@ -13,7 +14,7 @@ final class SecureOrigin {
   /// The file of the certificate, which is its own authority.
   let certificate: String
   private let folder: URL
-  private let server: Process
+  private let server: ChildProcess
 
   var url: URL { URL(string: "https://localhost:\(port)/")! }
 
@@ -56,12 +57,15 @@ final class SecureOrigin {
       "-startdate", "20200101000000Z", "-enddate", isExpired ? "20210101000000Z" : "20491231000000Z",
     ])
     if let response { try response.write(to: folder.appending(path: "answer"), atomically: true, encoding: .utf8) }
-    let (server, output) = try Self.start(
+    // It ends when its input does, which therefore stays open. It answers with files of its current folder.
+    server = try ChildProcess(
+      "/bin/sh",
       [
-        "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, response == nil ? "-www" : "-HTTP",
-      ], in: folder)
-    self.server = server
+        "-c", #"cd "$1" && shift && exec "$@""#, "sh", folder.path, Self.tool, "s_server", "-accept", "127.0.0.1:0",
+        "-cert", certificate, "-key", key, response == nil ? "-www" : "-HTTP",
+      ], input: .pipe, output: .pipe)
     // "ACCEPT 127.0.0.1:port" is the first thing it says that matters.
+    let output = FileHandle(fileDescriptor: server.output, closeOnDealloc: false)
     var said = ""
     while !said.contains("ACCEPT"), case let data = output.availableData, !data.isEmpty {
       said += String(decoding: data, as: UTF8.self)
@@ -74,31 +78,14 @@ final class SecureOrigin {
   }
 
   func stop() {
-    // Threads that run tests have SIGTERM blocked, and their children inherit that.
-    kill(server.processIdentifier, SIGKILL)
-    server.waitUntilExit()
+    server.send(SIGKILL)
+    server.wait()
+    close(server.input)
+    close(server.output)
     try? FileManager.default.removeItem(at: folder)
   }
 
   private static func run(_ arguments: [String]) throws {
-    let process = try start(arguments).process
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failed(step: arguments[0]) }
-  }
-
-  private static func start(
-    _ arguments: [String], in folder: URL? = nil
-  ) throws -> (process: Process, output: FileHandle) {
-    let process = Process()
-    process.currentDirectoryURL = folder
-    process.executableURL = URL(fileURLWithPath: tool)
-    process.arguments = arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    // The server ends when its input does: it must not.
-    process.standardInput = Pipe()
-    try process.run()
-    return (process, pipe.fileHandleForReading)
+    guard try ChildProcess.run(tool, arguments).ending == .exited(0) else { throw Failed(step: arguments[0]) }
   }
 }

@@ -1,5 +1,6 @@
 import FeedRedis
 import Foundation
+import TestSupport
 
 /// A real Redis server of a test's own, on a socket in a folder of its own, with nothing kept unless asked for.
 public final class RedisServer {
@@ -9,7 +10,7 @@ public final class RedisServer {
 
   public let folder: URL
   public let port: Int?
-  private var process: Process?
+  private var process: ChildProcess?
   private let arguments: [String]
 
   /// - Parameters:
@@ -39,21 +40,16 @@ public final class RedisServer {
       throw Missing(description: "redis-server is not installed; Scripts/setup installs what the tests need")
     }
     try? FileManager.default.removeItem(atPath: socket)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.currentDirectoryURL = folder
-    process.arguments =
+    let process = try ChildProcess(
+      program,
       [
         "--port", "\(port ?? 0)", "--bind", "127.0.0.1", "--unixsocket", socket, "--dir", folder.path, "--save", "",
         "--appendonly", "no", "--daemonize", "no", "--logfile", folder.path + "/log",
-      ] + arguments
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
+      ] + arguments)
     self.process = process
     for _ in 0..<1000 {
       if FileManager.default.fileExists(atPath: socket), let reply = try? cli("PING"), reply != "" { return }
-      guard process.isRunning else { break }
+      guard process.endingNow == nil else { break }
       usleep(10_000)
     }
     throw Missing(description: "redis-server did not start: \(log)")
@@ -66,31 +62,22 @@ public final class RedisServer {
   public func kill() {
     guard let process else { return }
     self.process = nil
-    guard process.isRunning else { return }
-    _ = Foundation.kill(process.processIdentifier, SIGCONT)
-    _ = Foundation.kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    process.send(SIGCONT)
+    process.send(SIGKILL)
+    process.wait()
   }
 
   /// Stops it so that connections stay and nothing is answered.
-  public func freeze() { if let process { _ = Foundation.kill(process.processIdentifier, SIGSTOP) } }
-  public func thaw() { if let process { _ = Foundation.kill(process.processIdentifier, SIGCONT) } }
+  public func freeze() { process?.send(SIGSTOP) }
+  public func thaw() { process?.send(SIGCONT) }
 
   /// What `redis-cli` prints: another client than ours.
   @discardableResult public func cli(_ words: String...) throws -> String { try cli(words) }
 
   /// What `redis-cli` prints: another client than ours.
   @discardableResult public func cli(_ words: [String]) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/redis-cli")
-    process.arguments = ["-s", socket] + words
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let bytes = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
+    let output = try ChildProcess.run("/usr/bin/redis-cli", ["-s", socket] + words).output
+    return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .newlines)
   }
 
   private static let program = ["/usr/bin/redis-server", "/usr/local/bin/redis-server", "/usr/bin/valkey-server"]
