@@ -51,12 +51,16 @@ struct GetCommand: ParsableCommand {
           StandardError.shared.write("The cache file was damaged and has been set aside as \(aside.printable).\n")
         })
     }
-    var asked = HTTPRequest(address, timeout: timeout.duration, maxBodyBytes: 1 << 30)
+    // Through the cache, a body is held in memory.
+    var asked = HTTPRequest(address, timeout: timeout.duration, maxBodyBytes: store == nil ? .max : 64 << 20)
     asked.headers = request.headers(for: address)
     asked.decodesContent = false
     let include = include
-    session.run(client(on: session, store).get(asked)) { response in
-      (include ? Self.header(of: response) : []) + Array(response.body)
+    let answer = client(on: session, store).open(asked).flatMap(maxPublishers: .max(1)) { response in
+      response.body.prepend(include ? [Chunk(Self.header(of: response))] : [])
+    }
+    session.run(answer) {
+      Array($0)
     } ended: { completion in
       if case .failure(let error) = completion { session.fail("\(error)".printable) }
     }
@@ -80,7 +84,7 @@ struct GetCommand: ParsableCommand {
   }
 
   /// The status line and the fields, as they arrived but without those about the connection, and an empty line.
-  private static func header(of response: HTTPResponse) -> [UInt8] {
+  private static func header(of response: StreamingResponse) -> [UInt8] {
     let phrase = HTTPStatus.phrase(response.status)
     return Array("HTTP/1.1 \(response.status) \(phrase)\r\n".utf8) + response.headers.endToEnd.wireFormat + [
       0x0D, 0x0A,

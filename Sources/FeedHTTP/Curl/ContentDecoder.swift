@@ -67,6 +67,10 @@ private final class ZLib: ContentDecoder {
   private let stream = UnsafeMutablePointer<ccurl_z_stream>.allocate(capacity: 1)
   private var isStarted = false
   private(set) var isComplete = false
+  /// The members that brought nothing, one after another.
+  private var emptyMembers = 0
+  private var isMemberEmpty = true
+  private static let mostEmptyMembers = 100
 
   init(_ library: Library, _ format: Format) {
     self.library = library
@@ -85,8 +89,10 @@ private final class ZLib: ContentDecoder {
     if isComplete, let first = input.first {
       // A gzip file may have several members (RFC 1952, section 2.2); anything else after the end is ignored.
       guard format == .gzip, first == 0x1F else { return (input.count, 0) }
-      guard library.reset(stream) == 0 else { return nil }
-      isComplete = false
+      // Without end they would keep a core busy, and no limit on a body would end them.
+      emptyMembers = isMemberEmpty ? emptyMembers + 1 : 0
+      guard emptyMembers < Self.mostEmptyMembers, library.reset(stream) == 0 else { return nil }
+      (isComplete, isMemberEmpty) = (false, true)
     }
     if !isStarted, let first = input.first, !start(first) { return nil }
     guard isStarted, !isComplete else { return (0, 0) }
@@ -102,7 +108,9 @@ private final class ZLib: ContentDecoder {
     case 1: isComplete = true
     default: return nil
     }
-    return (count - Int(stream.pointee.avail_in), room - Int(stream.pointee.avail_out))
+    let produced = room - Int(stream.pointee.avail_out)
+    if produced > 0 { isMemberEmpty = false }
+    return (count - Int(stream.pointee.avail_in), produced)
   }
 
   /// "deflate" means the zlib format, but some servers send raw deflate data. The first byte distinguishes them.

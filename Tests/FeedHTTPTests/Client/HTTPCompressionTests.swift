@@ -46,6 +46,19 @@ import Testing
     #expect(probe.error == nil)
   }
 
+  @Test func `members of gzip data that hold nothing are refused before they take long`() {
+    let empty = Compression.gzip(Data())
+    func run(_ body: Data) -> HTTPProbe {
+      let origin = answering("gzip", body)
+      defer { origin.stop() }
+      return HTTPBench().run(origin.url())
+    }
+    func members(_ count: Int) -> Data { Data((0..<count).flatMap { _ in empty }) }
+    let full = Compression.gzip(text)
+    #expect(run(members(50) + full + members(50) + full).response?.body == text + text)
+    #expect(run(full + members(1_000)).error?.kind == .encoding)
+  }
+
   @Test(arguments: Coding.allCases) func `what arrives byte by byte is decoded`(coding: Coding) {
     let body = coding.encode(text.prefix(300))
     let origin = RawOrigin { connection in
