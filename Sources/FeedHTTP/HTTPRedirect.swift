@@ -6,7 +6,8 @@ public import Foundation
 /// - An address without a fragment keeps the one before it.
 /// - To another origin (scheme, host and port) only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
 ///   `Accept-Language`, `Cache-Control`, `If-Modified-Since`, `If-None-Match`, `Pragma` and `User-Agent` are sent: any
-///   other may hold a secret. The user and the password of an address stay with its origin, too.
+///   other may hold a secret. The user and the password of an address stay with its origin, too, and those that a redirect
+///   names are not sent.
 public struct HTTPRedirect: Sendable, Hashable {
   /// The status that redirected.
   public var status: Int
@@ -45,7 +46,7 @@ extension HTTPRedirect {
   }
 
   private static func target(_ location: String, from url: URL) -> URL? {
-    guard let target = URL(string: location, relativeTo: url)?.absoluteURL else { return nil }
+    guard let target = URL(string: location, relativeTo: url)?.absoluteURL.withoutUser else { return nil }
     guard target.fragment == nil, let fragment = url.fragment else { return target }
     return URL(string: target.absoluteString + "#" + fragment) ?? target
   }
@@ -53,10 +54,13 @@ extension HTTPRedirect {
 
 extension HTTPRequest {
   /// The request that follows when this one is redirected.
-  package func following(_ redirect: HTTPRedirect) -> HTTPRequest {
+  ///
+  /// - Parameter isPrivate: true when the redirect came out of a private network; `nil` when nobody knows.
+  package func following(_ redirect: HTTPRedirect, isPrivate: Bool?) -> HTTPRequest {
     var next = self
     next.url = redirect.to
-    next.origin = origin ?? redirect.from
+    next.origin = isPrivate == nil ? origin ?? redirect.from : redirect.from
+    next.originIsPrivate = isPrivate
     if redirect.to.hasSameOrigin(as: redirect.from) {
       next.url = redirect.to.keepingUser(of: redirect.from)
     } else {
@@ -86,6 +90,15 @@ extension URL {
     else { return self }
     parts.percentEncodedUser = others.percentEncodedUser
     parts.percentEncodedPassword = others.percentEncodedPassword
+    return parts.url ?? self
+  }
+
+  /// This address without a user and a password (RFC 9110, section 4.2.4): who names an address does not log the user in.
+  package var withoutUser: URL {
+    guard user != nil || password != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
+      return self
+    }
+    (parts.percentEncodedUser, parts.percentEncodedPassword) = (nil, nil)
     return parts.url ?? self
   }
 

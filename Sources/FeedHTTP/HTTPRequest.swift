@@ -51,10 +51,13 @@ public struct HTTPRequest: Sendable, Hashable {
   /// True when compressed answers are asked for and decompressed. Otherwise the body arrives as the server sends it, and
   /// compressed only if ``headers`` ask for that. True by default.
   public var decodesContent = true
-  /// The user's own address that led to this one, when something else chose this one: a document, or a redirect. Then it
-  /// may lead to a private network only if that one does (``HTTPError/Kind/privateNetwork``). `nil` for an address of the
-  /// user's own, which may lead anywhere. A redirect sets it.
+  /// The address that led to this one, when something else than the user chose this one: a document's, or that of a
+  /// redirect. Then it may lead to a private network only if what chose it came out of one
+  /// (``HTTPError/Kind/privateNetwork``). `nil` for an address of the user's own, which may lead anywhere. A redirect sets it.
   public var origin: URL?
+  /// True when what is at ``origin`` came out of a private network, and false when it did not. `nil`, the default, when
+  /// nobody knows: then the latest response from its host counts, or else all addresses of its name.
+  public var originIsPrivate: Bool?
 
   public init(
     _ url: URL, timeout: StreamInstant.Stride = .seconds(30), connectTimeout: StreamInstant.Stride = .seconds(10),

@@ -12,8 +12,8 @@ public struct HTTPResponse: Sendable, Equatable {
   public var url: URL
   /// The redirects that led there, in order; empty when the address asked for answered itself.
   public var redirects: [HTTPRedirect]
-  /// True when it came from a private network, as far as the client sees: what a proxy connects to, it does not.
-  package var isPrivate = false
+  /// True when it came from a private network, and false when it did not; `nil` when nobody knows, since a proxy connected.
+  package var isPrivate: Bool?
 
   public init(status: Int, headers: HTTPHeaders = [], body: Data, url: URL, redirects: [HTTPRedirect] = []) {
     self.status = status

@@ -77,8 +77,9 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     ([100, 64], 10),
     // This machine, and its link.
     ([127], 8), ([169, 254], 16),
-    // Protocol assignments, and benchmarks.
-    ([192, 0, 0], 24), ([198, 18], 15),
+    // Protocol assignments, examples of documents (RFC 5737), former relays of 6to4 (RFC 7526), and benchmarks.
+    ([192, 0, 0], 24), ([192, 0, 2], 24), ([198, 51, 100], 24), ([203, 0, 113], 24), ([192, 88, 99], 24),
+    ([198, 18], 15),
     // Groups, and what is reserved, 255.255.255.255 included.
     ([224], 4), ([240], 4),
   ]
@@ -88,12 +89,16 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     ([UInt8](repeating: 0, count: 16), 128), ([UInt8](repeating: 0, count: 15) + [1], 128),
     // Discarded (RFC 6666), and what a network translates to version 4 for itself (RFC 8215).
     ([0x01, 0, 0, 0, 0, 0, 0, 0], 64), ([0, 0x64, 0xFF, 0x9B, 0, 1], 48),
+    // Protocol assignments, Teredo and benchmarks among them (RFC 2928, 4380, 5180); examples of documents (RFC 3849,
+    // 9637); identifiers of segments (RFC 9602).
+    ([0x20, 0x01, 0, 0], 23), ([0x20, 0x01, 0x0D, 0xB8], 32), ([0x3F, 0xFF, 0], 20), ([0x5F, 0], 16),
     // Unique local (RFC 4193), link-local, the former site-local, and groups.
     ([0xFC], 7), ([0xFE, 0x80], 10), ([0xFE, 0xC0], 10), ([0xFF], 8),
   ]
 
   /// The address of version 4 that one of version 6 stands for: mapped (`::ffff:0:0/96`), compatible (`::/96`), translated
-  /// (`64:ff9b::/96`, RFC 6052; `::ffff:0:0:0/96`, RFC 2765), or tunnelled (`2002::/16`, RFC 3056).
+  /// (`64:ff9b::/96`, RFC 6052; `::ffff:0:0:0/96`, RFC 2765), or tunnelled (`2002::/16`, RFC 3056; `::5efe:0:0` or
+  /// `::200:5efe:0:0` after any prefix, RFC 5214).
   private var embedded: NetworkAddress? {
     guard bytes.count == 16 else { return nil }
     let zeros = [UInt8](repeating: 0, count: 10)
@@ -102,7 +107,8 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
       || bytes.starts(with: zeros + [0, 0]) && bytes[12...].reduce(0, { $0 << 8 | Int($1) }) > 1
       || bytes.starts(with: [0, 0x64, 0xFF, 0x9B] + zeros.prefix(8))
       || bytes.starts(with: zeros.prefix(8) + [0xFF, 0xFF, 0, 0])
-    if isLast { return NetworkAddress(bytes: Array(bytes[12...])) }
+    let isISATAP = [0, 2].contains(bytes[8]) && bytes[9...11].elementsEqual([0, 0x5E, 0xFE])
+    if isLast || isISATAP { return NetworkAddress(bytes: Array(bytes[12...])) }
     return bytes.starts(with: [0x20, 0x02]) ? NetworkAddress(bytes: Array(bytes[2..<6])) : nil
   }
 

@@ -17,6 +17,8 @@ public struct StreamingResponse {
   public var body: AnyPublisher<Chunk, HTTPError>
   /// The redirects that led there, in order; empty when the address asked for answered itself.
   public var redirects: [HTTPRedirect]
+  /// See ``HTTPResponse/isPrivate``.
+  package var isPrivate: Bool?
 
   public init(
     status: Int, headers: HTTPHeaders = [], url: URL, body: AnyPublisher<Chunk, HTTPError>,
@@ -35,5 +37,6 @@ public struct StreamingResponse {
     self.init(
       status: response.status, headers: response.headers, url: response.url,
       body: body.publisher.setFailureType(to: HTTPError.self).eraseToAnyPublisher(), redirects: response.redirects)
+    isPrivate = response.isPrivate
   }
 }

@@ -57,6 +57,26 @@ import Testing
     #expect(page.contains("<li id=\"p\(cards[5])\">"))
   }
 
+  @Test func `a picture is loaded by the feed that may, whichever comes last`() throws {
+    let image = try image(1, "a", at: "http://10.0.0.1/a.png")
+    let addresses = ["http://10.0.0.1/", "https://web.example/", "https://unknown.example/"]
+    let marks: [Bool?] = [true, false, nil]
+    func namers(_ order: [Int]) throws -> [URL] {
+      let gallery = try gallery(addresses, [])
+      for index in order {
+        let images = FeedImages([image]).marked(isFromPrivateNetwork: marks[index])
+        gallery.put(images, of: index, at: now, .server)
+      }
+      let key = try #require(gallery.entries.first?.key)
+      return try #require(gallery.picture(key)).namers.map(\.address)
+    }
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+      #expect(try namers(order).map(\.absoluteString) == [addresses[0]])
+    }
+    #expect(try namers([1, 2]).map(\.absoluteString) == [addresses[2]])
+    #expect(try namers([1]).map(\.absoluteString) == [addresses[1]])
+  }
+
   @Test func `a card keeps its name while its words change`() throws {
     let gallery = try gallery(["http://h/1"], [image(1, "before", at: "http://h/a.png")])
     let card = gallery.entries[0].card

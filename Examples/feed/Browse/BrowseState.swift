@@ -62,10 +62,12 @@ struct PictureKey: Hashable {
   var url: URL
   /// The feed that names it.
   var feed: URL
+  /// True when that came out of a private network; `nil` when nobody knows.
+  var isPrivate: Bool?
   var box: PictureBox
 
   init(_ entry: FeedTimeline.Entry, box: PictureBox) {
-    (url, feed, self.box) = (entry.image.url, entry.address, box)
+    (url, feed, isPrivate, self.box) = (entry.image.url, entry.address, entry.isFromPrivateNetwork, box)
   }
 }
 

@@ -87,7 +87,7 @@ final class PictureDesk {
     let wanted = Set(keys)
     running = running.filter { wanted.contains($0.key) && there[$0.key] == nil }
     for key in keys where there[key] == nil && running[key] == nil && running.count < Thumbnails.width {
-      running[key] = thumbnails.drawing(of: key.url, named: key.feed, in: key.box)
+      running[key] = thumbnails.drawing(of: key.url, named: key.feed, key.isPrivate, in: key.box)
         .sink { [weak self] in self?.post(.picture(key, $0)) }
     }
   }

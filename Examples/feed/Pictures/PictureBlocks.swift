@@ -11,6 +11,8 @@ struct PictureBlocks: Sendable {
     var image: FeedImage
     /// The feed that names it.
     var feed: URL
+    /// True when that came out of a private network; `nil` when nobody knows.
+    var isPrivate: Bool?
     /// Whose it is, where there are several feeds.
     var origin: String?
   }

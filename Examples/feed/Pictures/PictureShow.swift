@@ -64,7 +64,7 @@ final class PictureShow {
     }
     let pictures = list.entries
       .ahead(width: Thumbnails.width) { [thumbnails] entry in
-        thumbnails.drawing(of: entry.image.url, named: entry.feed, in: blocks.box).map { (entry, $0) }
+        thumbnails.drawing(of: entry.image.url, named: entry.feed, entry.isPrivate, in: blocks.box).map { (entry, $0) }
       }
       .collect(blocks.across)
       .flatMap(maxPublishers: .max(1)) { [worker] row in worker.publisher { blocks.bytes(of: row) } }

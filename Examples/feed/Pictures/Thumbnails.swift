@@ -24,9 +24,13 @@ final class Thumbnails {
   var isAvailable: Bool { decoder.isAvailable }
 
   /// The picture at an address that a feed names, drawn for a box; or the reason why there is none.
-  func drawing(of url: URL, named feed: URL, in box: PictureBox) -> some Publisher<Result<Drawing, NoPicture>, Never> {
+  ///
+  /// - Parameter isPrivate: true when the feed came out of a private network; `nil` when nobody knows.
+  func drawing(
+    of url: URL, named feed: URL, _ isPrivate: Bool?, in box: PictureBox
+  ) -> some Publisher<Result<Drawing, NoPicture>, Never> {
     let (decoder, scheduler, isOffline) = (decoder, scheduler, isOffline)
-    return loader.data(for: url, of: feed)
+    return loader.data(for: url, of: feed, isPrivate: isPrivate)
       .mapError { error in
         isOffline ? NoPicture(reason: "not saved") : NoPicture(reason: Self.reason(error))
       }

@@ -44,7 +44,7 @@ struct FeedScreen: Sendable {
     return PictureShow.List(
       headline: { fitted(text.headline(of: feed)) },
       entries: feed.images.prefix(PictureOptions.most).enumerated().map {
-        PictureBlocks.Entry(number: $0 + 1, image: $1, feed: address)
+        PictureBlocks.Entry(number: $0 + 1, image: $1, feed: address, isPrivate: feed.images.isFromPrivateNetwork)
       },
       count: feed.images.count, rest: { fitted(text.entries(of: feed.images, after: $0)) },
       plain: { bytes(of: feed, at: address) })
@@ -58,7 +58,8 @@ struct FeedScreen: Sendable {
       headline: { fitted(text.headline(of: timeline)) },
       entries: timeline.prefix(PictureOptions.most).enumerated().map {
         PictureBlocks.Entry(
-          number: $0 + 1, image: $1.image, feed: $1.address, origin: TimelineText.origin(of: $1))
+          number: $0 + 1, image: $1.image, feed: $1.address, isPrivate: $1.isFromPrivateNetwork,
+          origin: TimelineText.origin(of: $1))
       },
       count: timeline.count, rest: { fitted(text.entries(of: timeline, after: $0)) },
       plain: { Array(self.text(of: reports).utf8) })

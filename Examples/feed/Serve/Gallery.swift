@@ -64,6 +64,26 @@ final class Gallery {
     }
   }
 
+  /// The address of a picture on the page, and the feeds that name it.
+  struct Named {
+    struct Feed {
+      let address: URL
+      /// True when it came out of a private network; `nil` when nobody knows.
+      let isPrivate: Bool?
+    }
+
+    let url: URL
+    fileprivate(set) var feeds: [Feed] = []
+
+    /// Those by which it may be loaded: a feed of the web takes nothing from a private one that names the same picture. One
+    /// is enough, unless nobody knows of it.
+    var namers: [Feed] {
+      if let feed = feeds.first(where: { $0.isPrivate == true }) { return [feed] }
+      let unknown = feeds.filter { $0.isPrivate == nil }
+      return unknown.isEmpty ? Array(feeds.prefix(1)) : unknown
+    }
+  }
+
   /// One picture on the page.
   struct Entry {
     /// Names the picture in addresses of this page.
@@ -99,7 +119,7 @@ final class Gallery {
   private var sorted: [Entry]?
   /// Tells this run from an earlier one.
   let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
-  private var pictures: [String: (url: URL, feed: URL)] = [:]
+  private var pictures: [String: Named] = [:]
 
   /// - Parameter secret: what pictures are named with.
   init(
@@ -124,8 +144,8 @@ final class Gallery {
     return all
   }
 
-  /// The address of a picture that stands in a feed now, and of that.
-  func picture(_ key: String) -> (url: URL, feed: URL)? { pictures[key] }
+  /// The address of a picture that is in a feed now, and the feeds that name it.
+  func picture(_ key: String) -> Named? { pictures[key] }
 
   /// Shows other feeds than before, which somebody else polls.
   func begin(with names: [Name]) {
@@ -178,7 +198,9 @@ final class Gallery {
         sources[index].origin = .saved(savedAt, reason: "\(reason)".printable(limit: 300))
       case .part(let reason): sources[index].origin = .part(reason: "\(reason)".printable(limit: 300))
       }
-      if feed.images != before.images || !before.isKnown { show(feed.images, of: index, at: date) }
+      let isSame =
+        feed.images == before.images && feed.images.isFromPrivateNetwork == before.images.isFromPrivateNetwork
+      if !isSame || !before.isKnown { show(feed.images, of: index, at: date) }
     case .failure(let error):
       sources[index].origin = .nowhere(reason: "\(error)".printable(limit: 300))
     }
@@ -209,7 +231,6 @@ final class Gallery {
     }
     let entries = sources[index].entries
     let olds = Dictionary(entries.map { ($0.id + $0.picture.absoluteString, $0) }) { first, _ in first }
-    for entry in entries { pictures[entry.key] = nil }
     sources[index].entries = images.prefix(Self.mostImages).enumerated().map { position, image in
       let url = image.url
       let old = olds["\(image.id)" + url.absoluteString]
@@ -222,8 +243,14 @@ final class Gallery {
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
     // Another feed may show the same picture.
+    pictures.removeAll(keepingCapacity: true)
     for source in sources {
-      for entry in source.entries { pictures[entry.key] = (entry.picture, source.address) }
+      let feed = Named.Feed(address: source.address, isPrivate: source.images.isFromPrivateNetwork)
+      for entry in source.entries {
+        var named = pictures[entry.key] ?? Named(url: entry.picture)
+        if named.feeds.last?.address != feed.address { named.feeds.append(feed) }
+        pictures[entry.key] = named
+      }
     }
     sorted = nil
   }

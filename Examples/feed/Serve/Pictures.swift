@@ -41,10 +41,10 @@ final class Pictures {
   /// The picture at `url`, if it is one that browsers show, by its first bytes, whatever its server says.
   ///
   /// - Parameters:
-  ///   - feed: the feed that names it.
+  ///   - feeds: the feeds that name it, of which one is enough.
   ///   - width: how wide it is shown, in pixels; `nil` for the original.
-  func picture(at url: URL, of feed: URL, width: Int?) -> AnyPublisher<Picture, Problem> {
-    loader.data(for: url, of: feed, width: width)
+  func picture(at url: URL, of feeds: [Gallery.Named.Feed], width: Int?) -> AnyPublisher<Picture, Problem> {
+    data(for: url, of: feeds[...], width: width)
       .handleEvents(
         receiveOutput: { [unowned self] image in
           if image.source == .remote { fromServers += 1 } else { fromCache += 1 }
@@ -60,6 +60,21 @@ final class Pictures {
       .compactMap(\.image)
       .flatMap { [self] image in shown(image, at: url) }
       .eraseToAnyPublisher()
+  }
+
+  private func data(
+    for url: URL, of feeds: ArraySlice<Gallery.Named.Feed>, width: Int?
+  ) -> AnyPublisher<LoadedImage, SizedImageError> {
+    let feed = feeds.first
+    let data = loader.data(for: url, of: feed?.address, isPrivate: feed?.isPrivate, width: width)
+    guard feeds.count > 1 else { return data }
+    return data.catch { [self] error in
+      guard case .image(let reason) = error, case .connectivity(let cause) = reason.remote,
+        cause.kind == .privateNetwork
+      else { return Fail<LoadedImage, SizedImageError>(error: error).eraseToAnyPublisher() }
+      return self.data(for: url, of: feeds.dropFirst(), width: width)
+    }
+    .eraseToAnyPublisher()
   }
 
   private func shown(_ image: ImageData, at url: URL) -> AnyPublisher<Picture, Problem> {

@@ -73,7 +73,7 @@ struct Site {
       guard let key = request.parameters["key"], let picture = gallery.picture(key) else {
         return Fail(error: .notFound).eraseToAnyPublisher()
       }
-      return pictures.picture(at: picture.url, of: picture.feed, width: width)
+      return pictures.picture(at: picture.url, of: picture.namers, width: width)
         .map { Self.answer($0, on: server.scheduler) }
         .catch { Just(Self.answer($0)) }
         .setFailureType(to: HTTPServer.Status.self)

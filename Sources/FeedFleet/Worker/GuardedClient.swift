@@ -29,7 +29,7 @@ final class GuardedClient: HTTPClient {
       client.get($0)
     } head: { response, redirects in
       response.redirects = redirects + response.redirects
-      return (response.status, response.headers)
+      return (response.status, response.headers, response.isPrivate)
     }
   }
 
@@ -38,7 +38,7 @@ final class GuardedClient: HTTPClient {
       client.open($0)
     } head: { response, redirects in
       response.redirects = redirects + response.redirects
-      return (response.status, response.headers)
+      return (response.status, response.headers, response.isPrivate)
     }
   }
 
@@ -50,7 +50,9 @@ final class GuardedClient: HTTPClient {
 
   // MARK: Redirects
 
-  private typealias Head<Response> = (inout Response, [HTTPRedirect]) -> (status: Int, headers: HTTPHeaders)
+  private typealias Head<Response> = (inout Response, [HTTPRedirect]) -> (
+    status: Int, headers: HTTPHeaders, isPrivate: Bool?
+  )
 
   private func follow<Response>(
     _ request: HTTPRequest, _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>,
@@ -76,7 +78,7 @@ final class GuardedClient: HTTPClient {
       }
       .flatMap { [self] answer -> AnyPublisher<Response, HTTPError> in
         var answer = answer
-        let (status, headers) = head(&answer, redirects)
+        let (status, headers, isPrivate) = head(&answer, redirects)
         func fail(_ kind: HTTPError.Kind, _ cause: String = "") -> AnyPublisher<Response, HTTPError> {
           Fail(error: HTTPError(kind, host: request.url.pollingHost, cause: cause)).eraseToAnyPublisher()
         }
@@ -86,7 +88,7 @@ final class GuardedClient: HTTPClient {
           guard redirects.count < Self.mostRedirects else {
             return fail(.tooManyRedirects(limit: Self.mostRedirects))
           }
-          return step(request.following(redirect), redirects + [redirect], end, send, head)
+          return step(request.following(redirect, isPrivate: isPrivate), redirects + [redirect], end, send, head)
         } catch {
           return fail(error.kind, error.cause)
         }

@@ -150,7 +150,7 @@ final class CacheExchange: Subscription {
       if request.followsRedirects,
         let redirect = try HTTPRedirect(response.status, response.headers["Location"], of: request)
       {
-        return follow(redirect)
+        return follow(redirect, isPrivate: response.isPrivate)
       }
     } catch {
       return fail(error.kind, error.cause)
@@ -162,14 +162,14 @@ final class CacheExchange: Subscription {
     if isLast { complete(.finished) }
   }
 
-  private func follow(_ redirect: HTTPRedirect) {
+  private func follow(_ redirect: HTTPRedirect, isPrivate: Bool?) {
     leave()
     guard redirects.count < client.options.maxRedirects else {
       return fail(.tooManyRedirects(limit: client.options.maxRedirects))
     }
     redirects.append(redirect)
     let timeout = request.timeout
-    request = request.following(redirect)
+    request = request.following(redirect, isPrivate: isPrivate)
     let passed = max(0, client.now().timeIntervalSince(began ?? client.now()))
     began = client.now()
     request.timeout = max(.milliseconds(1), timeout - .nanoseconds(Int(min(passed, 1e9) * 1e9)))

@@ -99,7 +99,7 @@ final class CacheFlight {
           of: compared.head, renewedBy: response.headers, requested: requested, received: received)
       else { return ask(validating: nil) }
       // It may have been stored when its server was in no private network.
-      if response.isPrivate { head.selectors[CacheRequest.privateNetwork] = .some("own") }
+      if response.isPrivate == true { head.selectors[CacheRequest.privateNetwork] = .some("own") }
       client.report(.validated, request.request)
       return renew(HTTPStoredResponse(head: head, body: compared.body))
     }
@@ -108,7 +108,8 @@ final class CacheFlight {
     }
     guard
       let head = request.head(
-        of: response.status, response.headers, from: response.url, isPrivate: response.isPrivate, requested: requested,
+        of: response.status, response.headers, from: response.url, isPrivate: response.isPrivate == true,
+        requested: requested,
         received: received)
     else {
       if !request.isBypassing { client.report(.notStored, request.request) }

@@ -120,11 +120,9 @@ struct CacheRequest: Sendable {
   /// Stands among the selectors of a response out of a private network; no field has such a name.
   static let privateNetwork = "private network"
 
-  /// True when another host led to this one: its address may lead to a private network only if the user's own does, and
-  /// nobody knows that before the connection.
-  var isChosenByOthers: Bool {
-    request.origin.map { $0.host()?.lowercased() != request.url.host()?.lowercased() } ?? false
-  }
+  /// True when what led to this one is not known to have come out of a private network: then its address may not lead to
+  /// one, which nobody knows before the connection.
+  var isChosenByOthers: Bool { request.origin != nil && request.originIsPrivate != true }
 
   /// The values of the fields that `Vary` names, as far as they tell requests apart; `nil` when nothing ever matches.
   func selectors(for headers: HTTPHeaders) -> [String: String?]? {

@@ -123,13 +123,16 @@ extension HTTPStoredResponse {
     let hidden = freshness.hiddenFields
     let age = min(freshness.age(at: now), 2_147_483_648).rounded(.down)
     let headers = head.headers.keeping { $0.lowercased() != "age" && !hidden.contains($0.lowercased()) }
-    return HTTPResponse(
-      status: head.status, headers: headers.adding("Age", "\(Int(age))"), body: body, url: head.url)
+    return response(headers.adding("Age", "\(Int(age))"))
   }
 
   /// The answer that it is after its validation.
-  var validated: HTTPResponse {
-    HTTPResponse(status: head.status, headers: head.headers, body: body, url: head.url)
+  var validated: HTTPResponse { response(head.headers) }
+
+  private func response(_ headers: HTTPHeaders) -> HTTPResponse {
+    var response = HTTPResponse(status: head.status, headers: headers, body: body, url: head.url)
+    response.isPrivate = head.selectors[CacheRequest.privateNetwork] != nil
+    return response
   }
 }
 

@@ -9,9 +9,9 @@ import Foundation
 /// - gzip, deflate, brotli and zstd are decoded; the limit on a body counts decoded bytes.
 /// - Redirects are followed to http and https only, and never from https to http; what may hold a secret does not go along
 ///   to another origin (``HTTPRedirect``).
-/// - An address that a redirect or a document chose is refused when it leads to a private network, unless the user's own
-///   does, too (``HTTPRequest/origin``). That is checked after the look-up, when connecting; with a proxy, which connects by
-///   itself, it is not.
+/// - An address that a redirect or a document chose is refused when it leads to a private network, unless that redirect or
+///   document came out of one (``HTTPRequest/origin``). That is checked after the lookup, when connecting; with a proxy,
+///   which connects by itself, it is not.
 /// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as libcurl has it.
 ///
 /// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, and
@@ -40,6 +40,8 @@ public final class CurlHTTPClient: HTTPClient {
     /// Addresses of private networks that count as the web's, as they are written: `127.0.0.1`. For tests on one machine;
     /// none by default.
     public var publicAddresses: Set<String> = []
+    /// The addresses of names that are not looked up, for tests.
+    package var addresses: [String: [String]] = [:]
     /// The value of `User-Agent`.
     public var userAgent = "FeedStream/0.1"
 
@@ -202,15 +204,18 @@ extension CurlHTTPClient {
     }
   }
 
-  /// Ends a request that leads to a private network; sends it again when it turns out that the user's own address does, too.
+  /// Ends a request that leads to a private network; sends it again when it turns out that its origin does, too.
   private func judge(_ exchange: HTTPExchange, _ transfer: CurlTransfer, refused address: NetworkAddress) {
     recycle(transfer)
     exchange.state = .waiting
     release(exchange.host)
     guard let origin = exchange.request.origin else { return }
-    networkGuard.lookUp(origin, on: loop) { [self] isPrivate in
+    networkGuard.lookUp(exchange.request, on: loop) { [self] isPrivate in
       guard case .waiting = exchange.state else { return }
-      if isPrivate { return start(exchange) }
+      if isPrivate {
+        exchange.allowPrivateNetworks()
+        return start(exchange)
+      }
       exchange.fail(
         .privateNetwork, "\(address) is in a private network, and \(origin.hostAndPort), which led there, is not")
     }

@@ -26,6 +26,8 @@ final class CurlTransfer {
   // libcurl writes a sentence here when a request fails; it keeps the address as long as the handle.
   let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var headers: UnsafeMutablePointer<curl_slist>?
+  private let names: [String: [String]]
+  private var resolved: UnsafeMutablePointer<curl_slist>?
   /// The TLS connection whose end is the body's.
   private var connection: UnsafeMutableRawPointer?
   /// True when that has ended as TLS has it.
@@ -38,6 +40,7 @@ final class CurlTransfer {
     self.easy = easy
     self.sockets = sockets
     self.networkGuard = networkGuard
+    names = configuration.addresses
     reader = ResponseReader(
       maxHeaderBytes: configuration.maxHeaderBytes, maxHeaderLines: configuration.maxHeaderLines)
     sentence.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -48,6 +51,7 @@ final class CurlTransfer {
   deinit {
     curl_easy_cleanup(easy)
     curl_slist_free_all(headers)
+    curl_slist_free_all(resolved)
     sentence.deallocate()
   }
 
@@ -123,7 +127,7 @@ final class CurlTransfer {
     let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
     let place = UnsafeRawPointer(address) + offset
     guard let peer = NetworkAddress(place, count: Int(address.pointee.addrlen)) else { return true }
-    if networkGuard.allows(exchange, peer) { return true }
+    if networkGuard.allows(exchange.request, peer) { return true }
     refused = peer
     return false
   }
@@ -137,7 +141,7 @@ final class CurlTransfer {
     ccurl_set_prereq(easy) { this, peer, _, _, _ in
       let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
       guard let exchange = transfer.exchange, let peer = peer.flatMap({ NetworkAddress(String(cString: $0)) }),
-        !transfer.networkGuard.allows(exchange, peer)
+        !transfer.networkGuard.allows(exchange.request, peer)
       else { return CURL_PREREQFUNC_OK }
       transfer.refused = peer
       return CURL_PREREQFUNC_ABORT
@@ -197,10 +201,19 @@ extension CurlTransfer {
     let isGuarded = request.origin != nil && networkGuard.isOn
     if isGuarded != self.isGuarded { judgeConnections(isGuarded) }
     ccurl_set_pointer(easy, CURLOPT_URL, exchange.address)
+    if !names.isEmpty { name(request.url) }
     // 0 would mean libcurl's own default of five minutes.
     let connect = max(1, min(request.connectTimeout.nanoseconds / 1_000_000, Int64(Int32.max)))
     ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connect))
     set(request.headers)
+  }
+
+  /// Gives the host of a request the addresses that a test has for it.
+  private func name(_ url: URL) {
+    guard let host = url.host()?.lowercased(), let addresses = names[host] else { return }
+    curl_slist_free_all(resolved)
+    resolved = curl_slist_append(nil, "\(host):\(url.portInUse):\(addresses.joined(separator: ","))")
+    ccurl_set_pointer(easy, CURLOPT_RESOLVE, resolved)
   }
 
   private func set(_ fields: [HTTPRequest.Header]) {
@@ -231,12 +244,26 @@ extension CurlTransfer {
     var response = HTTPResponse(
       status: integer(CURLINFO_RESPONSE_CODE), headers: reader.headers, body: reader.takeBody(),
       url: exchange.request.url, redirects: exchange.redirects)
-    response.isPrivate = networkGuard.isPrivate(exchange)
+    response.isPrivate = notePeer(of: exchange.request)
     return .success(response)
   }
 
   /// The head of the answer, once its body arrives.
-  func head(of exchange: HTTPExchange) -> (status: Int, headers: HTTPHeaders, url: URL) {
-    (integer(CURLINFO_RESPONSE_CODE), reader.headers, exchange.request.url)
+  func head(of exchange: HTTPExchange) -> HTTPResponse {
+    var head = HTTPResponse(
+      status: integer(CURLINFO_RESPONSE_CODE), headers: reader.headers, body: Data(), url: exchange.request.url,
+      redirects: exchange.redirects)
+    head.isPrivate = notePeer(of: exchange.request)
+    return head
+  }
+
+  /// Records who has sent the response.
+  ///
+  /// - Returns: true when that is in a private network; `nil` when nobody knows.
+  private func notePeer(of request: HTTPRequest) -> Bool? {
+    guard networkGuard.isOn else { return nil }
+    var text: UnsafePointer<CChar>?
+    ccurl_get_string(easy, CURLINFO_PRIMARY_IP, &text)
+    return text.flatMap { NetworkAddress(String(cString: $0)) }.map { networkGuard.note($0, of: request) }
   }
 }

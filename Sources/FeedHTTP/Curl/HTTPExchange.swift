@@ -75,13 +75,16 @@ class HTTPExchange {
       return true
     }
     redirects.append(redirect)
-    request = request.following(redirect)
+    request = request.following(redirect, isPrivate: response.isPrivate)
     address = request.url.absoluteString
     address.makeContiguousUTF8()
     host = address.hostKey
     client.start(self)
     return true
   }
+
+  /// Its origin has turned out to be in a private network.
+  final func allowPrivateNetworks() { request.originIsPrivate = true }
 
   /// Ends with an error that did not come from the connection.
   final func fail(_ kind: HTTPError.Kind, _ cause: String = "") {

@@ -2,44 +2,63 @@ import FeedStream
 import Foundation
 
 /// Decides which connections a request may make: one whose address somebody else chose may lead to a private network only
-/// if the user's own address leads to one, too.
+/// if what chose it came out of one, too.
+///
+/// It goes by the address that delivered the document or the redirect, not by a name: a name may have addresses of both
+/// kinds, and others later. Where nobody knows who delivered it, the latest response from the origin's host counts, and
+/// without one all addresses of its name.
 final class NetworkGuard {
-  /// The hosts that a user's own address named and that turned out to be in a private network.
-  private var ownPrivateHosts: Set<String> = []
-  /// The hosts that answered out of a private network, whoever named them, as ``HTTPExchange/host`` represents them.
-  private var privateHosts: Set<UInt64> = []
+  /// Where the latest response of a host came from, as ``URL/lowercasedHost`` has it.
+  private var isPrivateHost: [String: Bool] = [:]
+  private static let mostHosts = 10_000
   private let publicAddresses: Set<NetworkAddress>
+  private let resolve: @Sendable (String) -> [NetworkAddress]
   /// False when a proxy connects: then nobody here sees where to.
   let isOn: Bool
 
   init(_ configuration: CurlHTTPClient.Configuration) {
     publicAddresses = Set(configuration.publicAddresses.compactMap { NetworkAddress($0) })
     isOn = !(configuration.usesProxies && CurlTransfer.hasProxy)
+    let known = configuration.addresses.mapValues { $0.compactMap { NetworkAddress($0) } }
+    resolve = { known[$0] ?? NetworkAddress.addresses(of: $0) }
   }
 
-  /// True when a request may be sent to `address`. Remembers where the user's own addresses lead.
-  func allows(_ exchange: HTTPExchange, _ address: NetworkAddress) -> Bool {
-    guard isOn, address.isPrivate, !publicAddresses.contains(address) else { return true }
-    let request = exchange.request
-    if let origin = request.origin, !ownPrivateHosts.contains(origin.lowercasedHost) { return false }
-    if request.origin == nil { ownPrivateHosts.insert(request.url.lowercasedHost) }
-    privateHosts.insert(exchange.host)
-    return true
+  /// True when an address is in a private network.
+  func isPrivate(_ address: NetworkAddress) -> Bool { address.isPrivate && !publicAddresses.contains(address) }
+
+  /// True when a request may be sent to `address`.
+  func allows(_ request: HTTPRequest, _ address: NetworkAddress) -> Bool {
+    guard isOn, let origin = request.origin, isPrivate(address) else { return true }
+    return request.originIsPrivate ?? isPrivateHost[origin.lowercasedHost] ?? false
   }
 
-  /// True when the host of a request was connected to in a private network.
-  func isPrivate(_ exchange: HTTPExchange) -> Bool { !privateHosts.isEmpty && privateHosts.contains(exchange.host) }
-
-  /// Looks up where the origin of a request leads, which may have been asked by another process: then only its name is known.
+  /// Records where a response came from.
   ///
-  /// - Parameter known: is given true when that is a private network.
-  func lookUp(_ origin: URL, on loop: EventLoop, _ known: @escaping (Bool) -> Void) {
-    let (host, publicAddresses) = (origin.lowercasedHost, publicAddresses)
+  /// - Parameter peer: who sent it.
+  /// - Returns: true for a private network.
+  func note(_ peer: NetworkAddress, of request: HTTPRequest) -> Bool {
+    let (isPrivate, host) = (isPrivate(peer), request.url.lowercasedHost)
+    if isPrivateHost[host] != isPrivate {
+      if isPrivateHost.count >= Self.mostHosts { isPrivateHost.removeAll() }
+      isPrivateHost[host] = isPrivate
+    }
+    return isPrivate
+  }
+
+  /// Finds out if a request that ``allows(_:_:)`` refused is allowed after all, since its origin is in a private network:
+  /// another process may have asked for it, and then only its name is known.
+  ///
+  /// - Parameter known: is given true when all of the name's addresses are.
+  func lookUp(_ request: HTTPRequest, on loop: EventLoop, _ known: @escaping (Bool) -> Void) {
+    guard let origin = request.origin, request.originIsPrivate == nil, isPrivateHost[origin.lowercasedHost] == nil
+    else {
+      return known(false)
+    }
+    let (host, resolve) = (origin.lowercasedHost, resolve)
     loop.offload {
-      NetworkAddress.addresses(of: host).contains { $0.isPrivate && !publicAddresses.contains($0) }
-    } completion: { [self] isPrivate in
-      if isPrivate { ownPrivateHosts.insert(host) }
-      known(isPrivate)
+      resolve(host)
+    } completion: { [self] addresses in
+      known(!addresses.isEmpty && addresses.allSatisfy(isPrivate))
     }
   }
 }

@@ -50,7 +50,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     switch result {
     case .success(let response):
       ending = .finished
-      open((response.status, response.headers, response.url))
+      open(response)
       serve()
     case .failure(let error): fail(error)
     }
@@ -66,13 +66,14 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     }
   }
 
-  private func open(_ head: (status: Int, headers: HTTPHeaders, url: URL)) {
+  /// - Parameter head: its body is not looked at.
+  private func open(_ head: HTTPResponse) {
     guard let settle = settle.take() else { return }
     let body = HTTPBody(lease: HTTPBody.Lease(self))
-    settle(
-      .success(
-        StreamingResponse(
-          status: head.status, headers: head.headers, url: head.url, body: AnyPublisher(body), redirects: redirects)))
+    var response = StreamingResponse(
+      status: head.status, headers: head.headers, url: head.url, body: AnyPublisher(body), redirects: head.redirects)
+    response.isPrivate = head.isPrivate
+    settle(.success(response))
   }
 
   /// Ends the transfer and forgets what has arrived.

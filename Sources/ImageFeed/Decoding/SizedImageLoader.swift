@@ -18,6 +18,7 @@ public final class SizedImageLoader {
   private struct Wish: Hashable {
     let key: URL
     let feed: URL?
+    let isPrivate: Bool?
   }
 
   private let loader: ImageLoader
@@ -52,19 +53,24 @@ public final class SizedImageLoader {
   /// a PNG where a pixel is transparent; that of an animation does not move. It counts as the latest for as long as its original
   /// does, and is made anew when that has changed.
   ///
-  /// **Demand, cancellation:** as of ``ImageLoader/data(for:of:)``. **Failure:** ``SizedImageError``; a picture that cannot be
+  /// **Demand, cancellation:** as of ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; a picture that cannot be
   /// decoded is not tried again while its bytes are the same and this is not released.
   ///
   /// - Parameters:
   ///   - url: where it is.
-  ///   - feed: the feed that names it, as of ``ImageLoader/data(for:of:)``.
+  ///   - feed: the feed that names it, as of ``ImageLoader/data(for:of:isPrivate:)``.
+  ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   ///   - width: in pixels; `nil` for the original.
-  public func data(for url: URL, of feed: URL? = nil, width: Int? = nil) -> AnyPublisher<LoadedImage, SizedImageError> {
+  public func data(
+    for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil, width: Int? = nil
+  ) -> AnyPublisher<LoadedImage, SizedImageError> {
     let step = width.flatMap { width in Self.ladder.first { $0 >= width } }
     guard decoder.isAvailable, let step, let key = Self.key(url, width: step) else {
-      return loader.data(for: url, of: feed).mapError(SizedImageError.image).eraseToAnyPublisher()
+      return loader.data(for: url, of: feed, isPrivate: isPrivate).mapError(SizedImageError.image).eraseToAnyPublisher()
     }
-    return flights.join(Wish(key: key, feed: feed)) { [self] in load(url, of: feed, step, key) }
+    return flights.join(Wish(key: key, feed: feed, isPrivate: isPrivate)) { [self] in
+      load(url, of: feed, isPrivate, step, key)
+    }
   }
 
   /// Under which address a smaller picture is kept: one of no scheme that a feed can name.
@@ -79,11 +85,13 @@ public final class SizedImageLoader {
     return ladder.contains { scheme.hasPrefix("w\($0)+") }
   }
 
-  private func load(_ url: URL, of feed: URL?, _ step: Int, _ key: URL) -> AnyPublisher<LoadedImage, SizedImageError> {
+  private func load(
+    _ url: URL, of feed: URL?, _ isPrivate: Bool?, _ step: Int, _ key: URL
+  ) -> AnyPublisher<LoadedImage, SizedImageError> {
     cache.image(at: key).load()
       .map { LoadedImage($0.value.data, source: .cache(savedAt: $0.timestamp)) }
       .catch { [self] _ in
-        loader.data(for: url, of: feed).mapError(SizedImageError.image)
+        loader.data(for: url, of: feed, isPrivate: isPrivate).mapError(SizedImageError.image)
           .flatMap(maxPublishers: .max(1)) { [self] original in fit(original, at: url, step, key) }
       }
       .eraseToAnyPublisher()

@@ -25,6 +25,8 @@ public struct FeedImages: Sendable {
     builder.polling = lists.first?.polling
     builder.title = lists.first?.title
     builder.next = lists.last?.next
+    let marks = lists.map(\.isFromPrivateNetwork)
+    builder.isFromPrivateNetwork = marks.contains(false) ? false : marks.contains(nil) ? nil : marks.first ?? nil
     self = builder.finish()
   }
 
@@ -45,6 +47,15 @@ public struct FeedImages: Sendable {
   /// The address of the page that follows; `nil` when the document names none. It is neither compared nor saved.
   public var next: URL? { storage.next }
 
+  /// True when the document came out of a private network, and false when it did not; `nil` when nobody knows. Only what came
+  /// out of one may name pictures and pages in one (``ImageLoader``). It is saved, and no part of what is compared.
+  public var isFromPrivateNetwork: Bool? { storage.isFromPrivateNetwork }
+
+  /// The same images, with another ``isFromPrivateNetwork``. O(1).
+  package func marked(isFromPrivateNetwork mark: Bool?) -> FeedImages {
+    mark == storage.isFromPrivateNetwork ? self : FeedImages(storage: Storage(storage, isFromPrivateNetwork: mark))
+  }
+
   final class Storage: Sendable {
     let records: [Record]
     /// The texts of each record, one after another: description, location, address; in UTF-8.
@@ -54,11 +65,20 @@ public struct FeedImages: Sendable {
     let polling: PollingHints?
     let title: String?
     let next: URL?
+    let isFromPrivateNetwork: Bool?
+
+    fileprivate init(_ other: Storage, isFromPrivateNetwork: Bool?) {
+      (records, texts, digest) = (other.records, other.texts, other.digest)
+      (omittedItems, polling, title, next) = (other.omittedItems, other.polling, other.title, other.next)
+      self.isFromPrivateNetwork = isFromPrivateNetwork
+    }
 
     fileprivate init(
-      records: [Record], texts: [UInt8], omittedItems: Int, polling: PollingHints?, title: String?, next: URL?
+      records: [Record], texts: [UInt8], omittedItems: Int, polling: PollingHints?, title: String?, next: URL?,
+      isFromPrivateNetwork: Bool?
     ) {
       self.next = next
+      self.isFromPrivateNetwork = isFromPrivateNetwork
       self.polling = polling
       self.records = records
       self.texts = texts
@@ -184,6 +204,7 @@ extension FeedImages {
     var polling: PollingHints?
     var title: String?
     var next: URL?
+    var isFromPrivateNetwork: Bool?
 
     /// - Parameter textBytes: the bytes of all texts, where that is known.
     init(count: Int, textBytes: Int = 0) {
@@ -225,7 +246,8 @@ extension FeedImages {
     consuming func finish() -> FeedImages {
       FeedImages(
         storage: Storage(
-          records: records, texts: texts, omittedItems: omittedItems, polling: polling, title: title, next: next))
+          records: records, texts: texts, omittedItems: omittedItems, polling: polling, title: title, next: next,
+          isFromPrivateNetwork: isFromPrivateNetwork))
     }
 
     /// - Returns: its length.

@@ -12,6 +12,8 @@ public struct WebDocument: Hashable, Sendable {
   public var validators: FeedValidators
   /// The address of the feed of which this is a later page; images are identified within it. `nil` for ``url``.
   public var feed: URL?
+  /// See ``ArrivingDocument/isFromPrivateNetwork``.
+  package var isFromPrivateNetwork: Bool?
 
   public init(body: Data, type: String? = nil, url: URL, validators: FeedValidators = FeedValidators()) {
     self.body = body

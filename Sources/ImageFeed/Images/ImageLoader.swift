@@ -30,6 +30,7 @@ public final class ImageLoader {
   private struct Wish: Hashable {
     let url: URL
     let feed: URL?
+    let isPrivate: Bool?
   }
 
   private let flights = Flights<Wish, LoadedImage, ImageError>()
@@ -56,13 +57,16 @@ public final class ImageLoader {
   ///
   /// - Parameters:
   ///   - url: where it is.
-  ///   - feed: the feed that names it. Only if that leads to a private network, the picture may
+  ///   - feed: the feed that names it. Only if that came out of a private network, the picture may
   ///     (`HTTPRequest.origin`); without one, the address is the user's own choice.
-  public func data(for url: URL, of feed: URL? = nil) -> AnyPublisher<LoadedImage, ImageError> {
+  ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
+  public func data(
+    for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil
+  ) -> AnyPublisher<LoadedImage, ImageError> {
     Deferred { [self] () -> AnyPublisher<LoadedImage, ImageError> in
       if let refusal = refusal(of: url) { return Fail(error: refusal).eraseToAnyPublisher() }
-      return flights.join(Wish(url: url, feed: feed)) { [self] in
-        load(url, of: feed).handleEvents(receiveCompletion: { [self] completion in
+      return flights.join(Wish(url: url, feed: feed, isPrivate: isPrivate)) { [self] in
+        load(url, of: feed, isPrivate).handleEvents(receiveCompletion: { [self] completion in
           if case .failure(let error) = completion { remember(error, for: url) }
         })
         .eraseToAnyPublisher()
@@ -71,17 +75,17 @@ public final class ImageLoader {
     .eraseToAnyPublisher()
   }
 
-  private func load(_ url: URL, of feed: URL?) -> AnyPublisher<LoadedImage, ImageError> {
+  private func load(_ url: URL, of feed: URL?, _ isPrivate: Bool?) -> AnyPublisher<LoadedImage, ImageError> {
     let saved = cache.image(at: url)
     return saved.load()
-      .fallback(to: remote(url, of: feed, saved: saved).caching(to: saved, reportingTo: report))
+      .fallback(to: remote(url, of: feed, isPrivate, saved: saved).caching(to: saved, reportingTo: report))
       .fallback(to: saved.load(ageless: true))
       .eraseToAnyPublisher()
   }
 
   /// The server's picture; asked for with the validators of the saved one, if there is one.
   private func remote(
-    _ url: URL, of feed: URL?, saved: LocalImage
+    _ url: URL, of feed: URL?, _ isPrivate: Bool?, saved: LocalImage
   ) -> some Publisher<Fetched<FetchedImage>, RemoteImageError> {
     saved.retrieve()
       .map(\.validators)
@@ -90,8 +94,9 @@ public final class ImageLoader {
       .setFailureType(to: RemoteImageError.self)
       .flatMap(maxPublishers: .max(1)) { [client, options, now = cache.now] validators in
         var request = HTTPRequest(
-          url, timeout: .init(options.timeout), maxBodyBytes: options.maxBytes, headers: validators.conditions)
-        request.origin = feed
+          feed == nil ? url : url.withoutUser, timeout: .init(options.timeout), maxBodyBytes: options.maxBytes,
+          headers: validators.conditions)
+        (request.origin, request.originIsPrivate) = (feed, isPrivate)
         return client.get(request).asImage(lifetime: options.lifetime, now: now)
       }
   }

@@ -23,13 +23,14 @@ extension Sequence<FeedImage> {
   /// - Parameters:
   ///   - width: how many pictures to load ahead.
   ///   - loader: loads them.
-  ///   - feed: the feed that names them: see ``ImageLoader/data(for:of:)``.
+  ///   - feed: the feed that names them: see ``ImageLoader/data(for:of:isPrivate:)``.
+  ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   /// - Precondition: `width` is more than zero.
   public func prefetched(
-    width: Int, with loader: ImageLoader, of feed: URL? = nil
+    width: Int, with loader: ImageLoader, of feed: URL? = nil, isPrivate: Bool? = nil
   ) -> some Publisher<ShownImage, Never> {
     ahead(width: width) { image in
-      loader.data(for: image.url, of: feed).asResult().map { ShownImage(image, data: $0) }
+      loader.data(for: image.url, of: feed, isPrivate: isPrivate).asResult().map { ShownImage(image, data: $0) }
     }
   }
 }

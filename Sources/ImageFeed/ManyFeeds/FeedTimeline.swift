@@ -34,11 +34,14 @@ public struct FeedTimeline: Sendable {
     /// The feed's ``Member/name``. Untrusted text.
     public var name: String
     public var image: FeedImage
+    /// The feed's ``FeedImages/isFromPrivateNetwork``.
+    public var isFromPrivateNetwork: Bool?
 
-    public init(address: URL, name: String, image: FeedImage) {
+    public init(address: URL, name: String, image: FeedImage, isFromPrivateNetwork: Bool? = nil) {
       self.address = address
       self.name = name
       self.image = image
+      self.isFromPrivateNetwork = isFromPrivateNetwork
     }
   }
 
@@ -92,6 +95,9 @@ extension FeedTimeline: RandomAccessCollection {
   public subscript(position: Int) -> Entry {
     let place = places[position]
     let member = members[Int(place.member)]
-    return Entry(address: member.address, name: member.name, image: member.feed.images[Int(place.position)])
+    let images = member.feed.images
+    return Entry(
+      address: member.address, name: member.name, image: images[Int(place.position)],
+      isFromPrivateNetwork: images.isFromPrivateNetwork)
   }
 }

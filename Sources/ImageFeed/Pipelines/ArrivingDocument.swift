@@ -11,6 +11,8 @@ public struct ArrivingDocument {
   public var validators: FeedValidators
   /// The address of the feed of which this is a later page: see ``WebDocument/feed``.
   public var feed: URL?
+  /// True when it comes out of a private network, and false when it does not; `nil` when nobody knows.
+  package var isFromPrivateNetwork: Bool?
   /// The body, decompressed: see `StreamingResponse.body`.
   public var body: AnyPublisher<Chunk, RemoteFeedError>
 
@@ -31,5 +33,6 @@ public struct ArrivingDocument {
       type: document.type, url: document.url, validators: document.validators,
       body: body.publisher.setFailureType(to: RemoteFeedError.self).eraseToAnyPublisher())
     feed = document.feed
+    isFromPrivateNetwork = document.isFromPrivateNetwork
   }
 }

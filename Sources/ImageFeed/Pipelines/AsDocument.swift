@@ -29,9 +29,10 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
 extension StreamingResponse {
   fileprivate var document: AnyPublisher<ArrivingDocument, RemoteFeedError> {
     guard let error = refusal(status, headers) else {
-      let document = ArrivingDocument(
+      var document = ArrivingDocument(
         type: headers["Content-Type"], url: url, validators: FeedValidators(headers),
         body: body.mapError(RemoteFeedError.connectivity).eraseToAnyPublisher())
+      document.isFromPrivateNetwork = isPrivate
       return Just(document).setFailureType(to: RemoteFeedError.self).eraseToAnyPublisher()
     }
     guard mayChallenge(status, headers) else { return Fail(error: error).eraseToAnyPublisher() }
@@ -52,8 +53,10 @@ extension HTTPResponse {
       let isChallenge = mayChallenge(status, headers) && body.prefix(challengeBytes).isChallenge
       return .failure(isChallenge ? .invalidData(.challenge(status)) : error)
     }
-    return .success(
-      WebDocument(body: body, type: headers["Content-Type"], url: url, validators: FeedValidators(headers)))
+    var document = WebDocument(
+      body: body, type: headers["Content-Type"], url: url, validators: FeedValidators(headers))
+    document.isFromPrivateNetwork = isPrivate
+    return .success(document)
   }
 }
 

@@ -72,6 +72,7 @@ final class DocumentReading: @unchecked Sendable {
     self.document = WebDocument(
       body: Data(), type: document.type, url: document.url, validators: document.validators)
     self.document.feed = document.feed
+    self.document.isFromPrivateNetwork = document.isFromPrivateNetwork
   }
 
   /// - Returns: the images, with the last piece.
@@ -84,11 +85,16 @@ final class DocumentReading: @unchecked Sendable {
     defer { if piece.isLast { release() } }
     if piece.isLast, known != nil, known == document.validators.digest { throw .unchanged(document.validators) }
     do throws(InvalidData) {
-      return try images(after: piece).map { Fetched($0, validators: document.validators) }
+      return try images(after: piece).map { Fetched(marked($0), validators: document.validators) }
     } catch {
       release()
+      if case .cutOff(let images) = error { throw .invalidData(.cutOff(marked(images))) }
       throw .invalidData(error)
     }
+  }
+
+  private func marked(_ images: FeedImages) -> FeedImages {
+    images.marked(isFromPrivateNetwork: document.isFromPrivateNetwork)
   }
 
   private func images(after piece: DocumentPiece) throws(InvalidData) -> FeedImages? {

@@ -113,11 +113,15 @@ public struct FeedLoader {
 
   /// The images of one document, asked for as a whole.
   ///
-  /// - Parameter change: changes the document before it is read.
+  /// - Parameters:
+  ///   - isPrivate: true when the page that names the address came out of a private network; `nil` when nobody knows.
+  ///   - change: changes the document before it is read.
   func images(
-    at address: URL, _ change: @escaping (inout ArrivingDocument) -> Void
+    at address: URL, namedBy isPrivate: Bool? = nil, _ change: @escaping (inout ArrivingDocument) -> Void
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
-    client.open(request(at: address))
+    var request = request(at: address)
+    if request.origin != nil { request.originIsPrivate = isPrivate }
+    return client.open(request)
       .asDocument()
       .map { document in
         var document = document
@@ -137,8 +141,11 @@ public struct FeedLoader {
     var request = HTTPRequest(
       url, timeout: options.timeout, maxBodyBytes: options.maxBodyBytes,
       headers: url == known.source ?? self.url ? known.conditions : [])
-    // Pages, documents and redirects name others: those may not lead into private networks by themselves.
-    if url != saved.address { request.origin = saved.address }
+    // Pages, documents and redirects name others: those may not lead into private networks by themselves, nor log in.
+    if url != saved.address {
+      request.origin = saved.address
+      if !url.hasSameOrigin(as: saved.address) { request.url = url.withoutUser }
+    }
     return request
   }
 }

@@ -30,7 +30,7 @@ extension FeedLoader {
     onPage address: URL, of trail: PageTrail, _ worker: SerialWorker
   ) -> AnyPublisher<Feed, FeedError> {
     let isFirst = trail.isEmpty
-    let pages = images(at: address) { trail.identify(&$0) }
+    let pages = images(at: address, namedBy: trail.isPrivate) { trail.identify(&$0) }
       .followingPages(reportingTo: options.onFeedFound) { feed in images(at: feed) { trail.identify(&$0) } }
       .flatMap { fetched in
         worker.publisher { () throws(RemoteFeedError) in trail.add(fetched, from: address) }
@@ -63,6 +63,8 @@ extension FeedLoader {
 private final class PageTrail: @unchecked Sendable {
   /// The page to ask for; `nil` when there are no more.
   var next: URL?
+  /// True when the page that names the next came out of a private network; `nil` when nobody knows.
+  private(set) var isPrivate: Bool?
   /// The images of the last page that no page before it had.
   private(set) var newest: FeedImages = []
   private var all: FeedImages = []
@@ -86,6 +88,7 @@ private final class PageTrail: @unchecked Sendable {
     let isFirst = isEmpty
     addresses.insert(address)
     next = page.value.next.flatMap { addresses.contains($0) ? nil : $0 }
+    isPrivate = page.value.isFromPrivateNetwork
     if isFirst {
       (newest, all, validators) = (page.value, page.value, page.validators)
       ids = Set(all.indices.map(all.id))
@@ -113,6 +116,7 @@ private final class PageTrail: @unchecked Sendable {
       page.withTexts(at: index) { new.append($0) }
     }
     new.omittedItems = page.omittedItems
+    new.isFromPrivateNetwork = page.isFromPrivateNetwork
     return new.finish()
   }
 }

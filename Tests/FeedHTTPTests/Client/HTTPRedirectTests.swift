@@ -82,6 +82,24 @@ import Testing
     #expect(request["Cookie"] == nil)
   }
 
+  @Test func `a user and a password that a redirect names are not sent`() throws {
+    let seen = Mutex<[RawOrigin.Request]>([])
+    let other = RawOrigin.answering { request in
+      seen.withLock { $0.append(request) }
+      return RawOrigin.answer()
+    }
+    defer { other.stop() }
+    for host in ["localhost", "127.0.0.1"] {
+      let origin = RawOrigin.answering { _ in
+        RawOrigin.answer("302 Found", ["Location: http://admin:admin@\(host):\(other.port)/"])
+      }
+      defer { origin.stop() }
+      let response = HTTPBench().run(origin.url()).response
+      #expect(response?.url.absoluteString == "http://\(host):\(other.port)/")
+    }
+    #expect(seen.withLock { $0.map { $0["Authorization"] } } == [nil, nil])
+  }
+
   @Test func `what may be secret stays with its origin, and goes along within it`() throws {
     let seen = Mutex<[RawOrigin.Request]>([])
     let other = RawOrigin.answering { request in

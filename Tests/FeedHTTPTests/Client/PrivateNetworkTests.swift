@@ -138,6 +138,132 @@ import Testing
     #expect(HTTPBench().run(named).response?.status == 200)
   }
 
+  /// `dual.test` has an address of the web and one of a private network, in either order.
+  @Test(arguments: [["127.0.0.1", "127.0.0.2"], ["127.0.0.2", "127.0.0.1"], ["127.0.0.1", "::1"]])
+  func `a name of the web gains nothing by a private address`(addresses: [String]) throws {
+    let inside = Self.answering()
+    let web = redirecting(to: inside.url())
+    defer {
+      inside.stop()
+      web.stop()
+    }
+    func bench() -> HTTPBench {
+      HTTPBench {
+        $0.publicAddresses = ["127.0.0.1"]
+        $0.addresses = ["dual.test": addresses]
+      }
+    }
+    let url = try #require(URL(string: "http://dual.test:\(web.port)/"))
+    let first = bench()
+    #expect(first.run(url).error?.kind == .privateNetwork)
+    // What it names, known to be of the web, or by its latest response, or by all of its addresses.
+    var named = HTTPRequest(inside.url())
+    named.origin = url
+    #expect(first.run(named).error?.kind == .privateNetwork)
+    #expect(bench().run(named).error?.kind == .privateNetwork)
+    named.originIsPrivate = false
+    #expect(bench().run(named).error?.kind == .privateNetwork)
+    #expect(inside.accepted == 0)
+  }
+
+  @Test func `what came of the web stays so when its name moves into a private network`() throws {
+    let inside = Self.answering()
+    defer { inside.stop() }
+    let bench = HTTPBench {
+      $0.publicAddresses = ["127.0.0.1"]
+      $0.addresses = ["moved.test": ["127.0.0.2"]]
+    }
+    let url = try #require(URL(string: "http://moved.test:\(inside.port)/"))
+    #expect(bench.run(url).response?.status == 200)
+    var named = HTTPRequest(inside.url("/named"))
+    named.origin = url
+    named.originIsPrivate = false
+    #expect(bench.run(named).error?.kind == .privateNetwork)
+    // What came afterwards came from within.
+    named.originIsPrivate = true
+    #expect(bench.run(named).response?.status == 200)
+  }
+
+  @Test func `a connection that fails says nothing of a name`() throws {
+    let inside = Self.answering()
+    let web = RawOrigin.answering { _ in RawOrigin.answer() }
+    defer {
+      inside.stop()
+      web.stop()
+    }
+    let bench = HTTPBench {
+      $0.publicAddresses = ["127.0.0.1"]
+      // Nobody listens there.
+      $0.addresses = ["dual.test": ["127.0.0.3", "127.0.0.1"]]
+    }
+    let url = try #require(URL(string: "http://dual.test:\(web.port)/"))
+    #expect(bench.run(url).response?.status == 200)
+    var named = HTTPRequest(inside.url())
+    named.origin = url
+    #expect(bench.run(named).error?.kind == .privateNetwork)
+    #expect(inside.accepted == 0)
+  }
+
+  @Test func `a host of the web that a private one redirects to does not lead back`() throws {
+    let inside = Self.answering()
+    let web = redirecting(to: inside.url())
+    let other = RawOrigin.answering(at: "127.0.0.3") { _ in
+      RawOrigin.answer("302 Found", ["Location: \(web.url().absoluteString)"])
+    }
+    defer {
+      inside.stop()
+      web.stop()
+      other.stop()
+    }
+    let error = Self.bench().run(other.url()).error
+    #expect(error?.kind == .privateNetwork)
+    #expect(error?.cause == "127.0.0.2 is in a private network, and 127.0.0.1:\(web.port), which led there, is not")
+    #expect(inside.accepted == 0)
+  }
+
+  @Test func `a redirect in a cache leads where its server's does`() {
+    let inside = Self.answering()
+    let other = RawOrigin.answering(at: "127.0.0.3") { _ in
+      RawOrigin.answer(
+        "301 Moved Permanently", ["Cache-Control: max-age=100", "Location: \(inside.url().absoluteString)"])
+    }
+    defer {
+      inside.stop()
+      other.stop()
+    }
+    let bench = Self.bench()
+    let cached = bench.client.cached(in: MemoryHTTPCache())
+    for _ in 0..<2 {
+      let probe = HTTPProbe()
+      cached.get(HTTPRequest(other.url())).subscribe(probe)
+      bench.loop.run()
+      #expect(probe.response?.url == inside.url())
+    }
+    #expect(other.accepted == 1)
+  }
+
+  @Test func `a response says where it came from, whole and while it arrives`() {
+    let inside = Self.answering()
+    let web = RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], Data("x".utf8)) }
+    defer {
+      inside.stop()
+      web.stop()
+    }
+    let bench = Self.bench()
+    #expect(bench.run(inside.url()).response?.isPrivate == true)
+    #expect(bench.run(web.url()).response?.isPrivate == false)
+    var heads: [Bool?] = []
+    for url in [inside.url(), web.url()] {
+      let subscription = bench.client.open(HTTPRequest(url)).sink { _ in
+      } receiveValue: {
+        heads.append($0.isPrivate)
+      }
+      bench.loop.run()
+      subscription.cancel()
+    }
+    #expect(heads == [true, false])
+  }
+
   @Test func `a request that is cancelled while its origin is looked up ends`() {
     let inside = Self.answering()
     defer { inside.stop() }

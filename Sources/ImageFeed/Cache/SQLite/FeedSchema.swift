@@ -25,6 +25,9 @@ enum FeedSchema {
   /// The first that keeps the latest polls in a journal.
   static let versionWithJournal = 8
 
+  /// The first that knows whether a feed came out of a private network.
+  static let versionWithNetwork = 9
+
   /// The statements that lead from each version to the next.
   static let steps = [
     """
@@ -86,6 +89,9 @@ enum FeedSchema {
     """
     CREATE TABLE journal (id INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT; -- see PollJournal
     """,
+    """
+    ALTER TABLE feed ADD COLUMN private INTEGER; -- 1 when it came out of a private network, 0 when not
+    """,
   ]
 
   /// The tables of a new file: those to which all steps lead, which take twice as long.
@@ -101,7 +107,8 @@ enum FeedSchema {
       digest INTEGER,
       whole_asked REAL,
       title TEXT,
-      omitted INTEGER NOT NULL DEFAULT 0
+      omitted INTEGER NOT NULL DEFAULT 0,
+      private INTEGER
     ) STRICT;
     CREATE TABLE poll (address TEXT PRIMARY KEY, health BLOB NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE host (name TEXT PRIMARY KEY, health BLOB NOT NULL) STRICT, WITHOUT ROWID;

@@ -21,6 +21,7 @@ struct FeedTables {
     let title: String?
     /// The number of items without a picture.
     let omitted: Int
+    var isFromPrivateNetwork: Bool?
 
     mutating func renew(_ renewal: Renewal) { (timestamp, validators) = (renewal.timestamp, renewal.validators) }
   }
@@ -48,7 +49,9 @@ struct FeedTables {
       }
     let title = version < 5 ? "NULL" : "title"
     let omitted = version < FeedSchema.versionWithOmitted ? "0" : "omitted"
-    let sql = "SELECT id, timestamp, images, \(validators), \(title), \(omitted) FROM feed WHERE address = ?"
+    let network = version < FeedSchema.versionWithNetwork ? "NULL" : "private"
+    let sql =
+      "SELECT id, timestamp, images, \(validators), \(title), \(omitted), \(network) FROM feed WHERE address = ?"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     row.bind(address.absoluteString, at: 1)
     defer { row.clear() }
@@ -62,7 +65,7 @@ struct FeedTables {
         etag: row.text(3), lastModified: row.text(4), source: row.text(5).flatMap { URL(string: $0) },
         digest: row.integer(6).map { BodyDigest(value: UInt64(bitPattern: Int64($0))) },
         wholeAsked: row.real(7).map(Date.init(timeIntervalSinceReferenceDate:))),
-      title: row.text(8), omitted: max(0, row.integer(9) ?? 0))
+      title: row.text(8), omitted: max(0, row.integer(9) ?? 0), isFromPrivateNetwork: row.integer(10).map { $0 != 0 })
   }
 
   func feedSummaries() throws -> [CachedFeedSummary] {
@@ -80,6 +83,7 @@ struct FeedTables {
   func images(of feed: FeedRow) throws -> FeedImages {
     var images = FeedImages.Builder(count: max(0, min(feed.imageCount, 1 << 20)))
     (images.title, images.omittedItems) = (feed.title, feed.omitted)
+    images.isFromPrivateNetwork = feed.isFromPrivateNetwork
     if version < FeedSchema.versionWithPacks {
       try appendRows(of: feed, to: &images)
     } else {
@@ -141,11 +145,13 @@ struct FeedTables {
         .execute(arguments: [feed.images.count, old.id])
       try insert(feed.images, feed: old.id)
     } else {
-      let columns = "address, images, title, omitted, timestamp, etag, last_modified, source, digest, whole_asked"
-      try db.cachedStatement(sql: "INSERT INTO feed (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      let columns =
+        "address, images, title, omitted, private, timestamp, etag, last_modified, source, digest, whole_asked"
+      try db.cachedStatement(sql: "INSERT INTO feed (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .execute(
           arguments: [
             address.absoluteString, feed.images.count, feed.images.title, feed.images.omittedItems,
+            feed.images.isFromPrivateNetwork,
           ]
             + arguments(feed.timestamp, feed.validators))
       try insert(feed.images, feed: db.lastInsertedRowID)
@@ -155,9 +161,13 @@ struct FeedTables {
   /// Writes what may change of a feed whose images are the same.
   func renew(_ feed: FeedRow, with new: CachedFeed) throws {
     try renew(feed, timestamp: new.timestamp, validators: new.validators)
-    guard (feed.title, feed.omitted) != (new.images.title, new.images.omittedItems) else { return }
-    try db.cachedStatement(sql: "UPDATE feed SET title = ?, omitted = ? WHERE id = ?")
-      .execute(arguments: [new.images.title, new.images.omittedItems, feed.id])
+    let images = new.images
+    guard
+      (feed.title, feed.omitted, feed.isFromPrivateNetwork)
+        != (images.title, images.omittedItems, images.isFromPrivateNetwork)
+    else { return }
+    try db.cachedStatement(sql: "UPDATE feed SET title = ?, omitted = ?, private = ? WHERE id = ?")
+      .execute(arguments: [images.title, images.omittedItems, images.isFromPrivateNetwork, feed.id])
   }
 
   /// Renews a saved feed, unless it has other validators by now or there is none.
