@@ -9,6 +9,13 @@ let package = Package(
   dependencies: [.package(name: "FeedStream", path: "..")],
   targets: [
     .target(name: "CFuzzer"),
+    // Needs neither the fuzzer nor its instrumentation: Scripts/models builds and runs it.
+    .executableTarget(
+      name: "models",
+      dependencies: [
+        .product(name: "FeedStream", package: "FeedStream"),
+        .product(name: "FeedStreamTesting", package: "FeedStream"),
+      ]),
     .executableTarget(
       name: "fuzz",
       dependencies: [

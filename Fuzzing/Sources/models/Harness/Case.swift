@@ -1,0 +1,183 @@
+import FeedStream
+
+struct TestError: Error, Equatable { var code: Int }
+
+enum Ending: Equatable {
+  case finished
+  case failed(Int)
+
+  var completion: Subscribers.Completion<TestError> {
+    switch self {
+    case .finished: .finished
+    case .failed(let code): .failure(TestError(code: code))
+    }
+  }
+
+  init(_ completion: Subscribers.Completion<TestError>) {
+    switch completion {
+    case .finished: self = .finished
+    case .failure(let error): self = .failed(error.code)
+    }
+  }
+}
+
+/// An act from outside, or within a delivery.
+enum Action {
+  case send(source: Int, Int)
+  case end(source: Int, Ending)
+  /// `Int.max` asks for everything.
+  case request(probe: Int, Int)
+  case cancel(probe: Int)
+  case attach(probe: Int)
+}
+
+/// A publisher of the case.
+struct SourceSpec {
+  enum Kind {
+    /// Delivers within the call that asks.
+    case sync
+    /// Delivers each value after its gap, as soon as it is asked for too.
+    case timed
+    /// Delivers what is sent to it; drops what has not been asked for.
+    case hot
+    /// A `sync` one that starts again and again.
+    case endless
+  }
+  var kind: Kind
+  var values: [Int]
+  /// The milliseconds before each value, and before the ending.
+  var gaps: [Int]
+  /// `nil` for a publisher that does not end by itself.
+  var ending: Ending?
+}
+
+/// The numbers with which an operator is made.
+struct Parameters {
+  var numbers: [Int]
+  subscript(index: Int, below bound: Int) -> Int { numbers[index] % bound }
+}
+
+/// One random case of an operator.
+struct Case {
+  struct Step {
+    var time: Int
+    var action: Action
+  }
+  struct Reaction {
+    var probe: Int
+    /// 0 is the subscription.
+    var event: Int
+    var action: Action
+  }
+  var parameters: Parameters
+  var sources: [SourceSpec]
+  /// The first demand of each probe.
+  var initial: [Int]
+  /// The demand with which each probe answers its values, in turn.
+  var answers: [[Int]]
+  var script: [Step]
+  var reactions: [Reaction]
+}
+
+/// The limits of an operator's random cases.
+struct Shape {
+  /// How many publishers the chain subscribes to when it is subscribed to.
+  var upstreams = 1
+  /// How many further publishers it may make from values.
+  var inners = 0
+  /// How many subscribers come and go.
+  var probes = 1
+  var kinds: [SourceSpec.Kind] = [.sync, .timed, .hot]
+  /// The publishers that are sent to whatever `kinds` says: those that the chain itself has, such as a subject.
+  var hot: Set<Int> = []
+  /// The most values of one publisher.
+  var values = 5
+  var steps = 8
+  /// False where what is sent or ended within a delivery is left out.
+  var sendsWithin = true
+  /// False where no subscriber comes within a delivery.
+  var attachesWithin = true
+  /// True where everything is asked for at first.
+  var isUnlimited = false
+}
+
+extension Case {
+  init(seed: UInt64, _ shape: Shape) {
+    var random = Random(seed)
+    parameters = Parameters(numbers: (0..<4).map { _ in random.below(1000) })
+    var specs: [SourceSpec] = []
+    for index in 0..<(shape.upstreams + shape.inners) {
+      let kind: SourceSpec.Kind = shape.hot.contains(index) ? .hot : shape.kinds[random.below(shape.kinds.count)]
+      let count = kind == .endless ? 1 + random.below(3) : random.below(shape.values + 1)
+      let values = (0..<count).map { _ in random.below(8) }
+      // Odd milliseconds below 7, so that neither the steps nor what operators wait for falls on the same instant.
+      let gaps = (0...count).map { 20 * random.below(4) + ($0 == 0 ? 2 * (index % 3) + 1 : 0) }
+      let draw = random.below(20)
+      let ending: Ending? = draw < 3 ? nil : draw < 7 ? .failed(random.below(3)) : .finished
+      specs.append(SourceSpec(kind: kind, values: values, gaps: gaps, ending: kind == .endless ? nil : ending))
+    }
+    sources = specs
+    var first: [Int] = []
+    var later: [[Int]] = []
+    for _ in 0..<shape.probes {
+      first.append([Int.max, Int.max, 0, 1, 1, 2, 3][shape.isUnlimited ? 0 : random.below(7)])
+      later.append((0..<(1 + random.below(3))).map { _ in [0, 0, 1, 1, 2, 5][random.below(6)] })
+    }
+    initial = first
+    answers = later
+    let sent = specs.indices.filter { specs[$0].kind == .hot }
+    func action(_ random: inout Random, within: Bool) -> Action {
+      let probe = random.below(shape.probes)
+      let draw = random.below(20)
+      if draw < 12, !sent.isEmpty, !within || shape.sendsWithin {
+        let source = sent[random.below(sent.count)]
+        guard draw < 2 else { return .send(source: source, random.below(8)) }
+        return .end(source: source, random.below(3) == 0 ? .failed(random.below(3)) : .finished)
+      }
+      if draw >= 19 { return .cancel(probe: probe) }
+      if shape.probes > 1, draw >= 16, !within || shape.attachesWithin { return .attach(probe: probe) }
+      return .request(probe: probe, [1, 1, 2, 3, 5, Int.max][random.below(6)])
+    }
+    var steps = [Step(time: 0, action: .attach(probe: 0))]
+    var time = 7
+    for _ in 0..<random.below(shape.steps + 1) {
+      time += 20 * random.below(4)
+      steps.append(Step(time: time, action: action(&random, within: false)))
+    }
+    script = steps
+    reactions = (0..<random.below(5)).map { _ in
+      Reaction(probe: random.below(shape.probes), event: random.below(6), action: action(&random, within: true))
+    }
+  }
+}
+
+/// SplitMix64.
+struct Random {
+  private var state: UInt64
+  init(_ seed: UInt64) { state = seed &* 0x2545_F491_4F6C_DD1D &+ 0x9E37_79B9_7F4A_7C15 }
+
+  mutating func below(_ bound: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var word = state
+    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Int((word ^ (word >> 31)) >> 33) % bound
+  }
+}
+
+/// Demand as a number; `Int.max` is unlimited.
+func sum(_ one: Int, _ other: Int) -> Int {
+  one == .max || other == .max ? .max : one + other
+}
+
+func product(_ one: Int, _ other: Int) -> Int {
+  one == .max || other == .max ? .max : one * other
+}
+
+extension Subscribers.Demand {
+  init(number: Int) { self = number == .max ? .unlimited : .max(number) }
+  var number: Int { max ?? .max }
+}
+
+/// Values as one number whose decimal digits they are, after an 8.
+func digits(_ values: some Sequence<Int>) -> Int { values.reduce(8) { $0 &* 10 &+ $1 } }

@@ -1,0 +1,164 @@
+import FeedStream
+import FeedStreamTesting
+
+/// A subject: what is sent goes to everybody who has asked for it.
+private class Subjects: Model {
+  var attached: [Int] = []
+  var demand: [Int: Int] = [:]
+  var ending: Ending?
+
+  override var isShared: Bool { true }
+  override func subscribed(_ probe: Int) -> [Effect] {
+    if let ending { return [.handOut(probe), .end(ending, to: probe)] }
+    attached.append(probe)
+    return [.handOut(probe)]
+  }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    demand[probe] = sum(demand[probe] ?? 0, count)
+    return []
+  }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    ending == nil ? attached.map { .then(0, $0, value) } : []
+  }
+  override func then(_ token: Int, _ probe: Int, _ value: Int) -> [Effect] {
+    guard attached.contains(probe) else { return [] }
+    if token == 8, let ending {
+      attached.removeAll { $0 == probe }
+      return [.end(ending, to: probe)]
+    }
+    return take(probe) ? [.emit(value, to: probe)] : []
+  }
+  func take(_ probe: Int) -> Bool {
+    guard let left = demand[probe], left > 0 else { return false }
+    if left != .max { demand[probe] = left - 1 }
+    return true
+  }
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
+    guard self.ending == nil else { return [] }
+    self.ending = ending
+    return attached.map { .then(8, $0) }
+  }
+  override func cancelled(_ probe: Int) -> [Effect] {
+    attached.removeAll { $0 == probe }
+    return []
+  }
+}
+
+/// A subject with a current value, which each subscriber receives once.
+private final class Current: Subjects {
+  private var values = [7]
+  private var seen: [Int: Set<Int>] = [:]
+  private var isDelivering: Set<Int> = []
+  private var missed: Set<Int> = []
+  /// How many values are being sent; answers to them are served after the first.
+  private var depth = 0
+  private var current: Int { values.count - 1 }
+
+  override func subscribed(_ probe: Int) -> [Effect] {
+    missed.insert(probe)
+    return super.subscribed(probe)
+  }
+
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    _ = super.requested(count, probe)
+    // While a value is sent, a subscriber that has missed none waits for its turn.
+    return missed.contains(probe) && !isDelivering.contains(probe) ? serve(probe, current) : []
+  }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    guard ending == nil else { return [] }
+    values.append(value)
+    depth += 1
+    return attached.map { .then(0, $0, current) } + [.then(2)]
+  }
+  override func then(_ token: Int, _ probe: Int, _ version: Int) -> [Effect] {
+    switch token {
+    case 0:
+      let effects = serve(probe, version)
+      if effects.isEmpty, seen[probe]?.contains(version) != true { missed.insert(probe) }
+      return effects
+    case 1:
+      isDelivering.remove(probe)
+      return depth == 0 ? serve(probe, current) : []
+    case 2:
+      depth -= 1
+      return depth == 0 ? attached.map { .then(3, $0) } : []
+    case 3: return isDelivering.contains(probe) ? [] : serve(probe, current)
+    default: return super.then(token, probe, version)
+    }
+  }
+  /// Delivers a value to a subscriber that has not received it and has asked.
+  private func serve(_ probe: Int, _ version: Int) -> [Effect] {
+    guard attached.contains(probe), !seen[probe, default: []].contains(version), take(probe) else { return [] }
+    seen[probe, default: []].insert(version)
+    missed.remove(probe)
+    isDelivering.insert(probe)
+    return [.emit(values[version], to: probe), .then(1, probe)]
+  }
+}
+
+/// One subscription to upstream through a subject, from the first subscriber to the last.
+private final class Sharing: Subjects {
+  private var connection: Int?
+  private var isConnecting = false
+  private var hasAsked = false
+  private var subscriptions = 0
+
+  override func subscribed(_ probe: Int) -> [Effect] {
+    if ending != nil { return super.subscribed(probe) }
+    return super.subscribed(probe) + [.then(1)]
+  }
+  override func began(_ source: Int) -> [Effect] {
+    connection = source
+    return hasAsked ? [.request(source, .max)] : []
+  }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    _ = super.requested(count, probe)
+    if hasAsked { return [] }
+    hasAsked = true
+    return connection.map { [.request($0, .max)] } ?? []
+  }
+  override func then(_ token: Int, _ probe: Int, _ value: Int) -> [Effect] {
+    guard token == 1 else { return super.then(token, probe, value) }
+    guard !isConnecting, ending == nil, !attached.isEmpty else { return [] }
+    isConnecting = true
+    return [.subscribe(0)]
+  }
+  override func cancelled(_ probe: Int) -> [Effect] {
+    _ = super.cancelled(probe)
+    guard attached.isEmpty, ending == nil, let connection else { return [] }
+    self.connection = nil
+    isConnecting = false
+    return [.stop(connection)]
+  }
+}
+
+var sharing: [Definition] {
+  // A subscriber that comes within an ending connects again, when an earlier one has cancelled after its ending.
+  let shape = Shape(probes: 3, kinds: [.sync, .timed, .hot, .hot], steps: 12, attachesWithin: false)
+  let subject = Shape(probes: 3, hot: [0], steps: 12)
+  // A value that a subscriber misses within a delivery is lost to it when an older one follows.
+  let current = Shape(probes: 3, hot: [0], steps: 12, sendsWithin: false)
+  return [
+    Definition(
+      name: "PassthroughSubject", shape: subject, model: { Subjects($0) },
+      build: {
+        context -> AnyPublisher<Int, TestError> in
+        let subject = PassthroughSubject<Int, TestError>()
+        context.inlet(0, subject)
+        return subject.eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "CurrentValueSubject", shape: current, model: { Current($0) },
+      build: {
+        context -> AnyPublisher<Int, TestError> in
+        let subject = CurrentValueSubject<Int, TestError>(7)
+        context.inlet(0, subject)
+        return subject.eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "share", shape: shape, model: { Sharing($0) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        context.source().share().eraseToAnyPublisher()
+      }),
+  ]
+}
