@@ -151,6 +151,25 @@ import Testing
     }
   }
 
+  @Test func `a gateway that has just begun lets a client wait that was told something elsewhere`() async throws {
+    let server = try RedisServer()
+    _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
+    let id = try server.cli("XADD", "fs{0}:updates", "*", "a", Self.feed, "v", "1000000")
+    server.freeze()
+    let gateway = try RunningFeed(["serve", "--port", "0", "--store", server.text])
+    let port = try port(of: try #require(await gateway.output.line()))
+    let request = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\nLast-Event-ID: \(id)\r\n\r\n"
+    async let events = ask(port, request, upTo: "event: hello")
+    // One that was told nothing yet is greeted at once; by then the other one waits, too.
+    let new = try await ask(port, "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n", upTo: "event: hello")
+    #expect(new.contains("event: hello"))
+    server.thaw()
+    let text = try await events
+    #expect(text.contains("event: hello") && !text.contains("event: reset"), "\(text)")
+    gateway.send(SIGTERM)
+    _ = await gateway.status()
+  }
+
   @Test func `a long answer is written whole, also to a file`() async throws {
     let server = try RedisServer()
     try await withFolder { folder in

@@ -77,6 +77,23 @@ import Testing
     #expect(try namers([1]).map(\.absoluteString) == [addresses[1]])
   }
 
+  @Test func `feeds that stay keep what is known of them when others come and go`() throws {
+    let gallery = try gallery(["http://h/1", "http://h/2", "http://h/3"], [])
+    for number in UInt8(0)..<3 {
+      let images = [try image(number, "of \(number)", at: "http://h/\(number).png")]
+      gallery.put(FeedImages(images), of: Int(number), at: now, .server)
+    }
+    let key = try #require(gallery.sources[2].entries.first?.key)
+    let names = try ["http://h/3", "http://h/4", "http://h/2"].map {
+      Gallery.Name(address: try #require(URL(string: $0)), title: nil)
+    }
+    gallery.arrange(names, forgetting: [names[2].address])
+    #expect(gallery.sources.map(\.address) == names.map(\.address))
+    #expect(gallery.entries.map(\.description) == ["of 2"] && gallery.entries.map(\.source) == [0])
+    #expect(gallery.picture(key)?.namers.map(\.address) == [names[0].address])
+    #expect(gallery.sources.map(\.isLoading) == [false, true, true])
+  }
+
   @Test func `a card keeps its name while its words change`() throws {
     let gallery = try gallery(["http://h/1"], [image(1, "before", at: "http://h/a.png")])
     let card = gallery.entries[0].card

@@ -18,19 +18,21 @@ import Testing
   }
 
   @Test func `workers that die and an engine that is away lose and double nothing`() {
-    for seed in 1...Self.seeds { FleetHistory(seed: seed, faults: [.death, .outage, .skew, .pause]).run(minutes: 60) }
+    for seed in 1...Self.seeds {
+      FleetHistory(seed: seed, faults: [.death, .outage, .skew, .pause, .list, .gateway]).run(minutes: 60)
+    }
   }
 
   @Test func `a failover to an older state is impolite, never wrong`() {
     for seed in 1...Self.seeds {
-      FleetHistory(seed: seed, faults: [.death, .outage, .skew, .failover, .trim]).run(minutes: 60)
+      FleetHistory(seed: seed, faults: [.death, .outage, .skew, .failover, .trim, .list, .gateway]).run(minutes: 60)
     }
   }
 }
 
 /// Workers, a gateway and an engine, and what happens to them.
 private final class FleetHistory {
-  enum Fault: CaseIterable { case death, outage, skew, failover, pause, trim }
+  enum Fault: CaseIterable { case death, outage, skew, failover, pause, trim, list, gateway }
 
   private static let interval = 600.0
   private let time: VirtualTimeScheduler
@@ -40,10 +42,8 @@ private final class FleetHistory {
   private let seed: UInt64
   private var random: SeededGenerator
   private var workers: [(worker: FleetWorker, subscription: AnyCancellable)] = []
-  private var follower: AnyCancellable?
-  /// What the gateway shows.
-  private var shown: [URL: FeedVersion] = [:]
-  private var resets = 0
+  private var gateways: [FleetGateway] = []
+  private var clients: [GatewayClient] = []
   /// Requests that are open, and the end of the last one, of each host.
   private var open: [String: Int] = [:]
   private var ended: [String: Double] = [:]
@@ -160,21 +160,17 @@ private final class FleetHistory {
     workers.append((worker, worker.sink { _ in }))
   }
 
-  private func startGateway() {
-    follower = FleetFollower(nil, in: engine, seed: random.next(), on: time).sink { [unowned self] event in
-      switch event {
-      case .snapshot(let snapshot):
-        if snapshot.isReset { resets += 1 }
-        shown = [:]
-        for (address, feed) in snapshot.feeds { shown[address] = feed?.version }
-      case .update(let feed, _):
-        if let before = shown[feed.address], let version = feed.version {
-          expect(version > before, "\(feed.address) went back at the gateway")
-        }
-        shown[feed.address] = feed.version
-      case .away, .back: break
-      }
+  private func startGateway() -> FleetGateway {
+    FleetGateway(FleetFollower(nil, in: engine, seed: random.next(), on: time), on: time) { [unowned self] in
+      expect(false, $0)
     }
+  }
+
+  private func call<Value>(_ publisher: AnyPublisher<Value, FleetError>) {
+    let call = publisher.sink { _ in
+    } receiveValue: { _ in
+    }
+    _ = time.later(.seconds(1)) { call.cancel() }
   }
 
   private func misfortune() {
@@ -209,6 +205,20 @@ private final class FleetHistory {
       }
       _ = time.later(.seconds(1)) { call.cancel() }
     case .trim: engine.trim(to: 2)
+    case .list:
+      let address = addresses.randomElement(using: &random)!
+      call(engine.remove(address))
+      _ = time.later(.seconds(Double.random(in: 2...400, using: &random))) { [self] in
+        call(engine.add([NewFeed(address)]))
+      }
+    case .gateway:
+      let number = Int.random(in: 0..<gateways.count, using: &random)
+      if Bool.random(using: &random) {
+        gateways[number].isStopped.toggle()
+      } else {
+        gateways[number].end()
+        gateways[number] = startGateway()
+      }
     case .skew: break
     }
   }
@@ -220,15 +230,22 @@ private final class FleetHistory {
     time.advance(by: .seconds(1))
     adding.cancel()
     for _ in 0..<Int.random(in: 2...4, using: &random) { startWorker() }
-    startGateway()
+    gateways = (0..<2).map { _ in startGateway() }
+    clients = (0..<6).map { GatewayClient(gateways[$0 % 2]) { [unowned self] in expect(false, $0) } }
     for _ in 0..<minutes {
       time.advance(by: .seconds(60))
       look()
+      for client in clients where client.isLost || Int.random(in: 0..<3, using: &random) == 0 {
+        client.connect(to: gateways.randomElement(using: &random)!)
+      }
       if Int.random(in: 0..<4, using: &random) == 0 { misfortune() }
     }
     // Nothing happens any more: everything is polled, and the gateway shows what there is.
     isCalm = true
     engine.outage = nil
+    call(engine.add(addresses.map { NewFeed($0) }))
+    for gateway in gateways { gateway.isStopped = false }
+    for client in clients { client.connect(to: gateways.randomElement(using: &random)!) }
     // Pauses that hosts wanted, and what follows failures in a row, are over by then.
     time.advance(by: .seconds(3000))
     let calm = seconds
@@ -238,23 +255,33 @@ private final class FleetHistory {
     }
     look()
     for address in addresses {
-      expect(shown[address] != nil, "\(address) is unknown to the gateway")
       let document = engine.state.feed(address)?.images?.first?.id
       expect(document != nil, "\(address) was never saved")
     }
-    for address in addresses { expectShown(address) }
-    if faults.contains(.failover) == false, faults.contains(.trim) == false { expect(resets == 0, "a needless reset") }
+    for (number, gateway) in gateways.enumerated() {
+      expect(Set(gateway.shown.keys) == Set(addresses), "gateway \(number) shows other feeds")
+      expectEverything(in: gateway.shown, "gateway \(number)")
+    }
+    for (number, client) in clients.enumerated() {
+      expectEverything(in: client.versions, "client \(number)")
+    }
+    if faults.contains(.failover) == false, faults.contains(.trim) == false {
+      let resets = gateways.map(\.resets) + clients.map(\.resets)
+      expect(resets.allSatisfy { $0 == 0 }, "needless resets: \(resets)")
+    }
     finish()
   }
 
-  /// The gateway has the last change, which may be older than the last poll.
-  private func expectShown(_ address: URL) {
-    let last = engine.state.lastChange(of: address)
-    if let last { expect(shown[address] ?? FeedVersion(microseconds: 0) >= last, "an update of \(address) was missed") }
+  /// The last changes are there, which may be older than the last polls.
+  private func expectEverything(in shown: [URL: FeedVersion], _ who: String) {
+    for address in addresses {
+      guard let last = engine.state.lastChange(of: address) else { continue }
+      expect(shown[address] ?? FeedVersion(microseconds: 0) >= last, "an update of \(address) was missed by \(who)")
+    }
   }
 
   private func finish() {
-    follower = nil
+    for gateway in gateways { gateway.end() }
     for (worker, _) in workers { worker.finish() }
     time.advance(by: .seconds(120))
     for (_, subscription) in workers { subscription.cancel() }

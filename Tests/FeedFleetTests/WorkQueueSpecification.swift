@@ -304,6 +304,37 @@ import Testing
     }
   }
 
+  @Test(arguments: Engine.allCases) func `the first feeds are the same for every reader`(_ engine: Engine) throws {
+    let many = (0..<900).map { URL(feed: $0, host: "h\($0 % 300).example") }
+    try withFleet(engine, adding: many.shuffled()) { fleet in
+      let sorted = many.map { ($0.host()!, $0.absoluteString) }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.1)
+      for count in [1, 10, 400, 2000] {
+        let first = try fleet.wait(fleet.library.first(count))
+        #expect(first.map(\.absoluteString) == Array(sorted.prefix(count)), "\(count)")
+      }
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `each change of the list gives it another name`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      var names = [try fleet.wait(fleet.library.edition())]
+      func note() throws { names.append(try fleet.wait(fleet.library.edition())) }
+      #expect(try fleet.wait(fleet.queue.add([NewFeed(a)])) == 0)
+      let lease = try #require(try fleet.claim().first)
+      _ = try fleet.wait(fleet.queue.complete(lease.completion("one", due: Date() - 1)))
+      try note()
+      #expect(names[0] == names[1], "nothing was added")
+      #expect(try fleet.wait(fleet.queue.add([NewFeed(b)])) == 1)
+      try note()
+      #expect(try fleet.wait(fleet.queue.remove(b)))
+      try note()
+      let moving = try #require(try fleet.claim().first)
+      _ = try fleet.wait(fleet.queue.complete(moving.completion("two", at: 2000, host: "new.example")))
+      try note()
+      #expect(Set(names).count == 4, "\(names)")
+    }
+  }
+
   @Test(arguments: Engine.allCases) func `a library lists every feed once, also one that moved`(_ engine: Engine) throws
   {
     let many = (0..<1500).map { URL(feed: $0, host: "h\($0 % 300).example") }

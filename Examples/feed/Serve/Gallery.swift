@@ -91,7 +91,7 @@ final class Gallery {
     /// Names its place on the page: one picture may stand in several feeds, or twice in one.
     let card: String
     let id: String
-    let source: Int
+    fileprivate(set) var source: Int
     let description: String?
     let location: String?
     let picture: URL
@@ -113,6 +113,9 @@ final class Gallery {
   let started = Date()
   private(set) var changed = Date()
   let events: HTTPServer.EventLog
+  /// The id of the last event, of a gallery whose events others have, too: a client that was told more elsewhere waits for that.
+  /// `nil` until the first is known, empty for a gallery that is the only one.
+  let place: CurrentValueSubject<String?, Never>
   let every: Duration
   private let now: () -> Date
   private let secret: [UInt8]
@@ -123,9 +126,10 @@ final class Gallery {
 
   /// - Parameter secret: what pictures are named with.
   init(
-    _ names: [Name], every: Duration, secret: [UInt8] = PageSecret.random(), on scheduler: any LoopScheduler,
-    now: @escaping () -> Date = Date.init
+    _ names: [Name], every: Duration, secret: [UInt8] = PageSecret.random(), isShared: Bool = false,
+    on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init
   ) {
+    place = CurrentValueSubject(isShared ? nil : "")
     sources = names.map(Source.init)
     self.secret = secret
     self.every = every
@@ -154,6 +158,18 @@ final class Gallery {
     version += 1
   }
 
+  /// Shows other feeds than before; those that stay keep what is known of them, unless that is to be forgotten.
+  func arrange(_ names: [Name], forgetting forgotten: Set<URL>) {
+    let olds = Dictionary(sources.map { ($0.address, $0) }) { first, _ in first }
+    sources = names.enumerated().map { index, name in
+      guard var source = olds[name.address], !forgotten.contains(name.address) else { return Source(name) }
+      for place in source.entries.indices { source.entries[place].source = index }
+      return source
+    }
+    namePictures()
+    sorted = nil
+  }
+
   /// Adds a feed that somebody else polls.
   ///
   /// - Returns: its place.
@@ -178,9 +194,18 @@ final class Gallery {
 
   /// Says that something has changed, in an event of this id.
   func announce(_ name: String, about feed: String? = nil, updated: Int64? = nil, id: String) {
-    version += 1
+    announce(name, [(feed, updated, id)])
+  }
+
+  /// Says what has changed, in an event each: a long history is told while little else is the same.
+  func announce(_ name: String, _ changes: [(feed: String?, updated: Int64?, id: String)]) {
     changed = now()
-    events.send(status(about: feed, updated: updated), name: name, id: id)
+    var status = present
+    for change in changes {
+      version += 1
+      (status.version, status.feed, status.updated) = (version, change.feed, change.updated)
+      events.send(encoded(status), name: name, id: change.id)
+    }
   }
 
   /// What is to be shown of a feed from now on.
@@ -243,6 +268,12 @@ final class Gallery {
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
     // Another feed may show the same picture.
+    namePictures()
+    sorted = nil
+  }
+
+  /// Notes which feeds name each picture.
+  private func namePictures() {
     pictures.removeAll(keepingCapacity: true)
     for source in sources {
       let feed = Named.Feed(address: source.address, isPrivate: source.images.isFromPrivateNetwork)
@@ -252,7 +283,6 @@ final class Gallery {
         pictures[entry.key] = named
       }
     }
-    sorted = nil
   }
 
   /// With the secret, so that no feed can make two pictures of one name.

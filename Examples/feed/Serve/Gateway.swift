@@ -30,14 +30,19 @@ final class Gateway {
   func take(_ event: FleetFollower.Event) {
     switch event {
     case .snapshot(let snapshot): take(snapshot)
-    case .update(let feed, let cursor):
-      self.cursor = "\(cursor)"
+    case .update(let feed, let logged):
+      cursor = "\(logged.cursor)"
       heard = Date()
-      let index = places[feed.address] ?? gallery.add(.init(address: feed.address, title: nil))
-      places[feed.address] = index
-      put(feed, index)
+      if let feed { put(feed) }
+      // The entry's own version: a later one has an entry of its own, which is announced, too.
       gallery.announce(
-        "items", about: feed.address.shown, updated: feed.version?.microseconds, id: self.cursor)
+        "items", about: logged.update.address.shown, updated: logged.update.version.microseconds, id: cursor)
+      gallery.place.send(cursor)
+    case .list(let list):
+      gallery.arrange(list.addresses.map { .init(address: $0, title: nil) }, forgetting: list.forgotten)
+      places = Dictionary(list.addresses.enumerated().map { ($1, $0) }) { first, _ in first }
+      for feed in list.added { put(feed) }
+      gallery.announce("items", id: cursor)
     case .away(let error):
       report(error)
       gallery.put(.saved(heard, reason: "\(error)".printable(limit: 300)))
@@ -61,15 +66,14 @@ final class Gateway {
     places = [:]
     for (index, one) in snapshot.feeds.enumerated() {
       places[one.address] = index
-      if let feed = one.feed { put(feed, index) }
+      if let feed = one.feed { put(feed) }
     }
     if isFirst {
       if snapshot.history.isEmpty { gallery.events.begin(after: cursor) }
-      for logged in snapshot.history {
-        gallery.announce(
-          "items", about: logged.update.address.shown, updated: logged.update.version.microseconds,
-          id: "\(logged.cursor)")
+      let history = snapshot.history.map { logged -> (feed: String?, updated: Int64?, id: String) in
+        (logged.update.address.shown, logged.update.version.microseconds, "\(logged.cursor)")
       }
+      gallery.announce("items", history)
       // Who was connected before knows nothing yet.
       if gallery.events.clientCount > 0 { gallery.announce("items", id: cursor) }
     } else {
@@ -77,9 +81,12 @@ final class Gateway {
       gallery.events.reset(id: cursor)
     }
     isFirst = false
+    gallery.place.send(cursor)
   }
 
-  private func put(_ feed: FleetFeed, _ index: Int) {
+  private func put(_ feed: FleetFeed) {
+    let index = places[feed.address] ?? gallery.add(.init(address: feed.address, title: nil))
+    places[feed.address] = index
     let health = feed.record.health
     let date = feed.version?.date ?? heard
     let origin: Gallery.Origin =

@@ -102,7 +102,7 @@ struct ServeCommand: ParsableCommand {
     session.cache = cache
     let client = ObservedClient(client: CurlHTTPClient(on: session.loop), observer: nil, log: session.log)
     let secret = PageSecret.kept(besideCacheAt: common.cachePath)
-    let gallery = Gallery(feeds, every: every.duration, secret: secret, on: session.loop)
+    let gallery = Gallery(feeds, every: every.duration, secret: secret, isShared: self.store != nil, on: session.loop)
     let address = host == "localhost" ? "127.0.0.1" : host
     do throws(SystemError) {
       let server = try HTTPServer(at: .internet(address, port: port), limits: limits, on: session.loop)

@@ -63,8 +63,9 @@ struct Site {
     show("/style.css", "text/css; charset=utf-8") { _ in PageAssets.style }
     show("/script.js", "text/javascript; charset=utf-8") { _ in PageAssets.script }
     show("/icon.svg", "image/svg+xml") { _ in PageAssets.icon }
-    routes.get("/events") { _ in
-      .events(gallery.events, greeting: .init(gallery.status, name: "hello"))
+    routes.get("/events") { [unowned server] request in
+      Self.reaching(request.headers["Last-Event-ID"] ?? "", gallery, on: server.scheduler)
+        .map { _ -> HTTPServer.Response in .events(gallery.events, greeting: .init(gallery.status, name: "hello")) }
     }
     routes.get("/image/:key") {
       [unowned server] (request: HTTPServer.Request) -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
@@ -80,6 +81,28 @@ struct Site {
         .eraseToAnyPublisher()
     }
     return routes
+  }
+
+  /// Waits until a gallery has told what a client was told elsewhere, and no longer than five seconds once it has begun: after that
+  /// the client is told that it has to begin again.
+  private static func reaching(
+    _ last: String, _ gallery: Gallery, on scheduler: any LoopScheduler
+  ) -> AnyPublisher<Void, Never> {
+    guard !last.isEmpty, gallery.place.value != "" else { return Just(()).eraseToAnyPublisher() }
+    let isThere = gallery.place.filter { place in place.map { !isAhead(last, of: $0) } ?? false }.map { _ in }
+    let isLate = gallery.place.compactMap { $0 }.first().delay(for: .seconds(5), scheduler: scheduler).map { _ in }
+    return isThere.merge(with: isLate).first().eraseToAnyPublisher()
+  }
+
+  /// True for the id of a later entry of the log: `milliseconds-number`.
+  private static func isAhead(_ id: String, of place: String) -> Bool {
+    func numbers(_ text: String) -> (UInt64, UInt64)? {
+      let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt64($0) }
+      guard parts.count == 2, let time = parts[0], let number = parts[1] else { return nil }
+      return (time, number)
+    }
+    guard let id = numbers(id), let place = numbers(place) else { return false }
+    return id > place
   }
 
   private static func answer(_ picture: Pictures.Picture, on scheduler: any LoopScheduler) -> HTTPServer.Response {

@@ -3,7 +3,9 @@ public import Foundation
 
 /// What a gateway shows: feeds as an engine has them, and each change of theirs.
 ///
-/// First a snapshot; then an update for each new version, never an older one than before. While the engine is away, the
+/// First a snapshot; then an update for each entry of the log, never of an older version than before, and the list when it has
+/// changed. Each entry keeps its own id and version, even when the feed has a later one by then, whose entry follows: a client that
+/// goes on elsewhere at an id has seen everything before it, and nothing after it. While the engine is away, the
 /// follower says so and tries again; when it is back, it goes on where it stopped, or, where the log has lost that place or went
 /// back, begins again with another snapshot, which says so: nothing is missed in silence.
 ///
@@ -13,7 +15,10 @@ public struct FleetFollower {
   public enum Event: Sendable {
     /// All feeds as they are, instead of everything before.
     case snapshot(FleetSnapshot)
-    case update(FleetFeed, at: UpdateCursor)
+    /// An entry of the log, and the feed as it is by now: `nil` when that was delivered already.
+    case update(FleetFeed?, for: LoggedUpdate)
+    /// Feeds were added or removed.
+    case list(FleetList)
     /// The engine is away, or refuses; what was delivered may be out of date. Comes again with another reason.
     case away(FleetError)
     /// It is back, and nothing was missed.
@@ -26,17 +31,20 @@ public struct FleetFollower {
   let wanted: [URL]?
   let most: Int
   let pauses: ClosedRange<Duration>
+  let look: Duration
   let seed: UInt64
   let scheduler: any LoopScheduler
 
   /// - Parameters:
   ///   - addresses: the feeds to follow; `nil` for the first `most` of all.
   ///   - pauses: the pause after a failure of the engine, doubled by each further one, and the longest.
+  ///   - look: how often it looks whether the log still holds its place, and the list is the same.
   ///   - seed: determines the pauses. The system's choice unless given.
   ///   - scheduler: an event loop, or virtual time in a test.
   public init(
     _ addresses: [URL]?, in engine: any Engine, most: Int = 1000,
-    pauses: ClosedRange<Duration> = .milliseconds(250)...(.seconds(5)), seed: UInt64 = .random(in: 0 ... .max),
+    pauses: ClosedRange<Duration> = .milliseconds(250)...(.seconds(5)), look: Duration = .seconds(5),
+    seed: UInt64 = .random(in: 0 ... .max),
     on scheduler: any LoopScheduler
   ) {
     precondition(most > 0, "FleetFollower: it would follow no feed; use 1 or more")
@@ -44,9 +52,22 @@ public struct FleetFollower {
     wanted = addresses
     self.most = most
     self.pauses = pauses
+    self.look = look
     self.seed = seed
     self.scheduler = scheduler
   }
+}
+
+/// The feeds of a gateway when others were added or removed.
+public struct FleetList: Sendable {
+  /// All of them, in their order.
+  public var addresses: [URL]
+  /// Those that were not among them before, or were and are known again; the rest has no news.
+  public var added: [FleetFeed]
+  /// Those of which nothing is known any more: they were removed, and are among ``addresses`` only if they were asked for by name.
+  public var forgotten: Set<URL>
+  /// True when there are more.
+  public var isCut: Bool
 }
 
 /// The feeds of a gateway at one moment.
@@ -59,7 +80,7 @@ public struct FleetSnapshot: Sendable {
   public var cursor: UpdateCursor
   /// True when something may have been missed before it.
   public var isReset: Bool
-  /// How many feeds there are that are not followed, as far as was looked.
+  /// True when there are more feeds, which are not followed.
   public var isCut: Bool
 }
 

@@ -26,6 +26,12 @@ final class FollowingRun: Subscription {
   /// Counts connections to the log, so that what an old one says late is not heard.
   private var round = 0
   private var random: PollRandom
+  /// The list that was delivered last.
+  private var edition = ""
+  private var looking: AnyCancellable?
+  private var lookTimer: (any Cancellable)?
+  /// A place that the log did not hold when it was looked for last.
+  private var missing: UpdateCursor?
 
   init(_ follower: FleetFollower, _ deliver: @escaping (FleetFollower.Event) -> Subscribers.Demand) {
     self.follower = follower
@@ -55,6 +61,9 @@ final class FollowingRun: Subscription {
     fetching = nil
     log.take()?.cancel()
     isLogAsked = false
+    looking = nil
+    lookTimer.take()?.cancel()
+    missing = nil
   }
 
   // MARK: Delivering
@@ -92,35 +101,39 @@ final class FollowingRun: Subscription {
   }
 
   private func snapshot(isReset: Bool) {
-    let (engine, most) = (engine, follower.most)
-    // The end of the log first: what is written while the feeds are read comes again, and not too late.
-    let history = engine.latest(1000)
-    let end = engine.end()
-    let addresses =
-      follower.wanted.map { Just($0).setFailureType(to: FleetError.self).eraseToAnyPublisher() }
-      ?? engine.addresses().prefix { [count = Counter()] page in
-        defer { count.value += page.count }
-        return count.value <= most
-      }
-      .reduce([]) { $0 + $1 }.map { $0.sorted { $0.absoluteString < $1.absoluteString } }.eraseToAnyPublisher()
-    work = end.zip(history)
-      .flatMap { end, history in
-        addresses.flatMap { all -> AnyPublisher<FleetSnapshot, FleetError> in
-          let some = Array(all.prefix(most))
-          return engine.feeds(some, withImages: true)
-            .map { feeds in
-              FleetSnapshot(
-                feeds: Array(zip(some, feeds)).map { (address: $0, feed: $1) }, history: history, cursor: end,
-                isReset: isReset, isCut: all.count > most)
-            }
-            .eraseToAnyPublisher()
+    let engine = engine
+    // The log and the list first: what is written while the feeds are read comes again, and not too late.
+    let log = engine.latest(Self.history).zip(engine.end(), engine.edition())
+    work = log.flatMap { [addresses = addresses] history, end, edition in
+      addresses.flatMap { all, isCut in
+        engine.feeds(all, withImages: true).map { feeds in
+          let snapshot = FleetSnapshot(
+            feeds: Array(zip(all, feeds)).map { (address: $0, feed: $1) }, history: history,
+            // Of the same moment as the history.
+            cursor: history.last?.cursor ?? end, isReset: isReset, isCut: isCut)
+          return (snapshot, edition)
         }
       }
-      .sink { [weak self] in
-        self?.ended($0)
-      } receiveValue: { [weak self] in
-        self?.take($0)
-      }
+    }
+    .sink { [weak self] in
+      self?.ended($0)
+    } receiveValue: { [weak self] snapshot, edition in
+      self?.edition = edition
+      self?.take(snapshot)
+    }
+  }
+
+  /// How many updates a snapshot has, for clients that come from elsewhere.
+  private static let history = 4000
+
+  /// The feeds to follow, and if there are more.
+  private var addresses: AnyPublisher<([URL], isCut: Bool), FleetError> {
+    let most = follower.most
+    if let wanted = follower.wanted {
+      return Just((Array(wanted.prefix(most)), wanted.count > most)).setFailureType(to: FleetError.self)
+        .eraseToAnyPublisher()
+    }
+    return engine.first(most + 1).map { (Array($0.prefix(most)), $0.count > most) }.eraseToAnyPublisher()
   }
 
   private func take(_ snapshot: FleetSnapshot) {
@@ -163,6 +176,7 @@ final class FollowingRun: Subscription {
     guard deliver != nil else { return }
     round += 1
     let round = round
+    planLook()
     engine.updates(after: cursor).subscribe(
       AnySubscriber(
         receiveSubscription: { [weak self] subscription in
@@ -195,10 +209,9 @@ final class FollowingRun: Subscription {
       cursor = logged.cursor
       return askLog()
     }
-    // A later one than this was fetched already, or the engine went back: only the feed tells which.
     if let known = versions[address] ?? nil, known == logged.update.version {
       cursor = logged.cursor
-      return askLog()
+      return send(.update(nil, for: logged))
     }
     fetching = engine.feeds([address], withImages: true).sink { [weak self] completion in
       self?.fetching = nil
@@ -211,16 +224,71 @@ final class FollowingRun: Subscription {
   private func fetched(_ feed: FleetFeed?, _ logged: LoggedUpdate) {
     cursor = logged.cursor
     let known = versions[logged.update.address] ?? nil
-    // It was removed since, or is what was shown.
-    guard let feed, let version = feed.version, version != known else { return }
+    // It was removed since.
+    guard let feed, let version = feed.version else { return }
     // After a failover to an engine whose clock is behind.
     if let known, version < known {
       stop()
       return snapshot(isReset: true)
     }
     versions[feed.address] = version
-    send(.update(feed, at: logged.cursor))
+    send(.update(version == known ? nil : feed, for: logged))
+  }
+
+  // MARK: The list
+
+  private func planLook() {
+    looking = nil
+    lookTimer?.cancel()
+    lookTimer = follower.scheduler.later(follower.look) { [weak self] in self?.look() }
+  }
+
+  /// Looks whether the log is still the one that is read, which a reader that waits for its next entry does not notice.
+  private func look() {
+    guard deliver != nil, let asked = cursor else { return }
+    looking = engine.holds(asked).zip(engine.edition()).sink { [weak self] in
+      self?.ended($0)
+    } receiveValue: { [weak self] holds, edition in
+      guard let self else { return }
+      // The place may have been trimmed away while it moved on: then it has moved by the next time.
+      let isLost = !holds && cursor == asked
+      if isLost, asked == missing {
+        stop()
+        return snapshot(isReset: true)
+      }
+      missing = isLost ? asked : nil
+      if edition == self.edition { planLook() } else { readList(edition) }
+    }
+  }
+
+  private func readList(_ edition: String) {
+    let engine = engine
+    looking = addresses.flatMap { all, isCut in
+      engine.feeds(all, withImages: false).map { (Array(zip(all, $0)), isCut) }
+    }
+    .flatMap { [weak self] feeds, isCut in
+      // Of one that was there, the log has the news.
+      let versions = self?.versions ?? [:]
+      let news = feeds.filter { address, feed in feed?.version != nil && (versions[address] ?? nil) == nil }.map(\.0)
+      return engine.feeds(news, withImages: true).map { (feeds, isCut, $0.compactMap { $0 }) }
+    }
+    .sink { [weak self] in
+      self?.ended($0)
+    } receiveValue: { [weak self] feeds, isCut, added in
+      self?.edition = edition
+      self?.take(feeds, added, isCut: isCut)
+    }
+  }
+
+  private func take(_ feeds: [(URL, FleetFeed?)], _ added: [FleetFeed], isCut: Bool) {
+    planLook()
+    let before = versions
+    versions = [:]
+    for (address, feed) in feeds { versions[address] = .some(feed == nil ? nil : before[address] ?? nil) }
+    let added = added.filter { (versions[$0.address] ?? nil) == nil }
+    for feed in added { versions[feed.address] = .some(feed.version) }
+    let gone = before.filter { address, version in version != nil && (versions[address] ?? nil) == nil }.map(\.key)
+    guard !added.isEmpty || !gone.isEmpty || Set(before.keys) != Set(versions.keys) else { return }
+    send(.list(FleetList(addresses: feeds.map(\.0), added: added, forgotten: Set(gone), isCut: isCut)))
   }
 }
-
-private final class Counter { var value = 0 }

@@ -67,4 +67,6 @@ extension MemoryFleet: FeedLibrary {
   }
 
   public func addresses() -> AnyPublisher<[URL], FleetError> { call { [self] in Array(state.homes.keys) } }
+
+  public func edition() -> AnyPublisher<String, FleetError> { call { [self] in "\(state.edition)" } }
 }

@@ -54,6 +54,7 @@ public final class MemoryFleet {
     var done: [String: UpdateCursor?] = [:]
     var log: [(cursor: Int, update: FeedUpdate)] = []
     var last = 0
+    var edition = 0
 
     /// The versions of all saved feeds.
     public var versions: [URL: FeedVersion] { feeds.compactMapValues(\.version) }
@@ -173,6 +174,7 @@ extension MemoryFleet: WorkQueue {
   private func settle(_ completion: WorkCompletion, now: Date) {
     guard state.done[completion.lease.nonce] != nil else { return }
     state.homes[completion.lease.address] = completion.host
+    state.edition += 1
     var host = state.hosts[completion.host] ?? Host()
     host.feeds[completion.lease.address] = completion.due ?? .distantFuture
     host.rests = max(host.rests, now + completion.gap.seconds)
@@ -237,6 +239,7 @@ extension MemoryFleet: WorkQueue {
         if state.hosts[name]?.lease == nil { state.hosts[name]?.open(notBefore: .distantPast, now: now) }
         added += 1
       }
+      if added > 0 { state.edition += 1 }
       return added
     }
   }
@@ -245,6 +248,7 @@ extension MemoryFleet: WorkQueue {
     call { [self] in
       state.feeds[address] = nil
       guard let name = state.homes.removeValue(forKey: address) else { return false }
+      state.edition += 1
       state.hosts[name]?.feeds[address] = nil
       if state.hosts[name]?.lease == nil { state.hosts[name]?.open(notBefore: .distantPast, now: now()) }
       return true

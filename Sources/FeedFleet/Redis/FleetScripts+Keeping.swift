@@ -18,7 +18,10 @@ extension FleetScripts {
         added = added + 1
       end
     end
-    if added > 0 then redis.call('HINCRBY', p .. 'meta', 'feeds', added) end
+    if added > 0 then
+      redis.call('HINCRBY', p .. 'meta', 'feeds', added)
+      list()
+    end
     return added
     """)
 
@@ -32,6 +35,7 @@ extension FleetScripts {
     if redis.call('ZREM', p .. 'h:' .. h, ARGV[2]) == 0 then return 0 end
     if redis.call('HEXISTS', p .. 'leases', h) == 0 then open(h, 0) end
     redis.call('HINCRBY', p .. 'meta', 'feeds', -1)
+    list()
     return 1
     """)
 
@@ -123,6 +127,14 @@ extension FleetScripts {
 
   /// Where the log ends. Before its first update there is none.
   static let end = RedisScript("end", reading + beginning + guarding + ending + "return ending()")
+
+  /// Names the list as it is.
+  static let edition = RedisScript(
+    "edition",
+    reading + beginning + guarding + """
+      local about = redis.call('HMGET', p .. 'meta', 'born', 'list', 'feeds')
+      return (about[1] or '') .. ' ' .. (about[2] or '') .. ' ' .. (about[3] or '')
+      """)
 
   /// 1 if everything after a place in the log is still there: its entry is, or nothing was written after it. Arguments: place.
   static let holds = RedisScript(

@@ -4,7 +4,7 @@ import FeedRedis
 /// database that is not a fleet's.
 ///
 /// All keys begin with the one that is given, whose tag keeps them in one slot of a cluster:
-/// - `meta`, a hash: `program`, `schema`, `feeds`;
+/// - `meta`, a hash: `program`, `schema`, `feeds`, how many; `born`, when it was begun; `list`, which counts changes of the list;
 /// - `hosts`, a sorted set: when each host's time comes; `h:<host>`, one: when each of its feeds is due;
 /// - `leases`, a hash: `nonce until worker address` of each host that is asked; `done:<nonce>`, for five minutes;
 /// - `pauses`, a sorted set: until when hosts are left alone; `reasons`, a hash; `g:<host>`, while a host rests after a request;
@@ -28,6 +28,7 @@ enum FleetScripts {
     local p = KEYS[1]
     local t = redis.call('TIME')
     local now = t[1] * 1000 + math.floor(t[2] / 1000)
+    local function list() redis.call('HINCRBY', p .. 'meta', 'list', 1) end
     local function whole(n) return string.format('%.0f', n) end
     local function count(name, n)
       local key = p .. 's:' .. whole(math.floor(now / 60000))
@@ -95,7 +96,7 @@ enum FleetScripts {
     "begin",
     writing + beginning + """
       if redis.call('DBSIZE') > 0 then return 0 end
-      return redis.call('HSET', p .. 'meta', 'program', 'feedstream', 'schema', '\(schema)', 'feeds', 0)
+      return redis.call('HSET', p .. 'meta', 'program', 'feedstream', 'schema', '\(schema)', 'feeds', 0, 'born', t[1] .. '.' .. t[2])
       """)
 
   /// Arguments: how many, milliseconds of the lease, nonce, worker.
@@ -208,6 +209,7 @@ enum FleetScripts {
     if ARGV[14] ~= h then
       redis.call('ZREM', p .. 'h:' .. h, a)
       redis.call('HSET', f, 'q', ARGV[14])
+      list()
     end
     redis.call('ZADD', p .. 'h:' .. ARGV[14], ARGV[4], a)
     if ARGV[6] ~= '' then

@@ -55,16 +55,52 @@ extension RedisFleet: FeedLibrary {
   /// A server may give a host twice.
   private final class Seen { var hosts: Set<String> = [] }
 
-  private func page(of cursor: String, _ seen: Seen) -> AnyPublisher<Page, FleetError> {
-    send(RedisCommand("ZSCAN", RedisArgument(key("hosts")), RedisArgument(cursor), "COUNT", 200))
-      .reading(in: self) { reply -> (String, [RedisValue])? in
+  private struct HostPage {
+    var next: String
+    var hosts: [String]
+  }
+
+  private func hosts(from cursor: String, _ count: Int) -> AnyPublisher<HostPage, FleetError> {
+    send(RedisCommand("ZSCAN", RedisArgument(key("hosts")), RedisArgument(cursor), "COUNT", RedisArgument(count)))
+      .reading(in: self) { reply in
         guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let pairs = parts[1].elements
         else { return nil }
-        return (next, pairs)
+        return HostPage(next: next, hosts: stride(from: 0, to: pairs.count, by: 2).compactMap { pairs[$0].text })
       }
-      .flatMap { [self] next, pairs -> AnyPublisher<Page, FleetError> in
-        let hosts = stride(from: 0, to: pairs.count, by: 2).compactMap { pairs[$0].text }
-          .filter { seen.hosts.insert($0).inserted }
+  }
+
+  /// Reads the names of all hosts, and the feeds of the first: as many as there can be feeds, since nearly each has one.
+  public func first(_ count: Int) -> AnyPublisher<[URL], FleetError> {
+    func start(at cursor: String) -> AnyPublisher<HostPage, FleetError> { hosts(from: cursor, 1000) }
+    return start(at: "0")
+      .expand { $0.next == "0" ? Empty<HostPage, FleetError>().eraseToAnyPublisher() : start(at: $0.next) }
+      .reduce(FirstNames(count + 100)) { names, page in
+        var names = names
+        names.add(page.hosts)
+        return names
+      }
+      .flatMap { [self] names -> AnyPublisher<[URL], FleetError> in
+        send(names.sorted.map { RedisCommand("ZRANGE", RedisArgument(key("h:\($0)")), 0, -1) })
+          .map { RedisValue.array($0) }
+          .reading(in: self) { replies in
+            let feeds = (replies.elements ?? []).compactMap(\.elements)
+            guard feeds.count == names.sorted.count else { return nil }
+            let texts = feeds.lazy.flatMap { $0.compactMap(\.text).sorted() }
+            return Array(texts.compactMap { URL(string: $0) }.prefix(count))
+          }
+      }
+      .eraseToAnyPublisher()
+  }
+
+  public func edition() -> AnyPublisher<String, FleetError> {
+    run(FleetScripts.edition).reading(in: self) { $0.text }
+  }
+
+  private func page(of cursor: String, _ seen: Seen) -> AnyPublisher<Page, FleetError> {
+    hosts(from: cursor, 200)
+      .flatMap { [self] page -> AnyPublisher<Page, FleetError> in
+        let next = page.next
+        let hosts = page.hosts.filter { seen.hosts.insert($0).inserted }
         guard !hosts.isEmpty else {
           return Just(Page(next: next, addresses: [])).setFailureType(to: FleetError.self).eraseToAnyPublisher()
         }
@@ -115,5 +151,21 @@ extension RedisFleet: FeedLibrary {
         .eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
+  }
+}
+
+/// The first of any number of names, without keeping all of them.
+struct FirstNames {
+  private(set) var sorted: [String] = []
+  private let count: Int
+
+  init(_ count: Int) { self.count = count }
+
+  mutating func add(_ names: [String]) {
+    // Most pages of a long list bring nothing that is among the first.
+    let news = sorted.count < count ? names : names.filter { $0 < sorted[count - 1] }
+    guard !news.isEmpty else { return }
+    var seen: Set<String> = []
+    sorted = Array((sorted + news).sorted().filter { seen.insert($0).inserted }.prefix(count))
   }
 }

@@ -77,6 +77,7 @@ extension FleetTables {
     try rest(lease.host, completion.gap)
     try open(lease.host, notBefore: 0)
     if completion.host != lease.host {
+      try noteList()
       try rest(completion.host, completion.gap)
       try openIfFree(completion.host, notBefore: 0)
     }
@@ -140,6 +141,7 @@ extension FleetTables {
       try openIfFree(host, notBefore: 0)
       added += 1
     }
+    if added > 0 { try noteList() }
     return added
   }
 
@@ -150,6 +152,7 @@ extension FleetTables {
       return false
     }
     try run("DELETE FROM feed WHERE address = ?", [address])
+    try noteList()
     try openIfFree(host, notBefore: 0)
     return true
   }

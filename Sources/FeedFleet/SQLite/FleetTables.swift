@@ -43,8 +43,8 @@ struct FleetTables {
     CREATE TABLE done (nonce TEXT PRIMARY KEY, until INTEGER NOT NULL, entry INTEGER) STRICT, WITHOUT ROWID;
     CREATE INDEX done_until ON done (until);
     CREATE TABLE entry (id INTEGER PRIMARY KEY, address TEXT NOT NULL, version INTEGER NOT NULL) STRICT;
-    CREATE TABLE last (entry INTEGER NOT NULL) STRICT;
-    INSERT INTO last VALUES (0);
+    CREATE TABLE last (entry INTEGER NOT NULL, edition INTEGER NOT NULL DEFAULT 0) STRICT;
+    INSERT INTO last VALUES (0, 0);
     """
 
   /// Gives a file of version 1 what it lacks.
@@ -54,6 +54,7 @@ struct FleetTables {
       sql: """
         ALTER TABLE host ADD COLUMN rests INTEGER;
         CREATE INDEX host_idle ON host (name) WHERE opens IS NULL;
+        ALTER TABLE last ADD COLUMN edition INTEGER NOT NULL DEFAULT 0;
         PRAGMA user_version = 2;
         """)
   }
@@ -77,6 +78,11 @@ struct FleetTables {
   func row(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Row? {
     try Row.fetchOne(db.cachedStatement(sql: sql), arguments: arguments)
   }
+
+  // MARK: The list
+
+  func noteList() throws { try run("UPDATE last SET edition = edition + 1") }
+  func edition() throws -> Int64 { try one(Int64.self, "SELECT edition FROM last") ?? 0 }
 
   // MARK: Hosts
 

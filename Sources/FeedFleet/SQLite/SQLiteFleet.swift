@@ -136,6 +136,8 @@ extension SQLiteFleet: FeedLibrary {
     call(.retrieval) { tables in try addresses.map { try tables.feed($0, withImages: withImages) } }
   }
 
+  public func edition() -> AnyPublisher<String, FleetError> { call(.retrieval) { "\(try $0.edition())" } }
+
   public func addresses() -> AnyPublisher<[URL], FleetError> {
     func page(after last: String) -> AnyPublisher<[String], FleetError> {
       call(.retrieval) { try $0.addresses(after: last, 1000) }

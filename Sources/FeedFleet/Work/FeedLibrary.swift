@@ -1,5 +1,6 @@
 public import FeedStream
 public import Foundation
+import ImageFeed
 
 /// The feeds that an engine keeps: the port between gateways and an engine.
 ///
@@ -16,4 +17,23 @@ public protocol FeedLibrary: AnyObject {
   ///
   /// **Demand:** asks for a page when one is wanted. **Failure:** ``FleetError``. **Cancellation:** ends it.
   func addresses() -> AnyPublisher<[URL], FleetError>
+
+  /// The first feeds, in an order that is the same for every reader: by host, and those of a host by address.
+  ///
+  /// **Demand:** asked at the subscription. **Failure:** ``FleetError``. **Cancellation:** what comes is dropped.
+  func first(_ count: Int) -> AnyPublisher<[URL], FleetError>
+
+  /// Names the list as it is: another name after each addition, removal, and move to another host.
+  func edition() -> AnyPublisher<String, FleetError>
+}
+
+extension FeedLibrary {
+  public func first(_ count: Int) -> AnyPublisher<[URL], FleetError> {
+    addresses().reduce([]) { $0 + $1 }
+      .map { all in
+        let sorted = all.map { ($0.pollingHost, $0.absoluteString, $0) }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+        return sorted.prefix(count).map(\.2)
+      }
+      .eraseToAnyPublisher()
+  }
 }

@@ -1,0 +1,169 @@
+import FeedFleet
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+/// What a gateway is told of a fleet, and under which ids.
+@Suite(.settled) struct FollowerTests {
+  private let a = URL(feed: 1)
+  private let b = URL(feed: 2)
+
+  /// A gateway that takes events one by one, while it is not stopped.
+  private final class Reader {
+    var events: [FleetFollower.Event] = []
+    var isStopped = false { didSet { if !isStopped { subscription?.request(.max(1)) } } }
+    private var subscription: (any Subscription)?
+
+    func follow(_ follower: FleetFollower) {
+      follower.subscribe(
+        AnySubscriber(
+          receiveSubscription: { [unowned self] in
+            subscription = $0
+            $0.request(.max(1))
+          },
+          receiveValue: { [unowned self] event in
+            events.append(event)
+            return isStopped ? .none : .max(1)
+          }, receiveCompletion: { _ in }))
+    }
+
+    func cancel() { subscription.take()?.cancel() }
+
+    /// The announced versions in seconds, and whether there was something to show with them.
+    var updates: [String] {
+      events.compactMap {
+        guard case .update(let feed, let logged) = $0 else { return nil }
+        let shown = feed?.version.map { "\($0.microseconds / 1_000_000)" } ?? "-"
+        return "\(logged.update.version.microseconds / 1_000_000):\(shown)"
+      }
+    }
+    var lists: [FleetList] { events.compactMap { if case .list(let list) = $0 { list } else { nil } } }
+    var resets: Int { events.filter { if case .snapshot(let one) = $0 { one.isReset } else { false } }.count }
+  }
+
+  private func withReader(
+    _ addresses: [URL]? = nil, most: Int = 1000,
+    _ body: (VirtualTimeScheduler, MemoryFleet, Reader, (Double, URL) -> Void) throws -> Void
+  ) rethrows {
+    let time = VirtualTimeScheduler()
+    let engine = MemoryFleet(on: time, latency: .milliseconds(2)) {
+      Date(timeIntervalSince1970: 1_800_000_000 + Double(time.now.nanoseconds) / 1e9)
+    }
+    func wait<Value>(_ call: AnyPublisher<Value, FleetError>) -> Value? {
+      var value: Value?
+      let running = call.sink { _ in
+      } receiveValue: {
+        value = $0
+      }
+      time.advance(by: .milliseconds(10))
+      running.cancel()
+      return value
+    }
+    #expect(wait(engine.add([NewFeed(a), NewFeed(b)])) == 2)
+    let reader = Reader()
+    reader.follow(FleetFollower(addresses, in: engine, most: most, on: time))
+    time.advance(by: .milliseconds(100))
+    try body(time, engine, reader) { seconds, address in
+      // Both feeds are of one host.
+      while let lease = wait(engine.claim(WorkClaim(worker: "w", count: 1, lease: .seconds(60))))?.leases.first {
+        let isWanted = lease.address == address
+        let due = Date(timeIntervalSince1970: isWanted ? 0 : 1)
+        let completion = lease.completion(isWanted ? "\(seconds)" : nil, at: seconds, due: due)
+        _ = wait(engine.complete(completion))
+        if isWanted { break }
+        // The other one comes first next time.
+        _ = wait(engine.remove(lease.address))
+        _ = wait(engine.add([NewFeed(lease.address, after: .seconds(1))]))
+      }
+    }
+    reader.cancel()
+    time.advance(by: .seconds(60))
+  }
+
+  @Test func `a gateway that was stopped announces each entry as it was, under its own id`() {
+    withReader([a]) { time, engine, reader, save in
+      save(1, a)
+      reader.isStopped = true
+      time.advance(by: .milliseconds(50))
+      for seconds in [2.0, 3, 4] { save(seconds, a) }
+      reader.isStopped = false
+      time.advance(by: .seconds(1))
+      // The feed is shown as it is, and every entry is there for clients that have seen the one before it.
+      #expect(reader.updates.map { $0.split(separator: ":")[0] } == ["1", "2", "3", "4"])
+      #expect(reader.updates.last?.hasSuffix("-") == true || reader.updates.last == "4:4")
+      #expect(reader.resets == 0)
+    }
+  }
+
+  @Test func `an entry that a snapshot has is announced all the same`() {
+    withReader([a]) { time, engine, reader, save in
+      save(1, a)
+      let young = Reader()
+      young.follow(FleetFollower([a], in: engine, on: time))
+      // The log was read, the feeds are not: what is written now is in the snapshot, and after its place.
+      time.advance(by: .milliseconds(7))
+      save(2, a)
+      time.advance(by: .seconds(1))
+      guard case .snapshot(let snapshot)? = young.events.first else {
+        Issue.record("no snapshot")
+        return
+      }
+      let told = snapshot.history.map { $0.update.version.microseconds / 1_000_000 }
+      #expect(told + young.updates.compactMap { Int64($0.prefix { $0 != ":" }) } == [1, 2])
+      young.cancel()
+    }
+  }
+
+  @Test func `feeds that are added and removed change the list`() {
+    withReader(most: 2) { time, engine, reader, save in
+      save(5, a)
+      let more = engine.add([NewFeed(URL(feed: 3)), NewFeed(URL(feed: 0))]).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.advance(by: .seconds(12))
+      more.cancel()
+      #expect(reader.lists.last?.addresses == [URL(feed: 0), a] && reader.lists.last?.isCut == true)
+      let removal = engine.remove(a).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.advance(by: .seconds(12))
+      removal.cancel()
+      #expect(reader.lists.last?.addresses == [URL(feed: 0), b] && reader.lists.last?.forgotten == [a])
+      #expect(reader.lists.count == 2 && reader.resets == 0)
+    }
+  }
+
+  @Test func `one that is asked for by name and removed is forgotten, and known again when it comes back`() {
+    withReader([a]) { time, engine, reader, save in
+      save(1, a)
+      let removal = engine.remove(a).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.advance(by: .seconds(12))
+      removal.cancel()
+      #expect(reader.lists.last?.forgotten == [a] && reader.lists.last?.addresses == [a])
+      let back = engine.add([NewFeed(a)]).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.advance(by: .seconds(12))
+      back.cancel()
+      save(9, a)
+      time.advance(by: .seconds(1))
+      #expect(reader.updates.last == "9:9")
+    }
+  }
+
+  @Test func `an engine that was emptied while it is read is noticed`() {
+    let empty = MemoryFleet(on: VirtualTimeScheduler()) { Date() }.state
+    withReader { time, engine, reader, save in
+      save(1, a)
+      time.advance(by: .seconds(1))
+      engine.state = empty
+      time.advance(by: .seconds(20))
+      #expect(reader.resets == 1)
+    }
+  }
+}
