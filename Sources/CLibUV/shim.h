@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <uv.h>
 #ifdef __linux__
+#include <stdbool.h>
 #include <sys/syscall.h>
 #endif
 
@@ -39,6 +40,24 @@ static inline void clibuv_fill_standard_streams(void) {
     if (fcntl(number, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDONLY) != number) return;
   }
 }
+
+#ifdef __linux__
+/// True on the thread that the process began with.
+static inline bool clibuv_is_main_thread(void) { return getpid() == (pid_t)syscall(SYS_gettid); }
+
+/// True when the process may open another descriptor.
+static inline bool clibuv_may_open(void) {
+  int descriptor = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+  return descriptor != -1 && close(descriptor) == 0;
+}
+
+/// Resets an event's descriptor, which does not block.
+/// Returns true when the event had happened.
+static inline bool clibuv_take_event(int descriptor) {
+  uint64_t count;
+  return read(descriptor, &count, sizeof count) == sizeof count;
+}
+#endif
 
 /// Marks every descriptor but the standard streams so that programs started from now on do not get it.
 /// Returns 0, or -1 when the system cannot do that in one call.

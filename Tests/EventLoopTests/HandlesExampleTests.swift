@@ -51,6 +51,19 @@ import Testing
     loop.run()
   }
 
+  @Test func `a task of the main actor awaits values while the loop runs on the main thread`() {
+    #expect(run("$H await one two").text == "one\ntwo\ndone\n")
+  }
+
+  @Test func `the loop does not return before what is on its way has arrived`() {
+    let outcome = run("$H cross a b")
+    #expect(
+      outcome.text.split(separator: "\n").sorted() == [
+        "concurrent queue: a b", "delayed on a queue: a b", "delayed on the run loop: a b", "main queue: a b",
+        "main run loop: a b", "task: a", "task: b", "timer of the run loop: tick tick", "two queues: a b",
+      ])
+  }
+
   @Test func `tail prints a file and what is appended to it`() {
     folder.write("one\n", to: "log")
     let outcome = Outcome(example("tail", folder("log")).output(on: loop))

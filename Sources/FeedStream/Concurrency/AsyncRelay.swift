@@ -1,7 +1,8 @@
 /// Connects a stream with the tasks that await its values: requests one value for each waiting task.
 ///
 /// The stream's side and the waiting side may be on different threads. Every use of the stream (subscribing,
-/// requesting, cancelling) runs at the stream's home; the two sides meet under the lock.
+/// requesting, cancelling) runs at the stream's home; the two sides meet under the lock. While no task waits for a value, one
+/// has it, or the completion: the stream's loop goes on until it asks again, or releases its iterator.
 final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable, Sendable {
   typealias Answer = Result<Input?, Failure>
   typealias Waiter = UnsafeContinuation<Answer, Never>
@@ -28,10 +29,23 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
     var owed = 0
     /// A failure that arrived when no task was waiting.
     var failure: Failure?
+    /// True while the loop is kept running.
+    var isHolding = true
 
     mutating func enqueue(_ waiter: Waiter) {
       waiters.append(waiter)
       owed += 1
+    }
+
+    mutating func hold(_ home: StreamHome) {
+      if !isHolding { home.hold() }
+      isHolding = true
+    }
+
+    /// - Returns: true when the loop was kept running, which the caller must end.
+    mutating func letGo() -> Bool {
+      defer { isHolding = false }
+      return isHolding
     }
 
     mutating func takeWaiters() -> FIFO<Waiter> {
@@ -43,7 +57,10 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
   private let home: StreamHome
   private let state = Locked(State())
 
-  init(_ home: StreamHome) { self.home = home }
+  init(_ home: StreamHome) {
+    self.home = home
+    home.hold()
+  }
 
   // MARK: The waiting side, on any thread
 
@@ -58,27 +75,30 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
   }
 
   private func ask(_ waiter: Waiter) {
-    let answer: Answer? = state.withLock { state in
+    let (answer, wasHolding): (Answer?, Bool) = state.withLock { state in
       guard state.phase.isOver else {
         state.enqueue(waiter)
-        return nil
+        return (nil, state.letGo())
       }
       defer { state.failure = nil }
-      return state.failure.map { .failure($0) } ?? .success(nil)
+      return (state.failure.map { .failure($0) } ?? .success(nil), state.letGo())
     }
     if let answer { waiter.resume(returning: answer) } else { home.run { self.request(atMost: 1) } }
+    // Only now: the request is on its way.
+    if wasHolding { home.letGo() }
   }
 
   func cancel() {
-    let waiters = state.withLock { state in
+    let (waiters, wasHolding) = state.withLock { state in
       switch state.phase {
       case .subscribed(let subscription): state.phase = .leaving(subscription)
       case .waiting: state.phase = .ended
       case .leaving, .ended: break
       }
-      return state.takeWaiters()
+      return (state.takeWaiters(), state.letGo())
     }
     home.run { self.leave() }
+    if wasHolding { home.letGo() }
     waiters.dismiss()
   }
 
@@ -119,6 +139,7 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
       guard case .subscribed = state.phase else { return nil }
       let waiter = state.waiters.popFirst()
       precondition(waiter != nil, "values: a value arrived that nobody awaits; a publisher must not exceed its demand")
+      if state.waiters.isEmpty { state.hold(home) }
       return waiter
     }
     if let waiter {
@@ -135,7 +156,10 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
   func receive(completion: Subscribers.Completion<Failure>) {
     var waiters = state.withLock { state in
       if case .failure(let error) = completion, state.waiters.isEmpty, !state.phase.isOver { state.failure = error }
-      if !state.phase.isOver { state.phase = .ended }
+      if !state.phase.isOver {
+        state.phase = .ended
+        state.hold(home)
+      }
       return state.takeWaiters()
     }
     if case .failure(let error) = completion, let first = waiters.popFirst() {

@@ -20,6 +20,6 @@ extension Create.Emitter where Output: Sendable {
         return Delivery(delivered: 1)
       },
       end: { self.send(completion: $0) }, state: state)
-    return StreamSender(SenderInbox(target, on: nil, keepsLoopAlive: StreamHome.isKeeping))
+    return StreamSender(SenderInbox(target, on: nil, keepsLoopAlive: Home.isKeeping))
   }
 }

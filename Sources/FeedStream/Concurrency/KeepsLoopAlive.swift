@@ -32,7 +32,7 @@ extension Publishers {
 
     /// The subscriber subscribes to upstream itself: only streams set up within the call are affected.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      StreamHome.$isKeeping.withValue(keeps) { upstream.receive(subscriber: subscriber) }
+      Home.$isKeeping.withValue(keeps) { upstream.receive(subscriber: subscriber) }
     }
   }
 }

@@ -9,7 +9,7 @@ struct StreamHome: Sendable {
 
   init(domain: (any StreamDomain)?) {
     self.domain = domain
-    keepsLoopAlive = Self.isKeeping
+    keepsLoopAlive = Home.isKeeping
   }
 
   /// The home of the calling code.
@@ -20,19 +20,20 @@ struct StreamHome: Sendable {
     StreamHome(domain: Home.current ?? SerialLane())
   }
 
-  /// True when streams subscribed now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
-  @TaskLocal static var isKeeping = true
-
   /// Runs `work` where the stream lives: now if that is here, otherwise when its domain runs it.
   func run(_ work: @escaping @Sendable () -> Void) {
     guard let domain, !domain.isHere else { return work() }
-    guard keepsLoopAlive else { return domain.execute { Self.$isKeeping.withValue(false, operation: work) } }
+    guard keepsLoopAlive else { return domain.execute { Home.$isKeeping.withValue(false, operation: work) } }
     domain.execute(work)
   }
 
   /// Keeps the loop running until `stopWaiting()` has been called as often. At home only.
   func beginWaiting() { if keepsLoopAlive { domain?.beginWaiting() } }
   func stopWaiting() { if keepsLoopAlive { domain?.stopWaiting() } }
+
+  /// Keeps the loop running until `letGo()` has been called as often. Safe from any thread.
+  func hold() { if keepsLoopAlive { domain?.hold(.mainQueueOrTask) } }
+  func letGo() { if keepsLoopAlive { domain?.letGo(.mainQueueOrTask) } }
 }
 
 extension StreamHome {

@@ -1,4 +1,5 @@
 internal import CLibUV
+import Synchronization
 
 /// Keeps the loop running while live streams wait for something outside it (tasks, promises, senders), as offloaded
 /// work does.
@@ -17,10 +18,62 @@ extension EventLoop {
   func updateWaiting() {
     guard !isClosed else { return }
     let handle = UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)
-    if runsUntilStopped || waits > 0 { uv_ref(handle) } else { uv_unref(handle) }
+    let mustWait = runsUntilStopped || waits > 0 || holds.isAwaited.load(ordering: .relaxed) && isHeld
+    if mustWait { uv_ref(handle) } else { uv_unref(handle) }
   }
 
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) { closers[key] = action }
+}
+
+/// Counts what is on its way from a loop to a queue or a task. When that arrives, the loop hears of it only if it has
+/// nothing else to do: a value that crosses costs two additions.
+struct Holds: ~Copyable {
+  fileprivate let queue = Atomic(0)
+  fileprivate let mainQueueOrTask = Atomic(0)
+  /// True once the loop has had nothing to do but to wait for them.
+  let isAwaited = Atomic(false)
+
+  fileprivate borrowing func add(_ place: HoldingPlace) {
+    switch place {
+    case .queue: queue.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    case .mainQueueOrTask: mainQueueOrTask.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    }
+  }
+
+  /// - Returns: true when it was the last and the loop waits for it.
+  fileprivate borrowing func subtract(_ place: HoldingPlace) -> Bool {
+    let left =
+      switch place {
+      case .queue: queue.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue
+      case .mainQueueOrTask: mainQueueOrTask.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue
+      }
+    return left == 0 && isAwaited.load(ordering: .sequentiallyConsistent)
+  }
+}
+
+extension EventLoop {
+  package func hold(_ place: HoldingPlace) { holds.add(place) }
+
+  package func letGo(_ place: HoldingPlace) {
+    guard holds.subtract(place) else { return }
+    execute { [weak self] in self?.updateWaiting() }
+  }
+
+  /// True while something is on its way that can arrive before the loop returns.
+  var isHeld: Bool {
+    holds.queue.load(ordering: .sequentiallyConsistent) > 0
+      || !mainQueue.isBlocked && isHeldByMainQueue
+  }
+
+  var isHeldByMainQueue: Bool { holds.mainQueueOrTask.load(ordering: .sequentiallyConsistent) > 0 }
+
+  /// True when the loop, which has nothing else to do, must go on until what is on its way has arrived.
+  func mustHold() -> Bool {
+    // Before the look: from now on, the last to arrive says so.
+    holds.isAwaited.store(true, ordering: .sequentiallyConsistent)
+    updateWaiting()
+    return isHeld
+  }
 }
 
 /// Maps threads to their open loops: a stream that is subscribed before its thread's loop runs lives on that loop.
@@ -31,7 +84,7 @@ enum ThreadLoops {
 
   // Made by the first loop.
   private static let entries = {
-    CurrentDomain.resting = { ThreadLoops.current }
+    CurrentDomain.resting = { ThreadLoops.owned(by: $0) }
     return Locked<[Entry]>([])
   }()
 
@@ -46,11 +99,11 @@ enum ThreadLoops {
     entries.withLock { entries in entries.removeAll { $0.loop == nil || $0.loop === loop } }
   }
 
-  /// The newest open loop that the calling thread owns.
-  static var current: EventLoop? {
+  /// The newest open loop that `thread` owns.
+  static func owned(by thread: UInt) -> EventLoop? {
     // Taken out of the lock: the last reference may be released here, and a loop that is released calls back into the
     // list.
     let loops = entries.withLock { entries in entries.compactMap(\.loop) }
-    return loops.last { $0.isHere }
+    return loops.last { $0.isOwned(by: thread) }
   }
 }

@@ -23,7 +23,8 @@ public final class EventLoop: @unchecked Sendable {
   /// Says when ``run(_:)`` returns.
   public enum RunMode: Sendable {
     /// When nothing is left to do: no scheduled work, timer, open handle that keeps the loop alive, or offloaded work,
-    /// and nothing outside that a live stream waits for: an asynchronous sequence, a task, a promise, a sender.
+    /// nothing outside that a live stream waits for (an asynchronous sequence, a task, a promise, a sender), and nothing
+    /// on its way to a queue, a run loop or a task.
     case untilIdle
     /// When ``stop()`` is called; until then the loop waits for work from other threads.
     case untilStopped
@@ -52,6 +53,10 @@ public final class EventLoop: @unchecked Sendable {
   /// How many things live streams wait for (`EventLoop+Waiting.swift`), and the functions to call when the loop closes.
   var waits = 0
   var closers: [ObjectIdentifier: () -> Void] = [:]
+  /// Counts what is on its way out of the loop (`EventLoop+Waiting.swift`).
+  let holds = Holds()
+  /// Serves the main queue while the main thread runs the loop (`EventLoop+MainQueue.swift`).
+  var mainQueue = MainQueueService()
 
   // The state of the extensions in other files: work for the next turn, timed work, work for the thread pool.
   @exclusivity(unchecked) var ready = Ready()
@@ -123,9 +128,19 @@ extension EventLoop: StreamDomain {
   /// True when the calling thread owns the loop, and may use what lives on it.
   package var isHere: Bool { host?.isHere ?? (owner.load(ordering: .relaxed) == UInt(clibuv_thread_self())) }
 
+  /// True when `thread` owns the loop. For a loop with a host, the calling thread must be the one asked about.
+  func isOwned(by thread: UInt) -> Bool {
+    guard let host else { return owner.load(ordering: .relaxed) == thread }
+    return thread == UInt(clibuv_thread_self()) && host.isHere
+  }
+
   /// Runs the loop on the calling thread, which owns it from now on.
   ///
   /// After it returns the loop can be run again.
+  ///
+  /// On the main thread it serves the main queue as well, and with it the main actor: a `Task` of `main.swift` that
+  /// awaits values runs while the loop does. Within code of the main queue it cannot: an asynchronous `main` uses
+  /// ``main`` or an ``EventLoopThread``.
   ///
   /// - Precondition: the loop is neither running nor closed.
   public func run(_ mode: RunMode = .untilIdle) {
@@ -135,19 +150,25 @@ extension EventLoop: StreamDomain {
     updateWaiting()
     defer {
       runsUntilStopped = false
+      holds.isAwaited.store(false, ordering: .sequentiallyConsistent)
       updateWaiting()
       isStopping = false
       leave(outer)
     }
     if mailbox.takeStopRequest() { return }
+    updateMainQueueService(for: mode)
     if mode == .oneTurn {
       collectMail()
+      serveMainQueue()
       uv_run(uv, UV_RUN_NOWAIT)
       return
     }
-    // The wake-up handle alone does not keep libuv's loop alive, so messages posted after its last check are collected
-    // here.
-    repeat { uv_run(uv, UV_RUN_DEFAULT) } while !isStopping && collectMail()
+    // The wake-up handle alone does not keep libuv's loop alive, nor does the main queue's, so what arrived after its
+    // last check is taken here.
+    repeat {
+      uv_run(uv, UV_RUN_DEFAULT)
+    } while !isStopping
+      && (collectMail() || serveMainQueue() || mustHold() || uv_loop_alive(uv) != 0)
   }
 
   /// Makes the calling thread the one that runs the loop.

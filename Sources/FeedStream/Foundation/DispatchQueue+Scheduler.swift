@@ -16,14 +16,8 @@
       return { DispatchQueue.isMain }
     }
 
-    private static let mark: DispatchSpecificKey<Bool> = {
-      let key = DispatchSpecificKey<Bool>()
-      DispatchQueue.main.setSpecific(key: key, value: true)
-      return key
-    }()
-
     /// True in code of the main queue: on the main thread, and on others when an asynchronous `main` serves it there.
-    static var isMain: Bool { Foundation.Thread.isMainThread || DispatchQueue.getSpecific(key: mark) != nil }
+    static var isMain: Bool { Foundation.Thread.isMainThread || MainQueue.isHere }
 
     /// An instant of the queue's clock, which does not move on while the machine is suspended.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {

@@ -27,8 +27,6 @@ extension EventLoop {
 /// Runs a loop on the main queue.
 // @unchecked: everything is used on the main queue, but for `serve`, which comes before anything else.
 private final class MainQueueHost: LoopHost, @unchecked Sendable {
-  private static let mark = DispatchSpecificKey<Bool>()
-
   private var loop: EventLoop?
   private var events: (any DispatchSourceRead)?
   private var clock: (any DispatchSourceTimer)?
@@ -36,10 +34,9 @@ private final class MainQueueHost: LoopHost, @unchecked Sendable {
   private var isComing = false
 
   /// Not "the main thread": on Linux, other threads serve the main queue of an asynchronous `main`.
-  var isHere: Bool { DispatchQueue.getSpecific(key: Self.mark) != nil }
+  var isHere: Bool { MainQueue.isHere }
 
   func serve(_ loop: EventLoop) {
-    DispatchQueue.main.setSpecific(key: Self.mark, value: true)
     self.loop = loop
     let events = DispatchSource.makeReadSource(fileDescriptor: loop.backendDescriptor, queue: .main)
     events.setEventHandler { [unowned self] in turn() }

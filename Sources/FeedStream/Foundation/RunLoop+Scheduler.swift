@@ -5,7 +5,8 @@
   /// A run loop as a scheduler, so that code written for Combine runs unchanged on a thread that runs one.
   ///
   /// Use an ``EventLoop`` in new code: it is exact and an executor as well. `RunLoop.main` takes values from any thread.
-  /// Another run loop is for its own thread only: scheduling on it from elsewhere traps.
+  /// Another run loop is for its own thread only: scheduling on it from elsewhere traps. Where an ``EventLoop`` of the same
+  /// thread runs instead, it turns the run loop when something scheduled here is due.
   extension RunLoop: Scheduler, QueueScheduler {
     package var queueName: String { self == .main ? "the main run loop" : "a run loop" }
     package var isHere: (@Sendable () -> Bool)? {
@@ -39,7 +40,9 @@
       // The main run loop serves the main queue, which wakes it, from any thread.
       if self == .main, options == nil { return DispatchQueue.main.schedule(options: nil, action) }
       let work = work(action)
-      perform(inModes: [options?.mode ?? .default]) { work.runOnce() }
+      let mode = options?.mode ?? .default
+      perform(inModes: [mode]) { work.runOnce() }
+      Turns(in: mode, for: work)?.book(at: Date())
     }
 
     public func schedule(
@@ -49,6 +52,7 @@
       let work = work(action)
       let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in work.runOnce() }
       add(timer, tolerance, options)
+      Turns(in: options?.mode ?? .default, for: work)?.book(at: date.date)
     }
 
     /// Runs `action` at `date` and then every `interval`.
@@ -61,7 +65,9 @@
       let work = work(action)
       let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in work.run() }
       add(timer, tolerance, options)
-      return Repetition(timer: timer, work: work)
+      let turns = Turns(in: options?.mode ?? .default, for: work, timer)
+      turns?.book(at: date.date)
+      return Repetition(timer: timer, work: work, turns: turns)
     }
 
     private func add(_ timer: Timer, _ tolerance: SchedulerTimeType.Stride, _ options: SchedulerOptions?) {
@@ -93,14 +99,49 @@
       }
 
       func forget() { action = nil }
+
+      var isDone: Bool { action == nil }
+    }
+
+    /// The turns of a run loop that an ``EventLoop`` on the same thread makes, so that work is done whichever of the two runs.
+    private final class Turns {
+      private let loop: EventLoop
+      private let mode: RunLoop.Mode
+      private let work: Work
+      /// A timer that repeats.
+      private let timer: Timer?
+      private var next: (any Cancellable)?
+
+      /// `nil` on a thread without such a loop.
+      init?(in mode: RunLoop.Mode, for work: Work, _ timer: Timer? = nil) {
+        guard let loop = ThreadLoops.owned(by: currentThread()), loop.host == nil else { return nil }
+        self.loop = loop
+        // The common modes are several; a run loop runs in one.
+        self.mode = mode == .common ? .default : mode
+        self.work = work
+        self.timer = timer
+      }
+
+      /// Turns the run loop at `date` and, as the two clocks differ, again until the work is done.
+      func book(at date: Date) {
+        let nanoseconds = Int(min(max(date.timeIntervalSinceNow, 0), 1e9) * 1e9)
+        next = loop.scheduleOnce(after: loop.now.advanced(by: .nanoseconds(nanoseconds))) { [self] in
+          _ = RunLoop.current.run(mode: mode, before: .distantPast)
+          if work.isDone { next = nil } else { book(at: max(timer?.fireDate ?? date, Date() + 0.001)) }
+        }
+      }
+
+      func cancel() { next.take()?.cancel() }
     }
 
     private struct Repetition: Cancellable {
       let timer: Timer
       let work: Work
+      let turns: Turns?
       func cancel() {
         timer.invalidate()
         work.forget()
+        turns?.cancel()
       }
     }
   }

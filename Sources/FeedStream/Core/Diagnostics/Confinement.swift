@@ -22,6 +22,11 @@ package protocol StreamDomain: AnyObject, Sendable {
   func beginWaiting()
   func stopWaiting()
 
+  /// Keeps the thread's loop running until `letGo(_:)` has been called as often: a value is on its way to `place`. Safe
+  /// from any thread.
+  func hold(_ place: HoldingPlace)
+  func letGo(_ place: HoldingPlace)
+
   /// Runs `action` when the domain closes for good; `nil` removes the action. Call it on this thread only.
   func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?)
 }
@@ -30,36 +35,40 @@ extension StreamDomain {
   package var taskExecutor: (any TaskExecutor)? { nil }
   package func beginWaiting() {}
   package func stopWaiting() {}
+  package func hold(_ place: HoldingPlace) {}
+  package func letGo(_ place: HoldingPlace) {}
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) {}
 }
 
-/// Checks that a stream stays in the domain that first used it (`CONTRACT.md`, rule 1). Costs nothing in release
-/// builds.
-///
-/// A stream that is only used outside of a running domain is not checked: code that builds a chain without a loop is
-/// responsible for its threads.
+/// Where a value is while it is on its way out of a loop.
+package enum HoldingPlace: Sendable {
+  /// The main queue, or a task, which may be one of the main actor: within code of the main queue they wait until a loop
+  /// that runs there returns.
+  case mainQueueOrTask
+  case queue
+}
+
+/// Checks that a stream stays in the domain where it was made, or, if none ran there, where `SubjectConfinement` says it
+/// lives (`CONTRACT.md`, rule 1). Costs nothing in release builds.
 @usableFromInline struct Confinement {
   #if DEBUG
     // Weak: a check must not keep the loop alive.
     private weak var home: (any StreamDomain)?
+    private var threads = SubjectConfinement()
 
     @usableFromInline init() { home = CurrentDomain.get() }
     init(home: any StreamDomain) { self.home = home }
 
     /// The stream lives where its subscription is handed down.
-    @usableFromInline mutating func follow() { home = CurrentDomain.get() }
+    @usableFromInline mutating func follow() { self = Confinement() }
 
     @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
-      guard let home else {
-        self.home = CurrentDomain.get()
-        return
-      }
+      guard let home else { return threads.check { placed(touched()) } }
       precondition(
         home.isHere,
         """
         \(placed(touched())): touched on a thread that does not run its loop (CONTRACT, rule 1: a stream lives on one thread). \
-        Send by subject.sender(on: loop), which any thread may use, take values off the loop by publisher.values, or \
-        build the stream in loop.execute { }.
+        \(SubjectConfinement.advice)
         """)
     }
   #else
@@ -85,9 +94,9 @@ package enum CurrentDomain {
     pthread_getspecific(key).map { Unmanaged<Token>.fromOpaque($0).takeUnretainedValue().domain }
   }
 
-  /// The loop that the calling thread owns and does not run now.
+  /// The loop that a thread owns, and need not be running.
   // Written once, before the first loop exists, by what knows of loops.
-  nonisolated(unsafe) static var resting: @Sendable () -> (any StreamDomain)? = { nil }
+  nonisolated(unsafe) static var resting: @Sendable (_ thread: UInt) -> (any StreamDomain)? = { _ in nil }
 
   /// Makes `domain` the one that the calling thread runs.
   ///

@@ -6,10 +6,12 @@
   import Darwin
 #endif
 
-/// Checks that a subject stays where it was first touched (`CONTRACT.md`, rule 1), in release builds as well: on one
-/// thread, or in one domain, whose thread may change.
+/// Checks that a subject stays where it lives (`CONTRACT.md`, rule 1), in release builds as well: in one domain, whose
+/// thread may change, or on one thread.
 ///
-/// Code of a task is not checked: the compiler does that, and a task changes threads.
+/// That is the loop of the thread that first touches it, even before the loop runs; without a loop there, that thread. Code
+/// of a task is not checked, unless the subject lives on a loop that does not run the task: the compiler
+/// does that, and a task changes threads.
 @usableFromInline struct SubjectConfinement {
   /// The thread that touched the subject last; 0 before the first.
   @usableFromInline var thread: UInt = 0
@@ -21,33 +23,45 @@
   @usableFromInline init() {}
 
   @inlinable @inline(__always) mutating func check(_ name: @autoclosure () -> StaticString) {
+    if thread != currentThread() { moved("\(name())") }
+  }
+
+  /// The same, for what costs something to name.
+  @inline(__always) mutating func check(_ name: () -> String) {
     if thread != currentThread() { moved(name()) }
   }
 
-  @inline(never) @usableFromInline mutating func moved(_ name: StaticString) {
-    let domain = CurrentDomain.get().map { ObjectIdentifier($0) }
+  @inline(never) @usableFromInline mutating func moved(_ name: @autoclosure () -> String) {
     let isFirst = thread == 0
     thread = currentThread()
-    let isInTask = withUnsafeCurrentTask { $0 != nil }
+    let isInTask = Self.isInTask
+    // The threads of tasks may own loops of others.
+    let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting(thread))
+    let place = domain.map { ObjectIdentifier($0) }
     if isFirst {
-      home = domain
+      home = place
       isOfTask = isInTask
       return
     }
-    if domain == home, domain != nil || isOfTask || isInTask { return }
+    if place == home, place != nil || isOfTask || isInTask { return }
     if isOfTask, home == nil {
       // A task may build a stream for a loop, and give it away.
-      home = domain
+      home = place
       isOfTask = isInTask
       return
     }
     preconditionFailure(
       """
-      \(name): touched on another thread than before (CONTRACT, rule 1: a stream lives on one thread). Send by \
-      subject.sender(on: loop), which any thread may use, take values off the loop by publisher.values, or build the \
-      stream in loop.execute { }.
+      \(name()): touched on another thread than before (CONTRACT, rule 1: a stream lives on one thread). \(Self.advice)
       """)
   }
+
+  private static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
+
+  static let advice = """
+    Send by subject.sender(on: loop), which any thread may use, take values off the loop by publisher.values, or build the \
+    stream in loop.execute { }.
+    """
 }
 
 /// The calling thread, never 0.

@@ -34,9 +34,10 @@
     self.name = name
     self.down = down
     self.later = later
-    lane = queue.newLane(options)
     surroundings = Home.current
-    home = CrossedHome(surroundings ?? SerialLane())
+    let holder = Home.isKeeping ? surroundings : nil
+    lane = queue.newLane(options, holder: holder)
+    home = CrossedHome(surroundings ?? SerialLane(), holder: holder, isOnMainQueue: lane.isServedByOneThread)
     super.init()
     confinement = Confinement(home: lane)
   }
@@ -69,8 +70,14 @@
   private func cross(_ action: @escaping () -> Void) {
     guard let later else { return lane.post(action) }
     waiting.append(action)
+    home.hold()
     // Timers that are due together may fire in any order: each lets the first one go.
-    later { [self] in home.domain?.perform { [self] in if let next = waiting.popFirst() { lane.post(next) } } }
+    later { [self] in
+      home.domain?.perform { [self] in
+        if let next = waiting.popFirst() { lane.post(next) }
+        home.letGo()
+      }
+    }
   }
 
   private func ask(_ demand: Subscribers.Demand) {
@@ -88,7 +95,7 @@
   private func finish(_ completion: Subscribers.Completion<Failure>) {
     guard isLive, !lane.isOver else { return }
     isLive = false
-    home.domain = nil
+    home.leave()
     down.receive(completion: completion)
   }
 
@@ -104,7 +111,7 @@
       isOpen = false
       _ = waiting.take()
       up.take()?.cancel()
-      home.domain = nil
+      home.leave()
     }
   }
 
@@ -124,10 +131,12 @@ extension Scheduler {
   @inline(never) @usableFromInline func noteQueue() { if isQueue { Home.usesQueues() } }
 
   /// A lane that runs on this queue.
-  func newLane(_ options: SchedulerOptions?) -> SerialLane {
+  ///
+  /// - Parameter holder: goes on running while the lane has work.
+  func newLane(_ options: SchedulerOptions?, holder: (any StreamDomain)?) -> SerialLane {
     let queue = self as? any QueueScheduler
     return SerialLane(
-      queue?.queueName ?? "", start: { schedule(options: options, $0) }, isOnThread: queue?.isHere)
+      queue?.queueName ?? "", start: { schedule(options: options, $0) }, isOnThread: queue?.isHere, holder: holder)
   }
 
   /// Delivers to `subscriber` on this queue what an operator of its time delivers in its own home.

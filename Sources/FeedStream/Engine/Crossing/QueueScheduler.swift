@@ -12,11 +12,14 @@ package protocol QueueScheduler: Scheduler {
 /// The place where streams live.
 enum Home {
   /// The home of the calling code; `nil` where no loop, virtual time or lane runs, and the thread has no loop of its own.
-  static var current: (any StreamDomain)? { CurrentDomain.get() ?? CurrentDomain.resting() }
+  static var current: (any StreamDomain)? { CurrentDomain.get() ?? CurrentDomain.resting(currentThread()) }
 
   /// True once the process has used a queue as a scheduler.
   static var hasQueues: Bool { queues.load(ordering: .relaxed) }
   private static let queues = Atomic(false)
+
+  /// True when streams subscribed now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
+  @TaskLocal static var isKeeping = true
 
   static func usesQueues() { queues.store(true, ordering: .relaxed) }
 }
@@ -44,14 +47,16 @@ extension StreamDomain {
   @usableFromInline var minimumTolerance: Base.SchedulerTimeType.Stride { base.minimumTolerance }
 
   @usableFromInline func schedule(options: Base.SchedulerOptions?, _ action: @escaping () -> Void) {
-    base.schedule(options: options) { [home] in home.domain?.perform(action) }
+    home.hold()
+    base.schedule(options: options) { [home] in home.run(action) }
   }
 
   @usableFromInline func schedule(
     after date: Base.SchedulerTimeType, tolerance: Base.SchedulerTimeType.Stride, options: Base.SchedulerOptions?,
     _ action: @escaping () -> Void
   ) {
-    base.schedule(after: date, tolerance: tolerance, options: options) { [home] in home.domain?.perform(action) }
+    home.hold()
+    base.schedule(after: date, tolerance: tolerance, options: options) { [home] in home.run(action) }
   }
 
   @usableFromInline func schedule(
@@ -59,34 +64,90 @@ extension StreamDomain {
     tolerance: Base.SchedulerTimeType.Stride, options: Base.SchedulerOptions?, _ action: @escaping () -> Void
   ) -> any Cancellable {
     let isCancelled = Box(false)
+    home.hold()
     let timer = base.schedule(after: date, interval: interval, tolerance: tolerance, options: options) { [home] in
       // Read where it is written: in the stream's home.
       home.domain?.perform { if !isCancelled.value { action() } }
     }
-    return Repetition(isCancelled: isCancelled, timer: timer)
+    return Repetition(isCancelled: isCancelled, home: home, timer: timer)
   }
 
   private struct Repetition: Cancellable {
     let isCancelled: Box<Bool>
+    let home: CrossedHome
     let timer: any Cancellable
 
     func cancel() {
+      guard !isCancelled.value else { return }
       isCancelled.value = true
       timer.cancel()
+      home.letGo()
     }
   }
 }
 
-/// The home of what is above a crossing.
+/// The home of what is above a crossing, and the loop that goes on running while a timer of the queue has yet to fire.
 @usableFromInline final class CrossedHome {
-  /// `nil` once the stream is over. Written in the home, and read by the queue that fires a timer.
-  private let state: Locked<(any StreamDomain)?>
+  private struct State {
+    /// `nil` once the stream is over. Written in the home, and read by the queue that fires a timer.
+    var domain: (any StreamDomain)?
+    var holds = 0
+  }
 
-  init(_ domain: any StreamDomain) { state = Locked(domain) }
+  private let state: Locked<State>
+  private let holder: (any StreamDomain)?
+  private let place: HoldingPlace
+
+  /// - Parameters:
+  ///   - holder: goes on running while something waits for its time.
+  ///   - isOnMainQueue: true when the main queue, or a run loop, fires the timers.
+  init(_ domain: any StreamDomain, holder: (any StreamDomain)? = nil, isOnMainQueue: Bool = false) {
+    state = Locked(State(domain: domain))
+    self.holder = holder
+    place = isOnMainQueue ? .mainQueueOrTask : .queue
+  }
+
+  deinit { leave() }
 
   var domain: (any StreamDomain)? {
-    get { state.withLock { $0 } }
-    set { state.withLock { $0 = newValue } }
+    get { state.withLock { $0.domain } }
+    set { state.withLock { $0.domain = newValue } }
+  }
+
+  /// Something waits for its time. Safe from any thread, as is `letGo`.
+  func hold() {
+    guard let holder else { return }
+    state.withLock { state in
+      guard state.domain != nil else { return }
+      state.holds += 1
+      holder.hold(place)
+    }
+  }
+
+  func letGo() {
+    guard let holder else { return }
+    let wasHeld = state.withLock { state in
+      guard state.holds > 0 else { return false }
+      state.holds -= 1
+      return true
+    }
+    if wasHeld { holder.letGo(place) }
+  }
+
+  /// Runs what has waited for its time.
+  func run(_ action: @escaping () -> Void) {
+    domain?.perform(action)
+    letGo()
+  }
+
+  /// The stream is over: nothing is waited for any more.
+  func leave() {
+    let (domain, holds) = state.withLock { state in
+      defer { state = State() }
+      return (state.domain, state.holds)
+    }
+    for _ in 0..<holds { holder?.letGo(place) }
+    withExtendedLifetime(domain) {}
   }
 }
 

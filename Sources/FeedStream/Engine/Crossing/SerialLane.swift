@@ -24,6 +24,8 @@ import Synchronization
   private let isOnThread: (@Sendable () -> Bool)?
   /// The lane's queue, for messages.
   let name: String
+  /// Goes on running while the lane has work.
+  private let holder: (any StreamDomain)?
   /// The home of the stream that a lane's values are handed to, while the subscription is handed down.
   private(set) var handing: Handing?
 
@@ -36,15 +38,21 @@ import Synchronization
   ///   - name: names the queue in messages.
   ///   - start: runs an action on the queue, once.
   ///   - isOnThread: true on the queue's own thread, for a queue that has one.
+  ///   - holder: goes on running while the lane has work.
   package init(
-    _ name: String = "", start: ((@escaping () -> Void) -> Void)? = nil, isOnThread: (@Sendable () -> Bool)? = nil
+    _ name: String = "", start: ((@escaping () -> Void) -> Void)? = nil, isOnThread: (@Sendable () -> Bool)? = nil,
+    holder: (any StreamDomain)? = nil
   ) {
+    self.holder = holder
     self.name = name
     self.start = start
     self.isOnThread = isOnThread
   }
 
   package var isHere: Bool { runner.load(ordering: .relaxed) == currentThread() || ownsThread }
+
+  /// True for the lane of a queue that one thread serves.
+  var isServedByOneThread: Bool { isOnThread != nil }
 
   /// True when the calling thread is the one on which everything in the lane runs.
   var ownsThread: Bool { isOnThread?() ?? false }
@@ -58,7 +66,7 @@ import Synchronization
       defer { state.isBusy = true }
       return !state.isBusy
     }
-    if isFree { drainWhereItRuns() }
+    if isFree { begin() }
   }
 
   /// Runs `handDown` at once, on this thread, before anybody else knows the lane.
@@ -75,7 +83,7 @@ import Synchronization
       if state.work.isEmpty { state.isBusy = false }
       return !state.isBusy
     }
-    if !isDone { drainWhereItRuns() }
+    if !isDone { begin() }
   }
 
   /// Nothing that waits in the lane is delivered any more; `cancel` runs in the lane. Safe from any thread.
@@ -86,6 +94,18 @@ import Synchronization
 
   /// True after `revoke`: what still waits must not be delivered.
   var isOver: Bool { isRevoked.load(ordering: .acquiring) }
+
+  // A lane within another's part of a stream is held by the same loop.
+  package func hold(_ place: HoldingPlace) { holder?.hold(place) }
+  package func letGo(_ place: HoldingPlace) { holder?.letGo(place) }
+
+  private var place: HoldingPlace { isServedByOneThread ? .mainQueueOrTask : .queue }
+
+  /// Begins to run the work of a lane that was free.
+  private func begin() {
+    hold(place)
+    drainWhereItRuns()
+  }
 
   private func drainWhereItRuns() {
     guard let start else { return drain() }
@@ -106,12 +126,14 @@ import Synchronization
 
   /// The next piece of work; without one, the lane is free when this returns.
   private func next() -> (() -> Void)? {
-    state.withLock { state in
+    let action: (() -> Void)? = state.withLock { state in
       if let action = state.work.popFirst() { return action }
       runner.store(0, ordering: .relaxed)
       state.isBusy = false
       return nil
     }
+    if action == nil { letGo(place) }
+    return action
   }
 
   /// Runs `body` with the lane as the domain of this thread. By its end another thread may have the lane.

@@ -18,8 +18,8 @@
   ) {
     Home.usesQueues()
     self.down = down
-    lane = queue.newLane(options)
     surroundings = Home.current
+    lane = queue.newLane(options, holder: Home.isKeeping ? surroundings : nil)
     super.init()
     confinement = Confinement(home: lane)
   }

@@ -1,0 +1,126 @@
+internal import CLibUV
+internal import Dispatch
+
+/// The main queue, which runs the main actor's code. A loop that runs on the main thread serves it, as Foundation's run
+/// loop does: otherwise a task of the main actor would wait until the loop returns, and then for ever.
+enum MainQueue {
+  private static let mark: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  /// True on the main thread, and in code of the main queue on other threads, which serve it for an asynchronous `main`.
+  static var isHere: Bool { DispatchQueue.getSpecific(key: mark) != nil }
+
+  #if os(Linux)
+    /// Readable when the queue has work; `nil` when the process may not open it.
+    // Dispatch makes it with the first need, keeps it, and ends the process when it cannot: so somebody looks first.
+    static func descriptor() -> Int32? {
+      if let known = known.withLock({ $0 }) { return known }
+      guard clibuv_may_open() else { return nil }
+      let descriptor = mainQueueHandle()
+      known.withLock { $0 = descriptor }
+      return descriptor
+    }
+    private static let known = Locked<Int32?>(nil)
+
+    /// True while `serve` runs the queue's work.
+    // Used on the main thread alone.
+    nonisolated(unsafe) private(set) static var isServing = false
+
+    /// Runs the queue's work. On the main thread; nothing happens within the queue's own work.
+    ///
+    /// - Returns: true when there was any.
+    static func serve(_ descriptor: Int32) -> Bool {
+      guard !isServing, clibuv_take_event(descriptor) else { return false }
+      isServing = true
+      drainMainQueue(nil)
+      isServing = false
+      return true
+    }
+
+    /// Serves the queue, and returns true when that is possible: a run loop may be serving it already, and wait in the
+    /// present call for it to return.
+    static func canServe(_ descriptor: Int32) -> Bool {
+      let hasRun = Locked(false)
+      DispatchQueue.main.async { hasRun.withLock { $0 = true } }
+      return serve(descriptor) && hasRun.withLock { $0 }
+    }
+  #endif
+}
+
+#if os(Linux)
+  // What run loops of CoreFoundation use to serve the main queue ("4CF").
+  @_silgen_name("_dispatch_get_main_queue_handle_4CF") private func mainQueueHandle() -> Int32
+  @_silgen_name("_dispatch_main_queue_callback_4CF") private func drainMainQueue(_ unused: UnsafeMutableRawPointer?)
+#endif
+
+/// A loop's watch of the main queue.
+struct MainQueueService {
+  // Freed in its close callback, like every handle of a loop.
+  fileprivate var watch: UnsafeMutablePointer<uv_poll_t>?
+  fileprivate var descriptor: Int32 = -1
+  /// The thread that ran the loop last, and if it is the main thread.
+  fileprivate var thread: UInt = 0
+  fileprivate var isOnMainThread = false
+  fileprivate(set) var isServing = false
+  /// True when the present run keeps the main queue from running: it is called in code of that queue.
+  fileprivate(set) var isBlocked = false
+}
+
+extension EventLoop {
+  /// Called when a run begins, on the thread that runs.
+  func updateMainQueueService(for mode: RunMode) {
+    #if os(Linux)
+      let thread = currentThread()
+      if mainQueue.thread != thread {
+        mainQueue.thread = thread
+        mainQueue.isOnMainThread = clibuv_is_main_thread()
+      }
+      mainQueue.isServing =
+        mainQueue.isOnMainThread && !MainQueue.isServing && watchMainQueue()
+        && (mode == .oneTurn || MainQueue.canServe(mainQueue.descriptor))
+      mainQueue.isBlocked = !mainQueue.isServing && MainQueue.isHere
+      // Readable until it is read, which nobody would do.
+      if !mainQueue.isServing, let watch = mainQueue.watch { uv_poll_stop(watch) }
+    #endif
+  }
+
+  #if os(Linux)
+    /// - Returns: true when the loop wakes up for the main queue.
+    private func watchMainQueue() -> Bool {
+      if mainQueue.watch == nil {
+        guard let descriptor = MainQueue.descriptor() else { return false }
+        let watch = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
+        guard uv_poll_init(uv, watch, descriptor) == 0 else {
+          watch.deallocate()
+          return false
+        }
+        watch.pointee.data = nil
+        uv_unref(Self.handle(watch))
+        mainQueue.watch = watch
+        mainQueue.descriptor = descriptor
+      }
+      if uv_is_active(Self.handle(mainQueue.watch!)) != 0 { return true }
+      return uv_poll_start(mainQueue.watch, Int32(UV_READABLE.rawValue)) { watch, _, _ in
+        EventLoop.of(watch!.pointee.loop).serveMainQueue()
+      } == 0
+    }
+
+    private static func handle(_ watch: UnsafeMutablePointer<uv_poll_t>) -> UnsafeMutablePointer<uv_handle_t> {
+      UnsafeMutableRawPointer(watch).assumingMemoryBound(to: uv_handle_t.self)
+    }
+  #endif
+
+  /// Runs what is on the main queue, if this loop serves it.
+  ///
+  /// - Returns: true when there was anything.
+  @discardableResult func serveMainQueue() -> Bool {
+    #if os(Linux)
+      mainQueue.isServing && MainQueue.serve(mainQueue.descriptor)
+    #else
+      false
+    #endif
+  }
+}

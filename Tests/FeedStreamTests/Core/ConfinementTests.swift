@@ -1,0 +1,83 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+/// Where streams live that are made before their loop runs, and that other threads touch.
+@Suite("A stream is touched on its own thread alone", .settled) struct ConfinementTests {
+  /// Runs `body` on a thread of its own, where nothing is a task's.
+  private static func onThread(_ body: @escaping @Sendable () -> Void) async {
+    await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        body()
+        done.resume()
+      }
+    }
+  }
+
+  private func says(_ result: ExitTest.Result?, _ text: String) -> Bool {
+    String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains(text)
+  }
+
+  @Test func `a subject that was touched before its loop ran belongs to that loop`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await ConfinementTests.onThread {
+        let loop = EventLoop()
+        nonisolated(unsafe) let subject = PassthroughSubject<Int, Never>()
+        let subscription = subject.sink { _ in }
+        loop.schedule { subject.send(1) }
+        Thread.detachNewThread { subject.send(1) }
+        loop.run(.untilStopped)
+        subscription.cancel()
+      }
+    }
+    #expect(says(result, "touched on another thread than before"))
+  }
+
+  #if DEBUG
+    @Test func `a stream that was subscribed before its loop runs belongs to that loop`() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        await ConfinementTests.onThread {
+          let loop = EventLoop()
+          nonisolated(unsafe) let subscription = Empty<Int, Never>(completeImmediately: false).scan(0, +)
+            .merge(with: Interval(every: .seconds(60), scheduler: loop)).sink { _ in }
+          Thread.detachNewThread { subscription.cancel() }
+          loop.run(.untilStopped)
+        }
+      }
+      #expect(says(result, "touched on another thread than"))
+    }
+  #endif
+
+  @Test func `a stream goes with its loop to the thread that runs it`() async {
+    let values = Journal<Int>()
+    await Self.onThread {
+      let loop = EventLoop()
+      nonisolated(unsafe) let subject = PassthroughSubject<Int, Never>()
+      nonisolated(unsafe) let subscription = subject.scan(0, +).sink { values.note($0) }
+      subject.send(1)
+      let hasRun = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        loop.execute { subject.send(2) }
+        loop.run()
+        subscription.cancel()
+        loop.close()
+        hasRun.signal()
+      }
+      hasRun.wait()
+    }
+    #expect(values.entries == [1, 3])
+  }
+
+  @Test func `a stream may be made on one thread and live on another, where neither has a loop`() async {
+    let values = Journal<Int>()
+    nonisolated(unsafe) var subject: PassthroughSubject<Int, Never>?
+    await Self.onThread { subject = PassthroughSubject() }
+    await Self.onThread {
+      let subscription = subject?.scan(0, +).sink { values.note($0) }
+      subject?.send(1)
+      subscription?.cancel()
+    }
+    #expect(values.entries == [1])
+  }
+}
