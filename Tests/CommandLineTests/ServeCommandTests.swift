@@ -380,7 +380,7 @@ import Testing
 
   @Test func `clients that do not read hold places in a picture's file, not pictures`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
-      let picture = Array(PictureOrigin.gif.prefix(6)) + [UInt8](repeating: 7, count: 8 << 20)
+      let picture = Array(PictureOrigin.gif.prefix(6)) + [UInt8](repeating: 7, count: 8 << 20) + [0x3B]
       await origin.serve(Chunk(picture), at: "/0")
       let path = try #require(try await picturePaths(port).first)
       let figures = await get(port, "/metrics", whileNobodyReads: path, times: 3)

@@ -14,6 +14,16 @@ import Testing
   private let a = "<outline text=\"A\" type=\"rss\" xmlUrl=\"https://a.example/feed\"/>"
   private let b = "<outline text='B' xmlUrl='http://b.example/?x=1&amp;y=2'/>"
 
+  @Test func `a list whose end is missing says so`() throws {
+    let text =
+      "<opml version=\"2.0\"><head><title>L</title></head><body><outline xmlUrl=\"https://a/1\"/></body></opml>"
+    #expect(try !OPML(parsing: Array(text.utf8)).isCutOff)
+    #expect(try !OPML(parsing: Array((text + "\n<!-- ").utf8)).isCutOff)
+    for count in 20..<(text.utf8.count - 1) {
+      #expect(try OPML(parsing: Array(text.utf8.prefix(count))).isCutOff, "\(text.prefix(count))")
+    }
+  }
+
   @Test func `feeds come in order with the folders they are in`() throws {
     let list = try list(
       opml("<outline text=\"Photos\"><outline text=\"Sea &amp; sky\">\(a)</outline>\(b)</outline><outline text='x'/>"))

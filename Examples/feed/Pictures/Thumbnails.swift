@@ -51,6 +51,7 @@ final class Thumbnails {
     case .invalidData(.empty): "an empty answer"
     case .invalidData(.webPage): "a web page, not a picture"
     case .invalidData(.notAnImage): "not a picture"
+    case .invalidData(.cutOff): "cut off"
     case .connectivity(let error): "\(error)"
     case .unchanged: "\(error.remote)"
     }

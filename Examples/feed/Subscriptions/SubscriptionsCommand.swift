@@ -168,6 +168,7 @@ struct SubscriptionsImport: ParsableCommand {
     var text = "Added \(added) of \(total) \(total == 1 ? "feed" : "feeds")"
     if added < total { text += "; the others were there" }
     try StandardOutput.write(text + "\n")
+    if other.isCutOff { StandardError.shared.write("\(place.printable) is cut off: its end is missing\n") }
     let unusable = other.unusableFeeds
     if unusable > 0 {
       StandardError.shared.write(

@@ -43,6 +43,7 @@ struct OPMLReader: XMLSink {
   private var titleText: [UInt8]?
   /// True once the outermost element, or an outline, was seen.
   private(set) var isRecognized = false
+  private var isRootOpen = false
 
   init(limits: FeedLimits) { self.limits = limits }
 
@@ -53,6 +54,7 @@ struct OPMLReader: XMLSink {
     switch tag.nameBytes.nameHash {
     case Name.opml:
       isRecognized = true
+      isRootOpen = !tag.isClosed
       takeNamespaces(of: tag)
     case Name.outline: try takeOutline(tag)
     case Name.title where list.title == nil && list.outlines.isEmpty && open.isEmpty && !tag.isClosed: titleText = []
@@ -66,6 +68,7 @@ struct OPMLReader: XMLSink {
     case Name.title: endTitle()
     case Name.outline: if let outline = open.popLast() { append([outline]) }
     case Name.body: closeAll()
+    case Name.opml: isRootOpen = false
     default: break
     }
   }
@@ -82,6 +85,7 @@ struct OPMLReader: XMLSink {
   mutating func finish() -> OPML {
     endTitle()
     closeAll()
+    list.isCutOff = isRootOpen
     return list
   }
 }

@@ -51,6 +51,8 @@ public struct OPML: Hashable, Sendable {
   /// The vocabularies that the outlines use besides OPML's: `xmlns:` prefixes and their addresses.
   public var namespaces: [Attribute]
   public var outlines: [Outline]
+  /// True when the document's end is missing: the outlines are those that arrived.
+  public var isCutOff = false
 
   public init(title: String? = nil, namespaces: [Attribute] = [], outlines: [Outline] = []) {
     self.title = title

@@ -28,7 +28,9 @@ extension HTTPResponse {
     default: return .failure(.invalidData(.status(status)))
     }
     do throws(InvalidImage) {
-      let image = FetchedImage(try ImageData(body), lifetime: headers.imageLifetime(now: now) ?? lifetime)
+      let data = try ImageData(body)
+      guard !data.isCutOff else { throw .cutOff(data) }
+      let image = FetchedImage(data, lifetime: headers.imageLifetime(now: now) ?? lifetime)
       return .success(Fetched(image, validators: validators))
     } catch {
       return .failure(.invalidData(error))

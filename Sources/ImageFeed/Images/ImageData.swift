@@ -76,6 +76,8 @@ public enum InvalidImage: Error, Hashable, Sendable {
   case webPage
   /// Nothing that begins as a picture does.
   case notAnImage
+  /// A picture whose end is missing: what arrived. It is never saved.
+  case cutOff(ImageData)
 }
 
 extension InvalidImage: CustomStringConvertible, LocalizedError {
@@ -85,6 +87,7 @@ extension InvalidImage: CustomStringConvertible, LocalizedError {
     case .empty: "The server sent an empty answer where a picture was expected."
     case .webPage: "The server sent a web page where a picture was expected."
     case .notAnImage: "The server sent something that is not a picture."
+    case .cutOff: "The server sent a picture that is cut off."
     }
   }
 

@@ -80,6 +80,11 @@ public final class ImageLoader {
     return saved.load()
       .fallback(to: remote(url, of: feed, isPrivate, saved: saved).caching(to: saved, reportingTo: report))
       .fallback(to: saved.load(ageless: true))
+      .catch { error -> Result<LoadedImage, ImageError>.Publisher in
+        // Better than nothing, and not saved.
+        if case .invalidData(.cutOff(let part)) = error.remote { return .init(LoadedImage(part, source: .remote)) }
+        return .init(.failure(error))
+      }
       .eraseToAnyPublisher()
   }
 

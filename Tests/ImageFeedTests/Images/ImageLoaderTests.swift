@@ -42,6 +42,35 @@ import Testing
     #expect(try world.store.usage().count == 0)
   }
 
+  /// A picture of each kind whose end can be seen.
+  static let whole: [Data] = [
+    Data(MadePicture.png(width: 8, height: 8)),
+    // A segment with a small picture in it, a scan, and the end.
+    Data([0xFF, 0xD8, 0xFF, 0xE1, 0, 8, 0xFF, 0xD8, 0xFF, 0xDA, 0xFF, 0xD9, 0xFF, 0xDA, 0, 2])
+      + Data(repeating: 7, count: 100) + Data([0xFF, 0xD9]),
+    Data("GIF89a".utf8) + Data(repeating: 7, count: 100) + Data([0x3B]),
+    Data("RIFF".utf8) + Data([104, 0, 0, 0]) + Data("WEBP".utf8) + Data(repeating: 7, count: 100),
+  ]
+
+  @Test(arguments: whole)
+  func `a picture that is cut off never replaces the saved one, and is shown when there is none`(body: Data) throws {
+    let world = ImageWorld()
+    world.network.serve("pictures.example") { _, _ in .answer(body) }
+    _ = world.outcome(of: imageURL)
+    #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.data.bytes == body)
+    world.clock.now += 8 * 86_400
+    for count in [64, body.count - 1] {
+      world.network.serve("pictures.example") { _, _ in .answer(body.prefix(count)) }
+      #expect(try world.outcome(of: imageURL)?.get().data.bytes == body)
+      #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.data.bytes == body)
+      let empty = ImageWorld()
+      empty.network.serve("pictures.example") { _, _ in .answer(body.prefix(count)) }
+      let part = LoadedImage(try ImageData(body.prefix(count)), source: .remote)
+      #expect(empty.outcome(of: imageURL) == .success(part))
+      #expect(try empty.store.retrieve(for: imageURL, now: noon) == nil)
+    }
+  }
+
   @Test func `a server that had no picture is not asked again for a minute`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }

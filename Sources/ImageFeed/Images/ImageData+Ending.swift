@@ -1,0 +1,60 @@
+import Foundation
+
+extension ImageData {
+  /// True when the format shows that the end is missing. Formats whose end nobody can see without decoding count as whole, and
+  /// so does what is damaged otherwise.
+  var isCutOff: Bool {
+    // Less holds no picture.
+    guard bytes.count >= 64 else { return false }
+    return bytes.withUnsafeBytes { bytes in
+      switch kind {
+      case .png: Self.isCutOffPNG(bytes)
+      case .jpeg: Self.isCutOffJPEG(bytes)
+      case .gif: bytes.last { $0 != 0 } != 0x3B
+      case .webp: Int(bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self).littleEndian) + 8 > bytes.count
+      case .avif, .heif, .jpegXL, .bmp, .tiff, .icon: false
+      }
+    }
+  }
+
+  /// Chunks up to `IEND` (ISO/IEC 15948, section 5.3).
+  private static func isCutOffPNG(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes[12..<16].elementsEqual("IHDR".utf8) else { return false }
+    var place = 8
+    while place + 12 <= bytes.count {
+      let length = Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+      if bytes[place + 4..<place + 8].elementsEqual("IEND".utf8) { return false }
+      guard length <= Int(Int32.max) else { return false }
+      place += 12 + length
+    }
+    return true
+  }
+
+  /// Segments up to the first scan, and the mark of the end after that (ISO/IEC 10918-1, annex B). A segment
+  /// may hold a small picture with an end of its own.
+  private static func isCutOffJPEG(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var place = 2
+    while place + 4 <= bytes.count {
+      guard bytes[place] == 0xFF else { return false }
+      let mark = bytes[place + 1]
+      if mark == 0xFF {
+        place += 1
+      } else if mark == 0xDA {
+        return !holdsEnd(UnsafeRawBufferPointer(rebasing: bytes[place...]))
+      } else {
+        place += 2 + (Int(bytes[place + 2]) << 8 | Int(bytes[place + 3]))
+      }
+    }
+    return true
+  }
+
+  /// Looked for from the end, where it usually is.
+  private static func holdsEnd(_ scans: UnsafeRawBufferPointer) -> Bool {
+    var index = scans.count - 1
+    while index > 0 {
+      if scans[index] == 0xD9, scans[index - 1] == 0xFF { return true }
+      index -= 1
+    }
+    return false
+  }
+}
