@@ -36,9 +36,7 @@ extension FeedCommand {
     let arguments = Array(CommandLine.arguments.dropFirst())
     HiddenArguments.hide()
     if HelpScreen.isAsked(arguments) {
-      // A reader who has gone needs no help.
-      try? FileHandle.standardOutput.write(contentsOf: Data((HelpScreen.text + "\n").utf8))
-      return
+      printAndExit(HelpScreen.text + "\n")
     }
     do {
       let arguments = completed(arguments)
@@ -66,10 +64,20 @@ extension FeedCommand {
       Self.hidingPasswords(in: String($0)).printable
     }
     .joined(separator: "\n")
-    let handle = status.isSuccess ? FileHandle.standardOutput : FileHandle.standardError
+    if status.isSuccess { printAndExit(message.isEmpty ? "" : message + "\n") }
     // A reader who has gone needs no message.
-    if !message.isEmpty { try? handle.write(contentsOf: Data((message + "\n").utf8)) }
+    if !message.isEmpty { try? FileHandle.standardError.write(contentsOf: Data((message + "\n").utf8)) }
     Foundation.exit(status.rawValue)
+  }
+
+  /// Ends the program with success, unless standard output does not take the text.
+  private static func printAndExit(_ text: String) -> Never {
+    do {
+      try StandardOutput.write(text)
+    } catch {
+      Foundation.exit(exitCode(for: error).rawValue)
+    }
+    Foundation.exit(EXIT_SUCCESS)
   }
 
   /// Leaves out what may be a password. In a store's address that is all before the last `@`: a password may have a slash that

@@ -65,6 +65,33 @@ import Testing
     }
   }
 
+  @Test(arguments: [["--help"], ["help", "serve"], ["load", "--help"], ["--version"]])
+  func `a full standard output is an error of whatever is printed`(arguments: [String]) async throws {
+    let run = try await FeedBinary.shell("exec \"$FEED\" \(arguments.joined(separator: " ")) >/dev/full")
+    #expect(run.status == 1)
+    #expect(run.errors == "Cannot write to standard output: No space left on device\n")
+  }
+
+  @Test(arguments: [10, 19, 20, 21, 25, 28, 40])
+  func `few descriptors are said, and nothing waits for more`(limit: Int) async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      for command in ["load '\(url)' --pictures always --timeout 5s", "serve --port 0 '\(url)'"] {
+        let run = try await FeedBinary.shell("ulimit -n \(limit); exec \"$FEED\" \(command) --cache '\(cache)'")
+        #expect(run.status == 1 && run.output == "")
+        #expect(run.errors == "Too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")
+      }
+    }
+  }
+
+  @Test func `a soft limit of descriptors is raised, and 64 are enough`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      for limit in ["-Sn 10", "-n 64"] {
+        let run = try await FeedBinary.shell("ulimit \(limit); exec \"$FEED\" load '\(url)' --cache '\(cache)'")
+        #expect(run.status == 0 && run.output.contains("A view"), "\(run.errors)")
+      }
+    }
+  }
+
   @Test(arguments: [">&-", "| head -n 1"])
   func `a closed standard output ends quietly, and the feed is saved`(redirection: String) async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in

@@ -43,6 +43,16 @@ import Testing
     #expect(try self.list(list.document) == list)
   }
 
+  @Test func `a title can do nothing to the terminal that a list is written to`() throws {
+    let title = "A\u{9B}31mB\u{202E}C\u{2066}\u{2028}\u{200D}\u{7F}é"
+    let list = OPML(outlines: [OPML.Outline(text: title, title: title, address: "https://a.example/")])
+    let document = list.document
+    #expect(document.contains("text=\"A31mB&#x202E;C&#x2066;&#x2028;&#x200D;é\""))
+    #expect(!document.unicodeScalars.contains { $0 != "\n" && ($0 < " " || ("\u{7F}"..."\u{9F}").contains($0)) })
+    let read = try #require(try self.list(document).feeds.first?.outline.text)
+    #expect(read == "A31mB\u{202E}C\u{2066}\u{2028}\u{200D}é", "\(read.unicodeScalars.map(\.value))")
+  }
+
   @Test func `an attribute of a vocabulary that is not declared is not written`() throws {
     let outline = OPML.Outline(text: "A", attributes: [.init("x:y", "1")])
     #expect(!OPML(outlines: [outline]).document.contains("x:y"))

@@ -195,13 +195,22 @@ extension Session {
     }
   }
 
-  /// Ends with a message when there are not even enough descriptors for the loop.
+  /// Ends with a message when there are not enough descriptors for the loop, the cache, a few connections, and the
+  /// processes that decode pictures: with fewer, libdispatch traps and requests wait for each other's.
   private static func requireDescriptors() {
-    // The loop, the cache and a connection need about ten.
-    let opened = (0..<16).map { _ in dup(STDERR_FILENO) }
+    var limit = rlimit()
+    // The soft limit is this process's own to raise.
+    if getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < enoughDescriptors {
+      limit.rlim_cur = min(limit.rlim_max, enoughDescriptors)
+      setrlimit(.init(RLIMIT_NOFILE.rawValue), &limit)
+    }
+    let opened = (0..<fewestDescriptors).map { _ in dup(STDERR_FILENO) }
     for descriptor in opened where descriptor >= 0 { close(descriptor) }
     guard opened.contains(-1) else { return }
-    StandardError.shared.write("Too few file descriptors are left. Raise the limit (ulimit -n) to 32 or more.\n")
+    StandardError.shared.write("Too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")
     exit(ExitCode.failure.rawValue)
   }
+
+  private static let enoughDescriptors: rlim_t = 256
+  private static let fewestDescriptors = 48
 }

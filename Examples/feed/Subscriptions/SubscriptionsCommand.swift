@@ -206,7 +206,10 @@ enum StandardOutput {
     do {
       try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     } catch {
-      throw ExitCode(errno == EPIPE || errno == EBADF ? 128 + SIGPIPE : ExitCode.failure.rawValue)
+      let code = errno
+      guard code != EPIPE, code != EBADF else { throw ExitCode(128 + SIGPIPE) }
+      StandardError.shared.write("Cannot write to standard output: \(String(cString: strerror(code)))\n")
+      throw ExitCode.failure
     }
   }
 }

@@ -44,7 +44,9 @@ extension OPML {
     text += " \(name)=\"\(escaped(value))\""
   }
 
-  /// Characters that XML forbids are left out; line breaks in an attribute would be read as spaces.
+  /// Characters that XML forbids are left out; line breaks in an attribute would be read as spaces. Characters that
+  /// reorder or hide the text around them on a terminal are written as references, which a parser reads as the same; controls,
+  /// which no reader shows, are left out, too.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -55,7 +57,14 @@ extension OPML {
       case "\"": result += "&quot;"
       case "\t", "\n", "\r": result += "&#\(scalar.value);"
       case "\0"..<" ", "\u{FFFE}", "\u{FFFF}": break
-      default: result.unicodeScalars.append(scalar)
+      case " "..<"\u{7F}": result.unicodeScalars.append(scalar)
+      default:
+        switch scalar.properties.generalCategory {
+        case .control: break
+        case .format, .lineSeparator, .paragraphSeparator:
+          result += "&#x\(String(scalar.value, radix: 16, uppercase: true));"
+        default: result.unicodeScalars.append(scalar)
+        }
       }
     }
     return result

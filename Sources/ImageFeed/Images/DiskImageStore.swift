@@ -105,7 +105,12 @@ public final class DiskImageStore: ImageStore {
     try FileManager.default.createDirectory(
       atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     do {
-      try bytes.write(to: URL(filePath: temporary))
+      // For this user alone, as everything beside it.
+      let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+      let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      try file.write(contentsOf: bytes)
+      try file.close()
       guard rename(temporary, path) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
     } catch {
       unlink(temporary)

@@ -16,6 +16,11 @@ struct ImageFile {
     return "\(digest.prefix(2))/\(digest.dropFirst(2))"
   }
 
+  /// True for a path that ``name(for:)`` may return, or that of a file which is to take its place.
+  static func isName(_ path: String) -> Bool {
+    path.wholeMatch(of: /[0-9a-f]{2}\/[0-9a-f]{38}(?:\.[0-9A-F]{8}-[0-9A-F-]{27}\.new)?/) != nil
+  }
+
   var bytes: Data {
     var lines = [
       Self.magic, "url: \(url.absoluteString)", "bytes: \(image.value.data.bytes.count)",

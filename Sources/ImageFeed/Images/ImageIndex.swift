@@ -22,6 +22,8 @@ struct ImageIndex {
   /// What the index takes at least, with its log.
   static let ownBytes = 256 << 10
   private static let version = 1
+  /// `FIMG` in ASCII, in the header of the index.
+  private static let applicationID = 0x4649_4D47
 
   let folder: String
   let limit: Int
@@ -31,7 +33,9 @@ struct ImageIndex {
     self.folder = folder
     self.limit = limit
     let file = CacheFile(path: "\(folder)/index.sqlite")
-    shared = SharedFile(file, busyTimeout: busyTimeout, opensExclusively: true) {
+    shared = SharedFile(
+      file, applicationID: Self.applicationID, busyTimeout: busyTimeout, opensExclusively: true
+    ) {
       try Self.open($0, of: folder, limit: limit, busyTimeout: busyTimeout)
     }
   }
@@ -174,6 +178,13 @@ struct ImageIndex {
     }
   }
 
+  /// Throws when the file is another program's.
+  private static func check(_ db: Database) throws {
+    guard try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0 != applicationID else { return }
+    let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+    guard tables == 0 else { throw FeedDatabaseFailure(.foreign) }
+  }
+
   /// Opens the index, made from the files if it is new.
   private static func open(
     _ file: CacheFile, of folder: String, limit: Int, busyTimeout: Duration
@@ -184,6 +195,7 @@ struct ImageIndex {
     // As for the feeds' file: an error closes the connection instead of ending the process.
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
+      try check(db)
       try db.execute(
         sql: """
           PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 65536;
@@ -208,6 +220,7 @@ struct ImageIndex {
                 used REAL NOT NULL
               ) STRICT, WITHOUT ROWID;
               CREATE INDEX image_used ON image (used);
+              PRAGMA application_id = \(Self.applicationID);
               PRAGMA user_version = \(Self.version);
               """)
         }
@@ -228,7 +241,9 @@ struct ImageIndex {
     }
     let names = (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? []
     let files = names.compactMap { name in
-      name.utf8.count > 3 && !known.contains(name) ? CacheFile.identity(of: "\(root)/\(name)").map { (name, $0) } : nil
+      // Files that somebody else keeps there stay.
+      ImageFile.isName(name) && !known.contains(name)
+        ? CacheFile.identity(of: "\(root)/\(name)").map { (name, $0) } : nil
     }
     for (name, identity) in files.sorted(by: { $0.1.changed > $1.1.changed }) where identity.isRegular {
       let path = "\(root)/\(name)"

@@ -215,7 +215,7 @@ extension AnswerFacts {
 extension Duration {
   var seconds: Double { self / .seconds(1) }
 
-  /// `90 seconds`, `15 minutes`, `1 hour`.
+  /// `90 seconds`, `15 minutes`, `1 hour`; below ten seconds with one decimal, `0.4 seconds`.
   var brief: String {
     let seconds = self.seconds
     for (size, name) in [(86_400.0, "day"), (3600, "hour"), (60, "minute")] where seconds >= size {
@@ -223,6 +223,7 @@ extension Duration {
       guard count == count.rounded() else { continue }
       return count == 1 ? "1 \(name)" : "\(Int(count)) \(name)s"
     }
-    return seconds == 1 ? "1 second" : "\(seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)") seconds"
+    let shown = abs(seconds) < 10 ? (seconds * 10).rounded() / 10 : seconds.rounded()
+    return shown == 1 ? "1 second" : "\(shown == shown.rounded() ? "\(Int(shown))" : "\(shown)") seconds"
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -156,6 +157,37 @@ import Testing
     }
   }
 
+  @Test func `files of somebody else stay, and so does another program's index`() throws {
+    let data = folder.file("images/data")
+    let theirs = ["holiday.jpg", "ab/letter.txt", "cd/\(String(repeating: "0", count: 38)).bak"]
+    for name in theirs {
+      let place = URL(filePath: "\(data)/\(name)")
+      try FileManager.default.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(name.utf8).write(to: place)
+    }
+    try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
+    try makeStore().deleteAll()
+    for name in theirs { #expect(FileManager.default.contents(atPath: "\(data)/\(name)") == Data(name.utf8)) }
+
+    let index = folder.file("elsewhere/index.sqlite")
+    try FileManager.default.createDirectory(atPath: folder.file("elsewhere"), withIntermediateDirectories: true)
+    let other = try DatabaseQueue(path: index)
+    try other.inDatabase { try $0.execute(sql: "CREATE TABLE image (name TEXT)") }
+    try other.close()
+    let bytes = try Data(contentsOf: URL(filePath: index))
+    let store = DiskImageStore(folder: folder.file("elsewhere"))
+    #expect(throws: FeedStoreError.insertion(.foreign, place: store.folder)) {
+      try store.save(makeSavedImage(), for: imageURL, now: noon)
+    }
+    #expect(try Data(contentsOf: URL(filePath: index)) == bytes)
+  }
+
+  @Test func `pictures are this user's alone, whatever the umask`() throws {
+    try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
+    let file = folder.file("images/data/\(ImageFile.name(for: imageURL))")
+    #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+  }
+
   @Test func `an index that is lost is missed by nobody who only reads, counts or clears`() throws {
     let image = try makeSavedImage()
     let uses: [(DiskImageStore) throws -> Bool] = [
@@ -193,9 +225,10 @@ import Testing
     try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
     let data = folder.file("images/data")
     try FileManager.default.createDirectory(atPath: "\(data)/ab", withIntermediateDirectories: true)
-    try Data("junk".utf8).write(to: URL(filePath: "\(data)/ab/cdef"))
+    let junk = "\(data)/ab/\(String(repeating: "c", count: 38))"
+    try Data("junk".utf8).write(to: URL(filePath: junk))
     #expect(try makeStore().retrieve(for: imageURL, now: noon) != nil)
-    #expect(!FileManager.default.fileExists(atPath: "\(data)/ab/cdef"))
+    #expect(!FileManager.default.fileExists(atPath: junk))
   }
 
   @Test func `a newer release's index is refused and left alone`() throws {

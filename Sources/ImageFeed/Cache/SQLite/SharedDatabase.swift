@@ -6,7 +6,9 @@ struct SharedDatabase: Sendable {
   private let shared: SharedFile<FeedDatabase>
 
   init(file: CacheFile, busyTimeout: Duration) {
-    shared = SharedFile(file, busyTimeout: busyTimeout, opensExclusively: false) {
+    shared = SharedFile(
+      file, applicationID: FeedSchema.applicationID, busyTimeout: busyTimeout, opensExclusively: false
+    ) {
       try FeedDatabase($0, busyTimeout: busyTimeout)
     }
   }

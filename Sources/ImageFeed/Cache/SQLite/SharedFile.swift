@@ -17,19 +17,22 @@ final class SharedFile<Connection: Sendable>: Sendable {
 
   let file: CacheFile
   let busyTimeout: Duration
+  private let applicationID: Int
   private let opensExclusively: Bool
   private let open: @Sendable (CacheFile) throws -> Connection
   private let current = Mutex<(connection: Connection, identity: CacheFile.Identity)?>(nil)
 
   /// - Parameters:
+  ///   - applicationID: what SQLite's header says of files of this kind. A file that says otherwise is refused unopened.
   ///   - busyTimeout: how long a call waits for other processes, and for descriptors.
   ///   - opensExclusively: true when `open` changes the file: no other process opens it meanwhile.
   ///   - open: connects to the file, which is there, empty if it is new. Called under the folder lock.
   init(
-    _ file: CacheFile, busyTimeout: Duration, opensExclusively: Bool,
+    _ file: CacheFile, applicationID: Int, busyTimeout: Duration, opensExclusively: Bool,
     open: @escaping @Sendable (CacheFile) throws -> Connection
   ) {
     self.file = file
+    self.applicationID = applicationID
     self.busyTimeout = busyTimeout
     self.opensExclusively = opensExclusively
     self.open = open
@@ -61,6 +64,8 @@ final class SharedFile<Connection: Sendable>: Sendable {
       }
       guard let identity = file.identity else { return nil }
       guard identity.isRegular else { throw FeedDatabaseFailure(.notAFile) }
+      // SQLite would take its log over into it, and remove the log.
+      if file.isOfAnotherProgram(than: applicationID) { throw FeedDatabaseFailure(.foreign) }
       return (try open(file), identity)
     }
     current.withLock { $0 = opened }

@@ -60,7 +60,7 @@ package final class TableFile: Sendable {
     self.kind = kind
     self.onSetAside = onSetAside
     shared = Mutex(
-      SharedFile(file, busyTimeout: busyTimeout, opensExclusively: true) {
+      SharedFile(file, applicationID: kind.applicationID, busyTimeout: busyTimeout, opensExclusively: true) {
         try Self.connection(to: $0, kind, busyTimeout)
       })
   }

@@ -159,6 +159,28 @@ import Testing
     #expect(try folder.contents == ["feeds.sqlite"])
   }
 
+  @Test func `another program's database keeps its log, too`() throws {
+    let other = try DatabaseQueue(path: path)
+    try other.inDatabase { db in
+      try db.execute(
+        sql: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE bookmarks (title TEXT)")
+    }
+    // What a process leaves that is killed: nobody has taken its log over.
+    let left = folder.file("left.sqlite")
+    for companion in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: path + companion, toPath: left + companion)
+    }
+    try other.close()
+    let log = try Data(contentsOf: URL(filePath: left + "-wal"))
+    let store = SQLiteFeedStore(path: left)
+    #expect(throws: FeedStoreError.retrieval(.foreign, place: left)) { try store.retrieve(for: address) }
+    #expect(throws: FeedStoreError.insertion(.foreign, place: left)) {
+      try store.replace(for: address, with: makeFeed())
+    }
+    store.close()
+    #expect(try !log.isEmpty && Data(contentsOf: URL(filePath: left + "-wal")) == log)
+  }
+
   @Test func `a symbolic link stays and its target is set aside`() throws {
     let target = folder.file("target")
     try garbage.write(to: URL(filePath: target))

@@ -1,0 +1,52 @@
+import Foundation
+
+extension CacheFile {
+  /// True when the file is a database of SQLite with content of another program, as far as its header and its log tell
+  /// without SQLite.
+  ///
+  /// SQLite keeps the application's number at byte 68 of the first page. The first transaction of a file of ours writes that page,
+  /// which stays in the log until the log is taken over.
+  func isOfAnotherProgram(than applicationID: Int) -> Bool {
+    guard let header = read(resolved, from: 0, 72), header.starts(with: "SQLite format 3\0".utf8) else { return false }
+    let number = header.bigEndian(at: 68)
+    if number == applicationID { return false }
+    guard number == 0 else { return true }
+    // Without a log SQLite changes nothing until it is asked to, and looks for tables first.
+    guard hasLog else { return false }
+    // A new file of ours has one page, until its first transaction, which writes that page again, is in the log.
+    return lastApplicationInLog.map { $0 != applicationID } ?? (header.bigEndian(at: 28) > 1)
+  }
+
+  /// The application's number in the newest first page of the log; `nil` when the log has no first page.
+  private var lastApplicationInLog: Int? {
+    let path = resolved + "-wal"
+    guard let header = read(path, from: 0, 32), header.count == 32 else { return nil }
+    let page = header.bigEndian(at: 8)
+    guard (512...65_536).contains(page) else { return nil }
+    var last: Int?
+    // Each page comes after 24 bytes, which begin with its number.
+    var place = 32
+    while let frame = read(path, from: place, 24 + 72), frame.count == 24 + 72 {
+      if frame.bigEndian(at: 0) == 1 { last = frame.bigEndian(at: 24 + 68) }
+      place += 24 + page
+    }
+    return last
+  }
+
+  private func read(_ path: String, from place: Int, _ count: Int) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let length = pread(descriptor, &bytes, count, off_t(place))
+    return length < 0 ? nil : Array(bytes.prefix(length))
+  }
+}
+
+extension [UInt8] {
+  /// Four bytes as a number; 0 when they are not all there.
+  fileprivate func bigEndian(at place: Int) -> Int {
+    guard count >= place + 4 else { return 0 }
+    return self[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+  }
+}
