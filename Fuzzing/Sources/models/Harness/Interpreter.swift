@@ -102,9 +102,15 @@ final class Interpreter {
         if isOver { stopAll() }
         run.probes[probe].receive(completion: ending.completion)
       case .wait(let span, let token):
-        run.time.schedule(after: run.time.now.advanced(by: .milliseconds(span))) { [self] in
+        let act: () -> Void = { [self] in
           guard !isOver else { return }
           schedule { $0.due(token) }
+        }
+        // Work without a time runs at the next opportunity, as `receive(on:)` has it.
+        if span == 0 {
+          run.time.schedule(act)
+        } else {
+          run.time.schedule(after: run.time.now.advanced(by: .milliseconds(span)), act)
         }
       case .then(let token, let one, let other):
         guard !isOver else { continue }

@@ -1,5 +1,6 @@
 var definitions: [Definition] {
   [
-    oneToOne, filtering, ending, reducing, collecting, holding, following, joining, merging, switching, sharing,
+    oneToOne, filtering, ending, reducing, collecting, holding, following, joining, merging, switching, sharing, timing,
+    triggered, again,
   ].flatMap { $0 }
 }

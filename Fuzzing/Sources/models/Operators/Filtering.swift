@@ -23,10 +23,17 @@ private final class Rest: Model {
   private lazy var left = parameters[0, below: 4]
   private var early = 0
   private var hasBegun = false
+  private var ending: Ending?
   override func began(_ source: Int) -> [Effect] { [.handOut(), .then(0)] }
   override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] {
     hasBegun = true
-    return [.request(0, sum(left, early))]
+    return [.request(0, sum(left, early))] + (ending.map { [.end($0)] } ?? [])
+  }
+  // An ending within the handing out comes after it.
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
+    if hasBegun { return [.end(ending)] }
+    self.ending = ending
+    return []
   }
   override func requested(_ count: Int, _ probe: Int) -> [Effect] {
     if hasBegun { return [.request(0, count)] }

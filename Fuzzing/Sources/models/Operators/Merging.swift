@@ -115,6 +115,8 @@ private final class FlatMap: Merging {
     return source > 0 && limit != .max ? [.request(0, 1)] : []
   }
   override func isComplete() -> Bool { hasBegun && !isOuterOpen && open.isEmpty }
+  // An ending within the handing out comes after it.
+  override func settle() -> [Effect] { hasBegun ? super.settle() : [] }
 }
 
 var merging: [Definition] {

@@ -10,7 +10,9 @@ private final class Switching: Model {
   private var isOuterOpen = true
   private var waiting: [Int] = []
   private var isRunning = false
+  /// True when the subscription has been handed out; an ending within that comes after it.
   private var hasBegun = false
+  private var failure: Ending?
   /// A publisher that arrives within the subscription to another is subscribed after that, which keeps the stack flat.
   private var isSubscribing = false
   private var next: Int?
@@ -58,6 +60,7 @@ private final class Switching: Model {
   override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] {
     if token == 1 {
       hasBegun = true
+      if let failure { return [.end(failure)] }
       return !isOuterOpen && !isRunning ? [.end(.finished)] : []
     }
     isSubscribing = false
@@ -66,7 +69,10 @@ private final class Switching: Model {
     return play(spec)
   }
   override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
-    if ending != .finished { return source == 0 || source == current ? [.end(ending)] : [] }
+    if ending != .finished {
+      if source == 0, !hasBegun { failure = ending }
+      return hasBegun && (source == 0 || source == current) ? [.end(ending)] : []
+    }
     if source == 0 {
       isOuterOpen = false
       return isRunning || !hasBegun ? [] : [.end(.finished)]

@@ -1,0 +1,198 @@
+import FeedStream
+import FeedStreamTesting
+
+/// Subscribes again after an ending, when a subscription in progress has returned.
+private final class Again: Model {
+  private let follows: (Ending) -> Bool
+  private var left: Int
+  private var demand = 0
+  private var latest = 0
+  private var isSubscribing = false
+  private var isWaiting = false
+  /// True where the subscription is handed out before upstream is subscribed.
+  private let defers: Bool
+  private var isHandingOut: Bool
+  init(_ parameters: Parameters, times: Int, defers: Bool = false, _ follows: @escaping (Ending) -> Bool) {
+    self.follows = follows
+    self.defers = defers
+    isHandingOut = defers
+    left = times
+    super.init(parameters)
+  }
+  required init(_ parameters: Parameters) { fatalError("a model of repetition has a limit") }
+  override func subscribed(_ probe: Int) -> [Effect] { defers ? [.handOut(), .then(1)] : play() }
+  private func play() -> [Effect] {
+    isSubscribing = true
+    return [.subscribe(0), .then(0)]
+  }
+  override func began(_ source: Int) -> [Effect] {
+    latest = source
+    return source == 0 && !defers ? [.handOut()] : [.request(source, demand)]
+  }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    demand = sum(demand, count)
+    return isHandingOut ? [] : [.request(latest, count)]
+  }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    if demand != .max { demand -= 1 }
+    return [.emit(value)]
+  }
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
+    guard left > 0, follows(ending) else { return [.end(ending)] }
+    left -= 1
+    if !isSubscribing { return play() }
+    isWaiting = true
+    return []
+  }
+  override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] {
+    if token == 1 {
+      isHandingOut = false
+      return play()
+    }
+    isSubscribing = false
+    guard isWaiting else { return [] }
+    isWaiting = false
+    return play()
+  }
+}
+
+/// `materialize`: the ending is a value too.
+private final class Materializing: Holding {
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    demand = sum(demand, count)
+    return ending == nil ? [.request(0, count)] : deliver()
+  }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    if demand != .max { demand -= 1 }
+    return [.emit(value)]
+  }
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
+    self.ending = .finished
+    if case .failed(let code) = ending { ready = [-2 - code] } else { ready = [-1] }
+    return deliver()
+  }
+}
+
+/// A subject that keeps the last values; what is sent within a delivery comes after it.
+final class Replaying: Model {
+  private let keeps: Int
+  private var values: [Int] = []
+  private var ending: Ending?
+  private var attached: [Int] = []
+  private var demand: [Int: Int] = [:]
+  /// The place of each subscriber's next value.
+  private var place: [Int: Int] = [:]
+  private var isServing: Set<Int> = []
+  private var depth = 0
+  private var first = 0
+
+  init(_ parameters: Parameters, keeps: Int) {
+    self.keeps = keeps
+    super.init(parameters)
+  }
+  required init(_ parameters: Parameters) { fatalError("a subject keeps a number of values") }
+  override var isShared: Bool { true }
+  override func subscribed(_ probe: Int) -> [Effect] {
+    attached.append(probe)
+    place[probe] = max(first, values.count - keeps)
+    return [.handOut(probe), .then(0, probe)]
+  }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    demand[probe] = sum(demand[probe] ?? 0, count)
+    return serve(probe)
+  }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    guard ending == nil else { return [] }
+    values.append(value)
+    depth += 1
+    return attached.map { .then(0, $0) } + [.then(2)]
+  }
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
+    guard self.ending == nil else { return [] }
+    self.ending = ending
+    return attached.map { .then(0, $0) }
+  }
+  override func cancelled(_ probe: Int) -> [Effect] {
+    attached.removeAll { $0 == probe }
+    return []
+  }
+  /// Nothing is discarded during a delivery, so that a value sent within one reaches everybody who has asked for it.
+  private func discard() { if depth == 0 { first = max(first, values.count - keeps) } }
+  private func serve(_ probe: Int) -> [Effect] { isServing.contains(probe) ? [] : [.then(0, probe)] }
+
+  override func then(_ token: Int, _ probe: Int, _ other: Int) -> [Effect] {
+    if token > 0 {
+      if token == 1 { isServing.remove(probe) }
+      depth -= 1
+      discard()
+      if token == 2 { return [] }
+    }
+    guard attached.contains(probe), !isServing.contains(probe) else { return [] }
+    let next = max(place[probe]!, first)
+    if next < values.count {
+      guard let left = demand[probe], left > 0 else { return [] }
+      if left != .max { demand[probe] = left - 1 }
+      place[probe] = next + 1
+      isServing.insert(probe)
+      depth += 1
+      return [.emit(values[next], to: probe), .then(1, probe)]
+    }
+    guard let ending else { return [] }
+    attached.removeAll { $0 == probe }
+    return [.end(ending, to: probe)]
+  }
+}
+
+var again: [Definition] {
+  [
+    Definition(
+      name: "retry", model: { Again($0, times: $0[0, below: 4]) { $0 != .finished } },
+      build: {
+        context -> AnyPublisher<Int, TestError> in
+        context.source().retry(context.parameters[0, below: 4]).eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "repeat", model: { Again($0, times: $0[0, below: 4], defers: true) { $0 == .finished } },
+      build: {
+        context -> AnyPublisher<Int, TestError> in
+        context.source().repeat(1 + context.parameters[0, below: 4]).eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "materialize", model: { Materializing($0) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        context.source().materialize().map { (signal: Signal<Int, TestError>) -> Int in
+          switch signal {
+          case .value(let value): value
+          case .completion(.finished): -1
+          case .completion(.failure(let error)): -2 - error.code
+          }
+        }.setFailureType(to: TestError.self).eraseToAnyPublisher()
+      }),
+    // The values themselves, in order. All is asked for, because a group holds without bound; nothing is sent within a
+    // delivery, because a group is handed over before what comes meanwhile.
+    Definition(
+      name: "groupBy", shape: Shape(sendsWithin: false, isUnlimited: true), model: { Grouping($0) },
+      build: {
+        context -> AnyPublisher<Int, TestError> in
+        context.source().groupBy { (value: Int) -> Int in value % 2 }.flatMap {
+          (group) -> AnyPublisher<Int, TestError> in
+          group.map { (value: Int) -> Int in digits([group.key, value]) }.eraseToAnyPublisher()
+        }.eraseToAnyPublisher()
+      }),
+    // Nothing is sent within a delivery: what is discarded meanwhile depends on the order of the subscribers.
+    Definition(
+      name: "ReplaySubject", shape: Shape(probes: 3, hot: [0], steps: 12, sendsWithin: false),
+      model: { Replaying($0, keeps: $0[0, below: 4]) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        let subject = ReplaySubject<Int, TestError>(count: context.parameters[0, below: 4])
+        context.inlet(0, subject)
+        return subject.eraseToAnyPublisher()
+      }),
+  ]
+}
+
+private final class Grouping: Model {
+  override func began(_ source: Int) -> [Effect] { [.handOut(), .request(0, .max)] }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] { [] }
+  override func value(_ value: Int, _ source: Int) -> [Effect] { [.emit(digits([value % 2, value]))] }
+}
