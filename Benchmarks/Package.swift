@@ -31,6 +31,9 @@ let package = Package(
     .executableTarget(
       name: "streams", dependencies: ["Harness", "OnFeedStream", "OnOpenCombine", "OnAsyncAlgorithms", "HandWritten"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    // What an operator does to what is above it: see the script `downstream`.
+    .executableTarget(
+      name: "downstream", dependencies: ["Harness", subject], swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "CLoop", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("uv")]),
     .executableTarget(
       name: "loop",
