@@ -26,7 +26,7 @@ extension Publishers {
 
     public init(elements: Elements) { self.elements = elements }
 
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       subscriber.receive(subscription: AsyncElementsSource(elements, ErasedSubscriber(subscriber)))
     }
   }
@@ -34,7 +34,8 @@ extension Publishers {
 
 /// Iterates in its own task, which waits for demand before it awaits an element.
 // @unchecked: used at the stream's home only, except the gate, which has a lock.
-private final class AsyncElementsSource<Elements: AsyncSequence & Sendable>: GuardedSubscription, @unchecked Sendable
+@usableFromInline
+final class AsyncElementsSource<Elements: AsyncSequence & Sendable>: GuardedSubscription, @unchecked Sendable
 where Elements.Element: Sendable {
   private let elements: Elements
   private let home = StreamHome.currentOrLane
@@ -45,7 +46,7 @@ where Elements.Element: Sendable {
   private var down: ErasedSubscriber<Elements.Element, Elements.Failure>?
   private var task: Task<Void, Never>?
 
-  init(_ elements: Elements, _ down: ErasedSubscriber<Elements.Element, Elements.Failure>) {
+  @usableFromInline init(_ elements: Elements, _ down: ErasedSubscriber<Elements.Element, Elements.Failure>) {
     self.elements = elements
     self.down = down
   }
@@ -119,7 +120,7 @@ where Elements.Element: Sendable {
 }
 
 extension AsyncElementsSource: Traceable {
-  var below: Any { down?.subscriber ?? () }
+  @usableFromInline var below: Any { down?.subscriber ?? () }
 }
 
 /// Lets one task pass once for every value asked for.

@@ -1,12 +1,15 @@
 /// The publisher of an asynchronous sequence, and the place where it lives.
 // @unchecked: `attach` is called at home only, and without a home where the caller vouches that the stream lives.
-struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
+@usableFromInline struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
   private let attach: (AsyncRelay<Output, Failure>) -> Void
 
-  init<P: Publisher>(_ publisher: P, _ home: StreamHome) where P.Output == Output, P.Failure == Failure {
-    self.home = home
-    attach = { publisher.subscribe($0) }
+  /// - Parameters:
+  ///   - loop: where the publisher lives; by default where this is made.
+  ///   - attach: subscribes to the publisher; formed where its type is known, so that what is above stays specialized.
+  @usableFromInline init(on loop: EventLoop? = nil, attach: @escaping (AsyncRelay<Output, Failure>) -> Void) {
+    home = loop.map { StreamHome(domain: $0) } ?? .current
+    self.attach = attach
   }
 
   /// Subscribes, until the lease is released.

@@ -14,14 +14,14 @@ extension Publisher where Failure == Never, Output: Sendable {
   /// **Demand:** one value for each call of `next()`. **Failure:** none. **Cancellation:** cancelling the task, or
   /// releasing the iterator, cancels the subscription. **Policy:** holds nothing; upstream decides what happens to a
   /// value that nobody awaits. One that is on its way when the task is cancelled is dropped, and reported.
-  public var values: AsyncPublisher<Self> { AsyncPublisher(self) }
+  @inlinable public var values: AsyncPublisher<Self> { AsyncPublisher(self) }
 
   /// The values as an asynchronous sequence, of a stream that lives on `loop`: for streams that are set up before their
   /// loop runs.
   ///
   /// **Demand, failure, cancellation, policy:** as in `values`.
-  public func values(on loop: EventLoop) -> AsyncPublisher<Self> {
-    AsyncPublisher(self, StreamHome(domain: loop))
+  @inlinable public func values(on loop: EventLoop) -> AsyncPublisher<Self> {
+    AsyncPublisher(self, on: loop)
   }
 }
 
@@ -31,12 +31,12 @@ where Upstream.Failure == Never, Upstream.Output: Sendable {
   public typealias Element = Upstream.Output
   public typealias Failure = Never
 
-  private let origin: AsyncOrigin<Element, Never>
+  @usableFromInline let origin: AsyncOrigin<Element, Never>
 
-  public init(_ publisher: Upstream) { self.init(publisher, .current) }
+  @inlinable public init(_ publisher: Upstream) { origin = AsyncOrigin { publisher.subscribe($0) } }
 
-  init(_ publisher: Upstream, _ home: StreamHome) {
-    origin = AsyncOrigin(publisher, home)
+  @inlinable init(_ publisher: Upstream, on loop: EventLoop) {
+    origin = AsyncOrigin(on: loop) { publisher.subscribe($0) }
   }
 
   /// Subscribes to the publisher.

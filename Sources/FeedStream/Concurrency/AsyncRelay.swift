@@ -3,7 +3,7 @@
 /// The stream's side and the waiting side may be on different threads. Every use of the stream (subscribing,
 /// requesting, cancelling) runs at the stream's home; the two sides meet under the lock. While no task waits for a value, one
 /// has it, or the completion: the stream's loop goes on until it asks again, or releases its iterator.
-final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable, Sendable {
+@usableFromInline final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable, Sendable {
   typealias Answer = Result<Input?, Failure>
   typealias Waiter = UnsafeContinuation<Answer, Never>
 
@@ -88,7 +88,7 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
     if wasHolding { home.letGo() }
   }
 
-  func cancel() {
+  @usableFromInline func cancel() {
     let (waiters, wasHolding) = state.withLock { state in
       switch state.phase {
       case .subscribed(let subscription): state.phase = .leaving(subscription)
@@ -125,7 +125,7 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
     subscription?.cancel()
   }
 
-  func receive(subscription: any Subscription) {
+  @usableFromInline func receive(subscription: any Subscription) {
     let isFirst = state.withLock { state in
       guard case .waiting = state.phase else { return false }
       state.phase = .subscribed(subscription)
@@ -134,7 +134,7 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
     if isFirst { request(atMost: .max) } else { subscription.cancel() }
   }
 
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     let waiter: Waiter? = state.withLock { state in
       guard case .subscribed = state.phase else { return nil }
       let waiter = state.waiters.popFirst()
@@ -153,7 +153,7 @@ final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable
     return .none
   }
 
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     var waiters = state.withLock { state in
       if case .failure(let error) = completion, state.waiters.isEmpty, !state.phase.isOver { state.failure = error }
       if !state.phase.isOver {

@@ -15,14 +15,14 @@ extension Publisher where Output: Sendable {
   /// **Cancellation:** cancelling the task, or releasing the iterator, cancels the subscription. **Policy:** holds
   /// nothing but a failure; upstream decides what happens to a value that nobody awaits. One that is on its way when the
   /// task is cancelled is dropped, and reported.
-  public var values: AsyncThrowingPublisher<Self> { AsyncThrowingPublisher(self) }
+  @inlinable public var values: AsyncThrowingPublisher<Self> { AsyncThrowingPublisher(self) }
 
   /// The values as an asynchronous sequence, of a stream that lives on `loop`: for streams that are set up before their
   /// loop runs.
   ///
   /// **Demand, failure, cancellation, policy:** as in `values`.
-  public func values(on loop: EventLoop) -> AsyncThrowingPublisher<Self> {
-    AsyncThrowingPublisher(self, StreamHome(domain: loop))
+  @inlinable public func values(on loop: EventLoop) -> AsyncThrowingPublisher<Self> {
+    AsyncThrowingPublisher(self, on: loop)
   }
 }
 
@@ -33,12 +33,12 @@ where Upstream.Output: Sendable {
   // Untyped, as in Combine: a typed failure crashes Swift 6.3 where a caller rethrows it.
   public typealias Failure = any Error
 
-  private let origin: AsyncOrigin<Element, Upstream.Failure>
+  @usableFromInline let origin: AsyncOrigin<Element, Upstream.Failure>
 
-  public init(_ publisher: Upstream) { self.init(publisher, .current) }
+  @inlinable public init(_ publisher: Upstream) { origin = AsyncOrigin { publisher.subscribe($0) } }
 
-  init(_ publisher: Upstream, _ home: StreamHome) {
-    origin = AsyncOrigin(publisher, home)
+  @inlinable init(_ publisher: Upstream, on loop: EventLoop) {
+    origin = AsyncOrigin(on: loop) { publisher.subscribe($0) }
   }
 
   /// Subscribes to the publisher.

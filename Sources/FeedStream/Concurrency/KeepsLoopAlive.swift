@@ -12,7 +12,7 @@ extension Publisher {
   /// or promise, and a `Create`'s sender. Timers are the loop's own work and are not affected. Passes everything on.
   ///
   /// **Demand, failure, cancellation:** pass through. **Policy:** holds nothing.
-  public func keepsLoopAlive(_ keeps: Bool) -> Publishers.KeepsLoopAlive<Self> {
+  @inlinable public func keepsLoopAlive(_ keeps: Bool) -> Publishers.KeepsLoopAlive<Self> {
     Publishers.KeepsLoopAlive(upstream: self, keeps: keeps)
   }
 }
@@ -25,14 +25,18 @@ extension Publishers {
     public let upstream: Upstream
     public let keeps: Bool
 
-    public init(upstream: Upstream, keeps: Bool) {
+    @inlinable public init(upstream: Upstream, keeps: Bool) {
       self.upstream = upstream
       self.keeps = keeps
     }
 
     /// The subscriber subscribes to upstream itself: only streams set up within the call are affected.
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      Home.$isKeeping.withValue(keeps) { upstream.receive(subscriber: subscriber) }
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      attach { upstream.receive(subscriber: subscriber) }
+    }
+
+    @usableFromInline func attach(_ subscribe: () -> Void) {
+      Home.$isKeeping.withValue(keeps, operation: subscribe)
     }
   }
 }

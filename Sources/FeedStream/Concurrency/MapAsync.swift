@@ -26,7 +26,7 @@ extension Publisher where Output: Sendable {
   ///   - limit: how many values to work on at the same time; more than zero.
   ///   - order: `.preserved` keeps the values' order; `.unordered` delivers results as they are ready.
   ///   - transform: runs in a separate task for each value.
-  public func mapAsync<T>(
+  @inlinable public func mapAsync<T>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async -> sending T
   ) -> Publishers.MapAsync<Self, T, Publishers.NonThrowing<Failure>> {
     Publishers.MapAsync(self, limit, order, transform)
@@ -42,7 +42,7 @@ extension Publisher where Output: Sendable {
   /// **Demand, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``. **Failure:** a thrown error keeps
   /// its place in the order, and cancels upstream and the other tasks; results after it that were ready are dropped,
   /// and reported. Upstream's own failure passes through after the results of the values before it.
-  public func tryMapAsync<T>(
+  @inlinable public func tryMapAsync<T>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async throws -> sending T
   ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
     Publishers.MapAsync(self, limit, order, transform)
@@ -55,12 +55,12 @@ extension Publishers {
   where Upstream.Output: Sendable, Mode.UpstreamFailure == Upstream.Failure {
     public typealias Failure = Mode.Failure
 
-    private let upstream: Upstream
-    private let limit: Int
-    private let order: AsyncOrder
-    private let transform: @Sendable (Upstream.Output) async throws(Mode.RuleError) -> sending Output
+    @usableFromInline let upstream: Upstream
+    @usableFromInline let limit: Int
+    @usableFromInline let order: AsyncOrder
+    @usableFromInline let transform: @Sendable (Upstream.Output) async throws(Mode.RuleError) -> sending Output
 
-    init(
+    @inlinable init(
       _ upstream: Upstream, _ limit: Int, _ order: AsyncOrder,
       _ transform: @escaping @Sendable (Upstream.Output) async throws(Mode.RuleError) -> sending Output
     ) {
@@ -71,7 +71,7 @@ extension Publishers {
       self.transform = transform
     }
 
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: MapAsyncStage<Upstream.Output, Output, Mode>(ErasedSubscriber(subscriber), limit, order, transform))
     }
@@ -79,10 +79,11 @@ extension Publishers {
 }
 
 // @unchecked: used at the stream's home only; tasks return there before they use it.
-private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>:
+@usableFromInline
+final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>:
   Stage<Output, Mode.Failure>, Subscriber, @unchecked Sendable
 {
-  typealias Failure = Mode.UpstreamFailure
+  @usableFromInline typealias Failure = Mode.UpstreamFailure
 
   /// A value's place in the order of results.
   // @unchecked: as the stage.
@@ -103,7 +104,7 @@ private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.Fail
   private var isDraining = false
   private var isWaiting = false
 
-  init(
+  @usableFromInline init(
     _ down: ErasedSubscriber<Output, Mode.Failure>, _ limit: Int, _ order: AsyncOrder,
     _ transform: @escaping @Sendable (Input) async throws(Mode.RuleError) -> sending Output
   ) {
@@ -118,7 +119,7 @@ private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.Fail
     if isLive { up?.request(.max(limit)) }
   }
 
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     home.run { self.begin(input) }
     return .none
   }
@@ -163,7 +164,7 @@ private final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.Fail
     }
   }
 
-  func receive(completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     home.run {
       guard self.isLive, self.ending == nil else { return }
       self.ending = completion.mapError(Mode.failure(ofUpstream:))

@@ -31,6 +31,16 @@ public protocol Scheduler<SchedulerTimeType> {
     after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
     options: SchedulerOptions?, _ action: @escaping () -> Void
   ) -> any Cancellable
+
+  /// True for a queue, whose work runs on threads that the system chooses: a stream crosses to it. An implementation
+  /// detail of the operators of time. Keep the default, false, in your own schedulers.
+  @_documentation(visibility: internal)
+  static var _isQueue: Bool { get }
+}
+
+extension Scheduler {
+  @_documentation(visibility: internal)
+  @inlinable public static var _isQueue: Bool { false }
 }
 
 /// A length of time that can be written in the usual units.

@@ -10,6 +10,8 @@
   /// another thread than the queue's lets a delivery that has begun finish. Use an ``EventLoop`` in new code: its streams
   /// cross no threads.
   extension DispatchQueue: Scheduler, QueueScheduler {
+    @_documentation(visibility: internal)
+    @inlinable public static var _isQueue: Bool { true }
     package var queueName: String { label }
     package var isHere: (@Sendable () -> Bool)? {
       guard self === DispatchQueue.main else { return nil }

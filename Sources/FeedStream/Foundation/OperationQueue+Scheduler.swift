@@ -7,6 +7,8 @@
   /// As with a dispatch queue, values are delivered one at a time and in order, whatever its
   /// `maxConcurrentOperationCount`.
   extension OperationQueue: Scheduler, QueueScheduler {
+    @_documentation(visibility: internal)
+    @inlinable public static var _isQueue: Bool { true }
     package var queueName: String { name ?? "an operation queue" }
     package var isHere: (@Sendable () -> Bool)? {
       guard self === OperationQueue.main else { return nil }

@@ -8,6 +8,8 @@
   /// Another run loop is for its own thread only: scheduling on it from elsewhere traps. Where an ``EventLoop`` of the same
   /// thread runs instead, it turns the run loop when something scheduled here is due.
   extension RunLoop: Scheduler, QueueScheduler {
+    @_documentation(visibility: internal)
+    @inlinable public static var _isQueue: Bool { true }
     package var queueName: String { self == .main ? "the main run loop" : "a run loop" }
     package var isHere: (@Sendable () -> Bool)? {
       if self == .main { return { DispatchQueue.isMain } }

@@ -20,15 +20,15 @@
 /// values that this asks for. The values still held then are dropped, and reported. **Cancellation:** runs the
 /// clean-up given to ``Emitter/onCancel(_:)``, and discards the values held.
 public struct Create<Output, Failure: Error>: Publisher {
-  private let size: Int
-  private let whenFull: Publishers.BufferingStrategy<Failure>
-  private let body: (Emitter) throws(Failure) -> Void
+  @usableFromInline let size: Int
+  @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
+  @usableFromInline let body: (Emitter) throws(Failure) -> Void
 
   /// - Parameters:
   ///   - size: how many values that are not asked for yet to hold; more than zero, `.max` for no limit.
   ///   - whenFull: what to do with a value for which there is no room.
   ///   - body: sends values and the ending, now or later; throws to end the stream.
-  public init(
+  @inlinable public init(
     size: Int = 256, whenFull: Publishers.BufferingStrategy<Failure> = .dropNewest,
     _ body: @escaping (Emitter) throws(Failure) -> Void
   ) {
@@ -38,7 +38,7 @@ public struct Create<Output, Failure: Error>: Publisher {
     self.body = body
   }
 
-  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let buffer = BufferStage<Output, Failure>(
       ErasedSubscriber(subscriber), size, .byRequest, whenFull, endingWaits: false, name: "Create")
     let emitter = Emitter(buffer)
@@ -54,7 +54,7 @@ public struct Create<Output, Failure: Error>: Publisher {
 
   /// Receives the values that the closure of a ``Create`` sends.
   public final class Emitter {
-    private var buffer: BufferStage<Output, Failure>?
+    @exclusivity(unchecked) @usableFromInline var buffer: BufferStage<Output, Failure>?
     private var cleanUps: [() -> Void] = []
     private var asks: ((Subscribers.Demand) throws(Failure) -> Void)?
     private var isAsking = false
@@ -62,16 +62,16 @@ public struct Create<Output, Failure: Error>: Publisher {
     /// Called when values are asked for, and at the end: by senders.
     var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
-    init(_ buffer: BufferStage<Output, Failure>) { self.buffer = buffer }
+    @usableFromInline init(_ buffer: BufferStage<Output, Failure>) { self.buffer = buffer }
 
     /// True when a value sent now can still arrive.
-    public var isActive: Bool { buffer != nil }
+    @inlinable public var isActive: Bool { buffer != nil }
 
     /// The outstanding demand of the subscriber: this many values can be sent without being held.
-    public var demand: Subscribers.Demand { buffer?.demand ?? .none }
+    @inlinable public var demand: Subscribers.Demand { buffer?.demand ?? .none }
 
     /// Delivers `value`, or holds it until it is asked for. When not active, drops and reports it.
-    public func send(_ value: Output) {
+    @inlinable public func send(_ value: Output) {
       guard let buffer else { return StreamDiagnostics.dropped(value, "Create", .terminated) }
       let standing = buffer.demand
       _ = buffer.receive(value)
@@ -108,7 +108,7 @@ public struct Create<Output, Failure: Error>: Publisher {
       if isActive { cleanUps.append(cleanUp) } else { cleanUp() }
     }
 
-    fileprivate func requested() {
+    @usableFromInline func requested() {
       for watcher in watchers { watcher.changed() }
       guard !isAsking else {
         mustAskAgain = true
@@ -127,7 +127,7 @@ public struct Create<Output, Failure: Error>: Publisher {
       } while mustAskAgain
     }
 
-    fileprivate func end() {
+    @usableFromInline func end() {
       buffer = nil
       asks = nil
       for cleanUp in cleanUps.take() { cleanUp() }

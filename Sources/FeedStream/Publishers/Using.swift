@@ -14,7 +14,7 @@ extension Publishers {
   ///   - resource: makes the resource, once per subscriber, when it subscribes.
   ///   - dispose: runs once, before the ending is delivered or when the subscriber cancels.
   ///   - publisher: makes the publisher to subscribe to.
-  public static func using<Resource, P: Publisher>(
+  @inlinable public static func using<Resource, P: Publisher>(
     _ resource: @escaping () -> Resource, dispose: @escaping (Resource) -> Void,
     publisher: @escaping (Resource) -> P
   ) -> Using<Resource, P> {
@@ -30,7 +30,16 @@ extension Publishers {
     public let dispose: (Resource) -> Void
     public let publisher: (Resource) -> Base
 
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @usableFromInline init(
+      resource: @escaping () -> Resource, dispose: @escaping (Resource) -> Void,
+      publisher: @escaping (Resource) -> Base
+    ) {
+      self.resource = resource
+      self.dispose = dispose
+      self.publisher = publisher
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let resource = resource()
       // Disposes only once, even if that ends the stream.
       let lease = AnyCancellable { [dispose] in dispose(resource) }

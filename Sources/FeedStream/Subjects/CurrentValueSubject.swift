@@ -72,12 +72,12 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   @inlinable func deliver(_ value: Output) -> Delivery {
     if isMissed { reportMissed(.bufferFull) }
     current = value
-    let isWithin = conduits.sendings > 0
     conduits.version &+= 1
     let version = conduits.version
     let delivery = conduits.send(value, version: version)
-    if delivery.dropped > 0 { noteMissed(value, isReplaced: version != conduits.version, isWithin) }
-    if isMissedWithin, !isWithin { serveMissed() }
+    // Within the delivery of another value, that one is still being sent.
+    if delivery.dropped > 0 { noteMissed(value, isReplaced: version != conduits.version, conduits.sendings > 0) }
+    if isMissedWithin, conduits.sendings == 0 { serveMissed() }
     return delivery
   }
 

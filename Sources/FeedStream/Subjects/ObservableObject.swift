@@ -38,16 +38,16 @@ public final class ObservableObjectPublisher: Publisher {
   public typealias Output = Void
   public typealias Failure = Never
 
-  private let conduits = SubscriberList<Void, Never>("ObservableObjectPublisher")
+  @usableFromInline let conduits = SubscriberList<Void, Never>("ObservableObjectPublisher")
 
   public init() {}
 
-  public func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == Never {
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == Never {
     conduits.add(subscriber, to: self)
   }
 
   /// Signals to the subscribers.
-  public func send() { _ = conduits.send(()) }
+  @inlinable public func send() { _ = conduits.send(()) }
 }
 
 private protocol ObservedProperty {

@@ -11,7 +11,7 @@
 /// **Demand, policy:** as in ``CurrentValueSubject``. **Confinement:** not `Sendable`, and neither is the class.
 @propertyWrapper
 public struct Published<Value> {
-  let state: PublishedState<Value>
+  @usableFromInline let state: PublishedState<Value>
 
   public init(wrappedValue: Value) { state = PublishedState(wrappedValue) }
   public init(initialValue: Value) { self.init(wrappedValue: initialValue) }
@@ -34,8 +34,8 @@ public struct Published<Value> {
     wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
     storage storage: ReferenceWritableKeyPath<Owner, Published<Value>>
   ) -> Value {
-    get { owner[keyPath: storage].state.value }
-    set { owner[keyPath: storage].state.set(newValue) }
+    @inlinable get { owner[keyPath: storage].state.value }
+    @inlinable set { owner[keyPath: storage].state.set(newValue) }
   }
 
   /// Delivers a published property's value, and every new one just before it is set. It never ends.
@@ -49,9 +49,9 @@ public struct Published<Value> {
     public typealias Output = Value
     public typealias Failure = Never
 
-    let state: PublishedState<Value>
+    @usableFromInline let state: PublishedState<Value>
 
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Value, S.Failure == Never {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Value, S.Failure == Never {
       state.subject.receive(subscriber: subscriber)
     }
   }
@@ -67,50 +67,50 @@ extension Publisher where Failure == Never {
   ///
   /// **Demand:** unlimited, immediately. **Failure:** none. **Cancellation:** when the property's owner is released;
   /// there is nothing to keep. **Policy:** values that arrive after that are not delivered.
-  public func assign(to published: inout Published<Output>.Publisher) {
+  @inlinable public func assign(to published: inout Published<Output>.Publisher) {
     subscribe(PublishedSubscriber(published.state))
   }
 }
 
 /// The state that a published property and its publisher share.
-final class PublishedState<Value> {
-  let subject: CurrentValueSubject<Value, Never>
-  private(set) var value: Value
-  private var changes = 0
+@usableFromInline final class PublishedState<Value> {
+  @usableFromInline let subject: CurrentValueSubject<Value, Never>
+  @exclusivity(unchecked) @usableFromInline var value: Value
+  @exclusivity(unchecked) @usableFromInline var changes = 0
   /// The owner's publisher, once somebody has asked for it.
-  var objectWillChange: ObservableObjectPublisher?
+  @exclusivity(unchecked) @usableFromInline var objectWillChange: ObservableObjectPublisher?
 
-  init(_ value: Value) {
+  @usableFromInline init(_ value: Value) {
     self.value = value
     subject = CurrentValueSubject(value)
   }
 
-  func set(_ newValue: Value) {
+  @inlinable func set(_ newValue: Value) {
     changes += 1
     let change = changes
     objectWillChange?.send()
-    subject.send(newValue)
+    let _: Delivery = subject.send(newValue)
     // A subscriber may have set a newer value when it received this one.
     if changes == change { value = newValue }
   }
 }
 
 /// Sets a published property. The property keeps the subscription, which ends with it.
-private final class PublishedSubscriber<Input>: Subscriber {
-  typealias Failure = Never
+@usableFromInline final class PublishedSubscriber<Input>: Subscriber {
+  @usableFromInline typealias Failure = Never
 
-  private weak var state: PublishedState<Input>?
+  @usableFromInline weak var state: PublishedState<Input>?
 
-  init(_ state: PublishedState<Input>) { self.state = state }
+  @usableFromInline init(_ state: PublishedState<Input>) { self.state = state }
 
-  func receive(subscription: any Subscription) {
+  @usableFromInline func receive(subscription: any Subscription) {
     if let state { state.subject.send(subscription: subscription) } else { subscription.cancel() }
   }
 
-  func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     state?.set(input)
     return .none
   }
 
-  func receive(completion: Subscribers.Completion<Never>) {}
+  @usableFromInline func receive(completion: Subscribers.Completion<Never>) {}
 }

@@ -14,7 +14,7 @@
   private let surroundings: (any StreamDomain)?
   /// Runs an action for a value when its time has come.
   private let later: ((@escaping () -> Void) -> Void)?
-  let home: CrossedHome
+  @usableFromInline let home: CrossedHome
 
   // Used in the home of what is above.
   @exclusivity(unchecked) private var up: (any Subscription)?
@@ -26,7 +26,7 @@
   @exclusivity(unchecked) private var isLive = true
 
   /// - Parameter later: runs an action when a value that arrives now is due; `nil` for at once.
-  init<Context: Scheduler>(
+  @usableFromInline init<Context: Scheduler>(
     _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, on queue: Context,
     options: Context.SchedulerOptions?, later: ((@escaping () -> Void) -> Void)? = nil
   ) {
@@ -43,7 +43,7 @@
   }
 
   /// Subscribes to what is above, in its home.
-  func subscribe(_ attach: @escaping () -> Void) { home.domain?.perform(attach) }
+  @usableFromInline func subscribe(_ attach: @escaping () -> Void) { home.domain?.perform(attach) }
 
   // MARK: Upstream, in its home
 
@@ -125,10 +125,11 @@ extension CrossingStage: Traceable {
 
 extension Scheduler {
   /// True when streams cross to this: it is a queue.
-  @inline(never) @usableFromInline var isQueue: Bool { self is any QueueScheduler }
+  /// Known at compile time where this is specialized.
+  @inlinable var isQueue: Bool { Self._isQueue }
 
   /// Tells streams that are subscribed from now on that queues are used.
-  @inline(never) @usableFromInline func noteQueue() { if isQueue { Home.usesQueues() } }
+  @inlinable func noteQueue() { if isQueue { Home.usesQueues() } }
 
   /// A lane that runs on this queue.
   ///
@@ -143,7 +144,7 @@ extension Scheduler {
   ///
   /// - Parameter attach: subscribes the stage that it is given to the operator, which uses the other scheduler instead of
   ///   this.
-  func cross<Output, Failure: Error>(
+  @usableFromInline func cross<Output, Failure: Error>(
     _ name: StaticString, to subscriber: ErasedSubscriber<Output, Failure>, options: SchedulerOptions? = nil,
     _ attach: @escaping (CrossingStage<Output, Failure>, HomeScheduler<Self>) -> Void
   ) {

@@ -10,7 +10,7 @@ package protocol QueueScheduler: Scheduler {
 }
 
 /// The place where streams live.
-enum Home {
+@usableFromInline enum Home {
   /// The home of the calling code; `nil` where no loop, virtual time or lane runs, and the thread has no loop of its own.
   static var current: (any StreamDomain)? { CurrentDomain.get() ?? CurrentDomain.resting(currentThread()) }
 
@@ -21,7 +21,7 @@ enum Home {
   /// True when streams subscribed now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
   @TaskLocal static var isKeeping = true
 
-  static func usesQueues() { queues.store(true, ordering: .relaxed) }
+  @usableFromInline static func usesQueues() { queues.store(true, ordering: .relaxed) }
 }
 
 extension StreamDomain {

@@ -13,7 +13,7 @@
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
   @exclusivity(unchecked) private var isLive = true
 
-  init<Context: Scheduler>(
+  @usableFromInline init<Context: Scheduler>(
     _ down: ErasedSubscriber<Input, Failure>, on queue: Context, options: Context.SchedulerOptions?
   ) {
     Home.usesQueues()
@@ -24,7 +24,7 @@
     confinement = Confinement(home: lane)
   }
 
-  func subscribe(_ attach: @escaping () -> Void) {
+  @usableFromInline func subscribe(_ attach: @escaping () -> Void) {
     lane.begin(at: surroundings) { down.receive(subscription: self) }
     lane.post { [self] in if isLive { attach() } }
   }

@@ -1,8 +1,8 @@
 /// The subscription of a source that sends unasked, with a buffer behind it: it only handles the cancellation.
-final class CancellationSubscription: GuardedSubscription {
+@usableFromInline final class CancellationSubscription: GuardedSubscription {
   private var onCancel: (() -> Void)?
 
-  init(_ onCancel: @escaping () -> Void) { self.onCancel = onCancel }
+  @usableFromInline init(_ onCancel: @escaping () -> Void) { self.onCancel = onCancel }
 
   override func cancelled() { onCancel.take()?() }
   override var takesNone: Bool { true }

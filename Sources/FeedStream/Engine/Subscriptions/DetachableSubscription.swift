@@ -20,7 +20,7 @@ final class DetachableSubscription: Subscription, CustomStringConvertible, Custo
     stage.take()?.cancel()
   }
 
-  func release() { stage = nil }
+  @usableFromInline func release() { stage = nil }
 
   @usableFromInline var description: String { "\(name)" }
   @usableFromInline var playgroundDescription: Any { description }

@@ -126,16 +126,16 @@ extension Publishers {
       self.count = count
     }
 
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == Failure {
       upstream.receive(subscriber: PrefixBytesStage<Failure>(ErasedSubscriber(subscriber), count))
     }
   }
 }
 
-private final class PrefixBytesStage<Failure: Error>: Stage<Chunk, Failure>, Subscriber {
+@usableFromInline final class PrefixBytesStage<Failure: Error>: Stage<Chunk, Failure>, Subscriber {
   private var left: Int
 
-  init(_ down: ErasedSubscriber<Chunk, Failure>, _ count: Int) {
+  @usableFromInline init(_ down: ErasedSubscriber<Chunk, Failure>, _ count: Int) {
     left = count
     super.init(down)
   }
@@ -145,7 +145,7 @@ private final class PrefixBytesStage<Failure: Error>: Stage<Chunk, Failure>, Sub
     if left == 0 { stop(.finished) }
   }
 
-  func receive(_ input: Chunk) -> Subscribers.Demand {
+  @usableFromInline func receive(_ input: Chunk) -> Subscribers.Demand {
     guard isLive else { return .none }
     guard input.count >= left else {
       left -= input.count
@@ -155,5 +155,5 @@ private final class PrefixBytesStage<Failure: Error>: Stage<Chunk, Failure>, Sub
     return .none
   }
 
-  func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 }

@@ -36,22 +36,28 @@ extension Publishers {
     public let upstream: Upstream
     let socket: DatagramSocket
 
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == DatagramError {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == DatagramError {
+      guard let stage = newStage(ErasedSubscriber(subscriber)) else { return }
+      subscriber.receive(subscription: stage)
+      upstream.receive(subscriber: stage)
+    }
+
+    /// - Returns: `nil` when the socket sends for another, which the subscriber knows by then.
+    @usableFromInline func newStage(_ down: ErasedSubscriber<Never, DatagramError>) -> SendStage<Upstream.Failure>? {
       do throws(SystemError) {
         try socket.beginWriting("send from")
       } catch {
-        return Fail(error: DatagramError(cause: error, unsent: nil)).receive(subscriber: subscriber)
+        Fail(error: DatagramError(cause: error, unsent: nil)).receive(subscriber: down)
+        return nil
       }
-      let stage = SendStage<Upstream.Failure>(ErasedSubscriber(subscriber), socket)
-      subscriber.receive(subscription: stage)
-      upstream.receive(subscriber: stage)
+      return SendStage(down, socket)
     }
   }
 }
 
-private final class SendStage<UpstreamFailure: Error>: GuardedSubscription, Subscriber {
-  typealias Input = Datagram
-  typealias Failure = UpstreamFailure
+@usableFromInline final class SendStage<UpstreamFailure: Error>: GuardedSubscription, Subscriber {
+  @usableFromInline typealias Input = Datagram
+  @usableFromInline typealias Failure = UpstreamFailure
 
   private var down: ErasedSubscriber<Never, DatagramError>?
   private var socket: DatagramSocket?
@@ -70,13 +76,13 @@ private final class SendStage<UpstreamFailure: Error>: GuardedSubscription, Subs
     }
   }
 
-  func receive(subscription: any Subscription) {
+  @usableFromInline func receive(subscription: any Subscription) {
     guard up == nil, socket != nil, completion == nil else { return subscription.cancel() }
     up = subscription
     subscription.request(.max(1))
   }
 
-  func receive(_ input: Datagram) -> Subscribers.Demand {
+  @usableFromInline func receive(_ input: Datagram) -> Subscribers.Demand {
     guard let socket, completion == nil, sending == nil else { return .none }
     sending = input
     guard socket.port.send(input, { [self] in hasSent($0) }) else { return .none }
@@ -90,7 +96,7 @@ private final class SendStage<UpstreamFailure: Error>: GuardedSubscription, Subs
     if completion == nil { up?.request(.max(1)) } else { end() }
   }
 
-  func receive(completion: Subscribers.Completion<UpstreamFailure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<UpstreamFailure>) {
     guard socket != nil, self.completion == nil else { return }
     self.completion = completion
     up = nil

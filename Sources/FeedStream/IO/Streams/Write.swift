@@ -68,16 +68,22 @@ extension Publishers {
       self.open = open
     }
 
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == WriteError {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == WriteError {
+      guard let stage = newStage(ErasedSubscriber(subscriber)) else { return }
+      subscriber.receive(subscription: stage)
+      upstream.receive(subscriber: stage)
+    }
+
+    /// - Returns: `nil` when there is nothing to write to, which the subscriber knows by then.
+    @usableFromInline func newStage(_ down: ErasedSubscriber<Never, WriteError>) -> WriteStage<Upstream.Failure>? {
       let target: WriteTarget
       do throws(SystemError) {
         target = try open()
       } catch {
-        return Fail(error: WriteError(cause: error, unwritten: [])).receive(subscriber: subscriber)
+        Fail(error: WriteError(cause: error, unwritten: [])).receive(subscriber: down)
+        return nil
       }
-      let stage = WriteStage<Upstream.Failure>(ErasedSubscriber(subscriber), target, limit)
-      subscriber.receive(subscription: stage)
-      upstream.receive(subscriber: stage)
+      return WriteStage(down, target, limit)
     }
   }
 }
@@ -97,9 +103,9 @@ extension Connection {
   }
 }
 
-private final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Subscriber {
-  typealias Input = Chunk
-  typealias Failure = UpstreamFailure
+@usableFromInline final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Subscriber {
+  @usableFromInline typealias Input = Chunk
+  @usableFromInline typealias Failure = UpstreamFailure
 
   @exclusivity(unchecked) private var down: ErasedSubscriber<Never, WriteError>?
   /// There until nothing is written any more.
@@ -124,13 +130,13 @@ private final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Sub
 
   // MARK: Upstream
 
-  func receive(subscription: any Subscription) {
+  @usableFromInline func receive(subscription: any Subscription) {
     guard up == nil, target != nil, completion == nil else { return subscription.cancel() }
     up = subscription
     ask()
   }
 
-  func receive(_ input: Chunk) -> Subscribers.Demand {
+  @usableFromInline func receive(_ input: Chunk) -> Subscribers.Demand {
     guard let target, completion == nil else { return .none }
     isAsked = false
     if !input.isEmpty {
@@ -146,7 +152,7 @@ private final class WriteStage<UpstreamFailure: Error>: GuardedSubscription, Sub
     return .max(1)
   }
 
-  func receive(completion: Subscribers.Completion<UpstreamFailure>) {
+  @usableFromInline func receive(completion: Subscribers.Completion<UpstreamFailure>) {
     guard target != nil, self.completion == nil else { return }
     self.completion = completion
     up = nil

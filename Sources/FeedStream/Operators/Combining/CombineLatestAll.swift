@@ -1,7 +1,8 @@
 /// Combines the newest values of any number of publishers of different types into a tuple, whenever one delivers.
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``. For two to four publishers the
-/// method is the faster: here the publishers' types are erased.
+/// method is the faster: here the publishers' types are erased, and code that is not specialized subscribes to them.
+/// Let a long chain end with `eraseToAnyPublisher()`, which is specialized, before it comes here.
 public func combineLatest<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
 ) -> Publishers.CombineLatestAll<(repeat each Value), Failure> {

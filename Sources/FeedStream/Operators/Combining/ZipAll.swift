@@ -3,7 +3,8 @@
 ///     zip(image, title, author).map { image, title, author in "\(title) by \(author)" }
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``. For two to four publishers the method is the
-/// faster: here the publishers' types are erased.
+/// faster: here the publishers' types are erased, and code that is not specialized subscribes to them. Let a long chain
+/// end with `eraseToAnyPublisher()`, which is specialized, before it comes here.
 public func zip<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
 ) -> Publishers.ZipAll<(repeat each Value), Failure> {

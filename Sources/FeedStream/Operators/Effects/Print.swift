@@ -15,7 +15,9 @@ extension Publisher {
   /// - Parameters:
   ///   - prefix: starts every line, followed by a colon unless empty.
   ///   - stream: the output; standard output when `nil`.
-  public func print(_ prefix: String = "", to stream: (any TextOutputStream)? = nil) -> Publishers.Print<Self> {
+  @inlinable public func print(_ prefix: String = "", to stream: (any TextOutputStream)? = nil)
+    -> Publishers.Print<Self>
+  {
     Publishers.Print(upstream: self, prefix: prefix, to: stream)
   }
 }
@@ -29,18 +31,22 @@ extension Publishers {
     public let upstream: Upstream
     public let stream: (any TextOutputStream)?
 
-    public init(upstream: Upstream, prefix: String, to stream: (any TextOutputStream)? = nil) {
+    @inlinable public init(upstream: Upstream, prefix: String, to stream: (any TextOutputStream)? = nil) {
       self.upstream = upstream
       self.prefix = prefix
       self.stream = stream
     }
 
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(subscriber: newStage(ErasedSubscriber(subscriber)))
+    }
+
+    @usableFromInline func newStage(_ subscriber: ErasedSubscriber<Output, Failure>) -> TapStage<Output, Failure> {
       var log = LineLog(prefix: prefix.isEmpty ? "" : "\(prefix): ", stream: stream)
       // One log for both closures.
       let write = { (line: String) in log.write(line) }
-      let stage = TapStage<Output, Failure>(
-        "Print", ErasedSubscriber(subscriber), reportsAfterEnd: true, onValue: { write("receive value: (\($0))") },
+      return TapStage(
+        "Print", subscriber, reportsAfterEnd: true, onValue: { write("receive value: (\($0))") },
         report: { event in
           switch event {
           case .subscription(let subscription): write("receive subscription: (\(subscription))")
@@ -51,7 +57,6 @@ extension Publishers {
           case .answer(let demand): write("request \(demand.logged) (synchronous)")
           }
         })
-      upstream.receive(subscriber: stage)
     }
   }
 }

@@ -30,24 +30,24 @@ extension Publisher {
 /// unbounded.
 public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publisher {
   public let key: Key
-  private var early = FIFO<Output>()
-  private var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) @usableFromInline var early = FIFO<Output>()
+  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
   /// Where a value goes, until the ending: a subscriber may keep this group, and the buffer its subscriber.
-  private var buffer: BufferStage<Output, Failure>?
-  private var isTaken = false
+  @exclusivity(unchecked) @usableFromInline var buffer: BufferStage<Output, Failure>?
+  @usableFromInline var isTaken = false
   private var onCancel: (() -> Void)?
 
   /// The group's number; groups end in this order.
   fileprivate let number: Int
 
-  fileprivate init(_ key: Key, _ number: Int, onCancel: @escaping () -> Void) {
+  @usableFromInline init(_ key: Key, _ number: Int, onCancel: @escaping () -> Void) {
     self.key = key
     self.number = number
     self.onCancel = onCancel
   }
 
   /// - Precondition: nobody has subscribed to this group before.
-  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+  @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     precondition(!isTaken, "GroupedPublisher: a group serves one subscriber; share() it for more")
     isTaken = true
     let buffer = BufferStage<Output, Failure>(
@@ -59,7 +59,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
     endBuffer()
   }
 
-  fileprivate func send(_ value: Output) {
+  @inlinable func send(_ value: Output) {
     if let buffer, early.isEmpty { _ = buffer.receive(value) } else { early.append(value) }
   }
 
@@ -69,11 +69,11 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
     if early.isEmpty { endBuffer() }
   }
 
-  private func endBuffer() {
+  @usableFromInline func endBuffer() {
     if let ending { buffer.take()?.receive(completion: ending) }
   }
 
-  private func end() {
+  @usableFromInline func end() {
     early.removeAll()
     buffer = nil
     onCancel.take()?()
@@ -103,18 +103,18 @@ extension Publishers {
 final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   Stage<GroupedPublisher<Key, Input, Failure>, Failure>, Subscriber
 {
-  private typealias Group = GroupedPublisher<Key, Input, Failure>
+  @usableFromInline typealias Group = GroupedPublisher<Key, Input, Failure>
 
-  private let key: (Input) -> Key
-  @exclusivity(unchecked) private var groups: [Key: Group] = [:]
+  @usableFromInline let key: (Input) -> Key
+  @exclusivity(unchecked) @usableFromInline var groups: [Key: Group] = [:]
   /// How many groups there have been so far.
-  private var count = 0
+  @exclusivity(unchecked) @usableFromInline var count = 0
   /// Groups that nobody has asked for.
-  @exclusivity(unchecked) private var waiting = FIFO<Group>()
-  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Group>()
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// Upstream's ending, which may still have to be delivered.
-  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
-  @exclusivity(unchecked) private var isDelivering = false
+  @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) @usableFromInline var isDelivering = false
 
   @usableFromInline
   init(_ down: ErasedSubscriber<GroupedPublisher<Key, Input, Failure>, Failure>, _ key: @escaping (Input) -> Key) {
@@ -127,7 +127,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     up?.request(.unlimited)
   }
 
-  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, ending == nil else { return .none }
     let key = self.key(input)
     if let group = groups[key] {
@@ -158,7 +158,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     for group in groups { group.send(completion: completion) }
   }
 
-  private func deliver() {
+  @usableFromInline func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
     while isLive, demand > .none, let group = waiting.popFirst() {

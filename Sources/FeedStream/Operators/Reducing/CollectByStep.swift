@@ -49,27 +49,27 @@ extension Publishers {
 extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
 
 @usableFromInline final class CollectByStepStage<Input, Failure: Error>: Stage<[Input], Failure>, Subscriber {
-  private let count: Int
-  private let step: Int
+  @usableFromInline let count: Int
+  @usableFromInline let step: Int
   /// The values that have arrived since the oldest array that is not full began.
-  @exclusivity(unchecked) private var collected: [Input] = []
+  @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
   /// How many values come before the next array begins.
-  @exclusivity(unchecked) private var gap = 0
+  @exclusivity(unchecked) @usableFromInline var gap = 0
   /// Arrays that nobody has asked for, left at the ending.
-  @exclusivity(unchecked) private var ready = FIFO<[Input]>()
-  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
-  @exclusivity(unchecked) private var hasAsked = false
-  @exclusivity(unchecked) private var isDelivering = false
+  @exclusivity(unchecked) @usableFromInline var ready = FIFO<[Input]>()
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var hasAsked = false
+  @exclusivity(unchecked) @usableFromInline var isDelivering = false
   /// A failure that arrived while arrays were being delivered.
-  @exclusivity(unchecked) private var failure: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) @usableFromInline var failure: Subscribers.Completion<Failure>?
 
-  @usableFromInline init(_ down: ErasedSubscriber<[Input], Failure>, _ count: Int, _ step: Int) {
+  @inlinable init(_ down: ErasedSubscriber<[Input], Failure>, _ count: Int, _ step: Int) {
     self.count = count
     self.step = step
     super.init(down)
   }
 
-  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, failure == nil else { return .none }
     guard gap == 0 else {
       gap -= 1
@@ -82,7 +82,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   }
 
   /// Makes the oldest array ready, and moves on to the one that began after it.
-  private func completeArray() {
+  @inlinable func completeArray() {
     ready.append(collected)
     gap = Swift.max(step - collected.count, 0)
     collected.removeFirst(Swift.min(step, collected.count))
@@ -91,7 +91,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   /// Delivers the arrays asked for, and then the ending if upstream has finished.
   ///
   /// - Returns: the demand for upstream, for the arrays that the subscriber asked for meanwhile.
-  private func deliver() -> Subscribers.Demand {
+  @inlinable func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true
     var more = Subscribers.Demand.none
@@ -124,7 +124,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
     _ = deliver()
   }
 
-  private func fail(_ completion: Subscribers.Completion<Failure>) {
+  @inline(never) @usableFromInline func fail(_ completion: Subscribers.Completion<Failure>) {
     while let array = ready.popFirst() { StreamDiagnostics.dropped(array, "CollectByStep", .noDemand) }
     for input in collected.take() { StreamDiagnostics.dropped(input, "CollectByStep", .terminated) }
     finish(completion)

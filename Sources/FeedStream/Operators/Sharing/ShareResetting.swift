@@ -20,7 +20,7 @@ extension Publisher {
   ///   - resetOnError: true to subscribe to upstream again for subscribers after a failure.
   ///   - resetOnComplete: true to subscribe to upstream again for subscribers after it has finished.
   ///   - resetOnRefCountZero: true when the last subscriber's cancellation cancels upstream.
-  public func share(
+  @inlinable public func share(
     resetOnError: Bool = false, resetOnComplete: Bool = false, resetOnRefCountZero: Bool = true
   ) -> Publishers.ShareResetting<Self> {
     Publishers.ShareResetting(
@@ -34,7 +34,9 @@ extension Publishers {
   public final class ShareResetting<Upstream: Publisher>: Publisher, Equatable {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
-    private typealias Round = Autoconnect<Multicast<HandleEvents<Upstream>, PassthroughSubject<Output, Failure>>>
+    @usableFromInline typealias Round = Autoconnect<
+      Multicast<HandleEvents<Upstream>, PassthroughSubject<Output, Failure>>
+    >
 
     public let upstream: Upstream
     public let resetOnError: Bool
@@ -42,22 +44,22 @@ extension Publishers {
     public let resetOnRefCountZero: Bool
 
     /// One subscription to upstream, until a reset.
-    private var round: Round?
+    @usableFromInline var round: Round?
 
-    public init(upstream: Upstream, resetOnError: Bool, resetOnComplete: Bool, resetOnRefCountZero: Bool) {
+    @inlinable public init(upstream: Upstream, resetOnError: Bool, resetOnComplete: Bool, resetOnRefCountZero: Bool) {
       self.upstream = upstream
       self.resetOnError = resetOnError
       self.resetOnComplete = resetOnComplete
       self.resetOnRefCountZero = resetOnRefCountZero
     }
 
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let round = self.round ?? newRound()
       self.round = round
       round.receive(subscriber: subscriber)
     }
 
-    private func newRound() -> Round {
+    @inlinable func newRound() -> Round {
       let round = upstream.handleEvents(receiveCompletion: { [weak self] in self?.reset(after: $0) })
         .multicast(subject: PassthroughSubject(of: "Share")).autoconnect()
       // Counts as a subscriber that never leaves.
@@ -66,7 +68,7 @@ extension Publishers {
     }
 
     /// Runs before anybody receives the ending, and may cause a call back into this.
-    private func reset(after completion: Subscribers.Completion<Failure>) {
+    @usableFromInline func reset(after completion: Subscribers.Completion<Failure>) {
       switch completion {
       case .finished: if resetOnComplete { round = nil }
       case .failure: if resetOnError { round = nil }

@@ -72,36 +72,41 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       switch strategy {
       case .byTime(let scheduler, let interval):
-        attach(subscriber, count: nil, scheduler, interval)
+        begin(ErasedSubscriber(subscriber), count: nil, scheduler, interval)
       case .byTimeOrCount(let scheduler, let interval, let count):
+        begin(ErasedSubscriber(subscriber), count: count, scheduler, interval)
+      }
+    }
+
+    @inlinable func begin(
+      _ subscriber: ErasedSubscriber<Output, Failure>, count: Int?, _ scheduler: Context,
+      _ interval: Context.SchedulerTimeType.Stride
+    ) {
+      if scheduler.isQueue {
+        cross(to: subscriber, count: count, scheduler, interval)
+      } else {
         attach(subscriber, count: count, scheduler, interval)
       }
     }
 
-    @inlinable
-    func attach<S: Subscriber<Output, Failure>>(
-      _ subscriber: S, count: Int?, _ scheduler: Context, _ interval: Context.SchedulerTimeType.Stride
-    ) {
-      if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber), count: count, scheduler, interval) }
-      let stage = CollectOnStage<Upstream.Output, Failure>(
-        "CollectByTime", ErasedSubscriber(subscriber), count: count,
-        hop: { [options] in scheduler.schedule(options: options, $0) })
-      upstream.receive(subscriber: stage)
-      stage.start(Interval(every: interval, scheduler: scheduler, options: options))
-    }
-
-    @inline(never) @usableFromInline func cross(
+    @inlinable @inline(never) func cross(
       to subscriber: ErasedSubscriber<Output, Failure>, count: Int?, _ scheduler: Context,
       _ interval: Context.SchedulerTimeType.Stride
     ) {
-      scheduler.cross("CollectByTime", to: subscriber, options: options) { stage, scheduler in
-        let strategy =
-          count.map { TimeGroupingStrategy.byTimeOrCount(scheduler, interval, $0) } ?? .byTime(scheduler, interval)
-        Publishers.CollectByTime<Upstream, HomeScheduler<Context>>(
-          upstream: upstream, strategy: strategy, options: options
-        )
-        .receive(subscriber: stage)
+      scheduler.cross("CollectByTime", to: subscriber, options: options) {
+        attach(ErasedSubscriber($0), count: count, $1, interval)
       }
+    }
+
+    @inlinable func attach<C: Scheduler>(
+      _ subscriber: ErasedSubscriber<Output, Failure>, count: Int?, _ scheduler: C,
+      _ interval: C.SchedulerTimeType.Stride
+    ) where C.SchedulerOptions == Context.SchedulerOptions {
+      let stage = CollectOnStage<Upstream.Output, Failure>(
+        "CollectByTime", subscriber, count: count,
+        hop: { [options] in scheduler.schedule(options: options, $0) })
+      upstream.receive(subscriber: stage)
+      stage.start(Interval(every: interval, scheduler: scheduler, options: options))
     }
   }
 }

@@ -44,24 +44,24 @@ extension Publishers {
 extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Equatable {}
 
 @usableFromInline final class CollectOnStage<Input, Failure: Error>: TriggeredStage<[Input], Failure>, Subscriber {
-  private let source: StaticString
+  @usableFromInline let source: StaticString
   /// How many values make an array without a trigger; `nil` for no limit.
-  private let count: Int?
-  @exclusivity(unchecked) private var collected: [Input] = []
+  @usableFromInline let count: Int?
+  @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
   /// Arrays that are full, or that a trigger closed within a delivery, while there was demand for them.
-  @exclusivity(unchecked) private var ready = FIFO<[Input]>()
-  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var ready = FIFO<[Input]>()
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// True when the values collected are to be delivered as soon as they are asked for; until then they may grow.
-  @exclusivity(unchecked) private var isDue = false
-  @exclusivity(unchecked) private var isDelivering = false
+  @exclusivity(unchecked) @usableFromInline var isDue = false
+  @exclusivity(unchecked) @usableFromInline var isDelivering = false
   /// True when upstream has ended, which may still have to be delivered.
-  @exclusivity(unchecked) private var isClosed = false
+  @exclusivity(unchecked) @usableFromInline var isClosed = false
   /// The ending, which follows the arrays that are to come before it.
-  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
   /// How many values upstream has been asked for that have not arrived: those of `collect(.byTimeOrCount)`.
-  @exclusivity(unchecked) private var outstanding = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var outstanding = Subscribers.Demand.none
   /// Makes the scheduler of `collect(.byTime)` deliver something; `nil` delivers it immediately.
-  private let hop: ((@escaping () -> Void) -> Void)?
+  @usableFromInline let hop: ((@escaping () -> Void) -> Void)?
 
   @usableFromInline init(
     _ name: StaticString, _ down: ErasedSubscriber<[Input], Failure>, count: Int?,
@@ -78,7 +78,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     if count == nil { up?.request(hop == nil ? .unlimited : .max(1)) }
   }
 
-  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, !isClosed else { return .none }
     collected.append(input)
     // As Combine does, `collect(.byTime)` asks for one value at a time.
@@ -91,7 +91,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     return .none
   }
 
-  private func closeArray() {
+  @inlinable func closeArray() {
     isDue = false
     ready.append(collected.take())
   }
@@ -119,7 +119,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     up.request(missing)
   }
 
-  private func serve() {
+  @usableFromInline func serve() {
     deliver()
     ask()
   }

@@ -45,17 +45,18 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
-      upstream.receive(
-        subscriber: DebounceStage<Output, Failure>(
-          ErasedSubscriber(subscriber), Alarm(dueTime, scheduler, options),
-          schedule: { [scheduler] in scheduler.schedule($0) }))
+      attach(ErasedSubscriber(subscriber), on: scheduler)
     }
 
-    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
-      scheduler.cross("Debounce", to: subscriber, options: options) { stage, scheduler in
-        Publishers.Debounce(upstream: upstream, dueTime: dueTime, scheduler: scheduler, options: options)
-          .receive(subscriber: stage)
-      }
+    @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      scheduler.cross("Debounce", to: subscriber, options: options) { attach(ErasedSubscriber($0), on: $1) }
+    }
+
+    @inlinable func attach<C: Scheduler>(_ subscriber: ErasedSubscriber<Output, Failure>, on scheduler: C)
+    where C.SchedulerTimeType == Context.SchedulerTimeType, C.SchedulerOptions == Context.SchedulerOptions {
+      upstream.receive(
+        subscriber: DebounceStage<Output, Failure>(
+          subscriber, Alarm(dueTime, scheduler, options), schedule: { scheduler.schedule($0) }))
     }
   }
 }

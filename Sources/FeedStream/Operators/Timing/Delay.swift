@@ -59,7 +59,7 @@ extension Publishers {
         })
     }
 
-    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+    @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
       let stage = CrossingStage("Delay", subscriber, on: scheduler, options: options) {
         scheduler.schedule(after: scheduler.now.advanced(by: interval), tolerance: tolerance, options: options, $0)
       }

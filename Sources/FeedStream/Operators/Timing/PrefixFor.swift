@@ -44,15 +44,17 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
-      upstream.receive(
-        subscriber: PrefixForStage<Output, Failure>(ErasedSubscriber(subscriber), Alarm(interval, scheduler, options)))
+      attach(ErasedSubscriber(subscriber), Alarm(interval, scheduler, options))
     }
 
-    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+    @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
       scheduler.cross("PrefixFor", to: subscriber, options: options) { stage, scheduler in
-        Publishers.PrefixFor(upstream: upstream, interval: interval, scheduler: scheduler, options: options)
-          .receive(subscriber: stage)
+        attach(ErasedSubscriber(stage), Alarm(interval, scheduler, options))
       }
+    }
+
+    @inlinable func attach(_ subscriber: ErasedSubscriber<Output, Failure>, _ alarm: Alarm) {
+      upstream.receive(subscriber: PrefixForStage<Output, Failure>(subscriber, alarm))
     }
   }
 }

@@ -44,7 +44,7 @@ extension Publishers {
         })
     }
 
-    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+    @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
       let stage = CrossingStage("ReceiveOn", subscriber, on: scheduler, options: options)
       stage.subscribe { upstream.receive(subscriber: stage) }
     }

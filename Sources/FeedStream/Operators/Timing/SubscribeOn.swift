@@ -47,7 +47,7 @@ extension Publishers {
       scheduler.schedule(options: options) { [upstream] in upstream.receive(subscriber: stage) }
     }
 
-    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+    @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
       let stage = SubscribeOnQueueStage(subscriber, on: scheduler, options: options)
       stage.subscribe { upstream.receive(subscriber: stage) }
     }

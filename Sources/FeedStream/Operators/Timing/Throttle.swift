@@ -47,38 +47,39 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
-      upstream.receive(
-        subscriber: ThrottleStage<Output, Failure, Context>(ErasedSubscriber(subscriber), interval, scheduler, latest))
+      attach(ErasedSubscriber(subscriber), on: scheduler)
     }
 
-    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
-      scheduler.cross("Throttle", to: subscriber) { stage, scheduler in
-        Publishers.Throttle(upstream: upstream, interval: interval, scheduler: scheduler, latest: latest)
-          .receive(subscriber: stage)
-      }
+    @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      scheduler.cross("Throttle", to: subscriber) { attach(ErasedSubscriber($0), on: $1) }
+    }
+
+    @inlinable func attach<C: Scheduler>(_ subscriber: ErasedSubscriber<Output, Failure>, on scheduler: C)
+    where C.SchedulerTimeType == Context.SchedulerTimeType, C.SchedulerOptions == Context.SchedulerOptions {
+      upstream.receive(subscriber: ThrottleStage<Output, Failure, C>(subscriber, interval, scheduler, latest))
     }
   }
 }
 
 @usableFromInline
 final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Input, Failure>, Subscriber {
-  private let interval: Context.SchedulerTimeType.Stride
-  private let scheduler: Context
-  private let oneShot: OneShot<Context>
-  private let latest: Bool
+  @usableFromInline let interval: Context.SchedulerTimeType.Stride
+  @usableFromInline let scheduler: Context
+  @usableFromInline let oneShot: OneShot<Context>
+  @usableFromInline let latest: Bool
   /// The value that waits, already subtracted from the demand.
-  @exclusivity(unchecked) private var waiting: Input?
-  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
-  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
-  @exclusivity(unchecked) private var lastDelivery: Context.SchedulerTimeType?
+  @exclusivity(unchecked) @usableFromInline var waiting: Input?
+  @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var lastDelivery: Context.SchedulerTimeType?
   /// The time of the last event.
-  @exclusivity(unchecked) private var time: Context.SchedulerTimeType
+  @exclusivity(unchecked) @usableFromInline var time: Context.SchedulerTimeType
   /// Cancels the scheduled delivery.
-  @exclusivity(unchecked) private var work: (any Cancellable)?
+  @exclusivity(unchecked) @usableFromInline var work: (any Cancellable)?
   /// The subscription that the subscriber has; weak, because it keeps this.
-  private weak var leash: DetachableSubscription?
+  @usableFromInline weak var leash: DetachableSubscription?
 
-  @usableFromInline init(
+  @inlinable init(
     _ down: ErasedSubscriber<Input, Failure>, _ interval: Context.SchedulerTimeType.Stride, _ scheduler: Context,
     _ latest: Bool
   ) {
@@ -98,7 +99,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     up?.request(.unlimited)
   }
 
-  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, ending == nil else { return .none }
     time = scheduler.now
     if waiting != nil {
@@ -121,7 +122,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   }
 
   // Weak: a stream that nobody keeps has no subscriber.
-  private func schedule(after date: Context.SchedulerTimeType?) {
+  @inlinable func schedule(after date: Context.SchedulerTimeType?) {
     if let date, date > time {
       work = oneShot.run(after: date) { [weak self] in self?.deliver() }
     } else {
@@ -129,7 +130,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     }
   }
 
-  private func deliver() {
+  @inlinable func deliver() {
     guard isLive else { return }
     work = nil
     let ending = self.ending

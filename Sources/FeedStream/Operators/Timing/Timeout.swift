@@ -108,28 +108,23 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
+      attach(ErasedSubscriber(subscriber), on: scheduler)
+    }
+
+    @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      scheduler.cross("Timeout", to: subscriber, options: options) { attach(ErasedSubscriber($0), on: $1) }
+    }
+
+    @inlinable func attach<C: Scheduler>(_ subscriber: ErasedSubscriber<Output, Failure>, on scheduler: C)
+    where C.SchedulerTimeType == Context.SchedulerTimeType, C.SchedulerOptions == Context.SchedulerOptions {
       upstream.receive(
         subscriber: TimeoutStage<Output, Failure>(
-          ErasedSubscriber(subscriber), Alarm(interval, scheduler, options),
-          schedule: { [scheduler, options] in
+          subscriber, Alarm(interval, scheduler, options),
+          schedule: { [options] in
             scheduler.schedule(options: options, $0)
             return nil
           },
           expired: { stage in stage.finish(ending(at: stage)) }))
-    }
-
-    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
-      scheduler.cross("Timeout", to: subscriber, options: options) { stage, scheduler in
-        let timeout =
-          if let timedOut {
-            Publishers.Timeout<Upstream, HomeScheduler<Context>>(
-              upstream: upstream, interval: interval, scheduler: scheduler, options: options, timedOut: timedOut)
-          } else {
-            Publishers.Timeout<Upstream, HomeScheduler<Context>>(
-              upstream: upstream, interval: interval, scheduler: scheduler, options: options, customError: customError)
-          }
-        timeout.receive(subscriber: stage)
-      }
     }
 
     @usableFromInline func ending(at stage: TimeoutStage<Output, Failure>) -> Subscribers.Completion<Failure> {

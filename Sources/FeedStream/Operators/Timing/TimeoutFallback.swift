@@ -52,7 +52,16 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
-      let stage = SequentialStage("TimeoutFallback", ErasedSubscriber(subscriber))
+      attach(ErasedSubscriber(subscriber), on: scheduler)
+    }
+
+    @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
+      scheduler.cross("TimeoutFallback", to: subscriber, options: options) { attach(ErasedSubscriber($0), on: $1) }
+    }
+
+    @inlinable func attach<C: Scheduler>(_ subscriber: ErasedSubscriber<Output, Failure>, on scheduler: C)
+    where C.SchedulerTimeType == Context.SchedulerTimeType, C.SchedulerOptions == Context.SchedulerOptions {
+      let stage = SequentialStage("TimeoutFallback", subscriber)
       let alarm = Alarm(interval, scheduler, options)
       subscriber.receive(subscription: stage)
       stage.subscribe { [self, unowned stage] inlet in
@@ -64,15 +73,6 @@ extension Publishers {
               return nil
             },
             expired: { _ in stage.subscribe { fallback.receive(subscriber: $0) } }))
-      }
-    }
-
-    @inline(never) @usableFromInline func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
-      scheduler.cross("TimeoutFallback", to: subscriber, options: options) { stage, scheduler in
-        Publishers.TimeoutFallback(
-          upstream: upstream, fallback: fallback, interval: interval, scheduler: scheduler, options: options
-        )
-        .receive(subscriber: stage)
       }
     }
   }

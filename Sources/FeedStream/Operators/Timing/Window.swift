@@ -89,16 +89,16 @@ extension Publishers.Window: Equatable where Upstream: Equatable, Trigger: Equat
 
 @usableFromInline
 final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Input, Failure>, Failure>, Subscriber {
-  private let count: Int?
-  @exclusivity(unchecked) private var open: ReplaySubject<Input, Failure>?
+  @usableFromInline let count: Int?
+  @exclusivity(unchecked) @usableFromInline var open: ReplaySubject<Input, Failure>?
   /// How many values the open window has.
-  @exclusivity(unchecked) private var filled = 0
+  @exclusivity(unchecked) @usableFromInline var filled = 0
   /// Windows that nobody has asked for.
-  @exclusivity(unchecked) private var waiting = FIFO<ReplaySubject<Input, Failure>>()
-  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var waiting = FIFO<ReplaySubject<Input, Failure>>()
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// Upstream's ending, or the trigger's, which may still have to be delivered.
-  @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
-  @exclusivity(unchecked) private var isDelivering = false
+  @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) @usableFromInline var isDelivering = false
 
   @usableFromInline init(_ down: ErasedSubscriber<AnyPublisher<Input, Failure>, Failure>, count: Int?) {
     self.count = count
@@ -114,7 +114,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   /// A window has its first value, and is full when that fills it, by the time anybody sees it: what is sent while it
   /// is handed over comes after.
-  private func beginWindow(with input: Input? = nil) {
+  @inlinable func beginWindow(with input: Input? = nil) {
     let window = ReplaySubject<Input, Failure>(count: .max)
     open = window
     filled = 0
@@ -123,18 +123,18 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     deliver()
   }
 
-  private func fill(_ window: ReplaySubject<Input, Failure>, _ input: Input) {
+  @inlinable func fill(_ window: ReplaySubject<Input, Failure>, _ input: Input) {
     filled += 1
     window.send(input)
     if filled == count, window === open { endWindow(.finished) }
   }
 
-  private func endWindow(_ completion: Subscribers.Completion<Failure>) {
+  @inlinable func endWindow(_ completion: Subscribers.Completion<Failure>) {
     let window = open.take()
     window?.send(completion: completion)
   }
 
-  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, ending == nil else { return .none }
     if let open { fill(open, input) } else { beginWindow(with: input) }
     return .none
@@ -165,7 +165,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   override var needsTrigger: Bool { super.needsTrigger && ending == nil }
 
-  private func deliver() {
+  @inlinable func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
     while isLive, demand > .none, let window = waiting.popFirst() {
