@@ -105,7 +105,12 @@ private final class RequestCount: @unchecked Sendable {
         to: URL(fileURLWithPath: file))
       let imported = try await FeedBinary.run(["subscriptions", "import", file] + at)
       #expect(imported.output == "Added 1 of 1 feed\n")
-      #expect(imported.errors == "1 entry has no http or https address and is left out\n")
+      #expect(
+        imported.errors == """
+          \(file) is cut off: its end is missing
+          1 entry has no http or https address and is left out
+
+          """)
       let list = try await FeedBinary.run(["subscriptions", "list"] + at)
       #expect(list.output == "\(urls[0])  Mine  every 90s\n\(urls[1])  B  [F]\n")
       let shown = try await FeedBinary.run(["load"] + at)

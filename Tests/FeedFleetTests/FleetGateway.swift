@@ -8,7 +8,7 @@ import ImageFeed
 final class FleetGateway {
   typealias Event = (id: String, update: FeedUpdate)
 
-  /// What its page shows.
+  /// The versions that its page shows.
   private(set) var shown: [URL: FeedVersion] = [:]
   private(set) var resets = 0
   /// False until it knows what clients of other gateways have seen.
@@ -111,7 +111,7 @@ final class FleetGateway {
     waiting[ObjectIdentifier(client)] = nil
   }
 
-  /// What a client has to hear that has seen everything up to an id; `nil` when that id is unknown.
+  /// The events that a client must hear after an id; `nil` when that id is unknown.
   func events(after id: String) -> ArraySlice<Event>? { places[id].map { events[$0...] } }
 }
 

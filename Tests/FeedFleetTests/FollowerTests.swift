@@ -6,7 +6,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// What a gateway is told of a fleet, and under which ids.
+/// A gateway hears each change of a fleet, under its own id.
 @Suite(.settled) struct FollowerTests {
   private let a = URL(feed: 1)
   private let b = URL(feed: 2)

@@ -38,7 +38,7 @@ public struct FleetFollower {
   /// - Parameters:
   ///   - addresses: the feeds to follow; `nil` for the first `most` of all.
   ///   - pauses: the pause after a failure of the engine, doubled by each further one, and the longest.
-  ///   - look: how often it looks whether the log still holds its place, and the list is the same.
+  ///   - look: how often it checks that the log still holds its place and that the list is the same.
   ///   - seed: determines the pauses. The system's choice unless given.
   ///   - scheduler: an event loop, or virtual time in a test.
   public init(
