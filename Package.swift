@@ -66,7 +66,7 @@ let package = Package(
     .target(name: "FeedHTTP", dependencies: ["FeedStream", "PlainText", "CCurl"]),
     .target(name: "FeedHTTPServer", dependencies: ["FeedStream", "CZlib"]),
     // A client of Redis, without feeds.
-    .target(name: "FeedRedis", dependencies: ["FeedStream", "FeedTLS"]),
+    .target(name: "FeedRedis", dependencies: ["FeedStream", "FeedTLS", "PlainText"]),
     .target(name: "FeedTLS", dependencies: ["FeedStream", "COpenSSL"]),
     .target(
       name: "ImageFeed",

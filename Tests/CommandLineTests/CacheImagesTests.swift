@@ -112,15 +112,7 @@ import Testing
   /// A socket to a server on this machine, on which this was sent.
   private func send(_ text: String, to port: Int) throws -> Int32 {
     let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    let code = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
+    let code = withLoopbackAddress(port: port) { connect(socket, $0, $1) }
     #expect(code == 0 && text.withCString { write(socket, $0, strlen($0)) } == text.utf8.count)
     return socket
   }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 extension RawOrigin {
   /// Somebody on the way to a server of TLS, who ends connections without the end that TLS has.
@@ -26,17 +27,7 @@ extension RawOrigin {
 extension RawOrigin.Connection {
   fileprivate static func open(to port: Int) throws -> RawOrigin.Connection {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    // `sockaddr_in` is a `sockaddr` to the calls that take one.
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard result == 0 else {
+    guard withLoopbackAddress(port: port, { connect(descriptor, $0, $1) }) == 0 else {
       close(descriptor)
       throw RawOrigin.Broken()
     }

@@ -198,12 +198,7 @@ extension Session {
   /// Ends with a message when there are not enough descriptors for the loop, the cache, a few connections, and the
   /// processes that decode pictures: with fewer, libdispatch traps and requests wait for each other's.
   private static func requireDescriptors() {
-    var limit = rlimit()
-    // The soft limit is this process's own to raise.
-    if getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < enoughDescriptors {
-      limit.rlim_cur = min(limit.rlim_max, enoughDescriptors)
-      setrlimit(.init(RLIMIT_NOFILE.rawValue), &limit)
-    }
+    DescriptorLimit.raise(to: enoughDescriptors)
     let opened = (0..<fewestDescriptors).map { _ in dup(STDERR_FILENO) }
     for descriptor in opened where descriptor >= 0 { close(descriptor) }
     guard opened.contains(-1) else { return }
@@ -211,6 +206,6 @@ extension Session {
     exit(ExitCode.failure.rawValue)
   }
 
-  private static let enoughDescriptors: rlim_t = 256
+  private static let enoughDescriptors = 256
   private static let fewestDescriptors = 48
 }

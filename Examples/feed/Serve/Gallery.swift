@@ -64,26 +64,6 @@ final class Gallery {
     }
   }
 
-  /// The address of a picture on the page, and the feeds that name it.
-  struct Named {
-    struct Feed {
-      let address: URL
-      /// True when it came out of a private network; `nil` when nobody knows.
-      let isPrivate: Bool?
-    }
-
-    let url: URL
-    fileprivate(set) var feeds: [Feed] = []
-
-    /// Those by which it may be loaded: a feed of the web takes nothing from a private one that names the same picture. One
-    /// is enough, unless nobody knows of it.
-    var namers: [Feed] {
-      if let feed = feeds.first(where: { $0.isPrivate == true }) { return [feed] }
-      let unknown = feeds.filter { $0.isPrivate == nil }
-      return unknown.isEmpty ? Array(feeds.prefix(1)) : unknown
-    }
-  }
-
   /// One picture on the page.
   struct Entry {
     /// Names the picture in addresses of this page.
@@ -279,7 +259,7 @@ final class Gallery {
       let feed = Named.Feed(address: source.address, isPrivate: source.images.isFromPrivateNetwork)
       for entry in source.entries {
         var named = pictures[entry.key] ?? Named(url: entry.picture)
-        if named.feeds.last?.address != feed.address { named.feeds.append(feed) }
+        named.add(feed)
         pictures[entry.key] = named
       }
     }

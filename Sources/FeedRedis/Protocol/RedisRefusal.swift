@@ -1,4 +1,5 @@
 import Foundation
+import PlainText
 
 /// A server's answer that it does not do what it was asked for.
 public struct RedisRefusal: Error, Hashable, Sendable {
@@ -91,17 +92,9 @@ extension RedisRefusal {
     var text = message
     if let password, !password.isEmpty { text = text.replacingOccurrences(of: password, with: "…") }
     text = String(
-      String.UnicodeScalarView(text.unicodeScalars.map { Self.isActedUpon($0) ? " " : $0 }))
+      String.UnicodeScalarView(text.unicodeScalars.map { $0.isActedUpon ? " " : $0 }))
     if text.count > 300 { text = text.prefix(300) + "…" }
     return RedisRefusal(code: String(code.prefix(40)), message: text)
-  }
-
-  /// True when a terminal would act upon it, or show the text around it in another order.
-  private static func isActedUpon(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator: true
-    default: false
-    }
   }
 
   private init(code: String, message: String) {

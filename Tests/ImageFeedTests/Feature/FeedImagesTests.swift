@@ -46,20 +46,4 @@ import Testing
     for _ in 0..<1_000_000 where one == other && one.hashValue == other.hashValue { hits += 1 }
     #expect(hits == 1_000_000)
   }
-
-  @Test func `a hundred thousand images are released in a fraction of the time that an array takes`() {
-    func image(_ number: Int) -> FeedImage {
-      makeImage(number, description: "A description that has a place of its own", location: "A place of its own, too")
-    }
-    let clock = ContinuousClock()
-    var (packed, array) = (Duration.seconds(60), Duration.seconds(60))
-    for _ in 0..<5 {
-      var images: [FeedImage]? = (0..<100_000).map(image)
-      var list: FeedImages? = FeedImages(images!)
-      packed = min(packed, clock.measure { list = nil })
-      array = min(array, clock.measure { images = nil })
-      #expect(list == nil && images == nil)
-    }
-    #expect(packed < array / 4, "\(packed) and \(array)")
-  }
 }

@@ -124,8 +124,7 @@ extension CrossingStage: Traceable {
 }
 
 extension Scheduler {
-  /// True when streams cross to this: it is a queue.
-  /// Known at compile time where this is specialized.
+  /// True when streams cross to this, a queue: known at compile time where this is specialized.
   @inlinable var isQueue: Bool { Self._isQueue }
 
   /// Tells streams that are subscribed from now on that queues are used.

@@ -1,0 +1,18 @@
+import Foundation
+
+/// The limit of this process's file descriptors (`ulimit -n`).
+enum DescriptorLimit {
+  /// Raises the soft limit as far as the hard one allows, if it is lower than wanted.
+  ///
+  /// - Returns: the limit then; `nil` when the system does not say.
+  @discardableResult static func raise(to wanted: Int) -> Int? {
+    var limit = rlimit()
+    guard getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+    if limit.rlim_cur < rlim_t(wanted) {
+      var raised = limit
+      raised.rlim_cur = min(limit.rlim_max, rlim_t(wanted))
+      if setrlimit(.init(RLIMIT_NOFILE.rawValue), &raised) == 0 { limit = raised }
+    }
+    return Int(clamping: limit.rlim_cur)
+  }
+}
