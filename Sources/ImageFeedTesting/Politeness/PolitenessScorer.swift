@@ -95,6 +95,10 @@ public final class PolitenessScorer {
   public var rules = Set(Rule.allCases)
   /// How often an address may be asked for: every hour by default, in seconds.
   public var interval = 3600.0
+  /// How long a request may be on its way before a server sees it, in seconds: none in virtual time.
+  ///
+  /// A client that was killed knows when it sent its last request. The server counts from when it saw that request.
+  public var travelTime = 0.0
   /// What was known before the last request for an address.
   private var before: [String: (page: Page?, host: Host?)] = [:]
   private var pages: [String: Page] = [:]
@@ -115,7 +119,7 @@ public final class PolitenessScorer {
     pages[url]?.isGone = false
     hosts[host]?.closedUntil = -.infinity
     // The next one knows when the last request of this host began, and not when it ended.
-    if let asked = pages[url]?.asked, asked == hosts[host]?.asked { hosts[host]!.ended = asked }
+    if let asked = pages[url]?.asked, asked == hosts[host]?.asked { hosts[host]!.ended = asked - travelTime }
   }
 
   /// A request arrives.
@@ -168,7 +172,7 @@ public final class PolitenessScorer {
     if let open = hosts[request.host]?.open { hosts[request.host]!.open = max(0, open - 1) }
     // One that was killed before does not know when this ended: it knows when it asked.
     let asked = pages[request.url]?.asked ?? now
-    hosts[request.host]?.ended = started.map { asked <= $0.at } ?? false ? asked : now
+    hosts[request.host]?.ended = started.map { asked <= $0.at } ?? false ? asked - travelTime : now
     guard let answer else { return }
     bytes += answer.bytes
     if answer.status == 200 || answer.status == 304 {

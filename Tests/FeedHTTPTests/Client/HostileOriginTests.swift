@@ -45,14 +45,13 @@ import Testing
   }
 
   @Test func `a port on which nobody listens is reported as such`() throws {
-    let origin = RawOrigin { _ in }
-    let url = origin.url()
-    origin.stop()
+    let port = try ReservedPort()
+    let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
     let error = try #require(HTTPBench().run(url).error)
     #expect(error.kind == .connect)
     #expect(
       error.description
-        == "could not connect to 127.0.0.1:\(origin.port): connection refused; is the server running, and is the port right?"
+        == "could not connect to 127.0.0.1:\(port.number): connection refused; is the server running, and is the port right?"
     )
   }
 

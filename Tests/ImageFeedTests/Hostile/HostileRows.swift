@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HTTPTestSupport
@@ -53,9 +54,8 @@ let transportRows: [HostileRow] = [
     connection.reset()
   },
   HostileRow("refused", .refused("connection refused; is the server running, and is the port right?")) {
-    let origin = RawOrigin { _ in }
-    origin.stop()
-    return HostileRow.Stand(url: origin.url(), stop: {})
+    let port = try! ReservedPort()
+    return HostileRow.Stand(url: URL(string: "http://127.0.0.1:\(port.number)/feed")!, stop: { _ = port })
   },
   HostileRow("black-holed", .refused("took too long to connect"), timeout: 500) {
     let hole = BlackHole()
