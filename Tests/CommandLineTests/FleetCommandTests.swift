@@ -79,6 +79,18 @@ import Testing
     #expect(try keys(server) == before)
   }
 
+  @Test func `a store that may delete keys is refused by what writes there, and status says so`() async throws {
+    let server = try RedisServer()
+    _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
+    try server.cli("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+    for command in [["work"], ["subscriptions", "add", "\(Self.feed)2"]] {
+      let run = try await FeedBinary.run(command + ["--store", server.text])
+      #expect(run.status == 1 && run.errors.contains("maxmemory-policy allkeys-lru"), "\(command): \(run.errors)")
+    }
+    let status = try await FeedBinary.run(["fleet", "status", "--store", server.text])
+    #expect(status.status == 0 && status.output.contains("(allkeys-lru): set noeviction"), "\(status.output)")
+  }
+
   @Test func `what a server does not allow is said, and nothing is taken for empty`() async throws {
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])

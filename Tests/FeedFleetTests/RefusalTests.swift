@@ -63,6 +63,32 @@ import Testing
     }
   }
 
+  @Test(arguments: ["allkeys-lru", "volatile-ttl"])
+  func `a server that may delete keys is given nothing, and gives what it has`(_ policy: String) throws {
+    try withFleet { fleet, redis, server in
+      try server.cli("CONFIG", "SET", "maxmemory-policy", policy)
+      let other = RedisFleet(RedisClient(server.address, on: fleet.loop), creates: true)
+      let claim = WorkClaim(worker: "w", count: 1, lease: .seconds(1))
+      let refused = FleetError.evicting("\(server.address)", policy: policy)
+      #expect(throws: refused) { try fleet.wait(other.claim(claim)) }
+      #expect(throws: refused) { try fleet.wait(other.add([NewFeed(URL(feed: 7))])) }
+      let feed = FleetFeed(
+        address: a, record: FeedRecord(health: FeedHealth(address: a)), version: FeedVersion(microseconds: 1),
+        document: nil)
+      #expect(throws: refused) { try fleet.wait(other.put(feed)) }
+      #expect(!refused.isTemporary && "\(refused)".contains("noeviction"))
+      // What is there is told, and can be taken away and removed.
+      let status = try fleet.wait(other.status())
+      #expect(status.feeds == 2 && status.evictionPolicy == policy)
+      #expect(try fleet.wait(other.first(5)) == [a, self.other])
+      #expect(try fleet.wait(other.remove(self.other)))
+      try server.cli("CONFIG", "SET", "maxmemory-policy", "noeviction")
+      #expect(try fleet.wait(other.status()).evictionPolicy == nil)
+      #expect(try fleet.wait(other.claim(claim)).leases.map(\.address) == [a])
+      other.client.close()
+    }
+  }
+
   @Test func `a database that was emptied is not a fleet to any reader`() throws {
     try withFleet { fleet, redis, server in
       let reader = RedisFleet(RedisClient(server.address, on: fleet.loop))

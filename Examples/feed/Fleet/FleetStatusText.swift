@@ -17,6 +17,12 @@ struct FleetStatusText: Sendable {
       "  updates:  \(status.updates) in the log",
     ]
     if status.memory > 0 { lines.append("  memory:   \(status.memory >> 20) MiB in the store") }
+    if let policy = status.evictionPolicy {
+      lines.append(
+        "  "
+          + style.bad("the store deletes keys when its memory is full (\(policy.printable(limit: 40))): set noeviction")
+      )
+    }
     lines.append("  workers:  \(status.workers.isEmpty ? style.warning("none") : "\(status.workers.count)")")
     lines += status.workers.flatMap { worker(_: $0, status) }
     for pause in status.pauses.prefix(20) {
@@ -80,6 +86,7 @@ struct FleetStatusText: Sendable {
       var feeds, hosts, dueFeeds, dueHosts: Int
       var latenessSeconds: Double
       var taken, paused, updates, memoryBytes, pollsPerMinute: Int
+      var evictionPolicy: String?
       var lastMinute: [String: Int]
       var workers: [Worker]
       var pauses: [Pause]
@@ -88,6 +95,7 @@ struct FleetStatusText: Sendable {
       now: status.now, feeds: status.feeds, hosts: status.hosts, dueFeeds: status.dueFeeds, dueHosts: status.dueHosts,
       latenessSeconds: status.lateness / .seconds(1), taken: status.leases.count, paused: status.pausedHosts,
       updates: status.updates, memoryBytes: status.memory, pollsPerMinute: status.pollsPerMinute,
+      evictionPolicy: status.evictionPolicy,
       lastMinute: status.lastMinute,
       workers: status.workers.map { worker in
         .init(
@@ -116,6 +124,7 @@ struct FleetStatusText: Sendable {
     gauge("workers", "Workers that were heard of in ten minutes.", Double(status.workers.count))
     gauge("updates", "Updates in the log.", Double(status.updates))
     gauge("store_memory_bytes", "Memory of the store.", Double(status.memory))
+    gauge("store_evicts", "1 if the store deletes keys when its memory is full.", status.evictionPolicy == nil ? 0 : 1)
     text += "# HELP feed_fleet_last_minute Polls of the last whole minute.\n# TYPE feed_fleet_last_minute gauge\n"
     for name in ["changed", "unchanged", "failed", "superseded", "lost", "lapsed"] {
       text += "feed_fleet_last_minute{outcome=\"\(name)\"} \(status.lastMinute[name] ?? 0)\n"

@@ -92,7 +92,11 @@ public final class RedisFeedStore: FeedStore {
       record.timestamp = feed.timestamp.beyondMicroseconds
       record.validators = feed.validators
       record.imageCount = feed.images.count
-      let isSame = old?.version != nil && record.digest == FeedImages.digest(in: bytes)
+      let mark = feed.images.isFromPrivateNetwork
+      let isSame =
+        old?.version != nil && record.digest == FeedImages.digest(in: bytes)
+        && (record.isFromPrivateNetwork == nil || record.isFromPrivateNetwork == mark)
+      record.isFromPrivateNetwork = mark
       record.digest = FeedImages.digest(in: bytes)
       return (isSame ? .renewed : .replaced, (FeedVersion(feed.timestamp), isSame ? nil : Chunk(bytes)))
     } ?? .replaced
@@ -191,7 +195,7 @@ extension FleetError {
     case .newerSchema(_, let version): .newerSchema(version)
     case .damaged(_, let what): .damaged(what)
     case .file(let error): error.cause
-    case .redis, .noFeeds, .olderSchema: .other(sentence)
+    case .redis, .noFeeds, .olderSchema, .evicting: .other(sentence)
     }
   }
 

@@ -5,13 +5,14 @@ import Foundation
 extension RedisFleet {
   /// Writes a feed, if it still is as it was read.
   func replace(_ old: FleetFeed?, by new: FleetFeed) -> AnyPublisher<Bool, FleetError> {
-    run(
-      FleetScripts.replace,
-      [
-        RedisArgument(new.address.absoluteString), RedisArgument(old?.version?.description ?? ""),
-        RedisArgument(new.version?.description ?? ""), RedisArgument(new.record.text),
-        new.document.map { RedisArgument($0) } ?? "", .milliseconds(logDuration), new.document == nil ? 0 : 1,
-      ]
+    keeping(
+      run(
+        FleetScripts.replace,
+        [
+          RedisArgument(new.address.absoluteString), RedisArgument(old?.version?.description ?? ""),
+          RedisArgument(new.version?.description ?? ""), RedisArgument(new.record.text),
+          new.document.map { RedisArgument($0) } ?? "", .milliseconds(logDuration), new.document == nil ? 0 : 1,
+        ])
     )
     .reading(in: self) { $0.integer.map { $0 == 1 } }
   }

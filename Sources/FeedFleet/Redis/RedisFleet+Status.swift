@@ -51,6 +51,8 @@ public struct FleetStatus: Hashable, Sendable {
   public var looked: Int
   /// How many bytes the engine uses; 0 when it does not say.
   public var memory: Int
+  /// The rule by which the engine deletes keys when its memory is full, which loses feeds; `nil` when it keeps them, or does not say.
+  public var evictionPolicy: String?
 
   /// How long the feed has waited that waits for longest.
   public var lateness: Duration { oldestDue.map { .seconds(max(0, now.timeIntervalSince($0))) } ?? .zero }
@@ -73,20 +75,16 @@ extension RedisFleet {
 
   /// How the fleet is doing. Changes nothing.
   public func status() -> AnyPublisher<FleetStatus, FleetError> {
-    // A user who may not ask for that is told the rest.
-    let info = send(RedisCommand("INFO", "memory")).map { $0.text ?? "" }.replaceError(with: "")
-      .setFailureType(to: FleetError.self)
     return run(FleetScripts.status, [1000])
       .reading(in: self) { reply in reply.elements.flatMap { $0.count == 17 ? $0 : nil } }
-      .zip(info)
+      .zip(facts())
       .map { Self.status($0, $1) }
       .eraseToAnyPublisher()
   }
 
-  private static func status(_ parts: [RedisValue], _ info: String) -> FleetStatus {
+  private static func status(_ parts: [RedisValue], _ facts: ServerFacts) -> FleetStatus {
     func part(_ index: Int) -> RedisValue { index < parts.count ? parts[index] : .null }
     func number(_ index: Int) -> Int { Int(part(index).integer ?? 0) }
-    let memory = info.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
     let abouts = part(10)
     return FleetStatus(
       now: part(0).date ?? Date(), feeds: number(1), hosts: number(2), dueHosts: number(3), dueFeeds: number(4),
@@ -95,7 +93,8 @@ extension RedisFleet {
         FleetStatus.Worker(name: name, seen: seen.date ?? Date(), about: about(abouts[name]?.text ?? ""))
       },
       lastMinute: counts(part(12)), thisMinute: counts(part(13)), updates: number(14), next: part(15).date,
-      looked: number(16), memory: memory.flatMap { Int($0.dropFirst("used_memory:".count)) } ?? 0)
+      looked: number(16), memory: facts.memory,
+      evictionPolicy: facts.keepsKeys ? nil : facts.policy)
   }
 
   private static func pairs(_ value: RedisValue) -> [(String, RedisValue)] {

@@ -17,6 +17,8 @@ public final class RedisFleet {
   private let creates: Bool
   private var isOpen = false
   let logDuration: Duration
+  /// When the server said last that it keeps its keys.
+  var looked: StreamInstant?
 
   /// - Parameters:
   ///   - creates: begins a fleet in an empty database: for commands that add feeds.
@@ -107,9 +109,10 @@ extension Publisher where Output == RedisValue, Failure == FleetError {
 
 extension RedisFleet: WorkQueue {
   public func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError> {
-    run(
-      FleetScripts.claim,
-      [RedisArgument(wish.count), .milliseconds(wish.lease), RedisArgument(wish.nonce), RedisArgument(wish.worker)]
+    keeping(
+      run(
+        FleetScripts.claim,
+        [RedisArgument(wish.count), .milliseconds(wish.lease), RedisArgument(wish.nonce), RedisArgument(wish.worker)])
     )
     .reading(in: self) { [place] reply in
       guard let parts = reply.elements, parts.count == 4, let now = parts[0].date, let granted = parts[2].elements,
@@ -202,7 +205,7 @@ extension RedisFleet: WorkQueue {
         .milliseconds(feed.delay),
       ]
     }
-    return run(FleetScripts.add, arguments).reading(in: self) { $0.integer.map { Int($0) } }
+    return keeping(run(FleetScripts.add, arguments)).reading(in: self) { $0.integer.map { Int($0) } }
   }
 
   public func remove(_ address: URL) -> AnyPublisher<Bool, FleetError> {

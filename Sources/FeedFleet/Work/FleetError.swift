@@ -13,6 +13,8 @@ public enum FleetError: Error, Hashable, Sendable {
   case newerSchema(String, Int)
   /// An older version wrote it, and this one does not read that.
   case olderSchema(String, Int)
+  /// The server deletes keys when its memory is full, by this policy: it would lose feeds.
+  case evicting(String, policy: String)
   /// What is there makes no sense.
   case damaged(String, String)
 }
@@ -25,7 +27,7 @@ extension FleetError {
     case .file(let error): error.cause == .busy
     // It may have been emptied by mistake, and somebody puts it back.
     case .noFeeds: true
-    case .foreign, .newerSchema, .olderSchema, .damaged: false
+    case .foreign, .newerSchema, .olderSchema, .evicting, .damaged: false
     }
   }
 }
@@ -46,6 +48,9 @@ extension FleetError: CustomStringConvertible {
     case .olderSchema(let place, let version):
       "An older version of this program wrote \(place) (schema \(version)), and it is left alone. Begin in another database, "
         + "and copy the list with feed subscriptions."
+    case .evicting(let place, let policy):
+      "\(place) deletes keys when its memory is full (maxmemory-policy \(policy)): feeds would be lost silently, and nothing was "
+        + "written. Set noeviction: redis-cli CONFIG SET maxmemory-policy noeviction, and the same in the server's file."
     case .damaged(let place, let what): "\(what) in \(place) is damaged."
     }
   }

@@ -50,7 +50,7 @@ public final class RedisClient {
 
   public let address: RedisAddress
   public let options: Options
-  let scheduler: any LoopScheduler
+  package let scheduler: any LoopScheduler
   private var state = State.idle
   private var waiting: [(command: RedisCommand, reply: RedisLink.Reply)] = []
   private var failures = 0
