@@ -1,3 +1,4 @@
+import FeedFleet
 import Foundation
 import RedisTestSupport
 import TestSupport
@@ -18,6 +19,28 @@ import Testing
   @Test(arguments: ["", " ", "a b", "/", "://", "ftp://a.example", "a.example:99999", "http://", "a\tb"])
   func `what is no host is refused`(_ text: String) {
     #expect(throws: (any Error).self) { try HostArgument(parsing: text) }
+  }
+
+  @Test func `a lease that a request could outlive is refused, and one is made as long as a request may take`() throws {
+    func refusal(_ words: String...) -> String? {
+      do {
+        _ = try FeedCommand.parseAsRoot(["work", "--store", "redis://h"] + words)
+        return nil
+      } catch {
+        return FeedCommand.message(for: error)
+      }
+    }
+    #expect(
+      refusal("--lease", "10s")?.contains("--lease 10s is shorter than --timeout, 30s") == true,
+      "\(refusal("--lease", "10s") ?? "")")
+    #expect(refusal("--lease", "50s", "--timeout", "1m")?.contains("shorter than --timeout") == true)
+    #expect(refusal("--lease", "10s", "--timeout", "10s") == nil && refusal("--timeout", "5m") == nil)
+    var options = FleetWorker.Options()
+    #expect(options.lease == .seconds(45))
+    options.load.timeout = .seconds(300)
+    #expect(options.lease == .seconds(300))
+    options.lease = .seconds(400)
+    #expect(options.lease == .seconds(400))
   }
 
   @Test func `a pause of a host without feeds is said`() async throws {

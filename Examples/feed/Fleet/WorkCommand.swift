@@ -41,7 +41,9 @@ struct WorkCommand: ParsableCommand {
   var timeout: DurationArgument?
 
   @Option(
-    help: ArgumentHelp("How long a host is taken for without a sign of life. (default: 45s)", valueName: "d"),
+    help: ArgumentHelp(
+      "How long a host is taken for without a sign of life: at least --timeout. (default: 45s, or --timeout)",
+      valueName: "d"),
     transform: DurationArgument.init(positive:))
   var lease: DurationArgument?
 
@@ -56,7 +58,15 @@ struct WorkCommand: ParsableCommand {
     if let name, name.isEmpty || name.contains(where: { $0.isWhitespace }) || name.utf8.count > 100 {
       throw ValidationError("--name is one word.")
     }
-    if let lease, lease.duration < .seconds(2) { throw ValidationError("--lease is at least 2s.") }
+    guard let lease else { return }
+    if lease.duration < .seconds(2) { throw ValidationError("--lease is at least 2s.") }
+    let longest = timeout?.duration ?? FeedLoader.Options().timeout
+    if lease.duration < longest {
+      throw ValidationError(
+        "--lease \(lease.duration.text) is shorter than --timeout, \(longest.text): another worker could request a host while a "
+          + "request to it runs. Choose --lease \(longest.text) or longer, or --timeout \(lease.duration.text) or shorter."
+      )
+    }
   }
 
   func run() throws {

@@ -23,8 +23,13 @@ public final class FleetWorker {
     public var name = FleetWorker.defaultName()
     /// How many requests run at a time. 64 by default.
     public var concurrency = 64
-    /// How long a host is taken for; kept for longer while a request runs. 45 seconds by default.
-    public var lease: Duration = .seconds(45)
+    /// How long a host is taken for; kept for longer while a request runs. 45 seconds by default, and never shorter than a
+    /// request may take (``load``): its host would be another worker's before it ends.
+    public var lease: Duration {
+      get { Swift.max(wantedLease, load.timeout) }
+      set { wantedLease = newValue }
+    }
+    private var wantedLease = Duration.seconds(45)
     /// How long a host is left alone after a request. A second by default.
     public var gap: Duration = .seconds(1)
     /// How often a feed is asked for at most; `nil` adapts to how often it changes. An hour by default.
