@@ -176,8 +176,8 @@ let package = Package(
     .testTarget(
       name: "FeedFleetTests",
       dependencies: [
-        "TestSupport", "RedisTestSupport", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedRedis", "FeedStream",
-        "FeedStreamTesting", "ImageFeed", "ImageFeedTesting",
+        "TestSupport", "HTTPTestSupport", "RedisTestSupport", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedRedis",
+        "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting",
       ]),
     // Real servers, for the folders of tests that talk to one.
     .target(name: "RedisTestSupport", dependencies: ["FeedRedis", "TestSupport"], path: "Tests/RedisSupport"),

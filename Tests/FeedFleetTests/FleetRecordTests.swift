@@ -20,7 +20,7 @@ import Testing
     record.validators = FeedValidators(
       etag: "W/\"x\"", lastModified: "Mon", source: URL(feed: 3), digest: BodyDigest(value: .max),
       wholeAsked: Date(timeIntervalSince1970: 5))
-    (record.imageCount, record.digest) = (7, .max)
+    (record.imageCount, record.digest, record.isFromPrivateNetwork) = (7, .max, true)
     for number in 0..<5 {
       record.note(
         PollDecision(

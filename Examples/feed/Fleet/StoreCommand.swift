@@ -91,6 +91,7 @@ struct StoreCopy: ParsableCommand {
     let bytes = saved.images.bytes
     (record.validators, record.imageCount) = (saved.validators, saved.images.count)
     record.digest = FeedImages.digest(in: bytes)
+    record.isFromPrivateNetwork = saved.images.isFromPrivateNetwork
     return FleetFeed(address: address, record: record, version: FeedVersion(saved.timestamp), document: Chunk(bytes))
   }
 }

@@ -9,6 +9,8 @@ public struct FeedRecord: Hashable, Sendable {
   public var imageCount = 0
   /// Of the saved images; `nil` when there are none.
   public var digest: UInt64?
+  /// The images' `FeedImages.isFromPrivateNetwork`.
+  public var isFromPrivateNetwork: Bool?
   /// When the saved feed was asked for, if that is not to a microsecond.
   public var timestamp: Date?
   /// The latest decisions but the last one, which is in ``health``, the oldest first: at most ``kept``.
@@ -65,6 +67,7 @@ extension FeedRecord {
     var ww: Int64?
     var nn: Int?
     var dd: String?
+    var pn: Int?
     var tt: Double?
     var ll: [Decision]?
   }
@@ -84,6 +87,7 @@ extension FeedRecord {
     (form.e, form.l, form.u) = (validators.etag, validators.lastModified, validators.source?.absoluteString)
     (form.x, form.ww) = (validators.digest.map { String($0.value, radix: 36) }, validators.wholeAsked?.milliseconds)
     (form.nn, form.dd) = (imageCount == 0 ? nil : imageCount, digest.map { String($0, radix: 36) })
+    form.pn = isFromPrivateNetwork.map { $0 ? 1 : 0 }
     form.tt = timestamp?.timeIntervalSinceReferenceDate
     form.ll =
       decisions.isEmpty
@@ -120,6 +124,7 @@ extension FeedRecord {
       etag: form.e, lastModified: form.l, source: form.u.flatMap { URL(string: $0) },
       digest: form.x.flatMap { UInt64($0, radix: 36) }.map { BodyDigest(value: $0) }, wholeAsked: form.ww.date)
     (imageCount, digest) = (form.nn.bounded, form.dd.flatMap { UInt64($0, radix: 36) })
+    isFromPrivateNetwork = form.pn.map { $0 == 1 }
     timestamp = form.tt.flatMap { $0.isFinite ? Date(timeIntervalSinceReferenceDate: $0) : nil }
     decisions = (form.ll ?? []).compactMap { line in
       Schedule.Rule(rawValue: line.r).map {

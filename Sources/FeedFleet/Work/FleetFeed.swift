@@ -18,7 +18,9 @@ public struct FleetFeed: Sendable {
   }
 
   /// The images; `nil` when none are saved, or what is saved is damaged.
-  public var images: FeedImages? { document?.withUnsafeBytes { FeedImages(bytes: $0) } }
+  public var images: FeedImages? {
+    document?.withUnsafeBytes { FeedImages(bytes: $0) }?.marked(isFromPrivateNetwork: record.isFromPrivateNetwork)
+  }
 
   /// When it was asked for; `nil` when nothing is saved.
   public var timestamp: Date? {

@@ -14,6 +14,9 @@ final class LeaseStore: FeedStore, PollStore {
     var version: FeedVersion?
     var validators: FeedValidators?
     var images: (bytes: [UInt8], count: Int)?
+    /// Of a document that was read.
+    var isWhole = false
+    var isFromPrivateNetwork: Bool?
   }
 
   private let lease: WorkLease
@@ -35,6 +38,8 @@ final class LeaseStore: FeedStore, PollStore {
           host: health.requestAddress.pollingHost, gap: .zero)
       }
       if let validators = notes.validators { record.validators = validators }
+      // Each document says anew who delivered it; an answer that nothing has changed does not.
+      if notes.isWhole { record.isFromPrivateNetwork = notes.isFromPrivateNetwork }
       if let images = notes.images {
         record.imageCount = images.count
         record.digest = FeedImages.digest(in: images.bytes)
@@ -65,7 +70,12 @@ final class LeaseStore: FeedStore, PollStore {
     return notes.withLock { notes in
       notes.version = FeedVersion(feed.timestamp)
       notes.validators = feed.validators
-      if let known = lease.record.digest, lease.version != nil, known == FeedImages.digest(in: bytes) {
+      (notes.isWhole, notes.isFromPrivateNetwork) = (true, feed.images.isFromPrivateNetwork)
+      let before = lease.record.isFromPrivateNetwork
+      // Gateways have to know when the same images come from elsewhere: what they name is judged by that.
+      if let known = lease.record.digest, lease.version != nil, known == FeedImages.digest(in: bytes),
+        before == nil || before == feed.images.isFromPrivateNetwork
+      {
         return .renewed
       }
       notes.images = (bytes, feed.images.count)

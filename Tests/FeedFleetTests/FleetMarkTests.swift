@@ -1,0 +1,78 @@
+import FeedHTTP
+import FeedStream
+import Foundation
+import RedisTestSupport
+import TestSupport
+import Testing
+
+@testable import FeedFleet
+@testable import HTTPTestSupport
+@testable import ImageFeed
+
+/// Where a feed came from is kept in a fleet too, since it decides where what the feed names may lead.
+@Suite(.settled, .timeLimit(.minutes(1))) struct FleetMarkTests {
+  @Test func `what a worker saved knows where it came from`() throws {
+    let body = Data(
+      """
+      {"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "1", "image": "https://a.example/1.png"}]}
+      """.utf8)
+    let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], body) }
+    defer { origin.stop() }
+    for engine in Engine.allCases {
+      let fleet = try FleetUnderTest(engine)
+      let address = origin.url()
+      #expect(try fleet.wait(fleet.queue.add([NewFeed(address)])) == 1)
+      var configuration = CurlHTTPClient.Configuration()
+      configuration.usesProxies = false
+      let worker = FleetWorker(fleet.queue, client: CurlHTTPClient(on: fleet.loop, configuration), on: fleet.loop)
+      let report = try fleet.wait(worker.first().setFailureType(to: FleetError.self).eraseToAnyPublisher())
+      #expect(report.outcome == .changed)
+      #expect(try fleet.feed(address)?.images?.isFromPrivateNetwork == true, "\(engine)")
+      fleet.end()
+      fleet.loop.run()
+    }
+  }
+
+  @Test func `a poll notes who delivered the document, and one of an unchanged document changes nothing`() throws {
+    let address = URL(feed: 1)
+    let images = FeedImages([FeedImage(id: UUID(), url: URL(feed: 2))])
+    var record = FeedRecord(health: FeedHealth(address: address))
+    record.digest = FeedImages.digest(in: images.bytes)
+    func completion(_ before: Bool?, _ after: Bool?, isWhole: Bool = true) -> WorkCompletion? {
+      record.isFromPrivateNetwork = before
+      let lease = WorkLease(
+        host: "a.example", nonce: "n", address: address, due: Date(), version: FeedVersion(microseconds: 1),
+        record: record)
+      let store = LeaseStore(lease)
+      let feed = CachedFeed(images.marked(isFromPrivateNetwork: after), timestamp: Date(timeIntervalSince1970: 9))
+      if isWhole { _ = store.replace(for: address, with: feed, now: feed.timestamp) }
+      let health = FeedHealth(address: address)
+      let decision = PollDecision(
+        time: feed.timestamp, request: "all of it", outcome: "", due: nil, rule: .interval, reason: "")
+      _ = store.record(
+        PollRecord(feed: health, host: HostHealth(name: "a.example"), decision: decision, renewal: nil),
+        now: feed.timestamp)
+      return store.completion(by: "w", gap: .zero)
+    }
+    #expect(completion(nil, true)?.record.isFromPrivateNetwork == true)
+    #expect(completion(nil, true)?.document == nil)
+    #expect(completion(true, true)?.document == nil)
+    // The same images from elsewhere are news for gateways.
+    #expect(completion(true, false)?.document != nil && completion(true, false)?.record.isFromPrivateNetwork == false)
+    #expect(completion(true, nil)?.document != nil && completion(true, nil)?.record.isFromPrivateNetwork == nil)
+    #expect(completion(true, nil, isWhole: false)?.record.isFromPrivateNetwork == true)
+  }
+
+  @Test func `a store of a fleet keeps the mark with a feed`() throws {
+    let server = try RedisServer()
+    let store = try RedisFeedStore(server.address)
+    defer { store.close() }
+    let images = FeedImages([FeedImage(id: UUID(), url: URL(feed: 2))])
+    for (seconds, mark) in [(1.0, true), (2, false), (3, nil)] as [(Double, Bool?)] {
+      let date = Date(timeIntervalSince1970: 1_700_000_000 + seconds)
+      try store.replace(
+        for: URL(feed: 1), with: CachedFeed(images.marked(isFromPrivateNetwork: mark), timestamp: date), now: date)
+      #expect(try store.retrieve(for: URL(feed: 1))?.images.isFromPrivateNetwork == mark)
+    }
+  }
+}
