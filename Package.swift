@@ -1,8 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-/// Who wants the streams alone says `traits: []`, and resolves, downloads and builds nothing but this package; who tests them,
-/// `traits: ["Testing"]`, and gets one package more.
+/// For the streams only, pass `traits: []`: that resolves, downloads and builds nothing but this package. To test streams too,
+/// pass `traits: ["Testing"]`, which adds one package.
 let testing = TargetDependencyCondition.when(traits: ["Testing"])
 let everything = TargetDependencyCondition.when(traits: ["Everything"])
 
@@ -22,7 +22,7 @@ let package = Package(
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .library(name: "PlainText", targets: ["PlainText"]),
     .executable(name: "feed", targets: ["feed"]),
-    // `feed` starts it, and so does who decodes pictures with `PictureDecoder`: it stands beside the program.
+    // `feed` runs it, and so do programs that decode images with `PictureDecoder`: install it next to the program.
     .executable(name: "picture-decoder", targets: ["picture-decoder"]),
     .executable(name: "year-of-polling", targets: ["year-of-polling"]),
   ],
@@ -62,7 +62,7 @@ let package = Package(
     .target(name: "PlainText"),
     // Pictures in a terminal's characters, and in the protocols of those that show more.
     .target(name: "TerminalPictures", dependencies: ["FeedStream", "PlainText"]),
-    // HTTP without a database, for who needs no feed.
+    // HTTP without a database, for programs that don't use feeds.
     .target(name: "FeedHTTP", dependencies: ["FeedStream", "PlainText", "CCurl"]),
     .target(name: "FeedHTTPServer", dependencies: ["FeedStream", "CZlib"]),
     // A client of Redis, without feeds.

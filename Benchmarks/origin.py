@@ -7,7 +7,7 @@ environment = {k: v for k, v in os.environ.items() if not k.lower().endswith("_p
 
 
 def payload(count):
-    """The body of a feed of so many images, others each time."""
+    """The body of a feed of `count` images, different ones each time."""
     items = [{
         "id": str(uuid.uuid4()).upper(), "description": f"Description of image number {i}", "location": f"Location {i}",
         "image": f"https://images.example.com/{i}.jpg",

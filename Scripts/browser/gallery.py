@@ -30,7 +30,7 @@ HOSTILE = [
     "<img src=x onerror=alert(1)> & \"quotes\"\u202e evil", "</title></bdi><script>alert(1)</script>", "'\" onfocus=alert(1) x='",
     "long" * 30_000, "\u0000\u0007\u001b[2J", "عربى ‏ على", "{{1+1}} ${alert(1)} &lt;b&gt;",
 ]
-# None of them may be asked for, or stand in the page as an address.
+# None of these URLs may be requested, or appear as a link in the page.
 ADDRESSES = ["javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "file:///etc/passwd", "ftp://127.0.0.1/x.png"]
 
 
@@ -78,7 +78,7 @@ def changes(people, gallery, origin, page):
     count = cards(page)
     origin.add("The same picture again", "Sintra", address=origin.items[0]["image"])
     page.wait_for_selector("text=The same picture again")
-    expect("a picture may stand there twice", cards(page), count + 1)
+    expect("an image may appear twice", cards(page), count + 1)
     origin.items[0]["description"] = "In other words"
     page.wait_for_selector(".description:has-text('In other words')")
     first = page.locator("#gallery img").first

@@ -1,6 +1,6 @@
 """Mutates documents and compares what FeedFormats and feedparser read: the number of items, and their addresses.
 
-feedparser is no specification: where it differs for a reason that is known (see `excuse`), the document counts as such and
+feedparser isn't a specification: where it differs for a reason that is known (see `excuse`), the document counts as such and
 not as a difference. Same seed, same documents.
 """
 import collections

@@ -113,7 +113,7 @@ class World:
             pass  # The worker was killed.
 
     def mute(self, seconds):
-        """A host may be asked by two workers for so long."""
+        """The time for which two workers may poll the same host."""
         self.muted = time.time() + seconds
 
     def start(self, *words, before=(), **options):
@@ -185,7 +185,7 @@ class World:
                     client.seen.pop(update, None)
 
     def quiet_down(self, clients):
-        """Lets nothing change any more, and looks whether each client has the newest of each feed."""
+        """Stops all changes, and checks that each client has the newest version of each feed."""
         self.is_quiet = True
         for client in clients:
             client.versions = {}

@@ -7,7 +7,7 @@ public struct HTTPHeaders: Sendable {
   // Lines of "name:value", each ending with a line feed; no line is folded.
   package let lines: [UInt8]
 
-  /// - Parameter lines: the lines as received; a line that is no header field is ignored.
+  /// - Parameter lines: the lines as received; a line that isn't a header field is ignored.
   package init(lines: [UInt8]) { self.lines = lines }
 
   /// The value of the first field named `name`, in upper or lower case.

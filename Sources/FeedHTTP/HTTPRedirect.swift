@@ -102,6 +102,6 @@ extension URL {
     return parts.url ?? self
   }
 
-  /// The port, also where it is the scheme's own.
+  /// The port, even when it is the scheme's own.
   package var portInUse: Int { port ?? (scheme?.lowercased() == "https" ? 443 : 80) }
 }

@@ -11,7 +11,7 @@ final class Certificate: @unchecked Sendable {
 
   /// Whom it is for.
   var subject: String { text { copenssl_subject(x509, 0, $0, $1) } }
-  /// Who has signed it.
+  /// The issuer.
   var issuer: String { text { copenssl_subject(x509, 1, $0, $1) } }
   var names: [String] { text { copenssl_names(x509, $0, $1) }.split(separator: "\n").map(String.init) }
 
@@ -74,7 +74,7 @@ final class PEM {
 }
 
 enum OpenSSLErrors {
-  /// What OpenSSL says of the thread's first error, and forgets all of them.
+  /// OpenSSL's text of the thread's first error; forgets all of them.
   static func takeText() -> String {
     let error = ERR_get_error()
     ERR_clear_error()

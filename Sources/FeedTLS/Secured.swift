@@ -91,7 +91,7 @@ extension Publisher where Output == Connection, Failure == Never {
   /// One whose handshake fails is closed, reported, and not delivered.
   ///
   /// **Demand:** upstream is asked for `handshakes` connections, and for another one whenever one is delivered or given up:
-  /// so many may be accepted and wait. **Failure:** never. **Cancellation:** closes those that are not delivered. Policy:
+  /// that many may be accepted and wait. **Failure:** never. **Cancellation:** closes those that are not delivered. Policy:
   /// holds `handshakes`.
   ///
   /// - Parameters:

@@ -3,7 +3,7 @@ internal import COpenSSL
 /// The client's side of TLS: whom it trusts, and what it offers. One serves any number of connections, on any thread.
 ///
 /// The certificate of the server and its name are always verified; there is no way around that. TLS 1.2 and 1.3; nothing is
-/// resumed, so that each connection verifies anew.
+/// resumed, so each connection verifies again.
 // @unchecked: OpenSSL counts and locks its context, which nobody changes after `init`.
 public final class TLSClient: @unchecked Sendable {
   let context: TLSContext
@@ -39,7 +39,7 @@ public final class TLSClient: @unchecked Sendable {
     let parameters = SSL_get0_param(engine.ssl)
     if X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return engine }
     ERR_clear_error()
-    // Names stand in the certificate's alternative names (RFC 9525), and `*` for a whole label.
+    // Names are in the certificate's alternative names (RFC 9525), with `*` for a whole label.
     X509_VERIFY_PARAM_set_hostflags(
       parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
     guard X509_VERIFY_PARAM_set1_host(parameters, name, 0) == 1, copenssl_server_name(engine.ssl, name) == 1 else {
@@ -53,7 +53,7 @@ public final class TLSClient: @unchecked Sendable {
 /// The server's side of TLS: who it is, and whom it lets in. One serves any number of connections, on any thread.
 // @unchecked: OpenSSL counts and locks its context, which nobody changes after `init`.
 public final class TLSServer: @unchecked Sendable {
-  /// What clients have to show.
+  /// The certificates that clients have to show.
   public enum ClientCertificates: Sendable {
     /// Nothing; nothing is asked for.
     case ignored
@@ -96,7 +96,7 @@ public final class TLSServer: @unchecked Sendable {
       try context.trust(roots)
     }
     if case .ignored = clientCertificates { return }
-    // What was shown once is not kept: each connection verifies anew.
+    // Verified certificates aren't kept: each connection verifies again.
     copenssl_cache_no_sessions(context.pointer)
     copenssl_give_no_tickets(context.pointer)
   }

@@ -8,7 +8,7 @@ internal import COpenSSL
   import Darwin
 #endif
 
-/// What the connections of a client or a server have in common: OpenSSL's `SSL_CTX`.
+/// The shared state of the connections of a client or a server: OpenSSL's `SSL_CTX`.
 // @unchecked: OpenSSL counts and locks it, and it is changed only while its client or server is made.
 final class TLSContext: @unchecked Sendable {
   let pointer: OpaquePointer
@@ -36,7 +36,7 @@ final class TLSContext: @unchecked Sendable {
     }
     let store = SSL_CTX_get_cert_store(pointer)
     for root in roots.certificates { X509_STORE_add_cert(store, root.x509) }
-    // What is trusted is trusted, also when somebody else has signed it.
+    // A trusted certificate is trusted even when somebody else has signed it.
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(pointer), UInt(X509_V_FLAG_PARTIAL_CHAIN))
     ERR_clear_error()
   }

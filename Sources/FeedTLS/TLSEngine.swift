@@ -17,7 +17,7 @@ final class TLSEngine {
   /// No call may follow one that failed.
   private(set) var hasFailed = false
   private(set) var hasSaidGoodbye = false
-  /// What the other side has shown, and the first certificate of its chain that is wrong.
+  /// The certificate that the other side has shown, and the first one of its chain that is wrong.
   private var refusal: (shown: Certificate, at: Certificate)?
 
   init(_ context: TLSContext, isServer: Bool, at time: Int64) {
@@ -209,6 +209,6 @@ final class TLSEngine {
     }
   }
 
-  /// What the other side has shown.
+  /// The certificate that the other side has shown.
   var peerCertificate: Certificate? { SSL_get1_peer_certificate(ssl).map(Certificate.init) }
 }

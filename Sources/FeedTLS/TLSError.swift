@@ -75,7 +75,7 @@ extension TLSError: CustomStringConvertible {
     case .system(let error): "\(error)"
     case .unreadable(let what, let reason): "cannot read \(what): \(reason)"
     case .keyIsAnother(let certificate): "the private key is not that of the certificate of \(certificate)"
-    case .badHost(let host): "\(host.debugDescription) is no name or address that a certificate can be for"
+    case .badHost(let host): "\(host.debugDescription) is not a name or address that a certificate can be for"
     case .badProtocol(let name): "\(name.debugDescription) cannot be an application protocol: use 1 to 255 bytes"
     }
   }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 public import FeedStream
 
-/// What the two sides of a secure connection have agreed on.
+/// The parameters that the two sides of a secure connection have agreed on.
 public struct TLSSession: Hashable, Sendable {
   /// `TLSv1.3` or `TLSv1.2`.
   public let version: String
@@ -20,7 +20,7 @@ public struct TLSSession: Hashable, Sendable {
 }
 
 extension Connection {
-  /// What was agreed on, for a connection that is secure.
+  /// The parameters agreed on, for a connection that is secure.
   public var tls: TLSSession? { (channel as? TLSChannel)?.engine.session }
 
   /// Why it is not secure any more: ``TLSError/truncated``, ``TLSError/refused(reason:)`` and so on.

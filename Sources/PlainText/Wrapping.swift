@@ -1,7 +1,7 @@
 extension String {
-  /// The text with lines of at most so many columns, broken at spaces and between wide characters.
+  /// The text with lines of at most `columns` columns, broken at spaces and between wide characters.
   ///
-  /// What continues a line stands below its text: below what follows its spaces, its number (`12. `) or its label
+  /// A continued line is indented to its text: below what follows its spaces, its number (`12. `) or its label
   /// (`server: `). A word that is longer than a line is broken anywhere, but an address, which a reader may want to copy, is
   /// left whole. Colours are kept and take no room.
   ///

@@ -46,8 +46,8 @@ import Testing
     ("a 1.2.3s b", 2, "1.2.3 is not a number"),
     ("a 999999999999d b", 2, "virtual time does not last that long; use less than 100000d in all"),
     ("60000d a 60000d b", 9, "virtual time does not last that long; use less than 100000d in all"),
-    ("a -100ms b", 2, "time cannot go back; remove the -, or put a space behind it if a frame is meant"),
-    ("-5s", 0, "time cannot go back; remove the -, or put a space behind it if a frame is meant"),
+    ("a -100ms b", 2, "time cannot go back; remove the -, or put a space after it if you mean a frame"),
+    ("-5s", 0, "time cannot go back; remove the -, or put a space after it if you mean a frame"),
     ("a^b^", 3, "the test began at the first ^ already; remove one"),
   ])
   func `an error points at the character`(_ text: String, _ offset: Int, _ reason: String) {

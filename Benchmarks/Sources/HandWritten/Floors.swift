@@ -1,6 +1,6 @@
 import Harness
 
-/// What the closures themselves cost: loops that call what a pipeline calls, in its order, with the same results.
+/// The cost of the closures alone: loops that call what a pipeline calls, in its order, with the same results.
 public func pipelines() -> [Pipeline] {
   var all = Pipelines()
   addPlain(to: &all)

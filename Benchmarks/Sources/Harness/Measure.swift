@@ -5,11 +5,11 @@ import CMalloc
 #endif
 
 public enum Clock {
-  /// What the process has used of the processors: steady on a machine that others use as well.
+  /// The process's CPU time: steady even on a machine that other programs use.
   case processor
-  /// What this thread has used of the processors.
+  /// This thread's CPU time.
   case thread
-  /// What a user waits for: where threads wait for one another.
+  /// Elapsed time, as a user sees it: for benchmarks whose threads wait for one another.
   case wall
 
   /// Nanoseconds from an arbitrary start.

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a benchmark's command line asks for, and the ratios it found.
+/// The options of a benchmark's command line, and the ratios that it found.
 ///
 ///     streams [--short] [--record FILE | --check FILE] [--every SECONDS] [NAME …]
 ///
-/// A ratio is a peer's cost in ours: the bigger the better.
+/// A ratio is a peer's cost divided by ours: larger is better.
 public final class Report {
   public let isShort: Bool
   private let record, check: String?
@@ -29,7 +29,7 @@ public final class Report {
     only = arguments.filter { !$0.hasPrefix("--") }
   }
 
-  /// Whether the command line asks for what has this name; a name in it is a part of a benchmark's.
+  /// True when the command line selects the benchmark with this name; a selected name may be a part of it.
   public func wants(_ name: String) -> Bool { only.isEmpty || only.contains { name.contains($0) } }
 
   /// Notes how a peer's cost compares to ours.
@@ -84,7 +84,7 @@ public final class Report {
     exit(0)
   }
 
-  /// What is recorded of this benchmark and was not found, when nothing was chosen from it.
+  /// The recorded ratios that this run didn't find; empty when the run was limited to some benchmarks.
   private func missing(of recorded: [String: Double]) -> [String] {
     guard only.isEmpty else { return [] }
     let benchmarks = Set(found.map { $0.key.prefix { $0 != "/" } })

@@ -50,7 +50,7 @@ final class OneByOne: Subscriber {
   func receive(completion: Subscribers.Completion<Never>) {}
 }
 
-/// Subscribes to what `chain` makes of so many numbers.
+/// Subscribes to what `chain` makes of the given number of integers.
 func numbers(_ chain: @escaping (Numbers, Int, @escaping (Int) -> Void) -> AnyCancellable) -> (Int) -> Int {
   { count in
     let total = Total()
@@ -71,7 +71,7 @@ func fallible(_ chain: @escaping (FallibleNumbers, @escaping (Int) -> Void) -> A
 
 typealias Numeric = PassthroughSubject<Int, Never>
 
-/// Sends so many numbers through a subject.
+/// Sends the given number of integers through a subject.
 func sent(_ chain: @escaping (Numeric, @escaping (Int) -> Void) -> AnyCancellable) -> (Int) -> Int {
   { count in
     let total = Total()
@@ -83,7 +83,7 @@ func sent(_ chain: @escaping (Numeric, @escaping (Int) -> Void) -> AnyCancellabl
   }
 }
 
-/// Sends so many numbers through two subjects in turn.
+/// Sends the given number of integers through two subjects in turn.
 func sentToTwo(_ chain: @escaping (Numeric, Numeric, @escaping (Int) -> Void) -> AnyCancellable) -> (Int) -> Int {
   { count in
     let total = Total()
@@ -99,7 +99,7 @@ func sentToTwo(_ chain: @escaping (Numeric, Numeric, @escaping (Int) -> Void) ->
   }
 }
 
-/// Sends numbers to so many subscribers; an element is a delivery.
+/// Sends integers to the given number of subscribers; an element is a delivery.
 func sent(toSubscribers subscribers: Int) -> (Int) -> () -> Int {
   { count in
     let total = Total()

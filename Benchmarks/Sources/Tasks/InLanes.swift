@@ -1,13 +1,13 @@
 import Foundation
 import Harness
 
-/// What some work took, in seconds.
+/// The time that some work took, in seconds.
 public struct Spent {
   public var wall: Double
   public var processor: Double
 }
 
-/// Makes `count` requests in so many tasks, each one after the other.
+/// Makes `count` requests in `inFlight` tasks; each task makes its requests one after the other.
 public func inLanes(_ inFlight: Int, _ count: Int, _ request: @escaping @Sendable () async throws -> Void) -> Spent {
   let processor = Clock.processor.now
   let wall = Clock.wall.time {

@@ -2,7 +2,7 @@ import Foundation
 import Harness
 import Tasks
 
-/// What so many requests took.
+/// The time and memory that a run's requests took.
 struct Run {
   var requestsPerSecond: Double
   var processorMicroseconds: Double

@@ -47,7 +47,7 @@ func writtenBytes(of process: String) -> Int {
   return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
 }
 
-/// How much this process grows while it takes so much for five seconds, after one.
+/// How much this process grows while it reads `rate` bytes per second for five seconds, after one second of warm-up.
 func growth<P: Publisher>(
   _ bytes: P, on loop: EventLoop, rate: Double = 1e6, _ count: @escaping (P.Output) -> Int
 ) -> String {
@@ -79,7 +79,7 @@ func readTerminalSlowly() throws {
   FileHandle.standardError.write(Data((result + "\n").utf8))
 }
 
-/// What `sh -c` prints last.
+/// The last line that `sh -c` prints.
 private func shell(_ command: String) throws -> String {
   let (process, pipe) = (Process(), Pipe())
   process.executableURL = URL(filePath: "/bin/sh")

@@ -64,7 +64,7 @@ final class Server {
     }
   }
 
-  /// What `work` costs it.
+  /// The CPU time that `work` costs this process.
   func processor(_ work: () -> Double) -> Double {
     let before = processorSeconds
     _ = work()

@@ -1,4 +1,4 @@
-// SET commands by FeedRedis, so many on their way at a time, each a publisher that is subscribed to: see Benchmarks/redis.
+// SET commands by FeedRedis, up to <depth> in flight, each a publisher that is subscribed to: see Benchmarks/redis.
 //
 //   redis-commands <socket> <commands> <depth>   prints its processor time in microseconds a command
 import FeedRedis

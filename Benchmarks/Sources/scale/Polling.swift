@@ -3,14 +3,14 @@ import Foundation
 import Harness
 import ImageFeed
 
-/// What polling so many feeds for one interval cost.
+/// The cost of polling a number of feeds for one interval.
 struct PollingFigures: Codable {
   var feeds: Int
   var polls: Int
   /// How late the polls were asked for, and how long after they were due their answers were there, in milliseconds.
   var late99, latest, answered99: Double
   var processorMicrosecondsPerPoll, processorShare: Double
-  /// What a feed adds to the heap and to the resident set, in KiB.
+  /// The memory that each feed adds to the heap and to the resident set, in KiB.
   var heapPerFeed, residentPerFeed: Double
 }
 
@@ -120,7 +120,7 @@ private struct Answering: HTTPClient {
   }
 }
 
-/// What the process holds, in KiB.
+/// The memory that the process uses, in KiB.
 private struct Memory {
   var heap, resident: Double
 

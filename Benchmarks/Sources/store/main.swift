@@ -75,7 +75,7 @@ func compare(_ count: Int) throws {
     report.note("store/\(name)", 1 / times)
     report.target("\(name): within 1.5× of C", times <= 1.5, number(times))
   }
-  // One page for the timestamp: the log of a new connection starts anew, whatever it held before.
+  // One page for the timestamp: a new connection restarts the log, whatever it held before.
   ours.close()
   let feed = CachedFeed(images: images(count, round: 0), timestamp: Date(timeIntervalSinceReferenceDate: 1e6))
   _ = try ours.replace(for: address, with: feed, now: feed.timestamp)

@@ -19,7 +19,7 @@ func fuzzRequests(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   return 0
 }
 
-/// What a client reads that sends these, and then nothing more.
+/// The bytes that a client reads that sends these chunks and then nothing more.
 private func answers(to chunks: [Chunk]) -> String {
   let time = VirtualTimeScheduler()
   let place = SocketAddress.internet("10.0.0.1", port: 80)

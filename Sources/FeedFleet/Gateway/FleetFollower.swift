@@ -1,17 +1,17 @@
 public import FeedStream
 public import Foundation
 
-/// What a gateway shows: feeds as an engine has them, and each change of theirs.
+/// The feeds of an engine and each change to them, for a gateway to show.
 ///
 /// First a snapshot; then an update for each entry of the log, never of an older version than before, and the list when it has
 /// changed. Each entry keeps its own id and version, even when the feed has a later one by then, whose entry follows: a client that
 /// goes on elsewhere at an id has seen everything before it, and nothing after it. While the engine is away, the
 /// follower says so and tries again; when it is back, it goes on where it stopped, or, where the log has lost that place or went
-/// back, begins again with another snapshot, which says so: nothing is missed in silence.
+/// back, begins again with another snapshot, which says so: nothing is missed silently.
 ///
 /// **Demand:** the log is read when an event is wanted. **Failure:** none. **Cancellation:** ends reading.
 public struct FleetFollower {
-  /// What a gateway gets.
+  /// An event for a gateway.
   public enum Event: Sendable {
     /// All feeds as they are, instead of everything before.
     case snapshot(FleetSnapshot)

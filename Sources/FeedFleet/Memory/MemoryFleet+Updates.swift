@@ -9,7 +9,7 @@ extension MemoryFleet: UpdateLog {
     return UpdateCursor("\(state.last)")
   }
 
-  /// Forgets the oldest updates but so many.
+  /// Forgets all but the latest `count` updates.
   public func trim(to count: Int) { state.log.removeFirst(max(0, state.log.count - count)) }
 
   public func append(_ update: FeedUpdate) -> AnyPublisher<UpdateCursor, FleetError> {

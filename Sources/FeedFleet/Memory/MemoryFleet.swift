@@ -64,7 +64,7 @@ public final class MemoryFleet {
       log.last { $0.update.address == address }?.update.version
     }
 
-    /// What is saved of a feed.
+    /// The saved feed; `nil` when nothing is saved of it.
     public func feed(_ address: URL) -> FleetFeed? {
       guard let feed = feeds[address], let record = feed.record else { return nil }
       return FleetFeed(address: address, record: record, version: feed.version, document: feed.document)
@@ -89,7 +89,7 @@ public final class MemoryFleet {
     self.now = now
   }
 
-  /// What is saved of a feed.
+  /// The saved feed; `nil` when nothing is saved of it.
   public func feed(_ address: URL) -> FleetFeed? { state.feed(address) }
 
   func call<Value>(_ body: @escaping () -> Value) -> AnyPublisher<Value, FleetError> {

@@ -1,6 +1,6 @@
 import FeedRedis
 
-/// What is not done for each poll.
+/// Scripts that don't run for each poll.
 extension FleetScripts {
   /// Arguments: host, address and delay of each feed.
   static let add = script(

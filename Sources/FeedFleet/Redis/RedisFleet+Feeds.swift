@@ -4,7 +4,7 @@ public import Foundation
 public import ImageFeed
 
 extension RedisFleet: FeedLibrary {
-  /// What is saved of feeds, in their order; `nil` for those that nothing is known of.
+  /// The saved feeds, in the order of `addresses`; `nil` for those that the fleet doesn't know.
   ///
   /// **Demand:** asked at the subscription. **Failure:** ``FleetError``. **Cancellation:** what comes is dropped.
   public func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError> {

@@ -8,7 +8,7 @@ public struct FleetStatus: Hashable, Sendable {
     public var name: String
     /// When it was heard of last, by the engine's clock.
     public var seen: Date
-    /// What it says of itself: `concurrency`, `running`, `polls`, `failures`.
+    /// The worker's own figures: `concurrency`, `running`, `polls`, `failures`.
     public var about: [String: Int]
   }
 

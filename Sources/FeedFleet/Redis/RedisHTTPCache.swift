@@ -99,7 +99,7 @@ public final class RedisHTTPCache: HTTPCacheStore {
       .eraseToAnyPublisher()
   }
 
-  /// What is kept under a key, without bodies, the last received last.
+  /// The responses under a key, without bodies, the last received last.
   private struct Kept {
     /// Changes with each change of the key.
     var version = ""

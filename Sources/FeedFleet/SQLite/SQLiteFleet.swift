@@ -127,7 +127,7 @@ extension SQLiteFleet: UpdateLog {
     .eraseToAnyPublisher()
   }
 
-  /// Forgets the oldest updates but so many.
+  /// Forgets all but the latest `count` updates.
   public func trim(to count: Int) -> AnyPublisher<Void, FleetError> { call(.deletion) { try $0.trim(to: count) } }
 }
 

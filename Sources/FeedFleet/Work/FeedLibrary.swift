@@ -6,7 +6,7 @@ import ImageFeed
 ///
 /// Lives on one thread, as streams do.
 public protocol FeedLibrary: AnyObject {
-  /// What is saved of feeds, in their order; `nil` for those that nothing is known of.
+  /// The saved feeds, in the order of `addresses`; `nil` for those that the library doesn't know.
   ///
   /// **Demand:** asked at the subscription. **Failure:** ``FleetError``. **Cancellation:** what comes is dropped.
   func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError>

@@ -2,7 +2,7 @@ import FeedFormats
 public import Foundation
 public import ImageFeed
 
-/// What an engine keeps of a feed beside its images: one line of text.
+/// An engine's record of a feed, apart from its images: one line of text.
 public struct FeedRecord: Hashable, Sendable {
   public var health: FeedHealth
   public var validators = FeedValidators()

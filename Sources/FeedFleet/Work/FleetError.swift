@@ -7,7 +7,7 @@ public enum FleetError: Error, Hashable, Sendable {
   case file(FeedStoreError)
   /// There is nothing in it: nobody has added a feed, or it was emptied.
   case noFeeds(String)
-  /// It is another program's: so many keys, and none of ours.
+  /// It is another program's: it has `keys` keys, and none of ours.
   case foreign(String, keys: Int)
   /// A newer version of this program wrote it.
   case newerSchema(String, Int)
@@ -15,7 +15,7 @@ public enum FleetError: Error, Hashable, Sendable {
   case olderSchema(String, Int)
   /// The server deletes keys when its memory is full, by this policy: it would lose feeds.
   case evicting(String, policy: String)
-  /// What is there makes no sense.
+  /// The stored data is malformed.
   case damaged(String, String)
 }
 

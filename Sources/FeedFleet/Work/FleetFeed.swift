@@ -32,7 +32,7 @@ public struct FleetFeed: Sendable {
 }
 
 extension FleetFeed {
-  /// What a store's table of contents says.
+  /// The feed's entry in a store's table of contents; `nil` when nothing is saved.
   public var summary: CachedFeedSummary? {
     version.map {
       CachedFeedSummary(

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// What changed lately, in order, for any number of readers that keep their own place: the port between gateways and an engine.
+/// The latest updates, in order, for any number of readers that keep their own place: the port between gateways and an engine.
 ///
 /// Lives on one thread, as streams do.
 public protocol UpdateLog: AnyObject {
@@ -11,7 +11,7 @@ public protocol UpdateLog: AnyObject {
   /// The end of the log: a reader that takes a snapshot asks for this first, and goes on from here.
   func end() -> AnyPublisher<UpdateCursor, FleetError>
 
-  /// The latest updates, at most so many, the oldest first.
+  /// The latest updates, at most `count`, the oldest first.
   func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError>
 
   /// True when everything after a cursor is still there: it was not trimmed, and the log is the one that the cursor is of.

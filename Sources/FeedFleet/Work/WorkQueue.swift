@@ -2,10 +2,11 @@ public import FeedStream
 public import Foundation
 import ImageFeed
 
-/// What is to be asked for when, for any number of workers on any number of machines: the port between workers and an engine.
+/// The polls that are due, for any number of workers on any number of machines: the port between workers and an engine.
 ///
-/// The unit of a lease is the **host**: politeness is per host, so that no two workers ask one at a time. A lease is a
-/// random nonce and a time, by the engine's clock, after which the host is anybody's: a worker that dies needs no burial. Each call
+/// The unit of a lease is the **host**: politeness is per host, so no two workers poll one host at a time. A lease is a
+/// random nonce and an expiry by the engine's clock, after which any worker may take the host: a worker
+/// that dies needs no cleanup. Each call
 /// is atomic. Lives on one thread, as streams do; its publishers do their work when they are subscribed to.
 public protocol WorkQueue: AnyObject {
   /// Hands out hosts whose time has come, the latest first come first, each with its feed that is due first.
@@ -45,7 +46,7 @@ public protocol WorkQueue: AnyObject {
   /// - Returns: false when there was none.
   func remove(_ address: URL) -> AnyPublisher<Bool, FleetError>
 
-  /// Leaves a host alone for so long, for all workers; `nil` until ``resume(_:)``. A request that runs is not ended.
+  /// Pauses a host for `duration` and for all workers; `nil` until ``resume(_:)``. A running request goes on.
   func pause(_ host: String, for duration: Duration?, because reason: String) -> AnyPublisher<Void, FleetError>
 
   /// Ends the pause of a host.
@@ -102,7 +103,7 @@ public struct WorkLease: Hashable, Sendable {
   public var due: Date
   /// The time that the saved feed was asked for at; `nil` when there is none.
   public var version: FeedVersion?
-  /// What is known of the feed.
+  /// The record of the feed.
   public var record: FeedRecord
 
   public init(host: String, nonce: String, address: URL, due: Date, version: FeedVersion?, record: FeedRecord) {
@@ -140,7 +141,7 @@ public struct FeedVersion: Hashable, Comparable, Sendable, CustomStringConvertib
   public static func < (a: FeedVersion, b: FeedVersion) -> Bool { a.microseconds < b.microseconds }
 }
 
-/// What came of a lease.
+/// The result of a lease.
 public struct WorkCompletion: Hashable, Sendable {
   public enum Outcome: String, Hashable, Sendable, CaseIterable {
     case changed, unchanged, failed
@@ -186,7 +187,7 @@ public struct WorkCompletion: Hashable, Sendable {
   }
 }
 
-/// What an engine made of a ``WorkCompletion``.
+/// An engine's verdict on a ``WorkCompletion``.
 public enum WorkVerdict: Hashable, Sendable {
   /// It is done; with the place of the update in the log, if the feed changed.
   case accepted(UpdateCursor?)

@@ -17,7 +17,7 @@ public import ImageFeed
 /// is reported (``Options/report``). Finishes after ``finish()``, when everything that runs has been completed.
 /// **Cancellation:** closes the requests that run; their hosts come back when the leases are over.
 public final class FleetWorker {
-  /// What may be chosen; each has a default.
+  /// Options; each has a default.
   public struct Options {
     /// The name that status shows. The machine's, with the process' number, by default.
     public var name = FleetWorker.defaultName()

@@ -24,9 +24,9 @@ final class LeaseStore: FeedStore, PollStore {
 
   init(_ lease: WorkLease) { self.lease = lease }
 
-  /// What the poll came to.
+  /// The result of the poll.
   ///
-  /// - Returns: `nil` when nothing was asked.
+  /// - Returns: `nil` when no request was made.
   func completion(by worker: String, gap: Duration) -> WorkCompletion? {
     notes.withLock { notes in
       var record = lease.record

@@ -126,7 +126,7 @@ extension UnsafeRawBufferPointer {
   /// True when the JSON in these bytes may have more values than `limit`: one for each comma and opening bracket
   /// outside of strings. It needs no decoder, which would take 50 bytes for each.
   func holdsMoreJSONValues(than limit: Int) -> Bool {
-    // In UTF-16 and UTF-32 half a character may look like a quotation mark: so all are counted, also those in strings.
+    // In UTF-16 and UTF-32 half a character may look like a quotation mark: so all are counted, even those in strings.
     let isOfBytes = !prefix(4).contains { $0 == 0 || $0 >= 0xFE }
     var (count, index) = (0, 0)
     while index < self.count {

@@ -1,4 +1,4 @@
-/// What the readers of JSON's feeds share: addresses, texts and pictures, and what had to be repaired.
+/// Shared parts of the readers of feeds in JSON: URLs, texts and images, and the repairs that were needed.
 protocol JSONReading {
   var limits: FeedLimits { get }
   /// The base of relative addresses.

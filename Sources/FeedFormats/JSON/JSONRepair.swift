@@ -1,5 +1,5 @@
 /// Repairs the usual mistakes of a document in JSON: control characters and halves of surrogate pairs in strings, commas
-/// without a value behind them, and an end that is missing.
+/// that no value follows, and a missing end.
 struct JSONRepair {
   private(set) var text: [UInt8]
   private(set) var repairs: Repairs

@@ -10,14 +10,14 @@ struct JSONTape {
   /// `JSONDecoder` judges deeper documents.
   private static let depth = 500
 
-  /// The number of bytes behind a document that simdjson reads.
+  /// The number of bytes past the end of a document that simdjson reads.
   static let padding = Int(CSIMDJSON_PADDING)
 
   /// Calls `body` with the tape of `bytes`, which are UTF-8; `nil` when they are not JSON.
   static func parse<Result, Failure: Error>(
     _ bytes: [UInt8], _ body: (JSONTape) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    // Bytes behind the document are read and have no effect. An array with room for them is not copied.
+    // simdjson reads bytes past the end of the document, without effect. An array with room for them isn't copied.
     var padded = bytes
     if bytes.capacity - bytes.count < padding {
       padded.reserveCapacity(bytes.count + padding)

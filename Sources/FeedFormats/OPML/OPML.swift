@@ -8,7 +8,7 @@
 public struct OPML: Hashable, Sendable {
   /// One line of the list: a folder, or a feed.
   public struct Outline: Hashable, Sendable {
-    /// What a reader shows (`text`).
+    /// The title that a reader shows (`text`).
     public var text: String?
     /// The feed's own title (`title`).
     public var title: String?
@@ -18,7 +18,7 @@ public struct OPML: Hashable, Sendable {
     public var page: String?
     /// Everything else, as it came.
     public var attributes: [Attribute]
-    /// What is inside: of a folder, usually.
+    /// The outlines inside: of a folder, usually.
     public var outlines: [Outline]
 
     public init(
@@ -62,7 +62,7 @@ public struct OPML: Hashable, Sendable {
 }
 
 extension OPML.Outline {
-  /// What to call it: its text, else its title; `nil` when neither has a visible character.
+  /// The name to show: its text, else its title; `nil` when neither has a visible character.
   public var name: String? {
     for text in [text, title] {
       if let text, case let line = plainLine(text), !line.isEmpty { return line }

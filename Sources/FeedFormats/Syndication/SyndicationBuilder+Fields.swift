@@ -27,7 +27,7 @@ extension SyndicationBuilder {
     if type.equalsIgnoringCase("text") || type.equalsIgnoringCase("text/plain") { return .plain }
     if type.startsIgnoringCase(with: "text/") { return .plain }
     if type.endsIgnoringCase(with: "/xml") || type.endsIgnoringCase(with: "+xml") { return .xhtml }
-    // What is neither text nor XML stands in base 64 (RFC 4287, 4.1.3.3).
+    // Content that is neither text nor XML is in base 64 (RFC 4287, 4.1.3.3).
     return type.contains(UInt8(ascii: "/")) && element.namespace == .atom ? .base64 : .html
   }
 

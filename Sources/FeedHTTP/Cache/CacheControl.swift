@@ -9,11 +9,11 @@ package struct CacheControl: Sendable {
     case malformed
   }
 
-  /// What a directive says about seconds.
+  /// The value of a directive in seconds.
   enum Seconds: Equatable {
     case absent
     case value(Double)
-    /// It is no number, or it stands there twice with different numbers.
+    /// It isn't a number, or the directive occurs twice with different numbers.
     case invalid
   }
 
@@ -41,11 +41,11 @@ package struct CacheControl: Sendable {
     return found
   }
 
-  /// True when the directive with this name stands there without an argument (`max-stale`).
+  /// True when the directive with this name occurs without an argument (`max-stale`).
   func hasWithoutArgument(_ name: String) -> Bool { directives.contains { $0.name == name && $0.argument == .none } }
 
   /// The names of the fields that the qualified form of a directive lists, in lower case: `no-cache="a, b"`. `nil` when it
-  /// stands there in its unqualified form, or in a form that is neither; empty when it is not there.
+  /// occurs in its unqualified form, or in a form that is neither; empty when it doesn't occur.
   func fields(of name: String) -> Set<String>? {
     var fields: Set<String> = []
     for directive in directives where directive.name == name {

@@ -5,10 +5,10 @@ import Foundation
 ///
 /// While it lasts its client keeps it, and it keeps its client.
 final class CacheFlight {
-  /// What came of it.
+  /// The result of the request.
   struct Outcome {
     var result: Result<HTTPResponse, HTTPError>
-    /// What is stored of it, or what was stored before.
+    /// The response as stored now, or the one stored before.
     var stored: HTTPStoredResponse?
     /// True when a stale response stands in for an error, which it does for everybody.
     var isStandIn = false

@@ -14,7 +14,7 @@ struct CacheFreshness {
 
   /// How long it is fresh, in seconds (section 4.2.1). `s-maxage` is for shared caches and does not count.
   ///
-  /// What is malformed or contradicts itself is stale: `max-age=5, max-age=6`, `Expires: 0`.
+  /// A malformed or contradictory lifetime makes it stale: `max-age=5, max-age=6`, `Expires: 0`.
   var lifetime: TimeInterval {
     switch control.seconds("max-age") {
     case .value(let seconds): return seconds
@@ -55,7 +55,7 @@ struct CacheFreshness {
   func age(at now: Date) -> TimeInterval {
     let resident = now.timeIntervalSince(head.received)
     guard resident > -300 else { return .greatestFiniteMagnitude }
-    // Dates have whole seconds: the rest of one is no age.
+    // Dates have whole seconds: a fraction of one doesn't count as age.
     let apparent = max(0, head.received.timeIntervalSince(date).rounded(.down))
     let delay = max(0, head.received.timeIntervalSince(head.requested))
     return max(apparent, announcedAge + delay) + max(0, resident)
@@ -85,7 +85,7 @@ struct CacheFreshness {
   /// say.
   var staleIfError: TimeInterval? { seconds("stale-if-error") }
 
-  /// What permits something only counts if it is well-formed.
+  /// A directive that permits something counts only if it is well-formed.
   private func seconds(_ name: String) -> TimeInterval? {
     switch control.seconds(name) {
     case .absent: nil

@@ -5,7 +5,7 @@ extension CacheRequest {
   /// True when a part is asked for that may come from the store.
   var asksForPart: Bool { isBypassing && !mayNotStore }
 
-  /// What a fresh response answers; `nil` when only its server can: for several parts, or one beyond the end.
+  /// The part of a fresh response; `nil` when only its server can answer: for several parts, or one beyond the end.
   func answer(from stored: HTTPStoredResponse, at now: Date) -> HTTPResponse? {
     var response = evaluated(stored, at: now)
     guard asksForPart, response.status == 200 else { return response }
@@ -22,7 +22,7 @@ extension CacheRequest {
     return response
   }
 
-  /// The one part of so many bytes that is asked for.
+  /// The one part requested of a body of `count` bytes.
   private func part(of count: Int) -> Range<Int>? {
     let fields = request.values(of: "Range")
     let pattern = #/[Bb]ytes=\s*(\d{0,18})-(\d{0,18})\s*/#

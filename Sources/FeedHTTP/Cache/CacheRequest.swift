@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a request asks of a cache (RFC 9111, section 5.2.1), and what identifies it there.
+/// A request's demands on a cache (RFC 9111, section 5.2.1), and its key there.
 struct CacheRequest: Sendable {
   let request: HTTPRequest
   private let control: CacheControl
@@ -23,7 +23,7 @@ struct CacheRequest: Sendable {
     parts.scheme = parts.scheme?.lowercased()
     parts.percentEncodedHost = parts.percentEncodedHost?.lowercased()
     parts.fragment = nil
-    // Who asks is among the selectors.
+    // The user is among the selectors.
     parts.user = nil
     parts.password = nil
     if parts.port == (parts.scheme == "https" ? 443 : 80) { parts.port = nil }
@@ -73,7 +73,7 @@ struct CacheRequest: Sendable {
     case validate
   }
 
-  /// What a stored response is good for (sections 4, 4.2.4 and 5.2).
+  /// How a stored response may be used (sections 4, 4.2.4 and 5.2).
   func use(of head: HTTPStoredResponse.Head, at now: Date) -> Use {
     let freshness = CacheFreshness(head)
     guard freshness.needsNoValidation, !control.has("no-cache") else { return .validate }

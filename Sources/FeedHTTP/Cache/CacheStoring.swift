@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a private cache stores of an answer, and how a 304 renews it (RFC 9111, sections 3 and 4.3.4).
+/// The part of a response that a private cache stores, and how a 304 renews it (RFC 9111, sections 3 and 4.3.4).
 extension CacheRequest {
   /// The head under which an answer is stored; `nil` when it must not be.
   ///

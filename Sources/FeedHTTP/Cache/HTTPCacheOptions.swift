@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a private HTTP cache may do where its rules leave a choice, and whom it reports to.
+/// Options of a private HTTP cache where its rules leave a choice, and where it reports to.
 public struct HTTPCacheOptions {
   /// True when a stale response may be used because no server can be reached, unless the response forbids it (RFC 9111,
   /// section 4.2.4). True by default.

@@ -3,9 +3,9 @@ public import Foundation
 /// Dates of header fields (RFC 9110, section 5.6.7), as a cache reads them (RFC 9111, section 4.2).
 ///
 /// All three forms are read, names of days and months in whatever case. Nothing else is: a date in another zone, with
-/// fewer digits or with more spaces is none, and what is no date counts as past.
+/// fewer digits or with more spaces isn't a date, and anything that isn't a date counts as past.
 public enum HTTPDate {
-  /// The instant that `text` names, or `nil` when it is no date of HTTP.
+  /// The instant that `text` names, or `nil` when it isn't a date of HTTP.
   ///
   /// - Parameter now: decides the century of a year of two digits: at most 50 years ahead.
   public static func parse(_ text: String, now: Date = Date()) -> Date? {

@@ -14,7 +14,7 @@ public final class MemoryHTTPCache: HTTPCacheStore {
   /// The bytes that are kept.
   public private(set) var byteCount = 0
   @exclusivity(unchecked) private var entries: [String: [Entry]] = [:]
-  // Every use in its order; one that is no entry's last use counts for nothing.
+  // Every use in its order; one that isn't its entry's last use is skipped.
   @exclusivity(unchecked) private var uses: [(key: String, used: Int)] = []
   private var firstUse = 0
   private var clock = 0

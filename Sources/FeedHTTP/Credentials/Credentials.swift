@@ -1,6 +1,6 @@
 import Foundation
 
-/// What proves to a server who asks. It is never printed: its description names its kind alone.
+/// Proof of the client's identity for a server. It is never printed: its description names its kind alone.
 public struct Credentials: Sendable, Hashable {
   private enum Kind: Sendable, Hashable {
     case basic(user: String, password: String)

@@ -9,14 +9,14 @@ public struct Netrc: Sendable, Equatable {
     case unreadable(path: String, String)
     /// Others than its owner may read it.
     case readableByOthers(path: String)
-    /// It breaks the format at a line; what stands there is not shown.
+    /// It breaks the format at a line; the line's content isn't shown.
     case malformed(path: String, line: Int)
 
     public var description: String {
       switch self {
       case .unreadable(let path, let reason): "\(path) cannot be read: \(reason)"
       case .readableByOthers(let path): "\(path) can be read by others; keep it to yourself (chmod 600 \(path))"
-      case .malformed(let path, let line): "\(path) is no netrc file: line \(line)"
+      case .malformed(let path, let line): "\(path) is not a netrc file: line \(line)"
       }
     }
   }

@@ -13,7 +13,7 @@ final class BodyStream {
     case failed(HTTPError.Kind, cause: String)
   }
 
-  /// From so many bytes on that wait here, the connection is not read.
+  /// The number of waiting bytes from which on the connection isn't read.
   static let window = 256 << 10
   /// How much is decoded for one chunk.
   private static let decodedBytes = 64 << 10

@@ -20,7 +20,7 @@ import Foundation
 /// A request that runs or waits keeps the loop running; connections that idle do not. The client belongs to its loop's
 /// thread. Releasing it closes it, once no request is left.
 public final class CurlHTTPClient: HTTPClient {
-  /// What a client may use.
+  /// A client's limits and options.
   public struct Configuration: Sendable {
     /// The maximum number of open connections, idle ones included, and of running requests. 256 by default; half of the
     /// descriptors that the process has left (of `RLIMIT_NOFILE`) when the client is made, if that is less.

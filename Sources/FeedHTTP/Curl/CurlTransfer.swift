@@ -123,7 +123,7 @@ final class CurlTransfer {
   /// Judges an address that was looked up, before it is connected to.
   private func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
     guard let exchange else { return true }
-    // It is larger than its type: libcurl has room for the longest behind it.
+    // It is larger than its type: libcurl has room for the longest address after it.
     let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
     let place = UnsafeRawPointer(address) + offset
     guard let peer = NetworkAddress(place, count: Int(address.pointee.addrlen)) else { return true }

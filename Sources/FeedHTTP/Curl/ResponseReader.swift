@@ -88,7 +88,7 @@ struct ResponseReader: ~Copyable {
   /// Returns the answer's body, and does not keep it.
   mutating func takeBody() -> Data { body.takeData() }
 
-  /// True when so many bytes wait to be read that the connection is paused; the stream records that.
+  /// True when enough bytes wait to be read that the connection is paused; the stream records that.
   var isFull: Bool {
     guard let stream, stream.isFull else { return false }
     stream.isPaused = true

@@ -5,7 +5,7 @@ internal import FeedStream
 enum Compression {
   /// Shorter bodies gain nothing.
   static let least = 512
-  /// What is compressed at a stretch.
+  /// The bytes that are compressed at a stretch.
   static let step = 64 * 1024
   /// Bodies up to this length are compressed before they are sent, so that neither they nor the compressor's memory, a
   /// quarter of a mebibyte, wait for a slow client.
@@ -116,7 +116,7 @@ struct GzipEncoder: ChunkDecoder {
 
   private let stream = ZStream()
   private var rest = Chunk()
-  /// What was fed has not come out in full.
+  /// True when bytes that were fed have not come out in full.
   private var isFed = false
   private var isOver = false
 

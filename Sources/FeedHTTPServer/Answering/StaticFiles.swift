@@ -18,7 +18,7 @@ extension HTTPServer {
   /// A folder is shown by its `index.html`; a path that names it without the slash at the end is sent there, so that the page's
   /// links lead where they should. Everything that waits for the disk runs off the loop.
   public struct StaticFiles: Sendable {
-    /// What becomes of symbolic links below the folder.
+    /// The treatment of symbolic links below the folder.
     public enum Links: Sendable {
       /// They are not found.
       case refused
@@ -73,7 +73,7 @@ extension HTTPServer {
     /// The names on the way; `nil` when it leads elsewhere.
     static func parts(_ path: Substring) -> [String]? {
       guard let path = Percent.decoded(path), !path.utf8.contains(0) else { return nil }
-      // By bytes, as the system does: as a character, a slash may be one with what stands beside it.
+      // By bytes, as the system does: a slash followed by a combining mark is one character.
       var parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         .map { String(Substring($0)) }
       if parts.first == "" { parts.removeFirst() }

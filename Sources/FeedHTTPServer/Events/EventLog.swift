@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// What happened lately, for any number of clients of Server-Sent Events.
+  /// The latest events, for any number of clients of Server-Sent Events.
   ///
   ///     let log = HTTPServer.EventLog(on: loop)
   ///     let news = changes.sink { log.send($0, name: "change") }
@@ -23,7 +23,7 @@ extension HTTPServer {
       }
     }
 
-    /// What a client gets that was overtaken, as the data of its `reset`: what there is now, where that helps.
+    /// The data of `reset` for a client that was overtaken: the current state, where that helps.
     public var snapshot: () -> String = { "" }
 
     private let capacity: Int

@@ -1,5 +1,5 @@
 extension HTTPServer {
-  /// What a request wants: a token, in the case in which it came.
+  /// A request's method: a token, in the case in which it came.
   public struct Method: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -34,7 +34,7 @@ extension HTTPServer {
     }
   }
 
-  /// What a request's target looks like (RFC 9112, 3.2).
+  /// The form of a request's target (RFC 9112, 3.2).
   public enum TargetForm: Hashable, Sendable {
     /// `/path?query`.
     case origin

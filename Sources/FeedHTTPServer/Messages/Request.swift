@@ -14,7 +14,7 @@ extension HTTPServer {
   /// It is answered once; one that is released without an answer is answered with 500, and reported. Lives on its scheduler's thread.
   public struct Request {
     let exchange: Exchange
-    /// What the placeholders of its route stand for: see ``HTTPServer/Routes``.
+    /// The values of the placeholders in its route: see ``HTTPServer/Routes``.
     public internal(set) var parameters: [String: String] = [:]
 
     init(_ exchange: Exchange) { self.exchange = exchange }
@@ -43,7 +43,7 @@ extension HTTPServer {
     public var headers: Headers { Headers(head) }
     /// `1.0` or `1.1`.
     public var version: String { head.minorVersion == 0 ? "1.0" : "1.1" }
-    /// Who asks.
+    /// The client's address.
     public var peer: SocketAddress { exchange.connection.peer }
 
     /// The value of a part of the query, `a=b&c=d`, with its escapes resolved.
@@ -58,7 +58,7 @@ extension HTTPServer {
       return nil
     }
 
-    /// What comes with the request, as it comes.
+    /// The request's body, as it arrives.
     ///
     /// A client that asks for leave to send it (`Expect: 100-continue`) gets it with the first demand. A body that nobody
     /// reads is thrown away after the answer if it is short; if it is long, the connection is closed.
@@ -67,7 +67,7 @@ extension HTTPServer {
     /// ``BodyError``; also for a second subscriber. **Cancellation:** the rest is thrown away. Policy: holds one chunk.
     public var body: Body { Body(exchange: exchange) }
 
-    /// The fields behind a body that came in chunks, when it has ended.
+    /// The trailers of a chunked body, once it has ended.
     public var trailers: Headers { exchange.connection.trailers(of: exchange) }
 
     /// Answers. A second answer is dropped, and so is one to a client that is gone.

@@ -18,7 +18,7 @@ extension HTTPServer {
     public var status: Status
     public var headers: Headers
     var body: Body
-    /// False to send the body as it is, also to a client that takes gzip.
+    /// False to send the body as it is, even to a client that accepts gzip.
     public var isCompressible = true
 
     /// An answer with a status and nothing else, or a line that names the status for those that may have a body.

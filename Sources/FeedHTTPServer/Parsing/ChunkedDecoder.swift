@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// Reads a body that comes in chunks, and the fields behind it (RFC 9112, 7.1).
+/// Reads a chunked body, and its trailers (RFC 9112, 7.1).
 ///
 /// An object, so that the state of a connection without such a body has no room for it.
 final class ChunkedDecoder {
@@ -18,8 +18,8 @@ final class ChunkedDecoder {
 
   private enum State {
     case size, sizeLF
-    // An extension, `; name = "value"`: behind the size, behind the semicolon, in the name, behind it, behind the equals
-    // sign, in the value, in a quoted value, behind its backslash, behind the value.
+    // An extension, `; name = "value"`: after the size, after the semicolon, in the name, after it, after the equals
+    // sign, in the value, in a quoted value, after its backslash, after the value.
     case afterSize, beforeName, name, afterName, beforeValue, value, quoted, escaped, afterValue
     case data, dataCR, dataLF
     case trailer, finished
@@ -36,7 +36,7 @@ final class ChunkedDecoder {
   private var extensionBytes = 0
   private var trailer: HeadParser
 
-  /// The fields behind the body, when it is finished.
+  /// The trailers, when the body is finished.
   var trailers: RequestHead { trailer.head }
 
   init(_ limits: HTTPServer.Limits) {
@@ -123,7 +123,7 @@ final class ChunkedDecoder {
     return bytes.count
   }
 
-  /// What may follow a size, a name or a value: an extension, or the end of the line.
+  /// Reads what may follow a size, a name or a value: an extension, or the end of the line.
   private func endOfPart(_ byte: UInt8, orSpace space: State?) throws(ParseFailure) {
     switch byte {
     case UInt8(ascii: ";"): state = .beforeName

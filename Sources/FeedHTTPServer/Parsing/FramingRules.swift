@@ -46,7 +46,7 @@ struct FramingRules {
   }
 
   private func refuseInTrailer() throws(ParseFailure) {
-    if isTrailer { throw ParseFailure("a field behind the body that must stand before it") }
+    if isTrailer { throw ParseFailure("a trailer field that is allowed only in the header") }
   }
 
   private static func number(_ value: UnsafeRawBufferPointer) throws(ParseFailure) -> Int {

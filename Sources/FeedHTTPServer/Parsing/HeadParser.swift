@@ -16,7 +16,7 @@ struct HeadParser {
   enum Result: Equatable {
     /// All bytes are taken, and more are needed.
     case incomplete
-    /// The head ends behind so many bytes of the chunk; it is in ``HeadParser/head``.
+    /// The head ends after `consumed` bytes of the chunk; it is in ``HeadParser/head``.
     case complete(consumed: Int)
     case failure(ParseFailure)
   }
@@ -30,12 +30,12 @@ struct HeadParser {
 
   private(set) var head = RequestHead()
   private let limits: HTTPServer.Limits
-  /// True for the fields behind a chunked body.
+  /// True for the trailers of a chunked body.
   let isTrailer: Bool
   private var state: State
   /// How many bytes have been looked at.
   private var position = 0
-  /// What has come of a head that lies in several chunks.
+  /// The bytes so far of a head that arrives in several chunks.
   private var partial: [UInt8] = []
   /// Where the line, the fields and what is being read begin.
   private var lineStart = 0
@@ -52,7 +52,7 @@ struct HeadParser {
     framing.isTrailer = isTrailer
   }
 
-  /// Begins anew, with another request's head.
+  /// Starts over, with another request's head.
   mutating func reset() {
     head = RequestHead()
     state = .start
@@ -63,7 +63,7 @@ struct HeadParser {
   /// True when nothing of a request has come; empty lines before it are nothing.
   var isUntouched: Bool { state == .start || state == .startLF }
 
-  /// The method, as soon as it is there: an answer to HEAD has no body, also when the request is refused.
+  /// True once the method is known to be HEAD: its response has no body, even when the request is refused.
   var isHead: Bool { head.method == .head && state != .start && state != .startLF && state != .method }
 
   mutating func feed(_ chunk: Chunk) -> Result {

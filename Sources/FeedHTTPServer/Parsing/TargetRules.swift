@@ -1,4 +1,4 @@
-/// What a request may ask for: the four forms of RFC 9112, 3.2.
+/// The rules for the target of a request: the four forms of RFC 9112, 3.2.
 enum TargetRules {
   /// Finds out the form of the target, and where its parts are.
   static func check(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) throws(ParseFailure) {
@@ -67,7 +67,7 @@ enum TargetRules {
 
   /// A host and perhaps a port (RFC 3986, 3.2.2), without a user's name.
   ///
-  /// - Returns: the port, or 0; `nil` when it is no host.
+  /// - Returns: the port, or 0; `nil` when it isn't a host.
   static func checkAuthority(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int? {
     let classes = ByteClass.table
     let end = range.upperBound

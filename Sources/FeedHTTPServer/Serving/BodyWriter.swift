@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// What an answer's body comes from, for the connection that writes it.
+/// The source of a response's body, for the connection that writes it.
 protocol ResponseSource: AnyObject {
   /// True when the body has no end: it is over when the client leaves.
   var endsWithReader: Bool { get }
@@ -8,7 +8,7 @@ protocol ResponseSource: AnyObject {
   var keepsBody: Bool { get }
   /// True when it gives little at a time.
   var isShort: Bool { get }
-  /// What was given is written, or most of it.
+  /// Tells the source that its bytes are written, or most of them.
   func roomIsThere()
   func serverIsEnding()
   /// The client is gone.

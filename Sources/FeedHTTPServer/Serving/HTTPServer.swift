@@ -95,7 +95,7 @@ public final class HTTPServer {
   /// Bytes of answers that wait to be written, on all connections.
   public var waitingBytes: Int { connections.reduce(0) { $0 + $1.outBytes } }
 
-  /// Fields that every answer has, also those that the server gives by itself, such as 400; an answer's own field of the same
+  /// Fields of every response, including the server's own, such as 400; a response's own field of the same
   /// name replaces one. None unless changed.
   ///
   /// - Precondition: they are fields, and neither `Date` nor what delimits bodies.

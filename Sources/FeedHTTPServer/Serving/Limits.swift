@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// What a client may ask of the server. Every limit has a default; see also `docs/Limits.md`.
+  /// The limits on what a client may send and use. Every limit has a default; see also `docs/Limits.md`.
   public struct Limits: Sendable {
     /// How many connections are open. For one more, the connection that has waited for a request for longest, a second or
     /// more, is closed; while there is none, the others wait in the system's backlog.
@@ -14,7 +14,7 @@ extension HTTPServer {
     public var isUnlimited: @Sendable (SocketAddress) -> Bool = { $0.isLocal }
     /// Bytes of a request line: method, target and version. More is answered with 414.
     public var requestLineBytes = 8 * 1024
-    /// Bytes of all header fields of a request, and of those behind a body. More is answered with 431.
+    /// Bytes of all header fields of a request, and of its trailers. The response to more is 431.
     public var headerBytes = 32 * 1024
     /// How many header fields. More is answered with 431.
     public var headerCount = 100
@@ -22,7 +22,7 @@ extension HTTPServer {
     public var bodyBytes = 1 << 20
     /// Bytes of a body that nobody read, which are thrown away to keep the connection; it is closed if there are more.
     public var drainedBytes = 64 * 1024
-    /// How long a connection may wait for a request, also for its first; then it is closed.
+    /// How long a connection may wait for a request, even its first; then it is closed.
     public var idle: StreamInstant.Stride = .seconds(60)
     /// How long the head of a request may take from its first byte; then it is answered with 408.
     public var header: StreamInstant.Stride = .seconds(10)

@@ -1,11 +1,11 @@
 internal import FeedStream
 
-/// What is still to come of a request's body.
+/// How much is still to come of a request's body.
 enum BodyState {
   case none
   case length(Int)
   case chunked(ChunkedDecoder)
-  /// Everything has come, and these are the fields behind it.
+  /// Everything has come, and these are the trailers.
   case over(RequestHead?)
 
   var isOver: Bool {

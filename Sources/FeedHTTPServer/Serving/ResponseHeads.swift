@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// Writes the heads of answers, and short bodies behind them.
+/// Writes the heads of responses, and short bodies after them.
 struct ResponseHeads {
   /// How the end of a body is found.
   enum Delimiting: Equatable {
@@ -14,7 +14,7 @@ struct ResponseHeads {
   /// Longer bodies are written from where they are.
   static let mostBodyBytes = 16 * 1024
   private static let blockBytes = 64 * 1024
-  /// What is ours takes less: a length, what becomes of the connection, empty lines.
+  /// The size of our own fields is at most this: a length, what becomes of the connection, empty lines.
   private static let ownBytes = 128
 
   /// Of every answer that has no field of that name itself.
@@ -30,10 +30,10 @@ struct ResponseHeads {
     @exclusivity(unchecked) var writer = ChunkWriter(ChunkPool(blockSize: blockBytes, keeping: 4), least: 1)
   }
 
-  /// The head, and `body` behind it.
+  /// Writes the head, and `body` after it.
   ///
   /// - Parameter body: at most ``mostBodyBytes``.
-  /// - Returns: `nil` when a field is none: it would end the head, and begin another answer.
+  /// - Returns: `nil` when a field is malformed: it would end the head, and begin another response.
   mutating func encode(
     _ status: HTTPServer.Status, _ headers: HTTPServer.Headers, _ delimiting: Delimiting, closes: Bool, isOld: Bool,
     now: Int64, body: Chunk? = nil
@@ -105,7 +105,7 @@ struct ResponseHeads {
     return true
   }
 
-  /// What the server decides itself.
+  /// True for fields that the server decides itself.
   static func isOurs(_ name: String) -> Bool {
     switch name.utf8.count {
     case 10: HTTPServer.Headers.isSame(name, "connection") || HTTPServer.Headers.isSame(name, "keep-alive")

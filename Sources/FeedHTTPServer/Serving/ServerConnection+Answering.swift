@@ -2,7 +2,7 @@ internal import FeedStream
 
 // Answers, and what is refused.
 extension ServerConnection {
-  /// What decides about the answer lives until it has.
+  /// Keeps the work that decides about the response until it has.
   func keep(_ deciding: AnyCancellable, _ number: Int) {
     if isCurrent(number), !isAnswering { self.deciding = deciding }
   }

@@ -36,7 +36,7 @@ final class ServerConnection {
 
   // Reading.
   @exclusivity(unchecked) var parser: HeadParser
-  /// What has come and is not taken yet.
+  /// Bytes that have arrived and are not parsed yet.
   @exclusivity(unchecked) var input = Chunk()
   @exclusivity(unchecked) var inputHasEnded = false
   @exclusivity(unchecked) var isReading = false
@@ -51,7 +51,7 @@ final class ServerConnection {
   @exclusivity(unchecked) var received: RequestHead?
 
   // The answer.
-  /// What decides about the answer.
+  /// The work that decides about the response.
   @exclusivity(unchecked) var deciding: AnyCancellable?
   @exclusivity(unchecked) var isAnswering = false
   @exclusivity(unchecked) var isAnswered = false
@@ -197,7 +197,7 @@ final class ServerConnection {
     case .chunked: body = .chunked(ChunkedDecoder(limits))
     }
     // Only CONNECT has this form.
-    if head.form == .authority { return refuse(ParseFailure(.notImplemented, "this is no proxy")) }
+    if head.form == .authority { return refuse(ParseFailure(.notImplemented, "this is not a proxy")) }
     server.deliver(HTTPServer.Request(Exchange(head, self, number)))
   }
 

@@ -101,7 +101,7 @@ public struct RedisAddress: Hashable, Sendable {
     place = .sentinel(hosts: sentinels, name: names[0])
   }
 
-  /// What an address says behind its question mark, as other clients have it too.
+  /// Reads the query of an address, with the names that other clients use.
   private mutating func read(_ items: [URLQueryItem], hasDatabase: Bool) throws(RedisAddressError) {
     for item in items {
       let value = item.value ?? ""

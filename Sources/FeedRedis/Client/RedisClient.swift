@@ -18,7 +18,7 @@ public import FeedTLS
 ///
 /// Lives on its scheduler's thread. An open connection keeps an event loop running: ``close()`` ends it.
 public final class RedisClient {
-  /// What may be chosen; each has a default.
+  /// Options; each has a default.
   public struct Options: Sendable {
     /// How long a reply may take, and the server with all of a log-in. Ten seconds by default.
     public var patience: Duration = .seconds(10)

@@ -8,13 +8,13 @@ public indirect enum RedisError: Error, Hashable, Sendable {
   case unreachable(RedisAddress, SystemError)
   /// The connection ended before the reply: the command may have been carried out, or not.
   case closed(RedisAddress)
-  /// Nothing was heard for so long: the command may be carried out, or not.
+  /// Nothing was heard for that long: the command may have been carried out, or not.
   case timedOut(RedisAddress, after: Duration)
   /// The server refused.
   case refused(RedisAddress, RedisRefusal)
   /// The server's bytes make no sense.
   case unreadable(RedisAddress, RESPError)
-  /// So many commands wait already: nothing was sent.
+  /// That many commands wait already: nothing was sent.
   case tooManyWaiting(RedisAddress, Int)
   /// The connection is not secure, and nothing was sent.
   case notSecure(RedisAddress, TLSError)
@@ -74,7 +74,7 @@ extension RedisError: CustomStringConvertible {
     }
   }
 
-  /// What is wrong on the way to `address`.
+  /// Maps an error of TLS on the way to `address`.
   init(_ address: RedisAddress, _ error: TLSError) {
     self = if case .system(let error) = error { .unreachable(address, error) } else { .notSecure(address, error) }
   }
@@ -105,7 +105,7 @@ extension RedisError: CustomStringConvertible {
 }
 
 extension TLSError {
-  /// True for what is no certificate's and no protocol's fault.
+  /// True when neither a certificate nor the protocol is at fault.
   fileprivate var isTemporary: Bool {
     switch self {
     case .truncated, .timedOut, .system: true

@@ -50,7 +50,7 @@ final class RedisLink {
 
   var waitingCount: Int { waiting.count - firstWaiting }
 
-  /// Reads from now on, also to learn when the server closes.
+  /// Reads from now on, which also tells when the server closes.
   func start() {
     guard !isDead, !isReading else { return }
     isReading = true

@@ -4,7 +4,7 @@ public import FeedStream
 ///
 /// A server is sent its text once; after that only the digest.
 public struct RedisScript: Hashable, Sendable {
-  /// What diagnostics show.
+  /// The name in diagnostics.
   public let name: String
   public let text: String
 

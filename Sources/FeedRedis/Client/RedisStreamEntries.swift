@@ -12,7 +12,7 @@ public struct RedisEntry: Hashable, Sendable {
     self.fields = fields
   }
 
-  /// - Returns: `nil` for what is no entry.
+  /// - Returns: `nil` for anything that isn't an entry.
   public init?(_ value: RedisValue) {
     guard let parts = value.elements, parts.count == 2, let id = parts[0].text, let fields = parts[1].elements else {
       return nil

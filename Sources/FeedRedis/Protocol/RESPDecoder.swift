@@ -13,7 +13,7 @@ public import FeedStream
 ///
 ///     connection.bytes.framed(by: RESPDecoder())
 ///
-/// What a server says of lengths is believed only up to its ``Limits``, and memory grows with the bytes that came, not
+/// A length that the server announces is believed only up to its ``Limits``, and memory grows with the bytes that came, not
 /// with what was announced. Attributes are read and dropped. Streamed strings and aggregates, which no server sends, are refused.
 public struct RESPDecoder: ChunkDecoder {
   /// The bounds of a reply.

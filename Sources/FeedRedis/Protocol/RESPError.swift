@@ -1,4 +1,4 @@
-/// The reasons why bytes are no reply of a Redis server.
+/// The reasons why bytes are not a reply of a Redis server.
 public enum RESPError: Error, Hashable, Sendable {
   /// They are not in its protocol: another service answers.
   case malformed

@@ -1,6 +1,6 @@
 /// The slot of a cluster that a key is kept in.
 ///
-/// What stands between the first `{` and the next `}` decides alone, so that keys with the same tag are together and one script can
+/// Only the text between the first `{` and the next `}` counts, so that keys with the same tag are together and one script can
 /// change them (https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/, "Hash tags").
 public struct RedisSlot: Hashable, Sendable {
   /// How many slots a cluster has.

@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// What a Redis server replies: the types of its protocol, versions 2 and 3.
+/// A Redis server's reply: the types of its protocol, versions 2 and 3.
 public enum RedisValue: Hashable, Sendable {
   /// Nothing: a key or a field that is not there.
   case null
@@ -17,7 +17,7 @@ public enum RedisValue: Hashable, Sendable {
   /// Keys and values by turns.
   case map([RedisValue])
   case set([RedisValue])
-  /// What the server sends without being asked.
+  /// A message that the server sends without a request.
   case push([RedisValue])
   /// A refusal. As the reply to a command it is thrown; within an array it is a value.
   indirect case error(RedisRefusal)
@@ -37,7 +37,7 @@ extension RedisValue {
   /// The bytes of a string.
   public var bytes: Chunk? { if case .string(let bytes) = self { bytes } else { nil } }
 
-  /// An integer, also one that is written in a string.
+  /// The value as an integer, even one that is written in a string.
   public var integer: Int64? {
     switch self {
     case .integer(let number): number

@@ -5,7 +5,7 @@ extension Recorder {
   ///
   ///     windows.expect("x--y-|", streams: ["x": "a--(b|)", "y": "c-|"])
   ///
-  /// The time of each stream counts from its arrival. All events count as read, also those of the streams.
+  /// The time of each stream counts from its arrival. All events count as read, including those of the streams.
   ///
   /// - Parameters:
   ///   - marbles: when each stream arrives; see ``Marbles``.

@@ -9,7 +9,7 @@ extension Publisher {
   ///     recorder.expect(       "-----b--c")
   ///     source.expectSubscriptions("---^------!")
   ///
-  /// The recorder's time counts from the beginning of the diagram, so that the lines can stand under each other. In the
+  /// The recorder's time counts from the beginning of the diagram, so that the lines can be aligned. In the
   /// scheduled order, `^` and `!` come before everything else that is due at their instant; in a seeded order, at any
   /// place.
   ///

@@ -101,7 +101,7 @@ struct MarbleParser {
     let word = characters[(index + 1)...].prefix { !$0.isWhitespace }
     let unit = String(word.drop { $0.isASCII && ($0.isNumber || $0 == ".") })
     guard word.first?.isNumber ?? false, MarbleParser.units.contains(where: { $0.0 == unit }) else { return }
-    throw error(at: index, "time cannot go back; remove the -, or put a space behind it if a frame is meant")
+    throw error(at: index, "time cannot go back; remove the -, or put a space after it if you mean a frame")
   }
 
   private mutating func takeLiteral(_ length: Int) throws(MarbleError) {

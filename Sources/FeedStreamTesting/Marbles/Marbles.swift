@@ -9,7 +9,7 @@ import FeedStream
 /// | <code>\|</code> | the stream finishes |
 /// | `#` | the stream fails |
 /// | `(ab\|)` | these happen at one instant; a group takes one frame |
-/// | ` 100ms ` | between two characters, and set off by spaces: so much time lies between them instead of one frame.
+/// | ` 100ms ` | between two characters, and set off by spaces: they are that far apart instead of one frame.
 /// Units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` |
 /// | `^` | in a hot publisher: the test begins here; what is before it has happened already. A cold one has no such
 /// time |

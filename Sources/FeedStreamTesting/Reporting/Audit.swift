@@ -4,7 +4,7 @@ final class Audit {
   final class Entry {
     fileprivate weak var subject: (any Auditable)?
     fileprivate let site: CallSite
-    /// What the subject left behind when it was deallocated.
+    /// The leftovers of the subject when it was deallocated.
     fileprivate(set) var legacy: String?
 
     fileprivate init(_ subject: any Auditable, _ site: CallSite) {
@@ -83,7 +83,7 @@ final class Audit {
 
 /// An object that may leave something behind.
 protocol Auditable: AnyObject {
-  /// What is left over, in one sentence or more; `nil` when nothing is.
+  /// The leftovers, in one sentence or more; `nil` when there are none.
   var leftover: String? { get }
   /// True when what is left over follows from a failure that has been reported already.
   var isExcused: Bool { get }

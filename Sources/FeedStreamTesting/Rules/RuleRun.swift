@@ -16,7 +16,7 @@ struct RuleRun<P: Publisher> {
     var callbacks = 0
     var steps = 0
     var ledger = DemandLedger()
-    /// What happened to each subscription to upstream, in words, when requested.
+    /// The fate of each subscription to upstream, in words, when requested.
     var upstream: [String] = []
     /// The values that each subscription to upstream was given, as far as known.
     var given: [[Int]] = []

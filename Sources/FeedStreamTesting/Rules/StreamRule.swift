@@ -24,7 +24,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .oneEnding: "One ending"
     case .cancelIsFinal: "Cancelling is final"
     case .orderIsKept: "Order is kept"
-    case .nothingLostInSilence: "Nothing is lost in silence"
+    case .nothingLostInSilence: "Nothing is dropped silently"
     case .everythingReleased: "Everything is released"
     case .flatStack: "The stack stays flat"
     }
@@ -46,7 +46,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
       "After cancel() has returned, nothing is delivered: no value and no ending, not even one already scheduled. "
         + "Cancelling reaches upstream. Cancelling again, or asking for more, has no effect."
     case .orderIsKept:
-      "Values are delivered in the order in which the operator's rule produces them, also when requests, values or "
+      "Values are delivered in the order in which the operator's rule produces them, even when requests, values or "
         + "cancellations arrive within a delivery."
     case .nothingLostInSilence:
       "What was asked for and produced is delivered, however late it was asked for; an operator that drops says so."

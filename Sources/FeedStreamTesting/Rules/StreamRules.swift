@@ -40,7 +40,7 @@ public enum StreamRules {
     /// It drops values that were not asked for when they arrived, as documented. With less than unlimited demand it
     /// then delivers the rest, in order.
     public static let dropsUnasked = Traits(rawValue: 1 << 5)
-    /// What it drops counts as delivered, as documented: it may need more demand to go on.
+    /// Values that it drops count as delivered, as documented: it may need more demand to go on.
     public static let spendsDemand = Traits(rawValue: 1 << 8)
     /// It never ends by itself: time is advanced a few times only.
     public static let isEndless = Traits(rawValue: 1 << 7)

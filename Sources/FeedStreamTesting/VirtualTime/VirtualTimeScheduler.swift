@@ -54,7 +54,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   private let isMoving = Atomic(false)
   let audit = Audit()
   let actors: ActorLane
-  /// What the rooms above keep with a scheduler; theirs to know.
+  /// An object that the layers above keep with a scheduler, and only they know.
   @exclusivity(unchecked) var attachment: AnyObject?
   private lazy var pass = CurrentDomain.Token(self)
 

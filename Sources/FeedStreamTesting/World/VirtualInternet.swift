@@ -2,7 +2,7 @@ public import FeedStream
 
 /// A network in virtual time: names, listeners, connections and datagrams between the streams of one test.
 public final class VirtualInternet {
-  /// What a connection is like. A change holds for connections made from then on.
+  /// The quality of a connection. A change holds for connections made from then on.
   public struct Link: Hashable, Sendable {
     /// How long a byte takes from one side to the other; connecting takes as long.
     public var latency: StreamInstant.Stride = .zero
@@ -12,9 +12,9 @@ public final class VirtualInternet {
     public var buffer = 64 * 1024
     /// The most bytes that arrive as one chunk: 16 KiB unless changed. With 1 every byte comes alone.
     public var segment = 16 * 1024
-    /// Loses the connection when so many bytes of the side that connected have arrived.
+    /// Loses the connection when this many bytes of the side that connected have arrived.
     public var lostAfterBytesUp: Int?
-    /// Loses the connection when so many bytes of the side that listened have arrived.
+    /// Loses the connection when this many bytes of the side that listened have arrived.
     public var lostAfterBytesDown: Int?
 
     public init() {}
@@ -25,9 +25,9 @@ public final class VirtualInternet {
     }
   }
 
-  /// What becomes of an attempt to connect to an address.
+  /// The fate of an attempt to connect to an address.
   public enum Answer: Hashable, Sendable {
-    /// What is there: a listener, or a refusal when nobody listens.
+    /// The default: a listener, or a refusal when nobody listens.
     case usual
     /// None: the attempt waits forever.
     case silence
@@ -35,7 +35,7 @@ public final class VirtualInternet {
     case failure(Int32)
   }
 
-  /// What connections made from now on are like.
+  /// The quality of connections made from now on.
   public var link = Link()
   /// How addresses answer, where that is not as usual.
   public var answers: [SocketAddress: Answer] = [:]

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// What waits for connections in virtual time.
+/// A socket that waits for connections in virtual time.
 final class VirtualListener: ListeningSocket {
   let address: SocketAddress
   var onReady: (() -> Void)?

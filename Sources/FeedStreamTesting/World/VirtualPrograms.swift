@@ -20,7 +20,7 @@ public final class VirtualPrograms {
 
   init(_ time: VirtualTimeScheduler) { self.time = time }
 
-  /// What a program does; `nil` when there is none of that name.
+  /// The script of a program; `nil` when there is none of that name.
   public subscript(name: String) -> Script? {
     get { scripts[name] }
     set { scripts[name] = newValue }
@@ -43,13 +43,13 @@ public final class VirtualPrograms {
 public final class VirtualProgram {
   /// How it was started.
   public let subprocess: Subprocess
-  /// What the script subscribes to; cancelled when the program ends.
+  /// The script's subscriptions; cancelled when the program ends.
   public var work: Set<AnyCancellable> = []
   /// Called with the signals that it receives; when there is nothing, any signal ends it, and `SIGKILL` always does.
   public var onSignal: ((Int32) -> Void)?
   /// The signals that it has received.
   public private(set) var signals: [Int32] = []
-  /// Its own ends of its standard streams. Those that are no pipes lead nowhere.
+  /// Its own ends of its standard streams. Those that aren't pipes lead nowhere.
   private let streams: [Connection]
   let child: VirtualChild
   private unowned let time: VirtualTimeScheduler
@@ -76,10 +76,10 @@ public final class VirtualProgram {
     child.onSignal = { [weak self] in self?.receive($0) }
   }
 
-  /// The other ends of those that are no pipes.
+  /// The other ends of those that aren't pipes.
   private var sinks: [VirtualChannel] = []
 
-  /// What is written to it.
+  /// The bytes that are written to it.
   public var input: Publishers.ConnectionBytes { streams[0].bytes }
   /// Where it writes its results.
   public var output: Connection { streams[1] }

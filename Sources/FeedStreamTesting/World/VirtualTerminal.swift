@@ -13,7 +13,7 @@ public final class VirtualTerminal: TerminalPort {
   /// True while keys are read as they are pressed.
   public private(set) var isRaw = false
 
-  /// What it would be sent if the process ended now.
+  /// The bytes that it would be sent if the process ended now.
   public private(set) var farewell: Chunk?
 
   /// Its size: 80 by 24 unless changed.
@@ -65,11 +65,11 @@ public final class VirtualStandardStreams {
 
   init(_ time: VirtualTimeScheduler) { self.time = time }
 
-  /// What the process reads is written here; close it, or write with `WriteEnding.closes`, for the end.
+  /// The process's standard input. Close it, or write with `WriteEnding.closes`, for the end.
   public var input: Connection { end(0) }
-  /// What the process writes to its standard output is read here.
+  /// The process's standard output.
   public var output: Connection { end(1) }
-  /// What the process writes to its standard error is read here.
+  /// The process's standard error.
   public var errors: Connection { end(2) }
 
   private func end(_ number: Int32) -> Connection {

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// What lies outside a program, in virtual time: a network, files, programs, signals and a terminal that a test controls.
+/// The world outside a program, in virtual time: a network, files, programs, signals and a terminal that a test controls.
 ///
 ///     withVirtualTime { time in
 ///       time.network.link.latency = .milliseconds(20)
@@ -12,7 +12,7 @@ import FeedStream
 ///       date.cancel()
 ///     }
 ///
-/// What is written for any `LoopScheduler` uses it through the initializers that it has for an `EventLoop`: `Listener`,
+/// Code that is written for any `LoopScheduler` uses it through the initializers that it has for an `EventLoop`: `Listener`,
 /// `Connection.connect`, `File`, `Subprocess` and so on. Nothing of the real world is touched.
 final class VirtualWorld {
   let network: VirtualInternet
@@ -53,7 +53,7 @@ extension VirtualTimeScheduler {
   /// The terminal of virtual time.
   public var terminal: VirtualTerminal { world.terminal }
 
-  /// What is given to the process on its standard streams.
+  /// The process's standard streams.
   public var standardStreams: VirtualStandardStreams { world.standardStreams }
 
   /// Has the process receive a signal.
@@ -108,7 +108,7 @@ extension VirtualTimeScheduler: IOHost {
   package func watchSignal(
     _ number: Int32, keepsLoopAlive: Bool, _ announce: @escaping () -> Void
   ) throws(SystemError) -> any Cancellable {
-    // SIGKILL and SIGSTOP, on Linux; and what is no signal.
+    // SIGKILL and SIGSTOP, on Linux; and numbers that aren't signals.
     guard (1...64).contains(number), number != 9, number != 19 else {
       throw SystemError("watch", "signal \(number)", code: 22)
     }

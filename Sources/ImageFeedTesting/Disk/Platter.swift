@@ -23,7 +23,7 @@ struct Platter {
 
   /// The committed records.
   var durable: [URL: Record] = [:]
-  /// What is committed about polling.
+  /// The committed state of polling.
   var polls = PollMemory()
   /// The transaction in progress; a crash discards it.
   var working: [URL: Record]?

@@ -11,8 +11,8 @@ import Synchronization
 ///     disk.setFaults { step, random in
 ///       step == .beforeCommit && Int.random(in: 0..<100, using: &random) == 0 ? .crash : nil
 ///     }
-///     // What may crash it; then:
-///     if disk.isDown { disk = disk.restarted() }      // and make everything that lived in the old process anew
+///     // Code that may crash it; then:
+///     if disk.isDown { disk = disk.restarted() }      // and recreate everything that lived in the old process
 ///
 /// A change is made in a transaction: it becomes durable as a whole, at the commit, or not at all. When the machine
 /// stops, by a fault or by ``crash()``, uncommitted changes are lost, and this disk is of no more use: its calls fail
@@ -149,7 +149,7 @@ public final class VirtualDisk: FeedStore {
         tell(.crashed(committed: crash.committed))
         throw stopped
       } catch {
-        preconditionFailure("VirtualDisk: \(error) is no error of a disk; throw a FeedStoreError or a Crash")
+        preconditionFailure("VirtualDisk: \(error) is not an error of a disk; throw a FeedStoreError or a Crash")
       }
     }
   }

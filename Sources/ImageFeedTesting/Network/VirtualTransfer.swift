@@ -117,7 +117,7 @@ extension VirtualTransfer {
     network.cut(self)
   }
 
-  /// So many bytes of the body were read.
+  /// Records that `bytes` bytes of the body were read.
   func read(_ bytes: Int) { if let number { network.note(number, bytes: bytes) } }
 
   /// Ends the request, unless it has ended.

@@ -2,7 +2,7 @@ import FeedStream
 import FeedStreamTesting
 import ImageFeed
 
-/// What a scripted `picture-decoder` does with a picture.
+/// The reaction of a scripted `picture-decoder` to an image.
 package enum ScriptedDecoding {
   case answer(PictureAnswer, after: Duration = .zero)
   /// Writes these bytes, which need not be an answer.

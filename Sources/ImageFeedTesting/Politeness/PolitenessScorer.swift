@@ -4,7 +4,7 @@
 /// and wished. The rules are those that keepers of servers publish (Rachel Kroll's "feed reader score project" among them):
 /// see ``Rule``. Times are seconds of one clock, whichever.
 public final class PolitenessScorer {
-  /// What a polite client keeps to.
+  /// The rules that a polite client keeps.
   public enum Rule: String, Hashable, Sendable, CaseIterable {
     /// A validator that is sent was given, to the byte.
     case exactValidators
@@ -20,7 +20,7 @@ public final class PolitenessScorer {
     case secondApart
     /// The first ten seconds after a start bring no more than twenty requests for what was asked for before.
     case noBurst
-    /// What is gone is left alone.
+    /// A feed that is gone is left alone.
     case gone
   }
 
@@ -51,7 +51,7 @@ public final class PolitenessScorer {
     var isConditional: Bool { etag != nil || lastModified != nil }
   }
 
-  /// What a server answers, as far as it matters here.
+  /// A server's response, as far as it matters here.
   public struct Answer: Hashable, Sendable {
     public var status: Int
     public var etag: String?
@@ -99,7 +99,7 @@ public final class PolitenessScorer {
   ///
   /// A client that was killed knows when it sent its last request. The server counts from when it saw that request.
   public var travelTime = 0.0
-  /// What was known before the last request for an address.
+  /// The state before the last request for an address.
   private var before: [String: (page: Page?, host: Host?)] = [:]
   private var pages: [String: Page] = [:]
   private var hosts: [String: Host] = [:]

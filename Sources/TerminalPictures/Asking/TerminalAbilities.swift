@@ -1,4 +1,4 @@
-/// What a terminal can show.
+/// The abilities of a terminal.
 package struct TerminalAbilities: Hashable, Sendable {
   /// True when it has answered.
   package var hasAnswered = false
@@ -10,7 +10,7 @@ package struct TerminalAbilities: Hashable, Sendable {
   package var background: RGB?
   package var depth: ColourDepth
 
-  /// What is known before the terminal is asked, from the environment.
+  /// The abilities that are known from the environment, before the terminal is asked.
   package init(environment: [String: String]) {
     depth = Self.depth(environment["TERM"] ?? "", environment["COLORTERM"] ?? "")
     if environment["NO_COLOR", default: ""] != "" { depth = .none }
@@ -35,7 +35,7 @@ package struct TerminalAbilities: Hashable, Sendable {
     }
   }
 
-  /// The best way to show pictures; without colours, dots. A graphic mode is no colour of text, and is used with
+  /// The best way to show pictures; without colours, dots. A graphic mode isn't a colour of text, and is used with
   /// `NO_COLOR` too.
   package var mode: PictureMode {
     if kitty { return .kitty }

@@ -1,8 +1,8 @@
 package import FeedStream
 
-/// What a terminal says of itself when it is asked.
+/// A terminal's answer to a question about itself.
 package enum TerminalAnswer: Hashable, Sendable {
-  /// What it can, by the numbers of its primary device attributes: 4 is sixel (DEC STD 070, 4.17). Every terminal answers
+  /// Its abilities, by the numbers of its primary device attributes: 4 is sixel (DEC STD 070, 4.17). Every terminal answers
   /// this, so that it is asked last.
   case attributes(Set<Int>)
   /// It knows kitty's graphics, or does not.
@@ -18,7 +18,7 @@ package enum TerminalAnswer: Hashable, Sendable {
 
 extension TerminalAnswer {
   /// - Parameter sequence: what arrived where a key might have.
-  /// - Returns: `nil` for anything that is no answer.
+  /// - Returns: `nil` for anything that isn't an answer.
   package init?(_ sequence: Chunk) {
     guard let text = String(validating: sequence, as: UTF8.self), text.hasPrefix("\u{1B}") else { return nil }
     let body = text.dropFirst()
@@ -59,7 +59,7 @@ extension TerminalAnswer {
   }
 }
 
-/// What a terminal is asked; see ``TerminalAnswer``.
+/// A question to a terminal; see ``TerminalAnswer``.
 package struct TerminalQuestion: Hashable, Sendable {
   package let bytes: [UInt8]
 

@@ -1,17 +1,17 @@
 package import FeedStream
 
-/// What a terminal sends.
+/// An event from a terminal.
 package enum TerminalEvent: Hashable, Sendable {
   case key(TerminalKey)
-  /// What it can: once it has answered, or will not; again when an answer comes late.
+  /// Its abilities: once it has answered, or will not; again when an answer comes late.
   case abilities(TerminalAbilities)
 }
 
 extension Terminal {
-  /// The keys that are pressed, and what the terminal answers to a question, which is no key.
+  /// The keys that are pressed, and the terminal's answers, which aren't keys.
   ///
   /// The question is sent when the terminal is raw, so that no answer shows on the screen. Keys pressed meanwhile are
-  /// delivered in their order. An answer that comes after the deadline is delivered as well, and is no key either.
+  /// delivered in their order. An answer that comes after the deadline is delivered as well, and isn't a key either.
   ///
   /// **Demand:** as ``keys``. **Failure:** ``keys``'. **Cancellation:** stops reading and leaves raw mode. **Policy:** holds
   /// the events of one key.

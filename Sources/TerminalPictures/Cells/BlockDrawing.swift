@@ -3,7 +3,7 @@ package struct Cell: Hashable, Sendable {
   /// Empty in what a wide character before it covers.
   package var text: String
   package var ink: Ink
-  /// The number of the picture that lies over it, of those that are no text; 0 for none.
+  /// The number of the picture that lies over it, of those that aren't text; 0 for none.
   package var picture = 0
 
   package init(_ text: String = " ", _ ink: Ink = .plain) {

@@ -2,9 +2,9 @@
 package enum PictureMode: Hashable, Sendable {
   /// kitty's graphics protocol.
   case kitty
-  /// With so many colours.
+  /// Sixels with that many colours.
   case sixel(colours: Int)
-  /// Blocks in so many colours.
+  /// Blocks in that many colours.
   case blocks(ColourDepth)
   /// Dots without colour.
   case dots(onLight: Bool)

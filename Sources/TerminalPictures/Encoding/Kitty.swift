@@ -1,6 +1,6 @@
 /// A picture in the graphics protocol of kitty (sw.kovidgoyal.net/kitty/graphics-protocol).
 package struct Kitty: Hashable, Sendable {
-  /// What is sent of the picture, in parts of at most 4,096 characters, as the protocol has it.
+  /// The picture's data, in parts of at most 4,096 characters, as the protocol has it.
   let parts: [[UInt8]]
   /// Its format, and its size in pixels.
   let keys: String
@@ -21,7 +21,7 @@ package struct Kitty: Hashable, Sendable {
   /// How many bytes ``sending(_:)`` has, about.
   package var size: Int { parts.reduce(0) { $0 + $1.count + 16 } }
 
-  /// Shows the picture at the cursor, in so many characters; the cursor stays.
+  /// Shows the picture at the cursor, in `columns` by `rows` characters; the cursor stays.
   package func shown(columns: Int, rows: Int) -> [UInt8] { sending("a=T,\(keys),c=\(columns),r=\(rows),C=1,q=2") }
 
   /// Gives the terminal the picture to keep, under a number.

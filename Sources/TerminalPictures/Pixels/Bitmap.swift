@@ -6,7 +6,7 @@ package struct Bitmap: Hashable, Sendable {
 
   /// - Precondition: there are as many bytes as the size says, and at least one pixel.
   package init(width: Int, height: Int, rgba: [UInt8]) {
-    precondition(width > 0 && height > 0, "Bitmap: \(width) × \(height) is no picture; give it at least one pixel")
+    precondition(width > 0 && height > 0, "Bitmap: \(width) × \(height) is not a picture; give it at least one pixel")
     precondition(rgba.count == width * height * 4, "Bitmap: \(rgba.count) bytes; give it four for each pixel")
     self.width = width
     self.height = height
@@ -22,7 +22,7 @@ package struct Bitmap: Hashable, Sendable {
     return RGB(rgba[place], rgba[place + 1], rgba[place + 2])
   }
 
-  /// True where more is seen of the picture than of what is behind it.
+  /// True where the picture shows more than its background does.
   package func isSolid(_ x: Int, _ y: Int) -> Bool { rgba[(y * width + x) * 4 + 3] >= 128 }
 }
 

@@ -34,7 +34,7 @@ package struct PictureFit: Hashable, Sendable {
     self.rows = (self.height + cell.height - 1) / cell.height
   }
 
-  /// How many parts of characters it takes where each has so many; at least one, and no more than its characters have.
+  /// How many parts of characters it takes where each has `across` by `down`; at least one, and no more than its characters have.
   func parts(across: Int, down: Int, cell: CellSize) -> (width: Int, height: Int) {
     let wide = (Double(width * across) / Double(cell.width)).rounded()
     let high = (Double(height * down) / Double(cell.height)).rounded()

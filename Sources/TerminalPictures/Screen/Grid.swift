@@ -2,7 +2,7 @@ import PlainText
 
 /// Characters in rows and columns, and pictures that lie over them: what a screen or a part of one shows.
 package struct Grid: Hashable, Sendable {
-  /// A picture that is no text, and where it lies.
+  /// A picture that isn't text, and where it lies.
   package struct Placed: Hashable, Sendable {
     package let row: Int
     package let column: Int
@@ -92,7 +92,7 @@ package struct Grid: Hashable, Sendable {
     }
   }
 
-  /// What it says, row by row, without colours; `#` where a picture lies over it.
+  /// The text of the grid, row by row, without colours; `#` where a picture lies over it.
   package var plainText: [String] {
     (0..<rows).map { row in
       let line = cells[row * columns..<(row + 1) * columns].map { $0.picture > 0 ? "#" : $0.text }.joined()

@@ -1,4 +1,4 @@
-/// What a terminal is sent so that its screen, which shows one grid, shows another: the cells that differ, and the pictures.
+/// The bytes that turn a terminal's screen from one grid into another: the cells that differ, and the pictures.
 package struct ScreenWriter {
   private let depth: ColourDepth
   private let memory: Int

@@ -1,7 +1,7 @@
 import PlainText
 
 extension String {
-  /// The text, made safe, in lines of at most so many columns, broken at spaces, and in words that are longer than a line.
+  /// The text, made safe, in lines of at most `columns` columns, broken at spaces, and in words that are longer than a line.
   ///
   /// - Parameters:
   ///   - columns: how wide a line may be; at least 2, so that wide characters have room.
@@ -15,7 +15,7 @@ extension String {
       lines.append(line)
       (line, used) = ("", 0)
     }
-    // So many characters cannot be shown, whatever their width.
+    // More characters can't be shown, whatever their width.
     let text = most == .max ? printable : printable(limit: columns * most * 4)
     for word in text.split(whereSeparator: \.isWhitespace) {
       guard lines.count < most else { break }

@@ -63,7 +63,7 @@ private func check(_ document: FeedDocument, of bytes: [UInt8]) {
 
 private func expectWebAddress(_ address: String?) {
   guard let address else { return }
-  // By bytes: as a character, a slash is one with an accent behind it.
+  // Compares bytes: a slash followed by a combining accent is one character.
   let start = String(decoding: address.utf8.prefix(8), as: UTF8.self).lowercased()
   guard start.hasPrefix("http://") || start.hasPrefix("https://") else { finding("not a web address: \(address)") }
   guard address.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
@@ -90,7 +90,7 @@ private func expectHarmless(_ plain: String, isMarkup: Bool = true) {
   }
 }
 
-/// What simdjson reads is what `JSONDecoder` reads, and so are the errors.
+/// simdjson and `JSONDecoder` must read the same values and report the same errors.
 func fuzzCaseStudy(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   let body = Array(input)
   let fast = Result { () throws(FeedFormatError) in try CaseStudyFeed.images(in: body) }

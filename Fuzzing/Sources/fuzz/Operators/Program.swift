@@ -26,7 +26,7 @@ func fuzzOperators(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   return 0
 }
 
-/// What came of a run.
+/// The result of a run.
 private struct Outcome {
   let world: World
   /// Everything was asked for, and the stream ended by itself.

@@ -10,7 +10,7 @@ struct ScriptedSource: Publisher {
   let values: [Int]
   /// `nil` for one that goes on without a value.
   let ending: Subscribers.Completion<MarbleFailure>?
-  /// Each event comes so many milliseconds after the one before; `nil` for a source that delivers in the call that asks.
+  /// The milliseconds between two events; `nil` for a source that delivers in the call that requests.
   let pace: Int?
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == MarbleFailure {

@@ -3,10 +3,10 @@ import FeedStreamTesting
 
 typealias Upstream = AnyPublisher<Int, MarbleFailure>
 
-/// What a program is made of makes of its stream.
+/// Properties of a stream that follow from the operators it is made of.
 struct Traits: OptionSet, Sendable {
   let rawValue: Int
-  /// What is delivered depends on when it was asked for.
+  /// The values depend on when they were requested.
   static let dependsOnDemand = Traits(rawValue: 1 << 0)
   /// A failure overtakes values that wait for demand.
   static let failsAtOnce = Traits(rawValue: 1 << 1)
@@ -18,14 +18,14 @@ struct Traits: OptionSet, Sendable {
   static let mayStayOpen = Traits(rawValue: 1 << 4)
 }
 
-/// What one run of a program happens in.
+/// The surroundings of one run of a program.
 final class World {
   let time = VirtualTimeScheduler()
   /// The decisions taken while the program runs.
   var tape: Tape
   /// Nothing is done to the stream but asking for everything.
   let isQuiet: Bool
-  /// What the program is made of, for the message.
+  /// The names of the program's parts, for the message.
   var names: [String] = []
   var traits: Traits = []
   /// The subjects that a run may send into.
@@ -81,5 +81,5 @@ final class World {
   }
 }
 
-/// Whether runs write down what happens: set when a finding is looked at, `FUZZ_TELL=1`.
+/// True when runs write down what happens: set with `FUZZ_TELL=1` to examine a finding.
 nonisolated(unsafe) var isTelling = false  // Written once, before the first run.

@@ -73,7 +73,7 @@ private struct Work: @unchecked Sendable {
   init(_ run: @escaping () -> Void) { self.run = run }
 }
 
-/// What receives the result of offloaded work, unless it is cancelled before.
+/// Receives the result of offloaded work, unless it is cancelled before.
 // @unchecked: used on the event loop alone, where streams run and cancel.
 private final class Completion<T>: @unchecked Sendable {
   private var receive: ((T) -> Void)?
