@@ -49,7 +49,7 @@ import Testing
     #expect(message("load", address).contains("An http or https address is needed"))
   }
 
-  @Test func `an address alone is loaded, with options before it or behind it`() {
+  @Test func `a URL alone is loaded, with options before or after it`() {
     for arguments in [["https://e.com/a"], ["--format", "json", "https://e.com/a"], ["e.com"], ["localhost:80/a"]] {
       #expect(FeedCommand.completed(arguments) == ["load"] + arguments)
     }

@@ -46,7 +46,7 @@ import Testing
   @Test func `validate sets a damaged file aside`() async throws {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("feeds.db")
-      try Data("This is no database, and it is long enough to be looked at.".utf8).write(to: cache)
+      try Data("This is not a database, and it is long enough to be looked at.".utf8).write(to: cache)
       let shown = try await FeedBinary.run(["cache", "show", "--cache", cache.path])
       #expect(shown.status == 1)
       #expect(shown.errors.contains("it is damaged"))

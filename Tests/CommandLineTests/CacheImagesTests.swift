@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: ["", "MB", "-5MB", "1e9", "nan", "infMB", "10", "999kB", "2000GB", "5 MB", "5XB", "١MB"])
-  func `what is no size, or none that can be used, is refused`(text: String) {
+  func `a text that isn't a size, or a size that can't be used, is refused`(text: String) {
     #expect(throws: (any Error).self) { try ByteCount(parsing: text) }
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import feed
 
-/// What is given to a fleet's commands: hosts, lists, and how many clients there may be.
+/// Arguments of a fleet's commands: hosts, lists, and how many clients there may be.
 @Suite(.settled, .timeLimit(.minutes(2))) struct FleetArgumentTests {
   @Test(arguments: [
     ("EXAMPLE.com", "example.com"), ("a.example:8080", "a.example:8080"), ("http://a.example:81/feed", "a.example:81"),
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: ["", " ", "a b", "/", "://", "ftp://a.example", "a.example:99999", "http://", "a\tb"])
-  func `what is no host is refused`(_ text: String) {
+  func `a text that isn't a host is refused`(_ text: String) {
     #expect(throws: (any Error).self) { try HostArgument(parsing: text) }
   }
 

@@ -16,7 +16,7 @@ import Testing
     ["serve", "--port", "0"],
   ]
 
-  /// What `redis-cli` says of all keys, to see that none was written.
+  /// The reply of `redis-cli` about all keys, to see that none was written.
   private func keys(_ server: RedisServer, in database: Int = 0) throws -> String {
     try server.cli("-a", "secret", "-n", "\(database)", "KEYS", "*")
   }
@@ -182,7 +182,7 @@ import Testing
     _ = await gateway.status()
   }
 
-  @Test func `a long answer is written whole, also to a file`() async throws {
+  @Test func `a long answer is written whole, to a file too`() async throws {
     let server = try RedisServer()
     try await withFolder { folder in
       let list = folder.appending(path: "list").path
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test func `so many requests run at a time as concurrency says`() async throws {
+  @Test func `as many requests run at a time as --concurrency says`() async throws {
     let server = try RedisServer()
     let silence = SilentHosts()
     defer { silence.close() }

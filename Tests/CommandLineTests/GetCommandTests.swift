@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func `a reader that stops reading is no failure worth a word`() async throws {
+  @Test func `a reader that stops reading isn't reported as a failure`() async throws {
     let place = try Place { _, _ in RawOrigin.answer("200 OK", [], Data(count: 5_000_000)) }
     defer { place.stop() }
     let run = try await FeedBinary.shell("{ $FEED get \(place.origin.url()); echo $? >&2; } | head -c 10")

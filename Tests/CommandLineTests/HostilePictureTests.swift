@@ -118,7 +118,7 @@ import Testing
       expected: .refused("at most 32 MiB are decoded.")),
   ]
 
-  /// What became of a picture, and what its process took for it.
+  /// The outcome for a picture, and the memory and time that its process took.
   private struct Cost {
     var result: Result<Picture, PictureError>?
     var seconds = 0.0

@@ -9,7 +9,7 @@ import Testing
 @Suite(.settled) struct LoadProgressTests {
   private let feed = #"{"items":[{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","image":"https://url-1.com"}]}"#
 
-  /// An origin that answers after so many milliseconds, and takes as many again in the middle of its answer.
+  /// An origin that pauses for `milliseconds` before its response, and again in the middle of it.
   private func origin(pausing milliseconds: UInt32) -> RawOrigin {
     let body = Data(feed.utf8)
     return RawOrigin { connection in

@@ -54,7 +54,7 @@ import Testing
     arguments: [
       ("kill -SEGV $$", .crashed(.signaled(SIGSEGV))), ("kill -PROF $$", .tookTooLong),
       ("exec sleep 1000", .tookTooLong), ("trap '' TERM; while :; do :; done", .tookTooLong),
-      ("echo This is no answer, but long enough to be one.; exec sleep 1000", .crashed(nil)),
+      ("echo This is not an answer, but long enough to be one.; exec sleep 1000", .crashed(nil)),
       ("exec cat", .crashed(nil)),
       ("exit 71", .unavailable("the system does not let picture-decoder give up its rights (seccomp, rlimits).")),
     ] as [(String, PictureError)])
@@ -64,7 +64,7 @@ import Testing
     try ExecutableFile.write(script: script, to: path)
     // A picture that fills the pipe: what is not read must not hold anything up.
     let large = Chunk(joining: [Chunk(SmallPictures.gif), Chunk(repeatElement(0, count: 1 << 20))])
-    // Who does not wait for it gives a busy machine time.
+    // Tests of other errors give a busy machine time.
     let deadline: Duration = error == .tookTooLong ? .milliseconds(500) : .seconds(30)
     let results = decode([large, large], by: decoder(path, children: 1, deadline: deadline))
     #expect(results == [.failure(error), .failure(error)])

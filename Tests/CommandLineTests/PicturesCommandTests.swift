@@ -11,7 +11,7 @@ import Testing
 @Suite(.settled, .timeLimit(.minutes(1))) struct PicturesCommandTests {
   private static let colours = ["TERM": "xterm-256color", "COLORTERM": "truecolor"]
 
-  /// What `feed load` writes of a feed of pictures with these descriptions, of which the first picture alone is one.
+  /// The output of `feed load` for a feed of pictures with these descriptions, of which only the first is a picture.
   private func output(
     _ descriptions: [String], _ arguments: [String], _ environment: [String: String] = colours,
     again: [String]? = nil
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `pictures stand beside their descriptions, in order, and what is none says why`() async throws {
+  @Test func `pictures appear next to their descriptions, in order, and a failed one says why`() async throws {
     let shown = try await output(
       ["first", "second"], ["--pictures", "always"], again: ["--pictures", "always", "--offline"])
     let lines = shown.first.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--pictures", "auto"], ["--pictures", "never"]])
-  func `what is no terminal gets no pictures unless they are asked for`(_ arguments: [String]) async throws {
+  func `output that isn't a terminal gets no pictures unless they are requested`(_ arguments: [String]) async throws {
     let shown = try await output(["first"], arguments)
     #expect(shown.first.hasSuffix("\n1. first\n   http://127.0.0.1:\(try port(in: shown.first))/0\n"))
     #expect(shown.asked == ["/feed.json"])

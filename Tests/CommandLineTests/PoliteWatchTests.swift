@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(2)))
-  func `feeds asked for every hour are asked for once, however often the watch begins anew`()
+  func `feeds polled every hour are requested once, however often the watch restarts`()
     async throws
   {
     let servers = Servers(hosts: 6, interval: 3600)

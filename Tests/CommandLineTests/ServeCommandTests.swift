@@ -209,7 +209,7 @@ import Testing
       let key = folder.appendingPathComponent("feeds.serve-key").path
       let attributes = try FileManager.default.attributesOfItem(atPath: key)
       #expect(attributes[.posixPermissions] as? Int == 0o600)
-      // One that is cut off is made anew.
+      // A truncated key is replaced.
       try Data([1, 2, 3]).write(to: URL(fileURLWithPath: key))
       let cache = folder.appendingPathComponent("feeds.db").path
       #expect(PageSecret.kept(besideCacheAt: cache).count == 16)
@@ -394,7 +394,7 @@ import Testing
     }
   }
 
-  @Test func `a token may stand in the environment, where others do not see it`() async throws {
+  @Test func `a token may be in the environment, where others do not see it`() async throws {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("feeds.db").path
       let arguments = ["serve", "--port", "0", "--cache", cache, "http://127.0.0.1:1/"]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import feed
 
-/// What a gallery says to programs, of feeds that have the same ids, addresses and pictures.
+/// The feeds of a gallery for programs, of feeds that have the same ids, addresses and pictures.
 @Suite(.settled) struct ServeFeedsTests {
   private let time = VirtualTimeScheduler()
   private let now = Date(timeIntervalSince1970: 1_700_000_000)
@@ -47,7 +47,7 @@ import Testing
     #expect(ids[0] == ids[1])
   }
 
-  @Test func `a picture that stands in a feed twice has two cards, and the page goes on behind each`() throws {
+  @Test func `a picture that occurs twice in a feed has two cards, and the page continues after each`() throws {
     let images = try (0..<3).map { try image($0, "number \($0)", at: "http://h/same.png") }
     let gallery = try gallery(["http://h/1", "http://h/2"], images)
     let cards = gallery.entries.map(\.card)
@@ -101,7 +101,7 @@ import Testing
     #expect(gallery.entries.map(\.card) == [card] && gallery.entries[0].description == "after")
   }
 
-  @Test func `the page says of each feed where its pictures are from, also of those that are on further pages`() throws
+  @Test func `the page says of each feed where its pictures are from, even of those on further pages`() throws
   {
     let gallery = try gallery(["http://h/1", "http://h/2", "http://h/3"], [image(1, "a", at: "http://h/a.png")])
     gallery.put(nil, of: 1, at: now, .saved(now, reason: "gone"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import feed
 
-/// What can go wrong around a load does not take the feed from the user.
+/// Failures around a load do not take the feed from the user.
 @Suite(.settled) struct TroubleTests {
   @Test func `a feed that cannot be saved is shown with a warning and status 0`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
@@ -46,7 +46,7 @@ import Testing
 
   @Test func `a damaged cache file is set aside and repaired by the save`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
-      try Data("This is no database, and it is long enough to be looked at.".utf8).write(
+      try Data("This is not a database, and it is long enough to be looked at.".utf8).write(
         to: URL(fileURLWithPath: cache))
       let run = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(run.status == 0)

@@ -14,7 +14,7 @@ import Testing
     return try String(contentsOf: project.appending(path: path), encoding: .utf8)
   }
 
-  /// What stands in the article after this text, in the next block of code.
+  /// The next block of code in the article after this text.
   private func block(after text: String) throws -> String {
     let parts = try article().components(separatedBy: text)
     try #require(parts.count == 2, "the article has \"\(text)\" \(parts.count - 1) times")
@@ -34,7 +34,7 @@ import Testing
   @Test func `whenever the reader runs something, every target has its file, and every file its target`() throws {
     var (targets, files): (Set<Substring>, Set<Substring>) = ([], [])
     var runs = 0
-    // A target may stand in several lines.
+    // A target may span several lines.
     for line in try article().replacing(/Target\(\n */, with: "Target(").split(separator: "\n") {
       if let target = line.firstMatch(of: /[tT]arget\(name: "(\w+)"/) { targets.insert(target.1) }
       if let file = line.firstMatch(of: /`(?:Sources\/)?(\w+)\/\w+\.swift`:/) { files.insert(file.1) }

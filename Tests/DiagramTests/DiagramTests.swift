@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The diagrams of the documentation are recordings of the operators; `Scripts/diagrams` writes them anew.
+/// The diagrams of the documentation are recordings of the operators; `Scripts/diagrams` rewrites them.
 @Suite(.settled) struct DiagramTests {
   private static let rows = diagramRows.flatMap(\.rows)
   private static let isWriting = ProcessInfo.processInfo.environment["WRITE_DIAGRAMS"] == "1"
@@ -35,7 +35,7 @@ import Testing
     try check("Marbles.md", is: article)
   }
 
-  /// What DocC shows beside the operator, or beside the type whose workings the diagram shows.
+  /// The picture that DocC shows next to the operator, or next to the type whose workings the diagram shows.
   @Test(arguments: rows) func `the operator's documentation shows its diagram`(_ row: DiagramRow) throws {
     let image = "/// ![\(row.code)](marbles-\(row.name).svg)"
     let places = try DiagramTests.sources.filter { $0.contains(image) }
@@ -60,7 +60,7 @@ import Testing
     #expect(Set(DiagramTests.rows.map(\.name)).count == DiagramTests.rows.count, "two rows write one file")
   }
 
-  /// What the box says is what was run: it stands in the row a second time, as code.
+  /// The box says what was run: the row has it a second time, as code.
   @Test(arguments: rows) func `a diagram's box shows the code`(_ row: DiagramRow) throws {
     let lines = try String(contentsOf: DiagramTests.here.appending(path: "DiagramRows.swift"), encoding: .utf8)
       .split(separator: "\n", omittingEmptySubsequences: false)

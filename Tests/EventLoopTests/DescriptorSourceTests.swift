@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The source of the article "Writing a publisher", as it stands there.
+/// The source of the article "Writing a publisher", word for word.
 func chunks(of descriptor: Int32, on loop: EventLoop) -> Create<[UInt8], EventLoopError> {
   Create { emitter throws(EventLoopError) in
     let watch = try PollHandle(on: loop, fileDescriptor: descriptor)

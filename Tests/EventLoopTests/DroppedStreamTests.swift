@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What becomes of a stream that nobody holds any more, and nobody has cancelled.
+/// The fate of a stream that nobody holds any more, and nobody has cancelled.
 @Suite(.settled, .timeLimit(.minutes(5))) struct DroppedStreamTests {
   private let loop = EventLoop()
   private let folder = TemporaryFolder()

@@ -32,7 +32,7 @@ import Testing
     #expect(outcome.isFinished)
   }
 
-  @Test func `a name that is not UTF-8 is shown as one, and its folder is not passed over in silence`() throws {
+  @Test func `a name that is not UTF-8 is shown as one, and its folder is not skipped silently`() throws {
     folder.write("", to: "file")
     let name = (Array("\(folder.path)/b".utf8) + [0xFC, 0]).map { CChar(bitPattern: $0) }
     #expect(mkdir(name, 0o700) == 0)

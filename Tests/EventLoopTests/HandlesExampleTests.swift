@@ -218,7 +218,7 @@ import Testing
 
     func type(_ text: String) { _ = write(keyboard, text, text.utf8.count) }
 
-    /// What the terminal was sent.
+    /// The output on the terminal.
     var shown: String {
       _ = fcntl(keyboard, F_SETFL, O_NONBLOCK)
       var bytes = [UInt8](repeating: 0, count: 1000)
@@ -245,7 +245,7 @@ import Testing
   }
 
   @Test(arguments: Sanitizer.leaves([nil, SIGTERM, SIGINT, SIGSEGV, SIGABRT]))
-  func `keys come as they are pressed, and the terminal is as it was afterwards, also after a crash`(
+  func `keys come as they are pressed, and the terminal is restored, even after a crash`(
     _ signal: Int32?
   ) throws {
     let typist = try Typist()

@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// What a stream delivered, and how it ended.
+/// The values that a stream delivered, and how it ended.
 final class Outcome<Output, Failure: Error> {
   var values: [Output] = []
   var completion: Subscribers.Completion<Failure>?

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What `StreamDiagnostics` is told, as text. The hook is the process's, so each test has a process of its own.
+/// The drops that `StreamDiagnostics` reports, as text. The hook is the process's, so each test has a process of its own.
 private func drops() -> AsyncStream<String> {
   let (drops, report) = AsyncStream<String>.makeStream()
   StreamDiagnostics.onDrop { report.yield("\($0.source) \($0.value)") }

@@ -45,7 +45,7 @@ private struct Greedy: Publisher {
   }
 }
 
-/// A publisher that is made anew for each run.
+/// A publisher that is created again for each run.
 struct RealRow: CustomTestStringConvertible, Sendable {
   struct Traits: OptionSet, Sendable {
     let rawValue: Int
@@ -69,7 +69,7 @@ struct RealRow: CustomTestStringConvertible, Sendable {
   /// - Parameters:
   ///   - demand: how many values are asked for in all; `Int.max` for any number.
   ///   - oneByOne: true to ask for one at a time.
-  ///   - cancelAt: cancels when so many values have come.
+  ///   - cancelAt: cancels after this many values.
   ///   - patience: how many seconds it has to leave the loop idle.
   func check(demand: Int, oneByOne: Bool, cancelAt: Int?, patience: Double = 5) throws {
     let loop = EventLoop()

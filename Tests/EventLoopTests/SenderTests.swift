@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite("Senders", .settled) struct SenderTests {
-  /// So many by each thread; under the thread sanitizer `FEEDSTREAM_SENDS=125000` makes it a million.
+  /// The number of values that each thread sends; under the thread sanitizer `FEEDSTREAM_SENDS=125000` makes it a million in all.
   private let each = ProcessInfo.processInfo.environment["FEEDSTREAM_SENDS"].flatMap(Int.init) ?? 5_000
 
   @Test func `what eight threads send all arrives on the loop, each thread's in its order`() {

@@ -14,7 +14,7 @@ func withLoop<R>(_ body: (EventLoop) throws -> R) rethrows -> R {
   return try body(loop)
 }
 
-/// What callbacks saw, in order. Confined to the loop's thread like the streams themselves.
+/// The events that callbacks saw, in order. Confined to the loop's thread like the streams themselves.
 final class Log<Element> {
   var entries: [Element] = []
   func note(_ entry: Element) { entries.append(entry) }

@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `a loop timer of no delay fires on the next turn, also when its own handler sets it`() {
+  @Test func `a loop timer of no delay fires on the next turn, even when its own handler sets it`() {
     withLoop { loop in
       var turns = 0
       var timer: LoopTimer?

@@ -64,7 +64,7 @@ extension FaultTests {
       }
     }
 
-    /// Whether this process may mount what it likes.
+    /// True when this process may mount file systems.
     private static let canMount = getuid() == 0 && Self.run("unshare --mount true")
 
     @Test(.timeLimit(.minutes(1)), .enabled(if: canMount, "only root can mount a small disk"))

@@ -47,7 +47,7 @@ final class FleetUnderTest {
     }
   }
 
-  /// Forgets the oldest updates but so many.
+  /// Forgets all but the latest `count` updates.
   func trim(to count: Int) throws { try trimming(count) }
 
   /// The first value of a publisher, or its failure.
@@ -68,7 +68,7 @@ final class FleetUnderTest {
     return try #require(result).get()
   }
 
-  /// Lets the loop run for so long.
+  /// Lets the loop run for `duration`.
   func pass(_ duration: Duration) {
     let timer = loop.later(duration) { [loop] in loop.stop() }
     loop.run(.untilStopped)

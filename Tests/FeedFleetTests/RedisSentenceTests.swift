@@ -6,7 +6,7 @@ import RedisTestSupport
 import TestSupport
 import Testing
 
-/// What a store that is a server says when it cannot do what it should: nothing of files.
+/// Errors of a store that is a server: they say nothing of files.
 @Suite(.settled, .timeLimit(.minutes(1))) struct RedisSentenceTests {
   private let address = URL(string: "http://127.0.0.1/feed")!
 
@@ -34,7 +34,7 @@ import Testing
     #expect(try sentence(of: server, address) == "saved")
   }
 
-  @Test func `what a user may not do, a replica and another program's keys are no matter of files either`() throws {
+  @Test func `errors about permissions, a replica and another program's keys don't mention files either`() throws {
     let server = try RedisServer()
     #expect(try sentence(of: server) == "saved")
     try server.cli("ACL", "SETUSER", "default", "-@write")

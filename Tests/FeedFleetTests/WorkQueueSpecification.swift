@@ -5,7 +5,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// What every engine does.
+/// The behavior of every engine.
 @Suite(.settled, .timeLimit(.minutes(2))) struct WorkQueueSpecification {
   private let a = URL(feed: 1)
   private let b = URL(feed: 2)
@@ -335,7 +335,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a library lists every feed once, also one that moved`(_ engine: Engine) throws
+  @Test(arguments: Engine.allCases) func `a library lists every feed once, even one that moved`(_ engine: Engine) throws
   {
     let many = (0..<1500).map { URL(feed: $0, host: "h\($0 % 300).example") }
     try withFleet(engine) { fleet in

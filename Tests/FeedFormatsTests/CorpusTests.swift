@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the fuzzer begins with, and what it found: each document is the same feed, or the same error, however it is cut.
+/// The fuzzer's seeds and findings: each document is the same feed, or the same error, however it is cut.
 @Suite(.settled) struct CorpusTests {
   static let corpora = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Fuzzing/Corpora")

@@ -148,7 +148,7 @@ import Testing
     #expect(whole.encoding == "UTF-8")
   }
 
-  @Test func `a name that is no encoding's is not passed on`() throws {
+  @Test func `a name that isn't an encoding's is not passed on`() throws {
     for name in ["//TRANSLIT", "x//IGNORE", "../../etc", String(repeating: "a", count: 500)] {
       try expect(Array(feed("é", encoding: name).utf8), charset: name, title: "é", encoding: "UTF-8")
     }

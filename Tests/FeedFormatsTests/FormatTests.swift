@@ -118,7 +118,7 @@ import Testing
       try content("<content type='application/json'>{\"a\":1}</content>") == FeedText("{\"a\":1}", isMarkup: true))
     #expect(
       try content("<content type='video/mp4'>//79</content>") == FeedText("//79", isMarkup: true),
-      "bytes that are no text stay as they came")
+      "bytes that aren't text stay as they came")
     let old =
       "<feed version='0.3' xmlns='http://purl.org/atom/ns#'><entry>"
       + "<content type='text/html' mode='base64'>PGI+YjwvYj4=</content></entry></feed>"
@@ -228,7 +228,7 @@ import Testing
     #expect(try read(#"{"rss": {"channel": {}}}"#).items.isEmpty)
   }
 
-  @Test func `a feed that stands in a web page, and a page that only talks of feeds`() throws {
+  @Test func `a feed inside a web page, and a page that only talks of feeds`() throws {
     let page = "<!DOCTYPE html><html xmlns='http://www.w3.org/1999/xhtml'><head><title>x</title></head><body>"
     let document = try read(page + atom("<entry><title>1</title></entry>").dropFirst(21) + "</body></html>")
     #expect(document.format == .atom10 && document.items.map { $0.title?.value } == ["1"])

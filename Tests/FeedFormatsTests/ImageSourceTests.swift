@@ -36,7 +36,7 @@ import Testing
     try expect(atom("<entry>\(element)</entry>"), found, chosen: "https://e.com/1.jpg")
   }
 
-  @Test(arguments: ["video/mp4", "audio/mpeg"]) func `media that are no pictures are none`(type: String) throws {
+  @Test(arguments: ["video/mp4", "audio/mpeg"]) func `media that aren't images are ignored`(type: String) throws {
     try expect(rss("<item><media:content url='https://e.com/1.jpg' type='\(type)'/></item>"), [], chosen: nil)
     try expect(rss("<item><media:content url='https://e.com/1.jpg' medium='video'/></item>"), [], chosen: nil)
     try expect(rss("<item><media:content url='https://e.com/1'/></item>"), [], chosen: nil)
@@ -130,7 +130,7 @@ import Testing
     ("<picture><source srcset='l.webp'><img width=1 height=1 src=p.gif></picture>", nil),
   ]
 
-  @Test func `a width in percent is no number of pixels`() throws {
+  @Test func `a width in percent isn't a number of pixels`() throws {
     let item = try read(rss("<item><description>&lt;img src=a.jpg width='100%' height=40></description></item>")).items[
       0]
     #expect(item.image?.width == nil && item.image?.height == 40)
@@ -145,7 +145,7 @@ import Testing
     try expect(rss("<item><enclosure><url>https://e.com/1.mp3</url></enclosure></item>"), [], chosen: nil)
   }
 
-  @Test func `an enclosure of RSS 1.0, and what stands in an enclosure`() throws {
+  @Test func `an enclosure of RSS 1.0, and elements inside an enclosure`() throws {
     try expect(
       rss("<item><enc:enclosure rdf:resource='https://e.com/1.jpg' enc:type='image/jpeg'/></item>"),
       ["enclosure https://e.com/1.jpg"], chosen: "https://e.com/1.jpg")

@@ -100,7 +100,7 @@ import Testing
     #expect(try read(text).items[0].title?.value == "&b;&f;<")
   }
 
-  @Test func `what is no feed ends with its first kilobytes`() {
+  @Test func `a document that isn't a feed ends with its first kilobytes`() {
     let page = "<!DOCTYPE html><html><head><title>Log in</title></head>"
     #expect(throws: FeedFormatError.webPage) { try read(page) }
     #expect(throws: FeedFormatError.webPage) { try read("<!doctype html><title>x</title>") }

@@ -127,7 +127,7 @@ import Testing
     #expect(try list(bomb).feeds.map(\.outline.name) == ["&a;"])
   }
 
-  @Test func `what is no list, and what is too much, is an error`() throws {
+  @Test func `a document that isn't a list, or is too large, is an error`() throws {
     #expect(throws: FeedFormatError.empty) { try list("") }
     #expect(throws: FeedFormatError.notAFeed) { try list(rss("<item/>")) }
     #expect(throws: FeedFormatError.notAFeed) { try list("{\"a\": 1}") }

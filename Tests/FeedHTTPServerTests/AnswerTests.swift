@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeedHTTPServer
 
-/// What becomes of an answer on its way: conditions, ranges, codings.
+/// Responses on their way: conditions, ranges, codings.
 @Suite(.settled) struct AnswerTests {
   /// Asks for a document with these fields, and returns status, some fields and the body.
   private func ask(
@@ -102,7 +102,7 @@ import Testing
     "bytes=3-1", "bytes=-", "bytes=a-b", "lines=0-1", "bytes=0-1,3-4", "bytes", "bytes=", "bytes=1-2-3", "bytes=+1-2",
     "bytes=1 2-3", "bytes=--1", "bytes=0-" + String(repeating: "9", count: 300),
   ])
-  func `what is no single range gets the whole`(_ range: String) {
+  func `a request that isn't for a single range gets the whole`(_ range: String) {
     #expect(ask("Range: \(range)\r\n").status == 200)
   }
 

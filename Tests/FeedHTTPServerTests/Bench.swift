@@ -135,7 +135,7 @@ final class MemoryChannel: ByteChannel {
     while let deliver, !arrived.isEmpty, !isClosed { deliver(arrived.removeFirst()) }
   }
 
-  /// What the client has got and not looked at.
+  /// The bytes that the client has received and not looked at.
   func receive() -> String {
     defer { written = [] }
     return String(decoding: written, as: UTF8.self)
@@ -146,7 +146,7 @@ final class MemoryChannel: ByteChannel {
     return written
   }
 
-  /// What was sent and not read by the server.
+  /// The bytes that were sent and the server has not read.
   var unread: Int { arrived.count }
   var isReading: Bool { deliver != nil }
 

@@ -69,7 +69,7 @@ import Testing
     #expect(Self.decode([many]) == "refused 400")
   }
 
-  @Test func `fields behind a body have the limits of those before it`() {
+  @Test func `trailers have the limits of header fields`() {
     #expect(Self.decode([Chunk("0\r\n" + String(repeating: "a: b\r\n", count: 101))]) == "refused 431")
     #expect(Self.decode([Chunk("0\r\na: " + String(repeating: "b", count: 40_000))]) == "refused 431")
   }

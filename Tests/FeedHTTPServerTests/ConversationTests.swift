@@ -4,7 +4,7 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// What is said on a connection, byte for byte.
+/// The bytes on a connection, one by one.
 @Suite(.settled) struct ConversationTests {
   static let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
 
@@ -49,7 +49,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `an answer that takes its time keeps the ones behind it waiting`() {
+  @Test func `a slow response keeps those after it waiting`() {
     let bench = Bench()
     var asked: [String] = []
     _ = bench.serve { [time = bench.time] request in

@@ -4,7 +4,7 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// What slow clients may use up, in virtual time: a deadline passes within a second after its time, never before.
+/// Slow clients, in virtual time: a deadline passes within a second after its time, never before.
 @Suite(.settled) struct DeadlineTests {
   private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
   private static func status(_ answer: String) -> String { String(answer.dropFirst(9).prefix(3)) }
@@ -227,7 +227,7 @@ import Testing
 }
 
 extension String {
-  /// What follows the first `separator`.
+  /// The text after the first `separator`.
   func components(after separator: String) -> String {
     guard let range = self.firstRange(of: separator) else { return "" }
     return String(self[range.upperBound...])

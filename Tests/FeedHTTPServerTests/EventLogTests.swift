@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled) struct EventLogTests {
   private static let get = "GET / HTTP/1.1\r\nHost: h\r\n"
 
-  /// What a client got, without the header and the time to wait.
+  /// The events that a client received, without the header and the time to wait.
   private func events(_ client: MemoryChannel) -> String {
     let text = client.receive()
     guard text.hasPrefix("HTTP") else { return text }
@@ -136,7 +136,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that leaves is forgotten, also when it says so politely`() {
+  @Test func `a client that leaves is forgotten, even when it says so politely`() {
     let (bench, log) = bench { .init(on: $0.time) }
     let (rude, polite) = (bench.send(Self.get + "\r\n"), bench.send(Self.get + "\r\n"))
     #expect(log.clientCount == 2)

@@ -2,7 +2,7 @@ import CZlib
 
 struct NotGzip: Error {}
 
-/// What zlib itself makes of compressed bytes.
+/// The bytes that zlib itself decompresses.
 func gunzip(_ bytes: [UInt8], isPart: Bool = false) throws -> [UInt8] {
   var stream = z_stream()
   guard inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
@@ -24,7 +24,7 @@ func gunzip(_ bytes: [UInt8], isPart: Bool = false) throws -> [UInt8] {
   return Array(output.prefix(Int(stream.total_out)))
 }
 
-/// The data of chunks, behind a header if there is one.
+/// The data of chunks, after a header if there is one.
 func unchunked(_ bytes: [UInt8]) -> [UInt8] {
   var rest = bytes[...]
   if rest.starts(with: Array("HTTP".utf8)) { rest = rest[rest.firstRange(of: Array("\r\n\r\n".utf8))!.upperBound...] }

@@ -16,7 +16,7 @@ import Testing
     Bench(change).serve { request in request.body.whole().map { .text("[\($0.text)]") } }
   }
 
-  @Test func `a body comes by its length, or in chunks with fields behind it`() {
+  @Test func `a body comes by its length, or in chunks with trailers`() {
     let bench = Bench()
     var trailers: [String] = []
     _ = bench.serve { request in

@@ -22,11 +22,11 @@ import Testing
     "redis://h/1/2", "redis://h/-1", "redis://h:0", "unix://run/s", "redis+sentinel://h", "redis+sentinel://h/a/b",
     "redis+sentinel:///a", "redis+sentinel://h,,i/a", "redis+sentinel://a@h/b", "redis+sentinel://h/a#b",
   ])
-  func `what is no address is refused with a reason`(_ text: String) {
+  func `a text that isn't an address is refused with a reason`(_ text: String) {
     #expect(throws: RedisAddressError.self) { try RedisAddress(parsing: text) }
   }
 
-  @Test func `what stands behind the question mark says the same as what stands before it`() throws {
+  @Test func `a query says the same as the address before it`() throws {
     let plain = try RedisAddress(parsing: "redis://ann:p%20w@h/3")
     #expect(try RedisAddress(parsing: "redis://h?db=3&username=ann&password=p%20w") == plain)
     #expect(try RedisAddress(parsing: "redis://ann:p%20w@h/3?db=3") == plain)
@@ -78,7 +78,7 @@ import Testing
     #expect(!"\(RedisError.closed(address))".contains("secret"))
   }
 
-  @Test func `a path of a file is no address`() {
+  @Test func `the path of a file isn't an address`() {
     for text in ["feeds.db", "/tmp/feeds.db", "redis.db", "./redis:/x"] { #expect(!RedisAddress.isAddress(text)) }
     for text in ["redis://h", "unix:/run/s", "rediss://h"] { #expect(RedisAddress.isAddress(text)) }
   }

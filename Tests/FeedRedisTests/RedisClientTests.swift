@@ -8,7 +8,7 @@ import Testing
   private let place = SocketAddress.unix("/run/redis")
   private let address = RedisAddress(.unix(path: "/run/redis"))
 
-  /// What a command came to, as text.
+  /// The outcomes of commands, as text.
   private final class Outcomes {
     var texts: [String] = []
     private var subscriptions: Set<AnyCancellable> = []

@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: ["FeedStreamTesting", "SpeakingMarbles", "StepByStep"])
-  func `each example of an article stands in this file`(_ name: String) throws {
+  func `each example of an article is in this file`(_ name: String) throws {
     func lines(_ text: some StringProtocol) -> String {
       text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
         .filter { !$0.isEmpty && !$0.hasPrefix("import ") }.joined(separator: "\n")

@@ -76,7 +76,7 @@ import Testing
         """)
   }
 
-  @Test func `an error stands under its character behind wide ones and tabs`() {
+  @Test func `an error's mark is under its character after wide ones and tabs`() {
     let wide = #expect(throws: MarbleError.self) { try Marbles("日😀-)") }
     #expect("\(wide!)".hasSuffix("\n  日😀-)\n       ^ there is no group to close; write ( before"))
     let tab = #expect(throws: MarbleError.self) { try Marbles("a\t)") }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.settled) struct WorldNetworkTests {
   private let place = SocketAddress.internet("10.0.0.1", port: 80)
 
-  /// What happened, with the milliseconds of virtual time.
+  /// The events, with the milliseconds of virtual time.
   private final class Log {
     var entries: [String] = []
     private let time: VirtualTimeScheduler
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a line carries so many bytes a second`() throws {
+  @Test func `a line carries a limited number of bytes per second`() throws {
     try withVirtualTime { time in
       time.network.link.bytesPerSecond = 1_000
       time.network.link.segment = 100

@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `an end that nobody announced is no end`() throws {
+  @Test func `a connection that is cut off without close_notify fails`() throws {
     try withPair { pair in
       try pair.connect(papers.client(), papers.server())
       let reading = Outcome(try #require(pair.client).bytes)

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Listeners whose connections are secure, and what stands on them.
+/// Listeners whose connections are secure, and what is built on them.
 @Suite(.settled, .timeLimit(.minutes(1))) struct TLSListenerTests {
   private let papers: Papers
 

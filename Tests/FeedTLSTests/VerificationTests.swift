@@ -4,13 +4,13 @@ import FeedTLS
 import TestSupport
 import Testing
 
-/// Who is let in, and who is not, and why.
+/// The clients and servers that are accepted or refused, and why.
 @Suite(.settled, .timeLimit(.minutes(1))) struct VerificationTests {
   private let papers: Papers
 
   init() throws { papers = try Papers.all.get() }
 
-  /// What both sides say of a handshake.
+  /// The results of a handshake on both sides.
   private func meet(
     _ client: TLSClient, _ server: TLSServer, host: String = "localhost"
   ) throws -> (client: TLSError?, server: TLSError?, session: TLSSession?) {
@@ -28,7 +28,7 @@ import Testing
     #expect(server == .refused(reason: "bad certificate"))
   }
 
-  @Test func `an address has to stand in the certificate too`() throws {
+  @Test func `an IP address has to be in the certificate too`() throws {
     #expect(try meet(papers.client(), papers.server(), host: "127.0.0.1").client == nil)
     let other = try meet(papers.client(), papers.server(), host: "127.0.0.2").client
     #expect(other == .wrongHost("127.0.0.2", names: ["localhost", "127.0.0.1"]))
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `the common name is no name`() throws {
+  @Test func `the common name isn't used as a name`() throws {
     // It is for other.example, whatever its subject says.
     let client = try meet(papers.client(), papers.server("client"), host: "client.example").client
     #expect(client == .wrongHost("client.example", names: ["other.example", "more.example"]))
@@ -94,7 +94,7 @@ import Testing
   @Test func `two sides without a common protocol part`() throws {
     let (client, server, _) = try meet(papers.client(protocols: ["a"]), papers.server(protocols: ["b"]))
     #expect(client == .noCommonProtocol && server == .noCommonProtocol)
-    // Who offers none is let in.
+    // A client that offers none is accepted.
     #expect(try meet(papers.client(), papers.server(protocols: ["b"])).server == nil)
     #expect(try meet(papers.client(protocols: ["a"]), papers.server()).client == nil)
   }
@@ -125,7 +125,7 @@ import Testing
     #expect(try meet(client(showing: nil), server(.required(papers.roots))).server == .noCertificate)
   }
 
-  @Test func `a client that shows what is wrong is refused, also where it is optional`() throws {
+  @Test func `a client with a wrong certificate is refused, even where one is optional`() throws {
     let optional = try meet(client(showing: "strange"), server(.verified(papers.roots))).server
     #expect(optional == .untrusted(certificate: "CN=localhost", issuer: "CN=A stranger"))
     let late = try meet(client(showing: "client"), server(.required(papers.roots), at: 4_000_000_000)).server

@@ -2,7 +2,7 @@ import FeedFormats
 @preconcurrency import Foundation
 
 // Prints what each file says as a feed, a line of JSON each, in the order of their names on standard input. A line is a
-// name, and after a tab the charset of the response, and after another tab the document's address. What is no feed is
+// name, and after a tab the charset of the response, and after another tab the document's URL. For a document that isn't a feed it is
 // {"error": …}.
 //
 // For scripts that compare with other parsers: one process reads thousands of documents.

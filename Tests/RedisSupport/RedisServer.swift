@@ -55,7 +55,7 @@ public final class RedisServer {
     throw Missing(description: "redis-server did not start: \(log)")
   }
 
-  /// What the server wrote.
+  /// The server's log.
   public var log: String { (try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)) ?? "" }
 
   /// Ends it without a warning, as a crash does.
@@ -71,10 +71,10 @@ public final class RedisServer {
   public func freeze() { process?.send(SIGSTOP) }
   public func thaw() { process?.send(SIGCONT) }
 
-  /// What `redis-cli` prints: another client than ours.
+  /// The output of `redis-cli`: another client than ours.
   @discardableResult public func cli(_ words: String...) throws -> String { try cli(words) }
 
-  /// What `redis-cli` prints: another client than ours.
+  /// The output of `redis-cli`: another client than ours.
   @discardableResult public func cli(_ words: [String]) throws -> String {
     let output = try ChildProcess.run("/usr/bin/redis-cli", ["-s", socket] + words).output
     return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .newlines)

@@ -92,12 +92,12 @@ let combiningRows = rows {
 }
 
 extension Due {
-  /// What `combineLatest(other)` delivers. A side without a value ends it.
+  /// The values of `combineLatest(other)`. A side without a value ends it.
   fileprivate static func latest(_ given: Given, _ transform: ((Int, Int)) -> Output) -> Due {
     .values(given.latestOfBoth.map(transform))
   }
 
-  /// What `zip(other)` delivers.
+  /// The values of `zip(other)`.
   fileprivate static func zipped(_ given: Given, _ transform: (Int, Int) -> Output) -> Due {
     .values(zip(given.values, others).map(transform), then: given.endingOfZip)
   }

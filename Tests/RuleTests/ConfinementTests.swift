@@ -34,7 +34,7 @@ import Testing
 
 /// A thread that runs no stream of ours, and touches what it should not: each time in a child process, which that ends.
 ///
-/// Time stands in the middle of a movement meanwhile, so that its streams have a thread of their own.
+/// Virtual time is in the middle of a movement meanwhile, so that its streams have a thread of their own.
 private final class Stranger {
   /// An upstream whose subscription checks nothing.
   private struct Unguarded: Publisher {
@@ -93,7 +93,7 @@ private final class Stranger {
     return (findings, isTouched)
   }
 
-  /// What a child process wrote to the standard error when this thread did that to a subscription.
+  /// The message that a child process wrote to standard error when this thread did that to a subscription.
   private func message(
     touching subscription: any Subscription, _ touch: @escaping @Sendable (any Subscription) -> Void
   ) -> String {

@@ -12,7 +12,7 @@ func other(_ time: VirtualTimeScheduler) -> ScriptedPublisher<Int, MarbleFailure
   return ScriptedPublisher(.cold, events, on: time)
 }
 
-/// What `other` delivers.
+/// The values of `other`.
 let others = [7, 8, 9]
 
 /// One value, in the call that asks for it.
@@ -72,7 +72,7 @@ extension Given {
   /// When a value arrives, in milliseconds.
   func arrival(_ value: Int) -> Double { isTimed ? Double(value + 1) : 0 }
 
-  /// The values of each stretch of so many milliseconds. The last stretch is what is open when upstream ends; it is in
+  /// The values of each stretch of `length` milliseconds. The last stretch is what is open when upstream ends; it is in
   /// none when upstream fails.
   func stretches(_ length: Double) -> [[Int]] {
     let full = Int(end / length)
@@ -97,16 +97,16 @@ extension Given {
     }
   }
 
-  /// What `combineLatest(other)` delivers.
+  /// The values of `combineLatest(other)`.
   var latestOfBoth: [(Int, Int)] { newest { _ in true } }
 
-  /// What `withLatestFrom(other)` delivers.
+  /// The values of `withLatestFrom(other)`.
   var withLatestOfOther: [(Int, Int)] { newest { !$0 } }
 
   /// How `zip(other)` ends: three pairs leave a fourth value without a partner, when `other` has finished.
   var endingOfZip: Ending? { offered.count > 3 ? .either : nil }
 
-  /// What `expand` makes of the values, level by level, where each up to 3 makes the one that is 3 more.
+  /// The values of `expand`, level by level, where each up to 3 makes the one that is 3 more.
   var expanded: [Int] {
     var all = values
     guard !fails else { return all }

@@ -106,12 +106,12 @@ extension Due<Int> {
     .interleaved([given.values, others] + constants.map { [$0] })
   }
 
-  /// What each value makes of `other`, one after the other.
+  /// The values when each value makes `other`, one after the other.
   fileprivate static func oneByOne(_ given: Given) -> Due {
     .values(given.values.flatMap { value in others.map { $0 + value * 10 } })
   }
 
-  /// What each value makes `other` deliver before the next value comes, a millisecond later; a failure comes as soon.
+  /// The values that each `other` delivers before the next value comes, a millisecond later; a failure comes as soon.
   fileprivate static func newest(_ given: Given) -> Due {
     let early = given.isTimed ? given.values.map { _ in 7 } : []
     return .values(given.fails ? early : early.dropLast() + (given.values.isEmpty ? [] : others))

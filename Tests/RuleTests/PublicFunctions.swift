@@ -9,7 +9,7 @@ struct PublicFunctions {
   /// File, under `Sources/FeedStream` and without its ending, and functions as `zip(_:_:)`.
   let names: [(file: String, name: String)]
 
-  /// What extends these is an operator.
+  /// The types whose extensions declare operators.
   private static let extended: Set = [
     "Publisher", "ConnectablePublisher", "Swift.Collection", "Scheduler", "Publishers",
   ]
@@ -38,7 +38,7 @@ struct PublicFunctions {
   private static func functions(in text: String) -> [String] {
     var names: [String] = []
     var type: Substring?
-    // Attributes stand before their declaration.
+    // Attributes come before their declaration.
     let text = text.replacing(/(?m)^( *)(?:@\w+(?:\([^)\n]*\))?[ \n]+)+/) { $0.1 }
     var rest = text[...]
     while let line = rest.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).first {
@@ -59,7 +59,7 @@ struct PublicFunctions {
     return names
   }
 
-  /// The labels of a declaration, as `(_:with:)`, from behind its name.
+  /// The labels of a declaration, as `(_:with:)`, from after its name.
   private static func labels(_ declaration: Substring) -> String {
     var depth = 0
     var isGeneric = false

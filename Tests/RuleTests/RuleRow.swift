@@ -11,7 +11,7 @@ struct RuleRow: Sendable, CustomTestStringConvertible {
   /// Contains the names of the functions it covers, as `zip(_:_:)`.
   let name: String
   let traits: StreamRules.Traits
-  /// Whether it states what must be delivered, apart from the operator.
+  /// True when it states what must be delivered, apart from the operator.
   let hasExpectation: Bool
   let verify: @Sendable () -> StreamRules.Summary
   /// Subscribes to the operator over an upstream, and asks for nothing.

@@ -129,7 +129,7 @@ let timingRows = rows {
 }
 
 extension Due<[Int]> {
-  /// What arrived in each stretch, if anything did.
+  /// The values that arrived in each stretch, if any did.
   fileprivate static func collected(_ given: Given) -> Due {
     .values(given.stretches(2.6).filter { !$0.isEmpty })
   }

@@ -7,7 +7,7 @@ struct SnippetCompiler {
   let products: URL
   let folder: URL
 
-  /// Every snippet becomes a function in a file of its own; what extends a type stands at the top of its file.
+  /// Every snippet becomes a function in a file of its own; extensions of types go to the top of its file.
   func source(of snippet: Snippet, number: Int) -> String {
     let lines = snippet.code.split(separator: "\n", omittingEmptySubsequences: false)
     let body = lines.map { $0.hasPrefix("import ") ? "" : String($0) }.joined(separator: "\n")
@@ -78,7 +78,7 @@ struct SnippetCompiler {
       .map { folder.appending(path: $0).path }
   }
 
-  /// Compiles what stands in a package's manifest.
+  /// Compiles the contents of a package's manifest.
   func checkManifest(_ code: String) async throws -> String {
     let part = trimmed(code)
     let arguments =

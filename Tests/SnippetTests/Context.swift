@@ -1,4 +1,4 @@
-/// What snippets use without saying where it comes from: declarations that stand before them, by file.
+/// The declarations that snippets use without saying where they come from, by file.
 ///
 /// All of them know `loop`, `time`, `url`, `connection`, `server`, `client`, `cache` and `addresses`.
 let contexts: [String: String] = [

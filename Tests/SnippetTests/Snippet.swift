@@ -53,7 +53,7 @@ struct Snippet: Sendable {
     return snippets
   }
 
-  /// What stands indented by four spaces in documentation, unless it is a diagram, and what is fenced.
+  /// The code that is indented by four spaces in documentation, unless it is a diagram, and the code in fences.
   private static func comments(of file: String, _ project: URL) throws -> [Snippet] {
     var snippets: [Snippet] = []
     for comment in try Comment.all(in: lines(of: file, project)) {

@@ -22,7 +22,7 @@ import Testing
     return try await body(SnippetCompiler(project: Self.project, products: products, folder: folder))
   }
 
-  /// Those that stand in no Swift file of the project, which compiles them already.
+  /// The snippets that aren't in a Swift file of the project, which the build compiles already.
   private func loose() throws -> [Snippet] {
     func plain(_ text: String) -> String {
       text.split(separator: "\n", omittingEmptySubsequences: true).map { $0.trimmingCharacters(in: [" "]) }

@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 import Synchronization
 
-/// The process's open descriptors, compared before and after its tests, also those of several folders in one process.
+/// The process's open descriptors, compared before and after its tests, even those of several folders in one process.
 package enum Descriptors {
   private struct State {
     var running = 0

@@ -201,7 +201,7 @@ package enum MadePicture {
     Array("RIFF".utf8) + [18, 0, 0, 0] + Array("WEBPVP8L".utf8) + [5, 0, 0, 0, 0x2F, 0xFE, 0xBF, 0xFF, 0x0F, 0]
 
   private static func decoded(_ text: String) -> [UInt8] {
-    guard let data = Data(base64Encoded: text) else { preconditionFailure("MadePicture: this is no base 64") }
+    guard let data = Data(base64Encoded: text) else { preconditionFailure("MadePicture: this is not base 64") }
     return Array(data)
   }
 }

@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `an answer that comes late is believed, and is no key`() throws {
+  @Test func `an answer that comes late is believed, and isn't taken for a key`() throws {
     try withVirtualTime { time in
       let asked = try Asked(time, xterm, answering: [(.seconds(3), "\u{1B}[?62;4c\u{1B}[?62;4c")])
       time.advance(by: .seconds(5))
@@ -162,7 +162,7 @@ import Testing
     "\u{1B}_Gi=5;OK\u{1B}\\",
     "\u{1B}[?1;3;0S", "\u{1B}[6;99999999999999999999;1t", "\u{1B}", "x",
   ])
-  func `what is no answer to a question is none`(_ sequence: String) {
+  func `a sequence that isn't an answer to a question is ignored`(_ sequence: String) {
     #expect(TerminalAnswer(Chunk(sequence)) == nil)
   }
 }

@@ -28,7 +28,7 @@ import Testing
     #expect(cells(picture, .blocks(.full), square) == [expected])
   }
 
-  @Test func `an edge that is no half is drawn in eighths`() {
+  @Test func `an edge that isn't a half is drawn in eighths`() {
     let cell = CellSize(width: 8, height: 8)
     for eighths in [1, 3, 6] {
       let low = Bitmap.of(8, 8) { _, y in y >= 8 - eighths ? .fullRed : .fullBlue }

@@ -112,7 +112,7 @@ import Testing
     #expect(text(writer.bytes(showing: grid)) == "\u{1B}[?2026h\u{1B}[3;5H\u{1B}[0mx\u{1B}[0m\u{1B}[?2026l")
   }
 
-  @Test func `a screen of another size, or one that somebody wrote on, is drawn anew`() {
+  @Test func `a screen of another size, or one that somebody wrote on, is redrawn`() {
     var writer = ScreenWriter(depth: .full)
     var grid = Grid(columns: 20, rows: 3)
     grid.write("first", row: 0, column: 0)

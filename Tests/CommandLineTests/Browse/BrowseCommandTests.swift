@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// What gives the screen back.
+  /// The bytes that restore the screen.
   private static let leaving = "\u{1B}[?25h\u{1B}[?1049l"
 
   private func browse(
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `what is no terminal is refused`() async throws {
+  @Test func `output that isn't a terminal is refused`() async throws {
     let run = try await FeedBinary.run(["browse", "http://127.0.0.1:1/"])
     #expect(run.status == 64)
     #expect(run.errors.contains("feed load --pictures always"))

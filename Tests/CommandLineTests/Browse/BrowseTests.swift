@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `a refresh loads the feed anew and stays with the picture that is looked at`() throws {
+  @Test func `a refresh reloads the feed and keeps the selected image`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
       world.press("ll")

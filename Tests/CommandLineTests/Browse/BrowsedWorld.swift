@@ -95,14 +95,14 @@ final class BrowsedWorld {
     time.advance(by: .milliseconds(1))
   }
 
-  /// What the screen says.
+  /// The text on the screen.
   var screen: String { BrowseScreen.grid(of: browser.state).plainText.joined(separator: "\n") }
   var text: String { String(decoding: sent, as: UTF8.self) }
   var asked: [String] { network.log.map(\.request.url).map { $0.path + ($0.query.map { "?\($0)" } ?? "") } }
 
   func forgetSent() { sent = [] }
 
-  /// Ends it, and looks whether it leaves the terminal as it was.
+  /// Ends it, and checks that it restores the terminal.
   func close() {
     if !isOver { browser.end() }
     #expect(!time.terminal.isRaw)

@@ -5,7 +5,7 @@ import TestSupport
 
 /// A cache file that programs were killed over.
 struct CacheUnderTest {
-  /// What is wrong with it.
+  /// The damage found in it.
   struct Damage: Error, CustomStringConvertible {
     let description: String
   }

@@ -11,7 +11,7 @@ final class Clocks {
     file = try FileHandle(forUpdating: URL(filePath: path))
   }
 
-  /// What the program is to be started with.
+  /// The environment to start the program with.
   var environment: [String: String] { ["LD_PRELOAD": Faults.library, "FAULT_CLOCKS": path] }
 
   /// Sets both this far from the right time.

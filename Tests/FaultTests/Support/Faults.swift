@@ -3,7 +3,7 @@ import TestSupport
 
 /// System calls that go wrong in a program under test, by a library that is loaded before all others (`faults.c`).
 struct Faults: Sendable {
-  /// What happens to a call.
+  /// The fault that a call meets.
   enum Kind: String, Sendable {
     /// The process is killed before the call, or in the middle of it.
     case kill, torn
@@ -30,12 +30,12 @@ struct Faults: Sendable {
   /// The number of the first call that goes wrong.
   var number: Int
   var kind: Kind
-  /// Whether all later ones fail as well.
+  /// True when all later calls fail as well.
   var lasts = false
   /// Gets a line when a call goes wrong.
   var log: String
 
-  /// What a program is to be started with.
+  /// The environment to start a program with.
   var environment: [String: String] {
     var variables = [
       "LD_PRELOAD": Self.library, "FAULT_FOLDER": folder, "FAULT_CALLS": calls.rawValue, "FAULT_AT": "\(number)",
@@ -67,6 +67,6 @@ struct Faults: Sendable {
 
 /// How far the tests go.
 enum Extent {
-  /// Whether they go all the way, which takes some minutes: `Scripts/torture`.
+  /// True when the tests run in full, which takes some minutes: `Scripts/torture`.
   static let isLong = ProcessInfo.processInfo.environment["FEEDSTREAM_LONG"] != nil
 }

@@ -9,7 +9,7 @@ actor GenerationOrigin {
   /// How many requests there were.
   private(set) var requests = 0
   private var chosen: Int?
-  /// What answers the requests that are kept back.
+  /// The answers to the requests that are held back.
   private var held: [Int: () -> Void] = [:]
   private var holds = 0
   private let thread: EventLoopThread
@@ -29,7 +29,7 @@ actor GenerationOrigin {
     held.removeValue(forKey: request)?()
   }
 
-  /// Waits until there were so many requests.
+  /// Waits until there were `count` requests.
   func wait(for count: Int) async {
     while requests < count { await Task.yield() }
   }

@@ -5,7 +5,7 @@ import Testing
 /// A load and save of the real `feed` that is done again and again, each time with the next of its system calls going
 /// wrong, until there is no next.
 struct Walk: Sendable, CustomTestStringConvertible {
-  /// What the load finds.
+  /// The state that the load finds.
   enum Start: String, Sendable {
     /// No file, and no folder.
     case nothing
@@ -35,7 +35,7 @@ struct Walk: Sendable, CustomTestStringConvertible {
     /// The call that went wrong, if the run came so far.
     let call: String?
     let ending: FeedBinary.Ending
-    /// What was saved then.
+    /// The number of images saved then.
     let saved: Int?
 
     var description: String {

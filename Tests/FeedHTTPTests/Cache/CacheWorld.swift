@@ -9,7 +9,7 @@ final class CacheWorld {
   /// The moment at which every world begins: a whole second.
   static let start = Date(timeIntervalSince1970: 1_750_000_000)
 
-  /// What the origin answers to one request.
+  /// The origin's response to one request.
   enum Answer {
     case response(Int, [(String, String)], String = "")
     /// 304 if the request has validators, and otherwise 999.
@@ -17,7 +17,7 @@ final class CacheWorld {
     case failure(HTTPError.Kind)
   }
 
-  /// What a request brought.
+  /// The result of a request.
   struct Got {
     var status: Int?
     var headers: HTTPHeaders = []
@@ -99,7 +99,7 @@ final class CacheWorld {
 
   func wait(_ seconds: Double) { time.advance(by: .nanoseconds(Int(seconds * 1e9))) }
 
-  /// A text in which `{10}` stands for the date of so many seconds from the beginning of the world.
+  /// A text in which `{10}` is replaced with the date 10 seconds after the beginning of the world.
   static func expanded(_ text: String) -> String {
     text.replacing(/\{(-?\d+)\}/) { HTTPDate.text(start.addingTimeInterval(Double($0.1)!)) }
   }

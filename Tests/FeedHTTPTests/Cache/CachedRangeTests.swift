@@ -9,7 +9,7 @@ import Testing
   struct Row: Sendable, CustomTestStringConvertible {
     var range: [String]
     var fields: [(String, String)] = []
-    /// What comes of "0123456789", stored; `nil` when its server is asked.
+    /// The part of the stored "0123456789" that is delivered; `nil` when its server is asked.
     var part: String?
     var contentRange: String?
     var status = 206

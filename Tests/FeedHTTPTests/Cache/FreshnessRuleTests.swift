@@ -149,7 +149,7 @@ import Testing
     .answer(
       "not without a date", [("Last-Modified", "yesterday")], .validated(["If-Modified-Since: yesterday"])),
     .answer("without Date, from the arrival", [("Last-Modified", "{-1000}")], wait: 99, .used),
-    .answer("s-maxage is no explicit time here", unchanged(for: 1000, [("Cache-Control", "s-maxage=0")]), .used),
+    .answer("s-maxage isn't an explicit time here", unchanged(for: 1000, [("Cache-Control", "s-maxage=0")]), .used),
     .answer("Pragma of an answer says nothing", unchanged(for: 1000, [("Pragma", "no-cache")]), .used),
   ])
   func `a tenth of the time without changes is fresh where nothing else is said`(_ rule: CacheRule) { rule.check() }

@@ -176,7 +176,7 @@ import Testing
     withVirtualTime { time in
       let world = world(time, "max-age=1", then: .failure(.connect), .response(503, []))
       #expect(world.get().body == "old")
-      #expect(world.get().status == 503, "a server that answers is no missing network")
+      #expect(world.get().status == 503, "a server that responds doesn't count as a missing network")
     }
   }
 
@@ -193,7 +193,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPError.Kind.tls, .notHTTP, .tooLarge(limit: 1), .encoding, .resources, .redirectRefused])
-  func `other failures are no missing network`(kind: HTTPError.Kind) {
+  func `other failures don't count as a missing network`(kind: HTTPError.Kind) {
     withVirtualTime { time in
       let world = world(time, "max-age=1, stale-if-error=10", then: .failure(kind))
       #expect(world.get().error == kind)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedHTTP
 
-/// What is stored, and what is used of it: RFC 9111, sections 3, 4 and 5.2.
+/// The rules for storing responses and for using them: RFC 9111, sections 3, 4 and 5.2.
 @Suite(.settled) struct StoringRuleTests {
   private static let tag = ("ETag", "\"abc\"")
   private static let validated = CacheRule.Expected.validated(["If-None-Match: \"abc\""])
@@ -113,7 +113,7 @@ import Testing
       "Last-Modified", [("Cache-Control", "max-age=1"), ("Last-Modified", "{-5000}")],
       .validated(["If-Modified-Since: {-5000}"])),
     .answer(
-      "Last-Modified that is no date, as it came", [("Last-Modified", "Monday")],
+      "Last-Modified that isn't a date, as it came", [("Last-Modified", "Monday")],
       .validated(["If-Modified-Since: Monday"])),
     .answer(
       "both", [("Cache-Control", "max-age=1"), ("Last-Modified", "{-5000}"), tag],

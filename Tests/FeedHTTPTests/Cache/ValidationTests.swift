@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedHTTP
 
-/// What a 304 does: RFC 9111, sections 3.2, 4.3.3 and 4.3.4.
+/// The effect of a 304: RFC 9111, sections 3.2, 4.3.3 and 4.3.4.
 @Suite(.settled) struct ValidationTests {
   private let tag = ("ETag", "\"abc\"")
   private let second = ("Cache-Control", "max-age=1")

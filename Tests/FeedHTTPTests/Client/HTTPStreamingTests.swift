@@ -275,7 +275,7 @@ private final class StreamProbe {
 }
 
 extension RawOrigin.Connection {
-  /// False when nothing could be sent for so many milliseconds.
+  /// False when nothing could be sent for `milliseconds`.
   fileprivate func canSend(within milliseconds: Int32) -> Bool {
     var descriptor = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     return poll(&descriptor, 1, milliseconds) > 0

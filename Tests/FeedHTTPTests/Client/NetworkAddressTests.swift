@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: ["", "localhost", "1.2.3", "1.2.3.4.5", "::g", "http://127.0.0.1"])
-  func `what is no address is none`(text: String) {
+  func `a text that isn't an address is rejected`(text: String) {
     #expect(NetworkAddress(text) == nil)
   }
 

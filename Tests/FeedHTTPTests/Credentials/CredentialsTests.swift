@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Who asks: sent to one origin, and never shown.
+/// Credentials: sent to one origin, and never shown.
 @Suite(.settled) struct CredentialsTests {
   @Test func `a name and a password are sent as RFC 7617 has it`() {
     let header = Credentials.basic(user: "Aladdin", password: "open sesame").header
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: ["machine a\nlogni b", "login a", "machine a login \"b", "\u{FF}\n{}"])
-  func `what is no netrc is refused without being shown`(text: String) throws {
+  func `a file that isn't a netrc file is refused without being shown`(text: String) throws {
     let error = #expect(throws: Netrc.Failure.self) { try Netrc(text: text) }
     #expect(error.map { !"\($0)".contains("b") || !"\($0)".contains("logni") } == true)
   }

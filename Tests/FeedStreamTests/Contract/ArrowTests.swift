@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `the rooms of the feed name only those below them`() throws {
-    // Adapters side by side stand on the models, pipelines on them all. A new folder is given its place here.
+    // Adapters side by side depend on the models, pipelines on them all. A new folder is given its place here.
     let house = try House("Sources/ImageFeed")
     let order = [
       "Platform", "Feature", "Formats", "Polling", "Cache", "Subscriptions", "Pipelines", "Images", "Decoding",
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func `the rooms of the formats name only those below them`() throws {
-    // Formats side by side stand on the models, on XML, and on what is read out of texts.
+    // Formats side by side depend on the models, on XML, and on what is read out of texts.
     let house = try House("Sources/FeedFormats")
     let order = ["Bytes", "Document", "XML", "Markup", "OPML", "JSON", "Syndication"]
     #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")

@@ -81,7 +81,7 @@ private struct Declaration: CustomStringConvertible {
     }
   }
 
-  /// What it says, without the diagrams and in one line.
+  /// The text of the comment, without the diagrams and in one line.
   var doc: String { lines.filter { !$0.hasPrefix("    ") }.joined(separator: " ") }
   var description: String { "\(place) \(name)" }
 
@@ -155,7 +155,7 @@ extension Declaration {
         comment.append(line)
         continue
       }
-      // What stands at the margin ends what was around it.
+      // A line without indentation ends what was around it.
       if line.first == "}" { container = "" }
       if line.hasPrefix("extension ") { container = String(line) }
       if code.hasPrefix("public "), let match = code.prefixMatch(of: declared) {

@@ -66,7 +66,7 @@ import Testing
     #expect(tests > 700)
   }
 
-  @Test func `every suite looks whether its tests leave anything behind`() throws {
+  @Test func `every suite checks that its tests leave nothing behind`() throws {
     var (suites, careless): (Int, [String]) = (0, [])
     for (file, text) in try ["Tests", "Examples"].flatMap(sources(in:)) {
       // At the beginning of a line, not in words about one.

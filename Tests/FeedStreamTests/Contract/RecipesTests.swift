@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What "Which operator?" composes, line for line as it stands there.
+/// The compositions of "Which operator?", line for line.
 @Suite(.settled) struct RecipesTests {
   @Test func `every line of a recipe is compiled here`() throws {
     let here = URL(filePath: #filePath).resolvingSymlinksInPath()

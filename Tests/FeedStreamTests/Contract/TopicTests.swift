@@ -24,10 +24,10 @@ import Testing
     let grouped = Set(try grouped())
     #expect(names.subtracting(grouped).sorted() == [], "add these to a group of Publisher.md")
     let others: Set = ["Output", "Failure"]
-    #expect(grouped.subtracting(names).subtracting(others).sorted() == [], "these are no methods of a publisher")
+    #expect(grouped.subtracting(names).subtracting(others).sorted() == [], "these aren't methods of a publisher")
   }
 
-  @Test func `every link of the groups stands once`() throws {
+  @Test func `every link of the groups occurs once`() throws {
     let links = try text("Sources/FeedStream/FeedStream.docc/Publisher.md").matches(of: /(?m)^- (``.*``)$/)
       .map { String($0.1) }
     #expect(Set(links).count == links.count)

@@ -3,7 +3,7 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// What breaking a rule of `CONTRACT.md` does. That no operator breaks one is `RuleSuite`'s to show.
+/// The effect of breaking a rule of `CONTRACT.md`. `RuleSuite` shows that no operator breaks one.
 @Suite(.settled) struct ViolationTests {
   @Test func `rule 1: touching a stream on a thread that does not run its loop traps in debug builds`() async {
     let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

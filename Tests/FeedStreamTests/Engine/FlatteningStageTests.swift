@@ -2,7 +2,7 @@ import FeedStream
 import TestSupport
 import Testing
 
-/// What the operators on `FlatteningStage` have in common: what comes while a publisher that was mapped to delivers.
+/// Shared behavior of the operators on `FlatteningStage`: events that arrive while a mapped publisher delivers.
 @Suite(.settled) struct FlatteningStageTests {
   /// Three values of a number, of a publisher that delivers them immediately, erased or not.
   private static func three(_ number: Int) -> AnyPublisher<Int, Boom> {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct FramedTests {
-  /// What a stream delivers of `bytes`, whole and cut at every place and into single bytes: always the same.
+  /// The results of a stream for `bytes`, whole and cut at every place and into single bytes: always the same.
   private func results<P: Publisher>(
     of bytes: [UInt8], _ operators: (AnyPublisher<Chunk, Never>) -> P
   ) -> Set<[P.Output]> where P.Output: Hashable {
@@ -34,7 +34,7 @@ import Testing
     #expect(results(of: Array(",a,,bc".utf8)) { $0.split(by: UInt8(ascii: ",")) } == [["", "a", "", "bc"]])
   }
 
-  @Test func `text is the same wherever the bytes are cut, also where it is not UTF-8`() {
+  @Test func `text is the same wherever the bytes are cut, even where it is not UTF-8`() {
     for bytes: [UInt8] in [
       Array("aü€🙂".utf8), [0x61, 0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x99], [0xED, 0xA0, 0x80], [0xC0, 0x80, 0x62],
       [0xF5, 0x80, 0x80, 0x80], [0xE0, 0x80, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80, 0xBF, 0xFF],
@@ -49,7 +49,7 @@ import Testing
     #expect(results(of: Array("abcd".utf8)) { $0.chunked(into: 2) } == [["ab", "cd"]])
   }
 
-  @Test func `all bytes are joined into one chunk, also when there are none`() {
+  @Test func `all bytes are joined into one chunk, even when there are none`() {
     #expect(results(of: Array("abc".utf8)) { $0.joined(upTo: 3) } == [["abc"]])
     #expect(results(of: []) { $0.joined(upTo: 3) } == [[""]])
   }

@@ -30,7 +30,7 @@ import Testing
     #expect(decode(["\n"]).values == [])
   }
 
-  @Test func `a line that is no value is an error that says which line it is`() {
+  @Test func `a line that isn't a value is an error that names the line`() {
     let (values, error) = decode(["{\"n\":1}\n\n", "{\"n\":", "}\n{\"n\":4}"])
     #expect(values == [Event(n: 1)])
     #expect((error as? JSONLineError)?.line == 3)

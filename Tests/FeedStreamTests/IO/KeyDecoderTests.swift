@@ -29,7 +29,7 @@ import Testing
     #expect(keys(["\u{1B}[99~x"]) == [.other("\u{1B}[99~"), .character("x")])
   }
 
-  @Test func `a character may be cut, and what is no character is delivered as it is`() {
+  @Test func `a character may be cut, and bytes that aren't a character are delivered as they are`() {
     let bytes = Array("é".utf8)
     #expect(keys([Chunk(bytes[..<1]), Chunk(bytes[1...])]) == [.character("é")])
     #expect(keys([[0xFF, 0x61]]) == [.other([0xFF]), .character("a")])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct DeferredTests {
-  @Test func `a deferred publisher is made anew for each subscriber`() {
+  @Test func `a deferred publisher is created again for each subscriber`() {
     var made = 0
     let publisher = Deferred {
       made += 1

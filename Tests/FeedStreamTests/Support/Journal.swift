@@ -1,6 +1,6 @@
 import FeedStream
 
-/// What was seen, in order, on whichever thread.
+/// A record of events, in order, from any thread.
 final class Journal<Entry: Sendable>: Sendable {
   private let log = Locked<[Entry]>([])
   var entries: [Entry] { log.withLock { $0 } }

@@ -1,6 +1,6 @@
 import Testing
 
 extension ExitTest.Result {
-  /// Whether the message of a trap contains `text`.
+  /// True when the message of a trap contains `text`.
   func says(_ text: String) -> Bool { String(decoding: standardErrorContent, as: UTF8.self).contains(text) }
 }

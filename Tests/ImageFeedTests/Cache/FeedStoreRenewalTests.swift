@@ -4,7 +4,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// What every store does with the news that a saved feed has not changed.
+/// Every store's reaction to the news that a saved feed has not changed.
 @Suite(.settled) struct FeedStoreRenewalTests {
   private static let validators = FeedValidators(
     etag: "\"1\"", lastModified: "then", source: otherAddress, digest: BodyDigest(value: .max), wholeAsked: noon)

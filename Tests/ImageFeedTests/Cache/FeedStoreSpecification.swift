@@ -227,7 +227,7 @@ import Testing
 }
 
 extension StoreUnderTest {
-  /// What the store's errors call its place.
+  /// The name of the store's place in its errors.
   fileprivate var place: String {
     switch store {
     case let sqlite as SQLiteFeedStore: sqlite.path

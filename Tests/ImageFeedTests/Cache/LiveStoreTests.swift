@@ -6,7 +6,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// What subscribers to a store's changes are told, whoever saves.
+/// Events for subscribers to a store's changes, whoever saves.
 @Suite(.settled) struct LiveStoreTests {
   // MARK: In virtual time
 

@@ -49,7 +49,7 @@ import Testing
     #expect(world.asked == [400])
   }
 
-  @Test func `when the original has not changed the smaller one is renewed, and when it has it is made anew`() throws {
+  @Test func `when the original has not changed the smaller one is renewed, and when it has it is made again`() throws {
     world.serve(makePNG(1, count: 9_000), lifetime: 100)
     _ = world.outcome(width: 400)
     world.images.clock.now = noon.addingTimeInterval(100)
@@ -133,7 +133,7 @@ import Testing
     #expect(world.asked == [400])
   }
 
-  @Test func `it is kept for who takes it and leaves, too`() throws {
+  @Test func `a result is kept even when its only subscriber leaves`() throws {
     world.serve(makePNG(1, count: 9_000))
     var count = 0
     let subscription = world.loader.data(for: imageURL, width: 400).prefix(1).sink { _ in
@@ -170,7 +170,7 @@ private final class SizedWorld {
   private(set) var asked: [Int] = []
   var originalSide = 2_000
   var smallBytes = 100
-  /// What the decoder does instead of making a picture smaller.
+  /// The decoder's reaction, instead of making a picture smaller.
   var answer: (() -> ScriptedDecoding)?
   private(set) var reported: [FeedStoreError] = []
 

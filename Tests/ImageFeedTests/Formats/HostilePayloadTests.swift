@@ -5,7 +5,7 @@ import Samples
 import TestSupport
 import Testing
 
-/// What a server should not send: each has a clear error or the right result, in bounded time.
+/// Payloads that a server should not send: each has a clear error or the right result, in bounded time.
 @Suite(.settled) struct HostilePayloadTests {
   private let feed: FeedImages
 
@@ -48,7 +48,7 @@ import Testing
     #expect(try map(body, maxValues: 100).isEmpty)
   }
 
-  @Test func `what stands in strings is not a value`() throws {
+  @Test func `text in strings is not a value`() throws {
     let body = Data(#"{"items":[],"x":"\#(String(repeating: #",[\"{"#, count: 60))"}"#.utf8)
     #expect(try map(body, maxValues: 10).isEmpty)
   }

@@ -96,7 +96,7 @@ import Testing
     ("<svg xmlns='http://www.w3.org/2000/svg'/>", .notAFeed),
     ("<rss \(String(repeating: "a='' ", count: 300))>", .tooMuch(of: "attributes in a tag", limit: 256)),
   ])
-  func `what is no feed is an error that says so`(text: String, error: InvalidData) {
+  func `a document that isn't a feed is an error that says so`(text: String, error: InvalidData) {
     #expect(throws: error) { try images(text) }
     #expect("\(error)".hasPrefix("The server"))
   }

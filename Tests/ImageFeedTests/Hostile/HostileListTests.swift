@@ -6,7 +6,7 @@ import Testing
 /// The whole way of `feed load` against origins that misbehave, below HTTP and above: for each the error that a person
 /// reads, the time it took, and the memory. A feed that was saved before is shown instead, and is still there.
 ///
-/// What a client of `ImageFeed` sees of them is in `HostileOriginTests`, `HTTPCompressionTests`, `HTTPRedirectTests`,
+/// Tests of the same at the level of `ImageFeed` are in `HostileOriginTests`, `HTTPCompressionTests`, `HTTPRedirectTests`,
 /// `HTTPTrustTests` and `HostilePayloadTests`. Prints its figures: a line of a table for each row.
 @Suite(.settled, .serialized) struct HostileListTests {
   /// MiB beyond the feed itself.

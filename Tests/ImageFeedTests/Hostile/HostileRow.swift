@@ -9,7 +9,7 @@ struct HostileRow: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
     /// The saved feed is shown instead, kept as it is, with this error for a person.
     case refused(String)
-    /// The new feed is shown and saved, so many images.
+    /// The new feed is shown and saved, with this many images.
     case taken(Int)
   }
 
@@ -27,7 +27,7 @@ struct HostileRow: Sendable, CustomTestStringConvertible {
   struct Stand {
     let url: URL
     var stop: () -> Void
-    /// What else has to hold when all is over.
+    /// Further expectations when all is over.
     var check: () -> Void = {}
   }
 

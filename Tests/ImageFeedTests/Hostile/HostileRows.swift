@@ -10,7 +10,7 @@ private let tooLarge = HostileRow.Outcome.refused("is larger than the limit of 3
 private let notAFeed = HostileRow.Outcome.refused("is not a feed")
 private let tooManyFields = HostileRow.Outcome.refused("has too many header fields")
 private let broke = HostileRow.Outcome.refused("broke before the answer was complete")
-/// What the limit lets in of a body before it is refused.
+/// The MiB of a body that the limit lets in before it is refused.
 private let limit = 32.0
 
 let transportRows: [HostileRow] = [

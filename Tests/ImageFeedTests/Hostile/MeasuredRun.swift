@@ -36,7 +36,7 @@ struct MeasuredRun: Sendable {
     self.errors = String(decoding: try Data(contentsOf: URL(filePath: errors)), as: UTF8.self)
   }
 
-  /// What the kernel noted as the most so far, in KiB.
+  /// The process's peak memory as the kernel noted it so far, in KiB.
   private static func peak(of process: pid_t) -> Int? {
     guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8) else { return nil }
     return status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -7,13 +7,13 @@ import Testing
 
 /// Whatever a server puts wherever it can, nothing of it acts upon the terminal.
 @Suite(.settled) struct TerminalSafetyTests {
-  /// What terminals act upon: escape sequences with ESC and with C1's CSI, a title, control characters that move, delete
+  /// Characters that terminals act upon: escape sequences with ESC and with C1's CSI, a title, control characters that move, delete
   /// and ring, and marks that turn the order of a text around.
   static let nasty =
     "\u{1B}[2J\u{1B}]0;owned\u{7}\u{1B}P1$r\u{1B}\\\u{9B}31m\u{9D}0;x\u{9C}\u{8}\u{B}\u{C}\u{E}\u{7F}\u{85}"
     + "\u{202E}\u{2066}\u{2069}\u{200F}\u{61C}\u{2028}\u{FEFF}\u{FFF9}owned"
 
-  /// What may stand in a header line: all of it but the line's end.
+  /// The part that a header line may hold: all of it but the line's end.
   private static var header: String { nasty.replacing("\u{85}", with: "") }
 
   struct Place: Sendable, CustomTestStringConvertible {

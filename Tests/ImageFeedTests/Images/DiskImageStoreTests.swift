@@ -15,7 +15,7 @@ import Testing
 
   private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
 
-  /// What the folder really holds.
+  /// The bytes that the folder really holds.
   private var bytesOnDisk: Int {
     let root = folder.file("images/data")
     return (FileManager.default.subpaths(atPath: root) ?? []).map { name in
@@ -115,7 +115,7 @@ import Testing
     #expect(try store.usage().count > 0)
   }
 
-  @Test func `the pictures that an index made anew has no room for are the oldest`() throws {
+  @Test func `a rebuilt index drops the oldest pictures when it has no room`() throws {
     for number in 0..<4 {
       try makeStore().save(makeSavedImage(count: 10_000), for: url(number), now: noon)
       // What was written last is the newest; the clock of a file system has ticks.
@@ -138,7 +138,7 @@ import Testing
     #expect(try store.usage().count == 1)
   }
 
-  @Test func `an index that is lost or damaged is made anew from the files`() throws {
+  @Test func `an index that is lost or damaged is rebuilt from the files`() throws {
     for damage in [Data(), Data("no database at all, for sure, and long enough to be looked at".utf8), nil] as [Data?] {
       let image = try makeSavedImage(validators: FeedValidators(etag: "\"a\""))
       try makeStore().save(image, for: imageURL, now: noon)

@@ -35,7 +35,7 @@ import Testing
   @Test(arguments: [
     (Data(), InvalidImage.empty), (Data("<!doctype html>".utf8), .webPage), (Data("hello".utf8), .notAnImage),
   ])
-  func `what is no picture is an error and is not kept`(body: Data, reason: InvalidImage) throws {
+  func `a response that isn't a picture is an error and is not kept`(body: Data, reason: InvalidImage) throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(body) }
     #expect(world.outcome(of: imageURL) == .failure(ImageError(remote: .invalidData(reason))))

@@ -10,7 +10,7 @@ import Testing
   private let time = VirtualTimeScheduler()
   private let store = InMemoryFeedStore()
 
-  /// What a finder that begins now finds in reports, each shown and marked before the next if `marks`.
+  /// The images that a finder that begins now finds in reports, each shown and marked before the next if `marks`.
   private func found(_ feeds: [CachedFeed], marks: Bool = true, errors: Int = 0) -> [[Int]] {
     var (positions, failures): ([[Int]], Int) = ([], 0)
     let finder = NewImagesFinder(store: store, cache: FeedCache(store: store, on: time)) { _ in failures += 1 }

@@ -58,7 +58,7 @@ import Testing
       ])
   }
 
-  @Test func `a file that is no list is left as it is`() throws {
+  @Test func `a file that isn't a list is left as it is`() throws {
     let file = SubscriptionFile(path: folder.file("feeds.opml"))
     try Data("hello".utf8).write(to: URL(fileURLWithPath: file.path))
     #expect(throws: SubscriptionFileError.notAList(file.path, .notAFeed)) { try file.read() }

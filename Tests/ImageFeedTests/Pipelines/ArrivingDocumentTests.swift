@@ -58,7 +58,7 @@ import Testing
     ("spaces", String(repeating: " ", count: much), "not a feed"),
     ("a page", "<html><body>" + String(repeating: "<p>text</p>", count: much / 11), "web page"),
   ])
-  func `what is no feed stops after its first kilobytes`(name: String, body: String, error: String) {
+  func `a document that isn't a feed stops after its first kilobytes`(name: String, body: String, error: String) {
     serve(body)
     let result = load()
     let text = result.error.map { "\($0)" } ?? "no error"

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The chain's pieces, each by itself and with values that are no feeds.
+/// The chain's pieces, each by itself and with values that aren't feeds.
 @Suite(.settled) struct AsDocumentTests {
   private func document(_ status: Int) -> Outcome<WebDocument, RemoteFeedError> {
     let response = HTTPResponse(
@@ -92,7 +92,7 @@ import Testing
     #expect(reported == [.insertion(.diskFull, place: "a drawer")])
   }
 
-  @Test func `what has not changed is what was saved, and is saved anew`() {
+  @Test func `an unchanged feed is the saved one, and its save is renewed`() {
     let drawer = Drawer()
     drawer.saved = Saved("old", timestamp: noon - 60)
     let unchanged = Fail<Fetched<String>, RemoteFeedError>(error: .unchanged(Self.validators))
@@ -102,7 +102,7 @@ import Testing
     #expect(outcome(of: unchanged.caching(to: drawer) { _ in }).failure == .unchanged(Self.validators))
   }
 
-  @Test func `any saved value stands in, and says its age and the reason`() {
+  @Test func `any saved value is used instead, and says its age and the reason`() {
     let reason = RemoteFeedError.invalidData(.status(500))
     let saved = Just(Saved("old", timestamp: noon - 60)).setFailureType(to: CacheMiss.self)
     let loaded = Fail<String, RemoteFeedError>(error: reason).fallback(to: saved, now: { noon })

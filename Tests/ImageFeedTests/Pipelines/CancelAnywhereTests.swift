@@ -11,7 +11,7 @@ import Testing
 
 /// A load that is cancelled at every point there is, one after another.
 @Suite(.settled) struct CancelAnywhereTests {
-  /// What the load meets.
+  /// The situations that the load meets.
   enum Path: String, CaseIterable, Sendable {
     case newFeed, sameFeed, noFeed, cutOff, expired, diskFull
   }

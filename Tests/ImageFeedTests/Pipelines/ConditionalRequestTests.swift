@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a server is told of the feed that is saved, so that it need not send it again.
+/// The validators of the saved feed, sent to the server so that it need not send the feed again.
 @Suite(.settled) struct ConditionalRequestTests {
   /// A server of scripted replies, a store and a clock.
   private final class Place {
@@ -44,7 +44,7 @@ import Testing
       return outcome
     }
 
-    /// What each request said of the saved feed.
+    /// The validators in each request.
     var conditions: [[String]] { network.log.map { $0.request.headers.map { "\($0.name): \($0.value)" } } }
     var saved: CachedFeed? { try? store.retrieve(for: address) }
   }
@@ -102,7 +102,7 @@ import Testing
     let place = Place()
     place.serve(Self.feed(), Self.unchanged(), Self.feed())
     place.load()
-    // News that nothing has changed are no whole feed.
+    // A 304 isn't a whole feed.
     place.clock.now += min(age, 86_400)
     place.load()
     place.clock.now = noon + age
@@ -142,7 +142,7 @@ import Testing
     #expect(place.conditions == [[]])
   }
 
-  @Test func `the same bytes again are no change: they are not mapped, and the saved feed is renewed`() {
+  @Test func `the same bytes again aren't a change: they are not mapped, and the saved feed is renewed`() {
     let place = Place()
     place.serve(Self.feed([]))
     place.load()

@@ -53,7 +53,7 @@ import Testing
     #expect(sent.count == 4)
   }
 
-  @Test(arguments: [200, 404, 500, 503]) func `an answer that is no feed is not asked for again`(status: Int) {
+  @Test(arguments: [200, 404, 500, 503]) func `a response that isn't a feed is not requested again`(status: Int) {
     let (outcome, sent) = load([.answer(status: status, Data("no feed".utf8)), feed])
     #expect(outcome.values == [] && outcome.failure != nil)
     #expect(sent.count == 1)

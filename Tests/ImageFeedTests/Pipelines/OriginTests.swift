@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// What a feed names is asked for as the feed's choice, not the user's.
+/// URLs in a feed are requested as the feed's choice, not the user's.
 @Suite(.settled) struct OriginTests {
   private let time = VirtualTimeScheduler()
   private let network: VirtualNetwork

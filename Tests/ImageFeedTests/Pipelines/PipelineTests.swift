@@ -4,7 +4,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// What the specification leaves open and the design settles.
+/// Behavior that the specification leaves open and the design settles.
 @Suite("The pipeline", .settled)
 struct PipelineTests {
   private let saved = makeFeed(2)

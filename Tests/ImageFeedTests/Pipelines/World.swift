@@ -83,7 +83,7 @@ extension World {
     return outcome
   }
 
-  /// What is saved for the address now.
+  /// The feed that is saved for the address now.
   func savedFeed() throws -> CachedFeed? { try store.store.retrieve(for: url) }
 
   func save(_ feed: CachedFeed) throws { try store.store.replace(for: url, with: feed) }

@@ -4,7 +4,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// What the fields of an answer say about the next request.
+/// The meaning of a response's fields for the next request.
 @Suite(.settled) struct AnswerFactsTests {
   private static let date = "Sun, 15 Jun 2025 15:06:40 GMT"
 

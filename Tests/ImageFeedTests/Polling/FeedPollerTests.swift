@@ -92,7 +92,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `the same bytes again are no change`() {
+  @Test func `the same bytes again aren't a change`() {
     let place = Place()
     place.network.serve("example.com") { _, _ in Self.feed([]) }
     place.start()

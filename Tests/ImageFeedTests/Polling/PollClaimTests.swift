@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// What a store answers to who wants to send a request.
+/// A store's answers to pollers that want to send a request.
 @Suite(.settled) struct PollClaimTests {
   private static let given = FeedValidators(etag: "1", digest: BodyDigest(value: 1), wholeAsked: noon)
 

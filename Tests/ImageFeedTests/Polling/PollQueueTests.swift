@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// Who is asked next.
+/// The order in which feeds are polled.
 @Suite(.settled) struct PollQueueTests {
   @Test func `what is due is started in order, what is not is waited for`() {
     var queue = PollQueue(limit: 10)

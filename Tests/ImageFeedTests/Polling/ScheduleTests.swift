@@ -137,7 +137,7 @@ import Testing
       #expect(client.upperBound <= 25 * Self.hour && client.upperBound > 20 * Self.hour)
       #expect(client.lowerBound < 3 * Self.hour)
     }
-    // Who was not reached was not bothered.
+    // A server that was not reached was not bothered.
     let unreached = range(.noAnswer(wasAsked: false), failures: 0)
     #expect(unreached.lowerBound >= 10 && unreached.upperBound <= 70)
     #expect(range(.noAnswer(wasAsked: true), failures: 0).lowerBound >= Self.hour)
@@ -190,7 +190,7 @@ import Testing
     #expect(health.requestAddress == address && health.move == nil)
   }
 
-  @Test func `one answer from the old address, or another target, begins the seven days anew`() {
+  @Test func `one answer from the old address, or another target, restarts the seven days`() {
     var health = FeedHealth(address: address)
     let third = URL(string: "https://example.com/third")!
     for (day, target) in [otherAddress, nil, otherAddress, third, otherAddress].enumerated() {

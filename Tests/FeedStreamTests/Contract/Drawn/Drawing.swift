@@ -12,7 +12,7 @@ struct Drawing {
     lines.compactMap { line in line.wholeMatch(of: #/([a-z]+ +)-.*/#).map { $0.1.count } }.min() ?? 12
   }
 
-  /// What the lanes of this name have, from their first column. What stands after them in words is cut off.
+  /// The contents of the lanes of this name, from their first column. Words after them are cut off.
   private func all(_ label: String) -> [Substring] {
     lines.filter { $0.drop { $0 == " " }.hasPrefix(label + " ") }.map { line in
       let lane = line.dropFirst(begin)
@@ -21,12 +21,12 @@ struct Drawing {
     }
   }
 
-  /// What a lane has; `nil` when there is no such lane.
+  /// The marbles of a lane; `nil` when there is no such lane.
   func marbles(_ label: String) -> String? {
     all(label).first.map { $0.replacingOccurrences(of: " ", with: "-").trimmingCharacters(in: ["…"]) }
   }
 
-  /// What the lanes of this name have from where they begin.
+  /// The contents of the lanes of this name from where they begin.
   func suffixes(_ label: String) -> [String] { all(label).map { String($0.drop { $0 == " " }) } }
   func suffix(_ label: String) -> String? { suffixes(label).first }
   /// Where the last lane of this name begins.
@@ -54,7 +54,7 @@ struct Drawing {
 
   struct Token {
     let name: String
-    /// Its column; directly behind another token also that token's, since both cannot stand in one column.
+    /// Its column; directly after another token also that token's, since both cannot be in one column.
     let instants: Set<Int>
   }
 

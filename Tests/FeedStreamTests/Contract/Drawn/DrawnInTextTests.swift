@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// What has no virtual twin, or shows no more than names.
+  /// Diagrams that have no virtual twin, or show no more than names.
   private static let unplayed: [String: String] = [
     "Concurrency": "tasks run on real threads",
     "Foundation": "coders and the run loop are Foundation's",

@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import Testing
 
-/// What an operator's diagram has as its sources.
+/// The sources of an operator's diagram.
 struct DrawnSources {
   typealias Source = ScriptedPublisher<String, MarbleFailure>
   let drawing: Drawing
@@ -41,7 +41,7 @@ struct DrawnSources {
     return Deferred { [time] in time.cold(left.isEmpty ? "#" : left.removeFirst()) }
   }
 
-  /// What a subscriber sees who comes when `lane` begins, while another stands from the beginning.
+  /// The events of a subscriber that comes when `lane` begins, while another is there from the beginning.
   func late<P: Publisher>(_ shared: P, _ lane: String) -> AnyPublisher<P.Output, P.Failure> {
     shared.filter { _ in false }.merge(
       with: shared.delaySubscription(for: .milliseconds(drawing.begin(of: lane)), scheduler: time)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct BufferTests {
-  @Test func `a buffer holds what is not asked for, and the ending behind it`() {
+  @Test func `a buffer holds values until they are requested, and the completion after them`() {
     withVirtualTime { time in
       let recorder = time.hot("ab|").buffer(size: 2, prefetch: .byRequest, whenFull: .dropNewest)
         .record(on: time, demand: .none)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct RepeatTests {
-  @Test func `repeat plays a stream so many times`() {
+  @Test func `repeat plays a stream the given number of times`() {
     withVirtualTime { time in
       let recorder = time.cold("ab|").repeat(2).record(on: time)
       time.run()

@@ -25,7 +25,7 @@ import Testing
     #expect(odd.completion == .finished)
   }
 
-  @Test func `a group that is cancelled is opened anew by the next value`() {
+  @Test func `a group that is cancelled is opened again by the next value`() {
     let subject = PassthroughSubject<Int, Never>()
     let groups = subject.groupBy { _ in 0 }.record()
     subject.send(1)

@@ -24,7 +24,7 @@ import Testing
     #expect(runs == 1)
   }
 
-  @Test func `with resetOnComplete, who comes after the ending subscribes anew`() {
+  @Test func `with resetOnComplete, a subscriber after completion subscribes upstream again`() {
     var runs = 0
     let shared = Deferred {
       runs += 1

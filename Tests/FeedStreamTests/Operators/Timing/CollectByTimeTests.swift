@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `collect by time keeps what is not asked for, the ending behind it`() {
+  @Test func `collect by time keeps values until they are requested, and the completion after them`() {
     withVirtualTime { time in
       let recorder = time.hot("-a-b-c|").collect(.byTime(time, .milliseconds(2))).record(on: time, demand: .max(1))
       time.run()

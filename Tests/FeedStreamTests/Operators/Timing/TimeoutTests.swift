@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `the time of timeout runs anew from the first request`() {
+  @Test func `the time of timeout restarts at the first request`() {
     withVirtualTime { time in
       let recorder = time.hot("------a").timeout(.milliseconds(4), scheduler: time).record(on: time, demand: .none)
       time.advance(by: .milliseconds(3))
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `timeout leaves a stream alone that is never silent for so long`() {
+  @Test func `timeout leaves a stream alone that is never silent for that long`() {
     withVirtualTime { time in
       let recorder = time.hot("--a---b---c--|").timeout(.milliseconds(5), scheduler: time).record(on: time)
       time.run()

@@ -19,7 +19,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `a window that nobody asked for waits, and the ending behind it`() {
+  @Test func `a window waits until it is requested, and the completion after it`() {
     let recorder = (1...4).publisher.window(2).record(demand: .max(1))
     #expect(recorder.values.count == 1)
     #expect(recorder.completion == nil)

@@ -52,7 +52,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `dematerialize holds a value until it is asked for, and the ending behind it`() {
+  @Test func `dematerialize holds a value until it is requested, and the completion after it`() {
     let signals = [Signal<Int, Boom>.value(1), .value(2), .completion(.failure(Boom()))].publisher
     let recorder = signals.dematerialize().record(demand: .max(1))
     #expect(recorder.values == [1])

@@ -12,7 +12,7 @@ import Testing
     #expect(recorder.values == ["12", "23"])
   }
 
-  @Test func `enumerated counts anew for each subscription`() {
+  @Test func `enumerated restarts its count for each subscription`() {
     let places = ["a", "b"].publisher.enumerated().map { "\($0.offset)\($0.element)" }
     #expect(places.record().values == ["0a", "1b"])
     #expect(places.record().values == ["0a", "1b"])

@@ -10,7 +10,7 @@ import RedisTestSupport
 import TestSupport
 import Testing
 
-/// What every store of an HTTP cache does: in memory, in a file and on a server.
+/// The behavior of every store of an HTTP cache: in memory, in a file and on a server.
 @Suite(.settled) struct HTTPCacheStoreTests {
   enum Kind: String, CaseIterable { case memory, file, redis }
 

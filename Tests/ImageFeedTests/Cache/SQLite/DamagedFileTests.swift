@@ -17,7 +17,7 @@ import Testing
     store = SQLiteFeedStore(path: path) { [asides] name in asides.names.withLock { $0.append(name) } }
   }
 
-  @Test func `what is no database is reported on reading and left as it is`() throws {
+  @Test func `a file that isn't a database is reported on reading and left as it is`() throws {
     try garbage.write(to: URL(filePath: path))
     for _ in 1...2 {
       #expect(throws: FeedStoreError.retrieval(.damaged("file is not a database"), place: path)) {
@@ -29,7 +29,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: path)) == garbage)
   }
 
-  @Test func `what is no database is set aside by the next save`() throws {
+  @Test func `a file that isn't a database is renamed by the next save`() throws {
     try garbage.write(to: URL(filePath: path))
     #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
     #expect(try store.retrieve(for: address) == makeFeed())
@@ -41,7 +41,7 @@ import Testing
     #expect(try folder.contents.count == 2)
   }
 
-  @Test func `what is no database is set aside by a deletion`() throws {
+  @Test func `a file that isn't a database is renamed by a deletion`() throws {
     try garbage.write(to: URL(filePath: path))
     try store.delete(for: address, if: .unreadable)
     #expect(try store.retrieve(for: address) == nil)

@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `damaged bytes are no value, whatever they are`() {
+  @Test func `damaged bytes are rejected, whatever they are`() {
     let whole = Self.host.stored
     for count in 0..<whole.count {
       // A shorter one may be whole by chance, with fewer fields.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// What polls have noted, before and after it is folded into the tables.
+/// The notes of polls, before and after they are folded into the tables.
 @Suite(.settled) struct PollJournalTests {
   private let folder = TemporaryFolder()
   private var path: String { folder.file() }

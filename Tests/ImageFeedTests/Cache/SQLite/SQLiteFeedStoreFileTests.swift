@@ -4,7 +4,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// What the SQLite store does with its file, whatever is found there.
+/// The SQLite store and its file, whatever is found there.
 @Suite(.settled) struct SQLiteFeedStoreFileTests {
   private let folder = TemporaryFolder()
 
