@@ -20,7 +20,7 @@ func chat(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
           receiveCompletion: { _ in said.send("\(name) went") }
         )
         .catch { _ in Empty<String, Never>() }
-      // Who says nothing more hears nothing more.
+      // A client that has said its last word hears nothing more.
       return hearing.prefix(untilOutputFrom: speaking.ignoreOutput().map { (_: Never) in }.append(()))
         .handleEvents(receiveCompletion: { _ in client.close() })
         .eraseToAnyPublisher()

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// A proxy that passes at most so many bytes a second in each direction: nothing is dropped, the sender has to wait.
+/// A proxy that passes at most a given number of bytes per second in each direction: nothing is dropped, the sender has to wait.
 ///
 ///     Handles proxy 8080 example.org:80 100000
 func proxy(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {

@@ -7,7 +7,7 @@ import Synchronization
   @_exported import Darwin
 #endif
 
-/// What the program exits with.
+/// The program's exit status.
 let status = Atomic<Int32>(0)
 
 /// Prints a line now, also into a pipe.

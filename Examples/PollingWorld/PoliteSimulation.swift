@@ -5,7 +5,7 @@ import Foundation
 import ImageFeed
 import ImageFeedTesting
 
-/// What a simulation of politeness came to.
+/// The result of a simulation of politeness.
 public struct PoliteReport: Sendable, Equatable {
   public var seed: UInt64
   public var days: Int
@@ -57,7 +57,7 @@ public final class PoliteSimulation {
   /// The answers that came last, and whether what follows from them is saved.
   private var unsaved: [String: String] = [:]
   private var eventsToLive = 0
-  /// What the present process has shown last of each feed.
+  /// The feeds as the present process has last shown them.
   private var shown: [URL: FeedImages] = [:]
 
   public init(seed: UInt64, days: Int, client: Client = .poller) {

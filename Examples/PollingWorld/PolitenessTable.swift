@@ -46,7 +46,7 @@ public struct PolitenessTable {
 }
 
 extension TemperedServer.Temper {
-  /// What it does, to follow "a server that".
+  /// The server's behavior, to follow "a server that".
   fileprivate var summary: String {
     switch self {
     case .tagged: "gives an `ETag`"

@@ -106,7 +106,7 @@ final class TemperedServer {
       status: isSame ? 304 : 200, headers: HTTPHeaders(headers), isSame ? Data() : body(number), after: latency)
   }
 
-  /// An answer that is no feed, when the server is in the mood for one.
+  /// A response that isn't a feed, when the server is in the mood for one.
   private func moodyReply(
     _ now: Double, _ wall: Date, _ latency: StreamInstant.Stride, _ random: inout SeededGenerator
   ) -> VirtualReply? {

@@ -2,7 +2,7 @@ import FeedStream
 import TerminalPictures
 
 extension BrowseState {
-  /// What there is to press, for help.
+  /// The keys, for help.
   static let keys: [(keys: String, meaning: String)] = [
     ("← ↑ ↓ →, h j k l", "move"),
     ("Page Up, Page Down, Space", "move a screen"),
@@ -13,7 +13,7 @@ extension BrowseState {
     ("r", "load the feeds again"),
     ("i", "where each feed comes from, and how old it is"),
     ("?", "this help"),
-    ("Ctrl-L, Ctrl-Z", "draw the screen anew, stop for a while"),
+    ("Ctrl-L, Ctrl-Z", "redraw the screen, suspend"),
     ("q", "quit"),
   ]
 

@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// What `feed browse` shows, and what it knows: a value that changes with each event and does nothing by itself.
+/// The state of `feed browse`: a value that changes with each event and does nothing by itself.
 struct BrowseState {
   enum View: Equatable {
     /// Pictures side by side.
@@ -40,7 +40,7 @@ struct BrowseState {
   /// The first row of pictures on the screen.
   var top = 0
   var view = View.grid
-  /// What is shown again when help or origins are left.
+  /// The view to return to when help or origins are left.
   var viewBefore = View.grid
   var pictures: [PictureKey: Result<Drawing, NoPicture>] = [:]
   /// Shown at the bottom until the next key.
@@ -71,7 +71,7 @@ struct PictureKey: Hashable {
   }
 }
 
-/// What happens.
+/// An event.
 enum BrowseEvent {
   case key(TerminalKey)
   case size(TerminalSize)
@@ -89,11 +89,11 @@ enum BrowseEvent {
   case redraw
 }
 
-/// What is to be done about it.
+/// An action that follows from an event.
 enum BrowseAction: Equatable {
   case open(URL)
   case copy(String)
-  /// Load the feeds anew.
+  /// Reload the feeds.
   case refresh
   /// Load the next page of these feeds.
   case more([URL])

@@ -99,7 +99,7 @@ final class PictureDesk {
 }
 
 extension Optional {
-  /// What is there, which is then not there any more.
+  /// Takes the value and leaves `nil`.
   fileprivate mutating func take() -> Wrapped? {
     defer { self = nil }
     return self

@@ -7,7 +7,7 @@ import TerminalPictures
 ///
 /// Lives on its scheduler's thread.
 final class Browser {
-  /// What lies outside of it.
+  /// The world outside the browser.
   struct World {
     /// Writes to the terminal and calls back when that is done; one write at a time.
     var write: ([UInt8], @escaping () -> Void) -> Void
@@ -126,7 +126,7 @@ final class Browser {
   /// The bytes that give the screen back.
   var leaving: [UInt8] { Array(ScreenWriter.leaving(state.abilities?.mode).utf8) }
 
-  /// What happens is taken when what happened before is done with.
+  /// Handles the event once those before it have been handled.
   func post(_ event: BrowseEvent) { scheduler.schedule { [weak self] in self?.events.send(event) } }
 
   // MARK: - Showing

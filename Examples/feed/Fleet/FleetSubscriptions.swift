@@ -6,7 +6,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// What `feed subscriptions` does with a fleet's list instead of a file's.
+/// The actions of `feed subscriptions` on a fleet's list instead of a file's.
 struct FleetSubscriptions {
   let store: StoreArgument
 
@@ -56,7 +56,7 @@ struct FleetSubscriptions {
 
   /// Adds the feeds of a file, of OPML or with an address a line; of the latter a million at a time, read as they are added.
   ///
-  /// - Parameter spread: the first polls are spread over so long.
+  /// - Parameter spread: the time over which the first polls are spread.
   func importing(_ path: String, spread: Duration) throws {
     let session = Session(verbose: false)
     let fleet = session.fleet(at: store, creates: true)

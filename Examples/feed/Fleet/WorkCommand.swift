@@ -80,7 +80,7 @@ struct WorkCommand: ParsableCommand {
       session.ended = done
       worker.finish()
     }
-    // What is printed is asked for one by one; so many polls are to run all the same.
+    // Reports are printed one by one; up to `concurrency` polls run all the same.
     let reports = worker.buffer(size: concurrency, prefetch: .keepFull, whenFull: .dropNewest)
     session.run(reports) { [format, verbose = fleet.verbose] report in
       Self.text(of: report, format, all: verbose)

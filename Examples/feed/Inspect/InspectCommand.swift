@@ -72,7 +72,7 @@ struct InspectCommand: ParsableCommand {
 enum InspectionError: Error, CustomStringConvertible {
   case remote(RemoteFeedError)
   case file(String, String)
-  /// What is there is nothing to inspect; the path, when it is a file.
+  /// The document can't be inspected; the path, when it is a file.
   case document(InvalidData, file: String?)
 
   var description: String {

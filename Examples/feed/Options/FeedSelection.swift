@@ -12,7 +12,7 @@ struct FeedSelection {
 
   var addresses: [URL] { subscriptions.map(\.address) }
 
-  /// What a feed is called in the list that it came from.
+  /// The names of the feeds in the list that they came from.
   var names: [URL: String] {
     Dictionary(subscriptions.compactMap { one in one.title.map { (one.address, $0) } }) { first, _ in first }
   }

@@ -46,7 +46,7 @@ enum HiddenArguments {
 
   /// The memory that the system shows as this process' arguments; `nil` where that is not known.
   private static var place: Range<Int>? {
-    // Fields 48 and 49, counted behind the name, which may hold spaces and parentheses: proc(5).
+    // Fields 48 and 49, counted after the name, which may hold spaces and parentheses: proc(5).
     guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
       let name = stat.lastIndex(of: ")")
     else { return nil }

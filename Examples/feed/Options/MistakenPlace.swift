@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Advice for who gives a file where an address is meant, an address where a file is, or a feed for a list of feeds.
+/// Advice for a file given where a URL is meant, a URL where a file is, or a feed for a list of feeds.
 enum MistakenPlace {
   static var adviceOnRemoteList: String {
     "Save it as a file; then \"feed load --opml <file>\" shows its feeds, and \"feed subscriptions import <file>\" keeps "
@@ -16,7 +16,7 @@ enum MistakenPlace {
     return "\"feed load --opml \(path)\" shows its feeds, and \"feed subscriptions import \(path)\" keeps them."
   }
 
-  /// What to do with a text that is no address and names a file; `nil` when there is none.
+  /// Advice for a text that isn't a URL and names a file; `nil` when there is none.
   static func advice(onFile text: String) -> String? {
     let path = URL(string: text).flatMap { $0.isFileURL ? $0.path : nil } ?? text
     guard let bytes = bytes(ofFile: path) else { return nil }

@@ -84,7 +84,7 @@ struct PictureBlocks: Sendable {
     draw(result, in: &grid, row: 0, column: 0, rows: height)
     for (row, line) in lines.enumerated() { grid.write(line.text, line.ink, row: row, column: left) }
     var bytes = grid.lines(hasColour ? depth : pictureDepth)
-    // A long address is left whole, for who copies it.
+    // A long URL is not shortened, so that it can be copied.
     if !isShort { bytes += "\(ink(.dim).opening(hasColour))\(address)\(ink(.dim).closing(hasColour))\n".utf8 }
     return bytes + [UInt8(ascii: "\n")]
   }

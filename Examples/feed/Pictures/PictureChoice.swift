@@ -1,17 +1,17 @@
 import ArgumentParser
 
-/// Whether pictures are shown in the terminal.
+/// A choice of whether to show pictures in the terminal.
 enum PictureChoice: String, CaseIterable, ExpressibleByArgument {
   /// Where the terminal has graphics: kitty's protocol or sixels.
   case auto
-  /// On every terminal, with blocks where it has no graphics, and in what is no terminal too.
+  /// On every terminal, with blocks where it has no graphics, and when output isn't a terminal too.
   case always
   case never
 }
 
 /// The options about pictures.
 struct PictureOptions: ParsableArguments {
-  /// So many pictures of a feed are shown; the images after them as text.
+  /// The number of a feed's pictures that are shown; the images after them are shown as text.
   static let most = 200
 
   @Option(

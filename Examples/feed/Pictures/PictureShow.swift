@@ -7,12 +7,12 @@ import TerminalPictures
 final class PictureShow {
   /// A list of images, for a terminal with pictures and for one without.
   struct List: Sendable {
-    /// What stands above them.
+    /// The text above them.
     var headline: @Sendable () -> String
     /// Those that have pictures.
     var entries: [PictureBlocks.Entry]
     var count: Int
-    /// The text of the images that come after so many.
+    /// The text of the images after the first n.
     var rest: @Sendable (Int) -> String
     /// All of it without pictures.
     var plain: @Sendable () -> [UInt8]

@@ -7,9 +7,9 @@ enum TerminalDesk {
   /// How long a terminal is waited for. All answer, most within a millisecond; one far away takes its time.
   static let deadline = Duration.seconds(1)
 
-  /// What the terminal can show. It is asked, unless it cannot be: then what the environment says.
+  /// The terminal's abilities: its answer, or what the environment says when it can't be asked.
   ///
-  /// What is typed meanwhile is given back to the terminal, where its system allows that, and Ctrl-C works.
+  /// Keys typed meanwhile are given back to the terminal, where its system allows that, and Ctrl-C works.
   static func abilities(on session: Session, _ environment: [String: String]) -> AnyPublisher<TerminalAbilities, Never>
   {
     let known = TerminalAbilities(environment: environment)
@@ -68,7 +68,7 @@ extension TerminalAbilities {
 }
 
 extension TerminalKey {
-  /// What a terminal sends for it.
+  /// The bytes that a terminal sends for it.
   var bytes: [UInt8] {
     switch self {
     case .character(let character): Array(String(character).utf8)

@@ -5,7 +5,7 @@ import PlainText
 /// A feed as text for people. Text from outside is escaped.
 struct FeedText: Sendable {
   let address: URL
-  /// What the feed is called, where there are several.
+  /// The feed's name, where there are several.
   var name: String?
   var style = Style.plain
 

@@ -7,7 +7,7 @@ struct NothingToShow: Error {
   let address: URL
   var error: FeedError
   let maxAge: Duration?
-  /// What the command line says of the server and the cache.
+  /// The choice on the command line between the server and the cache.
   var choice: ReadChoice?
   /// The age of the saved feed in a cache that was not to be asked.
   var savedAge: Duration?

@@ -52,7 +52,7 @@ final class Console {
     draw()
   }
 
-  /// Draws the status line anew: the screen has another width.
+  /// Redraws the status line: the screen has another width.
   func resized() { aboveStatus {} }
 
   /// Replaces the status line; an empty text removes it.

@@ -83,14 +83,14 @@ struct FeedSource {
       polled, client: client, cache: cache, store: store, on: session.loop, options: polling
     )
     .map { FeedReport(address: $0.address, result: $0.result) }
-    // Who shows reports takes one at a time: without room for those of other feeds, one slow server would keep all of them
+    // Reports are shown one at a time: without room for those of other feeds, one slow server would keep all of them
     // waiting.
     let size = min(polling.maxRunning, polled.count, count ?? .max)
     guard size > 1 else { return reports.eraseToAnyPublisher() }
     return reports.buffer(size: size, prefetch: .keepFull, whenFull: .dropNewest).eraseToAnyPublisher()
   }
 
-  /// What other processes save of the feeds, and what is saved already. Makes no request.
+  /// The feeds that other processes save, and those saved already. Makes no request.
   func following() -> AnyPublisher<FeedReport, Never> {
     let (store, loop, maxAge) = (store, session.loop, choices.maxAge)
     let addresses = feeds.loaders.map(\.url)

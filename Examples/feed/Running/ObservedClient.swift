@@ -70,7 +70,7 @@ struct ObservedClient: HTTPClient {
   }
 }
 
-/// One request whose body is read while it arrives: reports its ending once, also when nobody reads the body.
+/// One request whose body is read while it arrives: reports its completion once, even when nobody reads the body.
 private final class Transfer {
   var bytes = 0
   private let log: Logger

@@ -18,7 +18,7 @@ final class Output {
   private static let bytesAtOnce = 512 << 10
   /// A pipe with any room has room for a page (pipe(7)), and so has what else can be polled.
   private static let page = 4096
-  /// What a pipe holds, unless it was made larger.
+  /// The bytes that a pipe holds, unless it was made larger.
   private static let pipeful = 64 << 10
 
   private let loop: EventLoop

@@ -10,7 +10,7 @@ final class PipeWatch: Cancellable {
   private var readerGone: (() -> Void)?
   private var waiter: ((_ isClosed: Bool) -> Void)?
 
-  /// `nil` for what is no pipe, or cannot be opened again.
+  /// `nil` for a descriptor that isn't a pipe, or can't be reopened.
   init?(on loop: EventLoop, of shared: Int32) {
     guard Output.isPipe(shared) else { return nil }
     let own = open("/proc/self/fd/\(shared)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)

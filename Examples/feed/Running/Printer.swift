@@ -38,7 +38,7 @@ final class Printer<Input, Failure: Error>: Subscriber, Cancellable {
 
   func receive(completion: Subscribers.Completion<Failure>) {
     subscription = nil
-    // Who ends the process then would cut off what is long.
+    // Ending the process now would cut off a long write.
     if isWriting { ending = completion } else { ended(completion) }
   }
 

@@ -10,11 +10,11 @@ final class Pulse {
   struct Away: Equatable {
     var name: String
     var since: Date
-    /// True when no answer arrives, false when it is no feed.
+    /// True when no response arrives, false when the response isn't a feed.
     var isSilent: Bool
   }
 
-  /// What is known of one feed's requests.
+  /// The state of one feed's requests.
   private struct Check {
     var began: StreamInstant?
     var next: StreamInstant?

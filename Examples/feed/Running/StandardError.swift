@@ -11,7 +11,7 @@ final class StandardError: Sendable {
 
   func write(_ text: String) {
     dropped.withLock { dropped in
-      // When nobody has read for so long, the next message does not wait again.
+      // After the reader was silent for that long, the next message doesn't wait again.
       guard hasRoom(within: dropped > 0 ? 0 : patience) else {
         dropped += 1
         return

@@ -2,10 +2,10 @@ import FeedHTTPServer
 
 /// How many connections a server of this process may have open: each takes a file descriptor.
 enum ConnectionLimit {
-  /// What the cache, its pictures and requests of this program take, and a reserve.
+  /// Descriptors for the cache, its pictures and this program's requests, and a reserve.
   private static let spare = 512
 
-  /// Raises the limit of this process as far as it may, if that is needed for so many connections.
+  /// Raises the limit of this process as far as it may, if that many connections need it.
   ///
   /// - Returns: how many fit.
   static func raised(upTo most: Int) -> Int {

@@ -3,13 +3,13 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// Who may come in.
+/// Decides which requests are let in.
 ///
 /// A page of another site can have its own name lead to this machine (DNS rebinding) and then read what is served here, for
 /// the browser takes both for one site. Such a request has that name as its `Host`: only addresses, `localhost` and names
 /// that were allowed are let in. Where others reach the server, they need a token as well.
 struct Door {
-  /// What requests need; `nil` where nobody else comes.
+  /// The token that requests need; `nil` where nobody else can connect.
   let token: String?
   /// The cookie of a client that had the token, made of that with the secret: it tells nothing of the token, and cannot be
   /// guessed as a short token can.

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// What the page shows: the feeds, what became of them, and their pictures, the latest first.
+/// The page's contents: the feeds, their state, and their pictures, the latest first.
 final class Gallery {
   /// A feed to follow.
   struct Name {
@@ -18,7 +18,7 @@ final class Gallery {
   enum Origin {
     case loading
     case server
-    /// What is saved, since the server is not asked again yet.
+    /// The saved feed, because it is not time to ask the server again.
     case kept(Date, reason: String)
     case saved(Date, reason: String)
     /// The part that arrived of a feed that is cut off, since nothing is saved.
@@ -68,7 +68,7 @@ final class Gallery {
   struct Entry {
     /// Names the picture in addresses of this page.
     let key: String
-    /// Names its place on the page: one picture may stand in several feeds, or twice in one.
+    /// Names its place on the page: one picture may occur in several feeds, or twice in one.
     let card: String
     let id: String
     fileprivate(set) var source: Int
@@ -78,7 +78,7 @@ final class Gallery {
     /// When it was published, or else when it arrived here; `nil` for one that was there from the beginning, of which nobody
     /// says how old it is.
     let date: Date?
-    /// What it is sorted by: a picture that was there from the beginning and has no date comes last.
+    /// The key that it is sorted by: a picture that was there from the beginning and has no date comes last.
     fileprivate let rank: Date
     /// Where it is in its feed.
     fileprivate let position: Int
@@ -158,7 +158,7 @@ final class Gallery {
     return sources.count - 1
   }
 
-  /// What somebody else has found out about a feed; `nil` when nothing is saved of it.
+  /// Takes what another process has found out about a feed; `nil` when nothing is saved of it.
   func put(_ images: FeedImages?, of index: Int, at date: Date, _ origin: Origin) {
     sources[index].checks += 1
     sources[index].checked = date
@@ -188,7 +188,7 @@ final class Gallery {
     }
   }
 
-  /// What is to be shown of a feed from now on.
+  /// Shows this result of a feed from now on.
   func take(_ result: FeedResult, from index: Int) {
     let before = sources[index]
     let date = now()

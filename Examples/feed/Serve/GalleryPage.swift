@@ -11,7 +11,7 @@ enum GalleryPage {
 
   /// - Parameters:
   ///   - start: the number of the first picture, from 0.
-  ///   - last: the card that the page before this ended with. Where it is still there, the page begins behind it, however
+  ///   - last: the card that the page before this ended with. If it is still there, the page begins after it, however
   ///     many came or went meanwhile.
   static func text(_ gallery: Gallery, from start: Int, after last: String? = nil) -> String {
     let entries = gallery.entries
@@ -91,7 +91,7 @@ enum GalleryPage {
     "<time datetime=\"\(date.stamp)\">\(Duration.seconds(max(0, Int(now.timeIntervalSince(date)))).ago)</time>"
   }
 
-  /// What stands around every page.
+  /// The frame around every page.
   static func frame(_ gallery: Gallery, title: String, current: String, _ body: String) -> String {
     func link(_ path: String, _ text: String) -> String {
       "<a href=\"\(path)\"\(path == current ? " aria-current=\"page\"" : "")>\(text)</a>"

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Gallery {
-  /// What an event says: what version there is, and who is away.
+  /// The data of an event: the current version, and the feeds that are unreachable.
   struct Status: Encodable {
     struct Trouble: Encodable {
       let feed: String

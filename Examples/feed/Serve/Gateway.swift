@@ -74,7 +74,7 @@ final class Gateway {
         (logged.update.address.shown, logged.update.version.microseconds, "\(logged.cursor)")
       }
       gallery.announce("items", history)
-      // Who was connected before knows nothing yet.
+      // Clients that were connected before know nothing yet.
       if gallery.events.clientCount > 0 { gallery.announce("items", id: cursor) }
     } else {
       console.report("What happened in between is not known; everything is shown again.")

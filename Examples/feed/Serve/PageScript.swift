@@ -183,7 +183,7 @@ extension PageAssets {
       all[index + step].querySelector("a").focus();
     });
 
-    // One picture, as large as the window, and from there to its neighbours. The page stays as it is behind it.
+    // One picture, as large as the window, and from there to its neighbours. The page stays as it is below it.
     const large = document.getElementById("large");
     let shown = null;
     function enlarge(card) {
@@ -228,7 +228,7 @@ extension PageAssets {
         if (time.textContent !== text) time.textContent = text;
       }
     }
-    // A check that brings nothing new is no event, and stands on the page of health.
+    // A check that finds nothing new sends no event, and is on the page of health.
     setInterval(() => { if (!document.hidden) list ? grow() : refresh(); }, 10_000);
 
     // Live while it is seen: a browser has six connections for all pages of one server.

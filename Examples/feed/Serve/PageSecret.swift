@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the names of pictures in addresses of the page are made with: nobody else can tell which picture has which name, and
+/// The secret from which the names of pictures in the page's URLs are made: nobody else can tell which picture has which name, and
 /// so find out what is in somebody's feeds.
 enum PageSecret {
   private static let count = 16
@@ -22,7 +22,7 @@ enum PageSecret {
     guard manager.createFile(atPath: temporary, contents: Data(bytes), attributes: [.posixPermissions: 0o600]) else {
       return bytes
     }
-    // One that is no key is replaced; that of another process, which was quicker, counts.
+    // An invalid key is replaced; if another process was quicker, its key counts.
     if manager.fileExists(atPath: place) { rename(temporary, place) } else { link(temporary, place) }
     return read(place) ?? bytes
   }

@@ -10,7 +10,7 @@ struct Site {
   let pictures: Pictures
   let door: Door
   private unowned let server: HTTPServer
-  /// Whose figures stand beside those of this process.
+  /// The fleet whose figures are shown next to those of this process.
   private let fleet: RedisFleet?
 
   init(_ gallery: Gallery, _ pictures: Pictures, _ door: Door, _ server: HTTPServer, fleet: RedisFleet? = nil) {
@@ -21,7 +21,7 @@ struct Site {
     self.fleet = fleet
   }
 
-  /// What is printed.
+  /// The line that is printed.
   func place(port: Int) -> String {
     var host = server.address.map { "\($0)" } ?? ""
     if host.hasPrefix("0.0.0.0:") { host = "127.0.0.1:\(port)" }
@@ -132,7 +132,7 @@ struct Site {
   private static func isSecure(_ request: HTTPServer.Request) -> Bool {
     request.headers["X-Forwarded-Proto"]?.lowercased() == "https"
   }
-  /// What makes an address of a picture complete for a reader that has no cookies.
+  /// The token that completes the URL of a picture for a reader without cookies.
   private var suffix: String { door.token.map { "?token=\($0)" } ?? "" }
 
   /// A text, with its version, so that nothing is sent that the client has.
@@ -145,8 +145,8 @@ struct Site {
       // cookies, and gets the page.
       let isWithPeople = request.headers.values("Accept").contains { $0.contains("text/html") }
       if isWithPeople { response = .redirect(to: request.path) }
-      // Lax: who follows the printed address from a mail or a chat is redirected, and sends it with that. Nothing here changes
-      // anything for who asks.
+      // Lax: a person who follows the printed URL from a mail or a chat is redirected, and sends it with that. Nothing here
+      // changes anything for the client.
       let secure = isSecure(request) ? "; Secure" : ""
       response.headers["Set-Cookie"] = "\(door.cookie)=\(door.pass); HttpOnly; SameSite=Lax; Path=/\(secure)"
       if isWithPeople { return response }
@@ -160,11 +160,11 @@ struct Site {
   private static let pagePolicy =
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
     + "form-action 'none'; frame-ancestors 'none'"
-  /// A picture that is opened by itself stands in a page of the browser's own, which has a style.
+  /// A picture that is opened by itself is in a page of the browser's own, which has a style.
   private static let picturePolicy =
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 
-  /// What every answer says, whatever it is.
+  /// The fields of every response.
   static let protection: HTTPServer.Headers = [
     "Content-Security-Policy": pagePolicy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",

@@ -99,7 +99,7 @@ extension Subscribers.Demand: Comparable {
   @inlinable public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
-// Lets a count stand on either side of a comparison.
+// Allows a count on either side of a comparison.
 extension Subscribers.Demand {
   @inlinable public static func == (lhs: Self, rhs: Int) -> Bool { lhs != .unlimited && Int(lhs.rawValue) == rhs }
   @inlinable public static func == (lhs: Int, rhs: Self) -> Bool { rhs == lhs }

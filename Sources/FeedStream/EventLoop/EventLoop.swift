@@ -67,7 +67,7 @@ public final class EventLoop: @unchecked Sendable {
   /// True when the last wait for threads was in vain.
   var hasDoneWithoutThreads = false
   let gate = OffloadGate()
-  /// What the handles of the rooms above share on this loop; theirs to know.
+  /// State that the handles of the layers above share on this loop, and only they know.
   @exclusivity(unchecked) var shared: AnyObject?
 
   /// Makes a loop that belongs to the calling thread.

@@ -17,7 +17,7 @@ extension Publisher where Output == Chunk {
   ///       .sink { print($0) } receiveValue: { print($0) }
   ///
   /// **Demand:** asks for one chunk at a time, and only when a value is wanted and the bytes there are make none.
-  /// **Failure:** upstream's, ``JSONLineError`` for a line that is no such value, and ``ChunkError/partTooLong(limit:)``;
+  /// **Failure:** upstream's, ``JSONLineError`` for a line that isn't such a value, and ``ChunkError/partTooLong(limit:)``;
   /// these two cancel upstream, unless such lines are skipped. **Cancellation:** passes through. **Policy:** holds one
   /// chunk, and a line that is not complete; a line that is skipped is reported.
   ///
@@ -47,7 +47,7 @@ public enum InvalidJSONLines {
 public struct JSONLineError: Error, CustomStringConvertible {
   /// Which line, counted from 1.
   public let line: Int
-  /// What the decoder says.
+  /// The decoder's error.
   public let cause: any Error
 
   public var description: String { "line \(line): \(cause)" }
@@ -135,7 +135,7 @@ extension Chunk {
 extension File {
   /// - Precondition: `url` is that of a file.
   public init(_ url: URL) {
-    precondition(url.isFileURL, "File(\(url)): that is no file; use a URL with the scheme file")
+    precondition(url.isFileURL, "File(\(url)): that is not a file; use a URL with the scheme file")
     self.init(url.path)
   }
 }

@@ -77,7 +77,7 @@ private final class FeedChangesSubscription: Subscription {
   private var watch: (any Cancellable)?
   /// Something was saved since the store was last read.
   private var isStale = false
-  /// What was read and is not delivered yet.
+  /// The changes that were read and are not delivered yet.
   private var found: ArraySlice<SavedViews.Found> = []
   private var isDelivering = false
   private var reading: (any Cancellable)?

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What one subscriber has seen of saved feeds; used on the thread pool.
+/// The saved feeds as one subscriber has seen them; used on the thread pool.
 final class SavedViews: Sendable {
   typealias Found = (address: URL, change: Result<FeedChange, FeedStoreError>)
 
@@ -15,7 +15,7 @@ final class SavedViews: Sendable {
     self.store = store
   }
 
-  /// What has changed since the last call.
+  /// The changes since the last call.
   func changes() throws(FeedStoreError) -> [Found] {
     var changed = Array(views.keys)
     if changed.count > 1 {
@@ -37,7 +37,7 @@ final class SavedViews: Sendable {
   }
 }
 
-/// What one subscriber has seen of a saved feed.
+/// A saved feed as one subscriber has seen it.
 private final class SavedView: Sendable {
   private let address: URL
   private let store: any FeedStore
@@ -48,7 +48,7 @@ private final class SavedView: Sendable {
     self.store = store
   }
 
-  /// What has changed since the last call; `nil` for nothing.
+  /// The change since the last call; `nil` for none.
   func change() throws(FeedStoreError) -> FeedChange? {
     let old = seen.withLock { $0 }
     let summary = try store.summary(for: address)

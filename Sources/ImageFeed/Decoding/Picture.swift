@@ -16,7 +16,7 @@ public struct Picture: Hashable, Sendable {
     public var description: String { "\(width) × \(height)" }
   }
 
-  /// What is wanted of a picture.
+  /// The wanted form of a picture.
   public enum Form: UInt32, Hashable, Sendable {
     /// Its pixels.
     case pixels = 0
@@ -26,7 +26,7 @@ public struct Picture: Hashable, Sendable {
     case png = 2
   }
 
-  /// What ``bytes`` are.
+  /// The format of ``bytes``.
   public enum Content: Hashable, Sendable {
     /// Four bytes a pixel, row by row from the top: red, green, blue and opacity, by which they are not multiplied.
     case rgba

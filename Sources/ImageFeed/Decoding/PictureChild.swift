@@ -24,7 +24,7 @@ final class PictureJob {
 
 /// A process that decodes pictures, one at a time. It is ended when it is released.
 final class PictureChild {
-  /// What happened to a child.
+  /// An event of a child process.
   enum Event {
     /// It can take another picture.
     case isFree

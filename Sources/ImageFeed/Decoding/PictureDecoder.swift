@@ -15,7 +15,7 @@ import Foundation
 /// JPEG, PNG, WebP and the first frame of a GIF are decoded, turned upright as EXIF says. Lives on its scheduler's thread, as
 /// streams do.
 public final class PictureDecoder {
-  /// What may be chosen; each has a default.
+  /// Options; each has a default.
   public struct Options: Sendable {
     /// The most processes. As many as there are processors by default.
     public var children = Swift.max(1, ProcessInfo.processInfo.activeProcessorCount)
@@ -158,7 +158,7 @@ public final class PictureDecoder {
 
   /// Gives pictures that wait to processes that are free, or new.
   private func serve() {
-    // Who gets an error may ask for another picture.
+    // A subscriber that receives an error may ask for another picture.
     guard !isServing else { return }
     isServing = true
     defer { isServing = false }

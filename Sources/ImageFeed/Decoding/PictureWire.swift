@@ -1,6 +1,6 @@
 import FeedStream
 
-/// What is asked of `picture-decoder`; its `main.c` describes the bytes.
+/// A request to `picture-decoder`; its `main.c` describes the bytes.
 package struct PictureRequest: Sendable {
   package var bytes: Chunk
   /// The largest size wanted; 0 for any.
@@ -15,7 +15,7 @@ package struct PictureRequest: Sendable {
   var head: Chunk { Chunk(PictureWire.numbers(bytes.count, width, height, Int(form.rawValue))) }
 }
 
-/// What `picture-decoder` answers.
+/// A reply of `picture-decoder`.
 package struct PictureAnswer: Sendable {
   package enum Status: UInt32, Sendable {
     case decoded, empty, notAPicture, truncated, tooLarge, unsupported, corrupt, outOfMemory

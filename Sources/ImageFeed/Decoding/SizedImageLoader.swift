@@ -9,7 +9,7 @@ public final class SizedImageLoader {
   /// The widths that pictures are made in, in pixels.
   public static let ladder = [200, 400, 800, 1600]
 
-  /// What was found out about a picture of these bytes: `nil` when it is shown as it came.
+  /// The finding about a picture of these bytes: `nil` when it is shown as it came.
   private struct Finding {
     let digest: BodyDigest
     let error: PictureError?
@@ -51,7 +51,7 @@ public final class SizedImageLoader {
   /// It is the original where that is no wider, would take fewer bytes, or is wanted wider than the ladder reaches; where it is
   /// of a kind that browsers show and the decoder does not; and where there is no decoder to be had. A smaller one is a JPEG, or
   /// a PNG where a pixel is transparent; that of an animation does not move. It counts as the latest for as long as its original
-  /// does, and is made anew when that has changed.
+  /// does, and is made again when that has changed.
   ///
   /// **Demand, cancellation:** as of ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; a picture that cannot be
   /// decoded is not tried again while its bytes are the same and this is not released.

@@ -13,7 +13,7 @@ public enum CacheMiss: Error, Hashable, Sendable {
   /// The saved feed cannot be read.
   case failed(FeedStoreError)
 
-  /// What happened to an expired feed.
+  /// The fate of an expired feed.
   public enum Fate: Hashable, Sendable {
     /// It was deleted, as ``CacheCleaning`` asked.
     case deleted

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What has changed of a saved feed since somebody last looked.
+/// A change of a saved feed since its subscriber last looked.
 public struct FeedChange: Hashable, Sendable {
   /// The feed as it is saved now; `nil` when it was deleted.
   public var feed: CachedFeed?

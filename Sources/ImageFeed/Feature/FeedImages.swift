@@ -37,11 +37,11 @@ public struct FeedImages: Sendable {
   /// The number of items without a picture in the document. It is saved, and no part of what is compared.
   public var omittedItems: Int { storage.omittedItems }
 
-  /// What the document said about how often it is worth a look; `nil` when no document that can say so was read. No part of
+  /// The document's advice on how often to poll; `nil` when no document that can say so was read. No part of
   /// what is compared, and not saved.
   public var polling: PollingHints? { storage.polling }
 
-  /// What the feed calls itself, on one line; `nil` when it does not say. Untrusted text, and no part of what is compared.
+  /// The feed's own title, on one line; `nil` when it has none. Untrusted text, and no part of what is compared.
   public var title: String? { storage.title }
 
   /// The address of the page that follows; `nil` when the document names none. It is neither compared nor saved.

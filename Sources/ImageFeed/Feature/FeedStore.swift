@@ -18,7 +18,7 @@ public protocol FeedStore: Sendable {
   ///   always replaced (see ``FeedCachePolicy/isSuperseded(_:by:now:)``).
   func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement
 
-  /// What is known of the feed of `address`, without its images; `nil` if there is none. Changes nothing.
+  /// The saved feed of `address`, without its images; `nil` if there is none. Changes nothing.
   func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary?
 
   /// Notes that the saved feed of `address` was current at a later moment than its timestamp, and leaves its images alone.
@@ -42,7 +42,7 @@ public protocol FeedStore: Sendable {
   func deleteAll() throws(FeedStoreError)
 }
 
-/// What a server said of a saved feed that has not changed.
+/// A server's news about a saved feed that has not changed.
 public struct FeedRenewal: Hashable, Sendable {
   /// When the server was asked.
   public var timestamp: Date
@@ -111,7 +111,7 @@ public struct CachedFeedSummary: Hashable, Sendable {
   public let timestamp: Date
   /// The number of its images.
   public let imageCount: Int
-  /// What its server can tell by whether it has changed; empty in a table of contents.
+  /// The validators by which its server can tell that it has changed; empty in a table of contents.
   public let validators: FeedValidators
 
   /// Describes a saved feed.

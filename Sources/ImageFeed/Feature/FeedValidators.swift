@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What tells whether a feed has changed since its server last sent it.
+/// The validators that tell a server which version of a feed is saved.
 ///
 /// The two fields of HTTP (RFC 9110, section 8.8) are kept and sent back as they came, to the byte.
 public struct FeedValidators: Hashable, Sendable {

@@ -55,7 +55,7 @@ extension Set<FeedImage.ID> {
 ///
 /// Calls block, as those of ``FeedStore`` do.
 public protocol ShownImagesStore: FeedStore {
-  /// What was recorded of a feed, or `nil`. Changes nothing.
+  /// The record of a feed's shown images, or `nil`. Changes nothing.
   func shownImages(for address: URL) throws(FeedStoreError) -> ShownImages?
 
   /// Records what has been shown of a feed. It is kept until the feed is deleted on demand

@@ -5,7 +5,7 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
   /// Judges each response: a picture, by its status and its first bytes, or the reason why there is none.
   ///
   /// **Demand:** passes through. **Failure:** ``RemoteImageError``: what kept a response from arriving,
-  /// ``RemoteImageError/unchanged(_:)`` for status 304, and a response that is no picture as invalid data.
+  /// ``RemoteImageError/unchanged(_:)`` for status 304, and a response that isn't a picture as invalid data.
   /// **Cancellation:** passes through.
   ///
   /// - Parameters:

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Nothing happens on creation; the folder is made by the first save. The files and the index together never take more than
 /// `limit` bytes: room is made before a picture is written, by deleting those that were not used for longest until 70 % of
-/// the limit is left. An index that is lost or damaged is made anew from the files; a file that is lost, cut off or damaged
+/// the limit is left. An index that is lost or damaged is rebuilt from the files; a file that is lost, cut off or damaged
 /// counts as a picture that was never saved.
 public final class DiskImageStore: ImageStore {
   /// The absolute path of the folder.

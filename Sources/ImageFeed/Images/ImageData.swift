@@ -2,7 +2,7 @@ public import Foundation
 
 /// The bytes of a picture as its server sent them; they begin as a picture does.
 public struct ImageData: Hashable, Sendable {
-  /// What a picture is, by its first bytes: neither its address nor its type can be believed.
+  /// The format of a picture, by its first bytes: neither its address nor its type can be believed.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     case jpeg, png, gif, webp, avif, heif, jpegXL, bmp, tiff, icon
 
@@ -68,7 +68,7 @@ extension ImageData.Kind {
   }
 }
 
-/// What was wrong with an answer that should have been a picture.
+/// The reason why a response isn't a picture.
 public enum InvalidImage: Error, Hashable, Sendable {
   /// The status was not 200.
   case status(Int)

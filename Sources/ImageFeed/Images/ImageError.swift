@@ -30,9 +30,9 @@ extension RemoteImageError: CustomStringConvertible, LocalizedError {
 
 /// Why there is no picture to show.
 public struct ImageError: Error, Hashable, Sendable {
-  /// What kept the server's picture away.
+  /// The reason why the server's picture isn't there.
   public var remote: RemoteImageError
-  /// What the cache failed with; `nil` when it only had none.
+  /// The cache's failure; `nil` when it only had no picture.
   public var cache: FeedStoreError?
 
   public init(remote: RemoteImageError, cache: FeedStoreError? = nil) {

@@ -19,7 +19,7 @@ struct ImageIndex {
   static let share = 0.7
   /// A use is written down when the last one was this long ago: a write for every picture shown would be too many.
   static let useResolution: TimeInterval = 60
-  /// What the index takes at least, with its log.
+  /// The least size of the index, with its log, in bytes.
   static let ownBytes = 256 << 10
   private static let version = 1
   /// `FIMG` in ASCII, in the header of the index.
@@ -163,7 +163,7 @@ struct ImageIndex {
   private var hasFiles: Bool { FileManager.default.fileExists(atPath: "\(folder)/data") }
 
   private func read<R>(creating: Bool, _ body: (Database) throws -> R) throws -> R? {
-    // An index that is lost is made anew from the files also when nothing is saved.
+    // A lost index is rebuilt from the files even when nothing is saved.
     try shared.connect(creating: creating || hasFiles)?.queue.writeWithoutTransaction(body)
   }
 

@@ -8,7 +8,7 @@ public import Foundation
 ///
 /// Lives on its scheduler's thread, as streams do.
 public final class ImageLoader {
-  /// What may be chosen; each has a default.
+  /// Options; each has a default.
   public struct Options: Sendable {
     /// How long a request may take in all. 30 seconds by default.
     public var timeout: Duration = .seconds(30)
@@ -49,7 +49,7 @@ public final class ImageLoader {
 
   /// The picture at an address: the saved one, or else the server's, which is saved.
   ///
-  /// Who asks for a picture that is being loaded shares that load. A picture whose lifetime is over is asked for again with
+  /// A request for a picture that is being loaded shares that load. A picture whose lifetime is over is requested again with
   /// the validators that came with it, and shown nonetheless when its server cannot be reached. A server that had no picture
   /// is not asked again for a while (``Options/errorLifetime``). **Demand:** the picture is held until asked for.
   /// **Failure:** ``ImageError`` when there is nothing to show; nothing is saved then. **Cancellation:** closes the request

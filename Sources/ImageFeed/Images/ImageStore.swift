@@ -24,10 +24,10 @@ public protocol ImageStore: Sendable {
   func usage() throws(FeedStoreError) -> ImageStoreUsage
 }
 
-/// What a store of pictures holds.
+/// The size of a store of pictures.
 public struct ImageStoreUsage: Hashable, Sendable {
   public var count: Int
-  /// What is on disk for them, names and times included.
+  /// The bytes on disk for them, names and times included.
   public var bytes: Int
   /// The most bytes that it may hold; `nil` without a limit.
   public var limit: Int?

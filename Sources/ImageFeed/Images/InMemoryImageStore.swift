@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// A store of pictures that forgets everything when the process ends: for tests, and for who wants nothing on disk.
+/// A store of pictures that forgets everything when the process ends: for tests, and for programs that write nothing to disk.
 public final class InMemoryImageStore: ImageStore {
   private let images = Mutex<[URL: Saved<FetchedImage>]>([:])
   private let fault: @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause?

@@ -13,7 +13,7 @@ public struct ShownImage: Sendable {
 }
 
 extension Sequence<FeedImage> {
-  /// The data of each picture, in this order, loaded ahead of who asks for it.
+  /// The data of each picture, in this order, loaded before it is requested.
   ///
   /// Nothing is loaded before there is a subscriber that asks; from then on `width` pictures are being loaded or wait to be
   /// asked for: a screen asks for as many as it shows, and finds the next ones there when it scrolls. A picture that cannot
@@ -36,7 +36,7 @@ extension Sequence<FeedImage> {
 }
 
 extension Sequence {
-  /// What `load` delivers for each element, in this order, begun ahead of who asks for it.
+  /// The values that `load` delivers for each element, in this order, loaded before they are requested.
   ///
   /// **Demand:** begins with the first request; from then on `width` loads run or wait to be asked for. **Failure:** none.
   /// **Cancellation:** cancels those that run. **Policy:** holds up to `width` values.

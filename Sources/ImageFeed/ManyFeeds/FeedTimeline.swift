@@ -11,7 +11,7 @@ public struct FeedTimeline: Sendable {
   /// One of the feeds.
   public struct Member: Sendable {
     public var address: URL
-    /// What to call it: the name that a subscriber gave it, else its own title, else its host.
+    /// The name to show: the one that a subscriber gave it, else its own title, else its host.
     public var name: String
     public var feed: Feed
 

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// What a load of one of several feeds ended with.
+/// The result of a load of one of several feeds.
 public struct FeedReport: Sendable {
   /// The feed's address, as it was asked for.
   public var address: URL

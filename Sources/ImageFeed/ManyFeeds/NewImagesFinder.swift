@@ -16,15 +16,15 @@ public struct NewImages: Sendable {
 ///     finder.reports(of: addresses) { feeds.updates { _ in .seconds(900) } }
 ///       .sink { new in show(new) { finder.markShown(new) } }
 ///
-/// What counts as shown is what was marked so, and for a feed of which nothing was ever marked, what was saved of it when
-/// the finder began. What was found new is not found again by this finder; by the next one it is, unless it was marked.
+/// Images count as shown if they were marked so, and for a feed of which nothing was ever marked, if they were saved when
+/// the finder began. Images found new are not found again by this finder; by the next one they are, unless they were marked.
 ///
 /// Lives on its cache's scheduler, as streams do.
 public final class NewImagesFinder {
-  /// What is known of one feed; used on the thread pool, one work at a time.
+  /// The state of one feed; used on the thread pool, one work at a time.
   fileprivate struct Memory {
     var shown: ShownImages
-    /// What was shown or found.
+    /// The images that were shown or found.
     var found: ShownImages
     var isFirst: Bool
   }
@@ -110,7 +110,7 @@ extension NewImagesFinder.Memories {
         var shown = recorded ?? ShownImages()
         if recorded == nil, let saved = try store.retrieve(for: address) { shown.add(saved.images) }
         memories.withLock { $0[address] = .init(shown: shown, found: shown, isFirst: shown.isEmpty) }
-        // From now on a save is no proof that somebody was shown it.
+        // From now on a save doesn't prove that somebody was shown it.
         if recorded == nil { try store.setShownImages(shown, for: address) }
       } catch {
         first = first ?? error

@@ -1,13 +1,13 @@
 public import FeedStream
 public import Foundation
 
-/// What a server sends with status 200, while its body arrives.
+/// A response with status 200, while its body arrives.
 public struct ArrivingDocument {
   /// The value of `Content-Type`, as it came.
   public var type: String?
   /// Where it comes from, redirects followed.
   public var url: URL
-  /// What the server can tell by whether it has changed since.
+  /// The validators by which the server can tell that it has changed since.
   public var validators: FeedValidators
   /// The address of the feed of which this is a later page: see ``WebDocument/feed``.
   public var feed: URL?

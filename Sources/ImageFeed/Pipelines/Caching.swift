@@ -42,7 +42,7 @@ extension LocalFeed: LocalCopy {
 
 /// Why a server gave no value: the failure of what ``FeedStream/Publisher/caching(to:since:reportingTo:)`` saves.
 public protocol FetchFailure: Error {
-  /// What came with the answer that nothing has changed (status 304); `nil` for any other failure.
+  /// The validators of a response with status 304; `nil` for any other failure.
   var unchangedValidators: FeedValidators? { get }
 }
 

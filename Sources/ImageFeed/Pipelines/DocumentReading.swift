@@ -139,7 +139,7 @@ final class DocumentReading: @unchecked Sendable {
     return try reader.finish()
   }
 
-  /// What is kept is released here, on the pool, which takes time.
+  /// Releases the document here, on the pool, because that takes time.
   private func release() {
     stage = .whole
     document.body = Data()

@@ -71,7 +71,7 @@ public struct FeedLoader {
     self.cache = cache
     saved = LocalFeed(address: address, cache: cache, known: known, onSaved: onSaved)
     self.scheduler = scheduler
-    // Who has looked up validators also decides when to ask again.
+    // The caller who looked up validators also decides when to request again.
     var options = options
     options.retry = .immediate(limit: 0)
     self.options = options

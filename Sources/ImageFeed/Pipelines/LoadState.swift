@@ -11,7 +11,7 @@ public enum LoadState<Value> {
   /// The load failed, and there is an older value to show or none.
   case failed(FeedError, showing: Loaded<Value>?)
 
-  /// What there is to show.
+  /// The value to show.
   public var shown: Loaded<Value>? {
     switch self {
     case .loading: nil

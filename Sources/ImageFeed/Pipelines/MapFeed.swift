@@ -19,7 +19,7 @@ extension Fetched: Hashable where Value: Hashable {}
 extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError {
   /// Maps each document to feed images while it arrives, off the loop, or fails with the error in it.
   ///
-  /// The document is read in pieces (16 KiB, then more, up to 256 KiB): a document that is no feed, or too much of one,
+  /// The document is read in pieces (16 KiB, then more, up to 256 KiB): a document that isn't a feed, or is too large,
   /// ends its transfer with the first piece that shows it. A format without a reader reads it when it is complete. A web
   /// page is searched for the feeds that it names, in its first megabyte.
   ///

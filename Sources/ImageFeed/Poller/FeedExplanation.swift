@@ -3,7 +3,7 @@ public import Foundation
 /// Everything that polling knows of one feed, to explain why it does what it does.
 public struct FeedExplanation: Sendable, Hashable {
   public var address: URL
-  /// What is saved; `nil` when nothing is.
+  /// The saved feed; `nil` when nothing is saved.
   public var saved: CachedFeedSummary?
   /// `nil` when the feed was never polled.
   public var health: FeedHealth?

@@ -148,7 +148,7 @@ package final class FeedPoll: Cancellable {
     steps.append(noted)
   }
 
-  /// What follows from a result; from none when nothing has changed.
+  /// The record that follows from a result; from none when nothing has changed.
   private func record(of result: FeedResult?) -> PollRecord {
     let now = poller.cache.now()
     let (facts, text) = witness.facts(of: result, now: now)

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// Asks for many feeds again and again, as seldom as their servers like and as often as their users want.
+/// Polls many feeds, as rarely as their servers ask and as often as their users want.
 ///
 ///     let store = SQLiteFeedStore(path: "feeds.db")
 ///     let cache = FeedCache(store: store, on: loop)
@@ -21,7 +21,7 @@ public import Foundation
 ///
 /// Lives on its scheduler's thread, as streams do.
 public struct FeedPoller {
-  /// What may be chosen; each has a default.
+  /// Options; each has a default.
   public struct Options {
     /// How many requests run at a time, in all. 64 by default; the client has bounds of its own.
     public var maxRunning = 64

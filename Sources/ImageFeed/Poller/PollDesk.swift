@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// What a poller wants of its store: one transaction for all that comes up while the last one runs, and in a crowd for what
+/// A poller's work for its store: one transaction for all that comes up while the last one runs, and in a crowd for what
 /// comes within ten milliseconds.
 ///
 /// A transaction and the way to the thread pool and back cost more than what a poll writes.
@@ -32,7 +32,7 @@ package final class PollDesk {
   private var isBusy = false
   private var opens: StreamInstant?
   private var timer: (any Cancellable)?
-  /// True while so many polls run that others will soon want something as well.
+  /// True while enough polls run that others will soon want something as well.
   var isCrowded = false
 
   package init(_ store: any PollStore, _ worker: SerialWorker, on scheduler: any LoopScheduler) {

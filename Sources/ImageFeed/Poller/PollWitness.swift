@@ -71,7 +71,7 @@ final class PollWitness: HTTPClient {
   /// Those of the last answer.
   var validators: FeedValidators { head.map { FeedValidators($0.headers) } ?? FeedValidators() }
 
-  /// What a load ended with, as far as it matters for the next one, and in words; without a result, nothing has changed.
+  /// The result of a load, as far as it matters for the next one, and in words; without a result, nothing has changed.
   func facts(of result: FeedResult?, now: Date) -> (AnswerFacts, String) {
     var facts = head.map { AnswerFacts($0, now: now) } ?? AnswerFacts(.noAnswer(wasAsked: false))
     if head?.redirects.first?.from != first { facts.movedTo = nil }

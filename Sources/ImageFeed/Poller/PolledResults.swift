@@ -1,7 +1,7 @@
 import FeedStream
 
-/// What a subscription to a ``FeedPoller`` is to be shown: results wait until they are asked for, and one that says the same
-/// as the one before it of its feed is none.
+/// Results for a subscription to a ``FeedPoller``: they wait until they are requested, and one that says the same
+/// as the one before it of its feed is left out.
 final class PolledResults {
   private var receive: ((PolledFeed) -> Subscribers.Demand)?
   private var demand = Subscribers.Demand.none

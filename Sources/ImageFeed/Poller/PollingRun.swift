@@ -3,7 +3,7 @@ import Foundation
 
 /// One subscription to a ``FeedPoller``: acts on what ``PollQueue`` decides.
 final class PollingRun: Subscription {
-  /// What is known of one of the feeds.
+  /// The state of one of the feeds.
   struct Member {
     let polled: PolledAddress
     let host: String
@@ -17,7 +17,7 @@ final class PollingRun: Subscription {
   /// How late a feed is that was missed: those are spread, and asked for at most one a second on average.
   static let grace = 60.0
   static let longestSpread = 600.0
-  /// How often, in seconds, it looks whether another process has the answer to a request that is under way.
+  /// How often, in seconds, it checks whether another process has the response to a running request.
   static let glance = 0.25
   /// How many polls are a crowd, whose wishes wait a moment for each other.
   static let crowd = 8

@@ -5,7 +5,7 @@ public import Foundation
 /// The outcome of one request for a feed, as far as it matters for the next one: a value, so that a ``Schedule`` can be
 /// tried without a server.
 public struct AnswerFacts: Hashable, Sendable {
-  /// What came of the request.
+  /// The result of the request.
   public enum Outcome: Hashable, Sendable {
     /// A feed that differs from the saved one.
     case changed
@@ -29,7 +29,7 @@ public struct AnswerFacts: Hashable, Sendable {
   public var freshness: Freshness?
   /// How long the server wants no request; `nil` when it does not say.
   public var retryAfter: Duration?
-  /// What the document says; `nil` when no document was read.
+  /// The document's hints; `nil` when no document was read.
   public var hints: PollingHints?
   /// Where a chain of permanent redirects alone led to.
   public var movedTo: URL?
@@ -61,7 +61,7 @@ public struct AnswerFacts: Hashable, Sendable {
 }
 
 extension AnswerFacts.Freshness {
-  /// What `Cache-Control: max-age` or else `Expires` says, less `Age` (RFC 9111, sections 4.2.1 and 4.2.3); `nil` without
+  /// The freshness by `Cache-Control: max-age` or else `Expires`, less `Age` (RFC 9111, sections 4.2.1 and 4.2.3); `nil` without
   /// either, and with `no-cache`, which wants to be asked each time. Several `max-age` count as the smallest, an invalid one and
   /// an invalid `Expires` as over.
   ///
@@ -95,14 +95,14 @@ extension AnswerFacts.Freshness {
 }
 
 extension AnswerFacts {
-  /// What `Retry-After` says: seconds or a date in any of HTTP's three forms (RFC 9110, section 10.2.3), measured by the
+  /// The pause by `Retry-After`: seconds or a date in any of HTTP's three forms (RFC 9110, section 10.2.3), measured by the
   /// answer's own `Date`; `nil` when there is none that can be read. A date that is over is zero.
   public static func retryAfter(_ headers: HTTPHeaders, now: Date) -> Duration? {
     guard let text = headers["Retry-After"] else { return nil }
     if let seconds = Freshness.seconds(in: text) { return .seconds(seconds) }
     guard let date = HTTPDate.parse(text, now: now) else { return nil }
     let reference = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
-    // To the fraction: a pause that ends a second before the date is no pause.
+    // To the fraction: a pause that ends a second before the date is too short.
     return .seconds(max(0, min(date.timeIntervalSince(reference), 1e9)))
   }
 

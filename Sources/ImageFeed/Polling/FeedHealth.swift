@@ -32,11 +32,11 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var changeInterval: Double?
   /// How many attempts have failed in a row.
   public var failures = 0
-  /// What the last attempt ended with, in words.
+  /// The result of the last attempt, in words.
   public var outcome = ""
   /// True after status 410.
   public var isGone = false
-  /// What the last document said.
+  /// The hints in the last document.
   public var hints = PollingHints()
   /// Where permanent redirects have led since when; see ``Move``.
   public var move: Move?

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What a store in memory knows of polling.
+/// The state of polling in a store in memory.
 package struct PollMemory: Sendable {
   package private(set) var feeds: [URL: FeedHealth] = [:]
   package private(set) var hosts: [String: HostHealth] = [:]

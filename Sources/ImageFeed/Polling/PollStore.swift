@@ -44,7 +44,7 @@ extension PollStore {
   }
 }
 
-/// What a ``PollStore`` does in one of several steps.
+/// One of the steps in which a ``PollStore`` works.
 ///
 /// Indirect, as its answers are: what is known of a feed is large, and passes through many hands.
 public indirect enum PollWork: Hashable, Sendable {
@@ -61,11 +61,11 @@ public indirect enum PollAnswer: Hashable, Sendable {
 
 /// A wish to send a request.
 public struct PollClaim: Hashable, Sendable {
-  /// What the poller knows of the feed, its due time included.
+  /// The poller's knowledge of the feed, its due time included.
   public var feed: FeedHealth
   public var host: String
   public var now: Date
-  /// How long the request may take: the host is taken so long, unless the record comes sooner, or the process ends.
+  /// How long the request may take: the host is taken for that long, unless the record comes sooner, or the process ends.
   public var lease: Duration
   /// How far apart requests to the host are.
   public var gap: Duration
@@ -95,7 +95,7 @@ public indirect enum PollVerdict: Hashable, Sendable {
   case notDue(FeedHealth)
 }
 
-/// What came of a request.
+/// The result of a request.
 public struct PollRecord: Hashable, Sendable {
   public var feed: FeedHealth
   /// The name of the host and the earliest moment of its next request; with the end of a pause if it asked for one.
@@ -115,7 +115,7 @@ public struct PollRecord: Hashable, Sendable {
 /// One line of the log of decisions: what was asked, what came of it, and what follows.
 public struct PollDecision: Hashable, Sendable, Codable {
   public var time: Date
-  /// What the server was asked for: `all of it`, or `changes`.
+  /// The extent of the request: `all of it`, or `changes`.
   public var request: String
   /// The outcome in words.
   public var outcome: String
@@ -139,7 +139,7 @@ public struct PollDecision: Hashable, Sendable, Codable {
 }
 
 extension PollClaim {
-  /// What a store answers and notes, for what it has saved; the same in every store.
+  /// A store's answer, and its notes, for what it has saved; the same in every store.
   ///
   /// - Parameters:
   ///   - savedFeed: the health in the store.

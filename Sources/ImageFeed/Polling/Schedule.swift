@@ -20,7 +20,7 @@ public struct Schedule: Hashable, Sendable {
   /// The longest wait after an error of the server's, or none from it, beyond the interval: four hours.
   public static let longestAfterServerError = Duration.seconds(4 * 3600)
 
-  /// What decided when a feed is due.
+  /// The rule that decided when a feed is due.
   public enum Rule: String, Hashable, Sendable, Codable, CaseIterable {
     /// The user's interval.
     case interval
@@ -112,7 +112,7 @@ public struct Schedule: Hashable, Sendable {
 
   private func ownReason(_ seconds: Double) -> (Rule, String) {
     interval == nil
-      ? (.changes, "the feed changes about so often")
+      ? (.changes, "the feed changes about that often")
       : (.interval, "the interval is \(Duration.seconds(seconds).brief)")
   }
 
@@ -123,7 +123,7 @@ public struct Schedule: Hashable, Sendable {
     let longest = max(Self.longest.seconds, own)
     var bound = Bound(seconds: 0, rule: .interval, reason: "")
     if let freshness = facts.freshness {
-      bound.raise(to: freshness.lifetime.seconds, .freshness, "the answer is fresh so long (\(freshness.field))")
+      bound.raise(to: freshness.lifetime.seconds, .freshness, "the answer is fresh for that long (\(freshness.field))")
     }
     let hints = health.hints
     if let minutes = hints.minutesToLive, minutes > 0 {
@@ -168,7 +168,7 @@ public struct Schedule: Hashable, Sendable {
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
   ) -> Due {
     let own = interval?.seconds ?? Self.shortestAdaptive.seconds
-    // Who was not reached was not bothered: a network that comes back is used soon.
+    // A server that was not reached was not bothered: a network that comes back is used soon.
     let floor = facts.outcome == .noAnswer(wasAsked: false) ? min(own, 10) : own
     let cap = facts.isServerError ? Self.longestAfterServerError.seconds : Self.longest.seconds
     let room = min(cap, min(own, 60) * pow(2, Double(min(max(health.failures, 1), 30) - 1)))

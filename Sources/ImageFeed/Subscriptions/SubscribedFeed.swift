@@ -6,7 +6,7 @@ import PlainText
 public struct SubscribedFeed: Hashable, Sendable {
   /// Absolute, http or https.
   public var address: URL
-  /// What the subscriber calls it.
+  /// The subscriber's name for it.
   public var title: String?
   /// The folders that it is in, the outermost first.
   public var folders: [String]

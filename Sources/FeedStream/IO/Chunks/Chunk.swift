@@ -6,7 +6,7 @@
 ///
 /// A chunk is a view of memory that is counted and pooled: copying or slicing one copies no bytes, and the memory goes back
 /// to its pool with the last chunk that shows it. A chunk never changes, so that it may cross threads. Its indices begin at
-/// zero, also those of a slice. Keeping a small slice keeps the memory it is cut from: ``compacted()`` releases the rest.
+/// zero, even in a slice. Keeping a small slice keeps the memory it is cut from: ``compacted()`` releases the rest.
 // @unchecked: the pointer is to memory that nobody writes once a chunk shows it.
 @frozen public struct Chunk: @unchecked Sendable {
   @usableFromInline let memory: ChunkMemory

@@ -20,7 +20,7 @@
 ///     }
 public protocol ChunkDecoder<Output> {
   associatedtype Output
-  /// What it fails with; `Never` when it makes something of whatever comes.
+  /// The type of its errors; `Never` when it makes something of any bytes.
   associatedtype DecodingFailure: Error
 
   /// Takes the bytes that come next. Called when ``next()`` has returned `nil`.
@@ -29,7 +29,7 @@ public protocol ChunkDecoder<Output> {
   /// The next value that can be made of the bytes fed, or `nil` when more are needed.
   mutating func next() throws(DecodingFailure) -> Output?
 
-  /// What can be made of the rest, after the last byte. Called until it returns `nil`.
+  /// Returns what can be made of the rest, after the last byte. Called until it returns `nil`.
   mutating func finish() throws(DecodingFailure) -> Output?
 }
 

@@ -21,7 +21,7 @@
     if let pool { pool.takeBack(base) } else { base.deallocate() }
   }
 
-  /// What a chunk without bytes shows.
+  /// The memory of a chunk without bytes.
   @usableFromInline static let none = ChunkMemory(capacity: 0)
 }
 

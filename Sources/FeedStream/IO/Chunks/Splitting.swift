@@ -34,7 +34,7 @@ extension Publisher where Output == Chunk {
   ///     lines()
   ///     downstream  ------hello--------(world)|
   ///
-  /// What is not UTF-8 is replaced by U+FFFD. A last line need not end.
+  /// Invalid UTF-8 is replaced by U+FFFD. A last line need not end.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/split(by:maxLength:)``.
   ///
@@ -52,7 +52,7 @@ extension Publisher where Output == Chunk {
 
   @usableFromInline let separator: UInt8
   @usableFromInline let maxLength: Int
-  /// What is looked through.
+  /// The chunk that is searched.
   @usableFromInline var chunk = Chunk()
   /// Where the next part begins in it.
   @usableFromInline var place = 0

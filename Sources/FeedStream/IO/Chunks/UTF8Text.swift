@@ -5,7 +5,7 @@ extension Publisher where Output == Chunk {
   ///     utf8Text()
   ///     downstream  --"h"------"é"-----|
   ///
-  /// What is not UTF-8 is replaced by U+FFFD, as `String(decoding:as:)` does.
+  /// Invalid UTF-8 is replaced by U+FFFD, as `String(decoding:as:)` does.
   ///
   /// **Demand, failure, cancellation:** as in `framed(by:)`. **Policy:** holds at most three bytes.
   public func utf8Text() -> Publishers.Framed<Self, UTF8Decoder, Publishers.NonThrowing<Failure>> {
@@ -53,7 +53,7 @@ public struct UTF8Decoder: ChunkDecoder, Sendable {
     return 0
   }
 
-  /// True when `second` may stand behind `first` (Unicode, table 3-7).
+  /// True when `second` may follow `first` (Unicode, table 3-7).
   private static func canFollow(_ first: UInt8, _ second: UInt8) -> Bool {
     switch first {
     case 0xE0: second >= 0xA0

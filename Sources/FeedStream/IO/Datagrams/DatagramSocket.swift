@@ -21,7 +21,7 @@ public struct Datagram: Hashable, Sendable {
 ///     let echo = socket.datagrams.write(to: socket)
 ///       .sink { print($0) } receiveValue: { _ in }
 ///
-/// What it loses: datagrams get lost on the way, arrive twice or in another order; those that arrive while none is asked
+/// Losses: datagrams get lost on the way, arrive twice or in another order; those that arrive without demand
 /// for wait in the system's buffer, and when that is full they are dropped, without a word. Lives on its scheduler's thread;
 /// closes when it is released.
 public final class DatagramSocket {
@@ -43,7 +43,7 @@ public final class DatagramSocket {
 
   deinit { close() }
 
-  /// What arrives, one datagram for each that is asked for.
+  /// The datagrams that arrive, one for each that is requested.
   ///
   /// **Demand:** without demand nothing is read, and the system drops what has no room in its buffer. **Failure:** the
   /// system's reason; also for a second subscriber while one reads. **Cancellation:** stops reading; the socket stays open.

@@ -2,7 +2,7 @@
 public struct DatagramError: Error, CustomStringConvertible {
   /// A ``SystemError``, or the failure of the publisher that was written.
   public let cause: any Error
-  /// What was not sent; `nil` when upstream failed.
+  /// The datagram that was not sent; `nil` when upstream failed.
   public let unsent: Datagram?
 
   public var description: String { "\(cause)" }

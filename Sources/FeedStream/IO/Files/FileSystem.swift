@@ -42,7 +42,7 @@ package protocol OpenFolder: AnyObject {
   func next(_ limit: Int) throws(SystemError) -> [FolderEntry]
 }
 
-/// What a file is opened for.
+/// The purpose for which a file is opened.
 package enum FileOpening: Sendable {
   case reading
   /// Empties what is there.
@@ -52,7 +52,7 @@ package enum FileOpening: Sendable {
   case creating(permissions: UInt16)
 }
 
-/// What is known of a file without reading it.
+/// The status of a file, known without reading it.
 package struct FileStatus: Hashable, Sendable {
   /// Which file it is, whatever it is called.
   package var identity: FileIdentity

@@ -6,7 +6,7 @@ public enum FileWriting: Hashable, Sendable {
   case appending
   /// As a new file; fails when there is one already.
   case creating
-  /// All or nothing: whoever opens the file finds what was in it before or everything that is written now, also after the
+  /// All or nothing: whoever opens the file finds what was in it before or everything that is written now, even after the
   /// machine has stopped. The bytes go to a file beside it, which takes its name when they are on the disk. It keeps the
   /// permissions of the file it replaces; a link is followed.
   case atomically
@@ -82,7 +82,7 @@ private final class FileSink: ByteSink {
     }
   }
 
-  /// What is not finished is discarded with the writer, when its work has ended.
+  /// Discards an unfinished file with the writer, when its work has ended.
   func close() { job.take()?.cancel() }
 }
 

@@ -12,8 +12,8 @@ extension File {
   ///
   /// Each such beginning is that of a line: a line feed is delivered before it when the bytes before did not end with one.
   ///
-  /// What it loses: what is appended to a file after it was replaced and read to its end; a file that takes the name and
-  /// loses it again between two looks; what is overwritten; and that a file was emptied and has grown past the place that
+  /// Losses: data appended to a file after it was replaced and read to its end; a file that takes the name and
+  /// loses it again between two looks; data that is overwritten; and that a file was emptied and has grown past the place that
   /// was read before the next look, if the 64 bytes before that place are the same as before.
   ///
   /// **Demand:** a chunk asked for is a read; without demand nothing is read or looked at. At the end of the file it waits

@@ -9,7 +9,7 @@ public struct Folder: Hashable, Sendable {
 
   public init(_ path: String) { self.path = path }
 
-  /// What is in the folder, in the system's order.
+  /// The entries of the folder, in the system's order.
   ///
   /// A folder below is delivered before what is in it; links are delivered and not followed. What appears or vanishes
   /// meanwhile may be delivered or not. One folder is open at a time.
@@ -31,7 +31,7 @@ public struct Folder: Hashable, Sendable {
   }
 }
 
-/// What a folder holds.
+/// An entry of a folder.
 public struct FolderEntry: Hashable, Sendable, CustomStringConvertible {
   public enum Kind: Hashable, Sendable {
     case file

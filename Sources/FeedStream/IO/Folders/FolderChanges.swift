@@ -18,7 +18,7 @@ extension Folder {
   ///       .debounce(for: .milliseconds(100), scheduler: loop)
   ///       .sink { print($0) } receiveValue: { print("build: \($0)") }
   ///
-  /// What it loses: changes of one entry that are not asked for yet are delivered as one; when more than 1,024 entries
+  /// Losses: changes of one entry that are not requested yet are delivered as one; when more than 1,024 entries
   /// wait, they become one ``FolderChange/unknown``. The system drops announcements when too many come at a time, and does
   /// not say so: every `interval` the folder is looked at, and a change of its list of entries that nothing announced is
   /// ``FolderChange/unknown``. A change of an entry's content that the system dropped stays unknown. Network file systems

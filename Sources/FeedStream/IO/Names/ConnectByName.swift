@@ -96,7 +96,7 @@ private final class ConnectRace: Cancellable {
     tryNext()
   }
 
-  /// What an error names: the host, and what was tried.
+  /// The subject of an error: the host, and what was tried.
   private var subject: String {
     let tried = addresses.prefix(begun).map(\.description)
     return tried == [host] ? host : "\(host) (\(tried.joined(separator: ", ")))"

@@ -26,29 +26,29 @@ public final class RunningSubprocess: Cancellable {
   /// The number that the system gave it.
   public var number: Int32 { life.process.number }
 
-  /// What it reads. Close it, or write with ``WriteEnding/closes``, so that the program sees the end.
+  /// The program's standard input. Close it, or write with ``WriteEnding/closes``, so that the program sees the end.
   ///
   /// - Precondition: ``Subprocess/standardInput`` is a pipe.
   public var input: Connection { stream(0, "input", "standardInput") }
 
-  /// What it writes. A program that writes waits while nobody reads.
+  /// The program's standard output. A program that writes waits while nobody reads.
   ///
   /// - Precondition: ``Subprocess/standardOutput`` is a pipe.
   public var output: Publishers.ConnectionBytes { stream(1, "output", "standardOutput").bytes }
 
-  /// What it complains of. A program that writes waits while nobody reads.
+  /// The program's standard error. A program that writes waits while nobody reads.
   ///
   /// - Precondition: ``Subprocess/standardErrors`` is a pipe.
   public var errors: Publishers.ConnectionBytes { stream(2, "errors", "standardErrors").bytes }
 
   private func stream(_ index: Int, _ name: StaticString, _ property: StaticString) -> Connection {
     guard let stream = streams[index] else {
-      preconditionFailure("RunningSubprocess.\(name): it is no pipe; set Subprocess.\(property) to .pipe")
+      preconditionFailure("RunningSubprocess.\(name): it is not a pipe; set Subprocess.\(property) to .pipe")
     }
     return stream
   }
 
-  /// Delivers how it ended, also when it has ended already, before or after the ends of its streams.
+  /// Delivers how it ended, even when it has ended already, before or after the ends of its streams.
   ///
   /// **Demand:** the value waits for the first request. **Failure:** never. **Cancellation:** the program goes on. Policy:
   /// keeps its one value.
@@ -70,7 +70,7 @@ final class ProcessLife {
   private let future: Future<ExitStatus, Never>
   private let state = State()
 
-  /// What outlives those who want the program.
+  /// State that outlives the users of the program.
   private final class State {
     var hasEnded = false
     var isEnding = false
@@ -126,7 +126,7 @@ extension Subprocess {
   /// output open. The same holds for its standard error when that is a pipe.
   ///
   /// **Demand:** a chunk asked for is a read; the program waits when nobody reads and the pipe is full. **Failure:**
-  /// ``SubprocessError``, also when it does not exit with 0. **Cancellation:** ends it: `SIGTERM` now, `SIGKILL` after
+  /// ``SubprocessError``, for another exit status than 0 too. **Cancellation:** ends it: `SIGTERM` now, `SIGKILL` after
   /// ``grace``. **Policy:** holds the last 4 KiB of its standard error when that is a pipe.
   public func output(on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, SubprocessError> {
     run(on: scheduler, feeding: Empty<Chunk, Never>?.none)
@@ -189,7 +189,7 @@ extension Publisher where Output == Chunk {
   /// The program's input ends with upstream. When the program has ended, upstream is cancelled.
   ///
   /// **Demand:** of upstream as of ``Publisher/write(to:limit:atEnd:)``, of the output as it is asked for. **Failure:**
-  /// ``SubprocessError``, also for upstream's failure and when the program does not exit with 0; the program is ended.
+  /// ``SubprocessError``, for upstream's failure too, and when the program does not exit with 0; the program is ended.
   /// **Cancellation:** cancels upstream and ends the program. **Policy:** holds 256 KiB and one chunk of what is written.
   public func pipe(
     through program: Subprocess, on scheduler: any LoopScheduler

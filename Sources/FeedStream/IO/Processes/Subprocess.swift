@@ -8,7 +8,7 @@
 /// A value: nothing runs until ``output(on:)`` or ``Publisher/pipe(through:on:)`` is subscribed to or ``start(on:)`` is
 /// called, and each of these runs it once. No shell reads the arguments.
 public struct Subprocess: Hashable, Sendable {
-  /// What a standard stream of the program is.
+  /// The kind of a standard stream of the program.
   public enum Stream: Hashable, Sendable {
     /// A pipe to this process, which reads or writes its other end.
     case pipe
@@ -18,7 +18,7 @@ public struct Subprocess: Hashable, Sendable {
     case null
   }
 
-  /// What the program may use; `nil` leaves this process's limit as it is. Set by `/bin/sh`, which then becomes the program.
+  /// Limits of the program; `nil` leaves this process's limit as it is. Set by `/bin/sh`, which then becomes the program.
   public struct Limits: Hashable, Sendable {
     /// Seconds of the processor's time, after which it is ended by `SIGXCPU`, and a second later by `SIGKILL`.
     public var processorSeconds: Int?
@@ -125,7 +125,7 @@ public enum SubprocessError: Error, CustomStringConvertible {
   case system(SystemError)
   /// It ended like this. `errors` is the end of what it wrote to its standard error, when that is a pipe.
   case ended(program: String, ExitStatus, errors: String)
-  /// What was to be written to it failed.
+  /// Upstream, which was to be written to it, failed.
   case input(any Error)
 
   public var description: String {

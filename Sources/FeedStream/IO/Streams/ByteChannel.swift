@@ -25,7 +25,7 @@ extension ByteChannel {
   package func writeNow(_ chunk: Chunk) -> Int { writeNow([chunk]) }
 }
 
-/// What reading yields.
+/// The result of reading.
 package enum ReadResult {
   case chunk(Chunk)
   /// The other side writes no more.

@@ -1,4 +1,4 @@
-/// What takes bytes: a connection, a file, a standard stream.
+/// A destination of bytes: a connection, a file, a standard stream.
 ///
 /// Its user keeps the rules: one write at a time, nothing after `close()`. Lives on its scheduler's thread.
 package protocol ByteSink: AnyObject {
@@ -6,7 +6,7 @@ package protocol ByteSink: AnyObject {
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void)
 
   /// Writes as much of the chunk as the system takes immediately, while no write is on its way: of the chunks that follow from
-  /// one that was read, the first. Those behind it are gathered, as a call of the system for each takes longer than all of them.
+  /// one that was read, the first. The later ones are gathered, as a call of the system for each takes longer than all of them.
   ///
   /// - Returns: how many bytes; the caller writes the rest.
   func writeFirst(_ chunk: Chunk) -> Int

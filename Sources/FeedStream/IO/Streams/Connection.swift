@@ -15,7 +15,7 @@ public final class Connection {
   /// True once it is closed: nothing is read or written any more.
   public var isClosed: Bool { users.isClosed }
 
-  /// What lives as long as this is used.
+  /// An object that lives as long as this is used.
   private let owner: AnyObject?
 
   package init(_ channel: any ByteChannel, to peer: SocketAddress, keeping owner: AnyObject? = nil) {
@@ -26,7 +26,7 @@ public final class Connection {
 
   deinit { close() }
 
-  /// What the other side sends, a chunk for each read; finishes when it says that it writes no more.
+  /// The bytes from the other side, a chunk for each read; finishes when it says that it writes no more.
   ///
   /// **Demand:** without demand nothing is read, and the other side has to wait as soon as the system's buffers are
   /// full. **Failure:** the system's reason; also for a second subscriber while one reads. **Cancellation:** stops

@@ -1,4 +1,4 @@
-/// What is read by one subscriber and written by one publisher at a time: a connection, a socket for datagrams.
+/// An object that one subscriber reads and one publisher writes at a time: a connection, a socket for datagrams.
 protocol Endpoint: AnyObject {
   associatedtype Arrival
 
@@ -15,7 +15,7 @@ protocol Endpoint: AnyObject {
   func stopReading()
 }
 
-/// Who uses an endpoint, and hears when it is closed.
+/// The users of an endpoint, who hear when it is closed.
 struct EndpointUsers {
   var isRead = false
   var isWritten = false

@@ -122,7 +122,7 @@ extension SocketAddress {
     self.init(kind)
   }
 
-  /// The text that `write` writes, with a null behind it: each connection that is accepted needs one.
+  /// The text that `write` writes before a null: each connection that is accepted needs one.
   private static func text(_ write: (UnsafeMutableBufferPointer<CChar>) -> Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) {
       write($0) == 0 ? String(cString: $0.baseAddress!) : ""
@@ -181,7 +181,7 @@ private final class LoopListener: LoopHandle, ListeningSocket {
   }
 }
 
-/// An attempt to connect; libuv has the request until it calls back, also when the socket is closed.
+/// An attempt to connect; libuv has the request until it calls back, even when the socket is closed.
 private final class ConnectRequest: Cancellable {
   private let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
   private var channel: LoopChannel?

@@ -1,6 +1,6 @@
 /// A scheduler with an outside world: the operating system's for an ``EventLoop``, a scripted one for virtual time.
 ///
-/// What opens connections takes `any LoopScheduler` and asks it for this, so that a server or a client written for one runs
+/// Types that open connections take `any LoopScheduler` and ask it for this, so that a server or a client written for one runs
 /// on the other.
 package protocol IOHost: LoopScheduler {
   /// Begins to listen.
@@ -31,7 +31,7 @@ package protocol IOHost: LoopScheduler {
   /// Starts a program.
   func spawn(_ subprocess: Subprocess) throws(SystemError) -> any ChildProcess
 
-  /// What the process was given on a descriptor below 3.
+  /// The channel or descriptor that the process was given as a descriptor below 3.
   func standardStream(_ number: Int32) throws(SystemError) -> StandardChannel
 
   /// The terminal that the process is run from.
@@ -46,15 +46,15 @@ package protocol IOHost: LoopScheduler {
   var randomBytes: ByteMaker { get }
 }
 
-/// What the process was given on one of its standard streams.
+/// One of the process's standard streams.
 package enum StandardChannel {
   case channel(any ByteChannel)
-  /// What epoll refuses: a file or a device.
+  /// A descriptor that epoll refuses: a file or a device.
   case descriptor(Int32)
   case nothing
 }
 
-/// What the system says of a change in a folder.
+/// The system's hint of a change in a folder.
 package struct FolderHint {
   package enum Kind {
     /// An entry appeared, vanished, or has another name.
@@ -73,7 +73,7 @@ package struct FolderHint {
   }
 }
 
-/// What waits for connections.
+/// A socket that waits for connections.
 package protocol ListeningSocket: AnyObject {
   /// Where it listens; the port is the system's choice when 0 was asked for.
   var address: SocketAddress { get }

@@ -5,7 +5,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
   package private(set) var peer: SocketAddress
   @exclusivity(unchecked) private var deliver: ((ReadResult) -> Void)?
   @exclusivity(unchecked) private var writing: WriteRequest?
-  /// What had been read on the loop when it last wrote immediately.
+  /// The loop's count of bytes read when it last wrote immediately.
   @exclusivity(unchecked) private var wroteAt = 0
   private var shutdown: ShutdownRequest?
 
@@ -130,12 +130,12 @@ final class LoopChannel: LoopHandle, ByteChannel {
   }
 }
 
-/// A write on its way; libuv has the request and the chunks' memory until it calls back, also when the handle is closed.
+/// A write on its way; libuv has the request and the chunks' memory until it calls back, even when the handle is closed.
 private final class WriteRequest {
   private let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
   private let chunks: [Chunk]
   private var done: ((Int32) -> Void)?
-  /// What was being written when this began.
+  /// The write that was running when this one began.
   var earlier: WriteRequest?
 
   init(_ chunks: [Chunk]) { self.chunks = chunks }

@@ -8,14 +8,14 @@ internal import CLibUV
   import Darwin
 #endif
 
-/// What the process is given on its standard input.
+/// The process's standard input.
 public enum StandardInput {
   /// The bytes, whether they come from a terminal, a pipe, a socket or a file; none when there is no standard input.
   ///
   ///     StandardInput.bytes(on: loop).lines().sink { print($0) } receiveValue: { print($0) }
   ///
-  /// What other processes share of it is left as it is where the system can open it anew: it is not made non-blocking for
-  /// them. (A socket cannot be opened anew.)
+  /// Input that other processes share is left as it is where the system can reopen it: it is not made non-blocking for
+  /// them. (A socket cannot be reopened.)
   ///
   /// **Demand:** a chunk asked for is a read; without demand nothing is read. **Failure:** the system's reason.
   /// **Cancellation:** stops reading. **Policy:** holds nothing. One subscriber at a time: each gets what the others have
@@ -125,18 +125,18 @@ extension EventLoop {
     switch uv_guess_handle(number) {
     case UV_NAMED_PIPE, UV_TTY, UV_TCP: break
     default:
-      // Closed when the program began, its number may be the event loop's by now, which is no file of any kind.
+      // Closed when the program began, its number may be the event loop's by now, which isn't a file of any kind.
       guard let status = System.status(number), status.st_mode & S_IFMT != 0 else { return .nothing }
       return .descriptor(number)
     }
-    // Opened for the other direction: that is an error, which opening it anew would hide.
+    // Opened for the other direction: that is an error, which reopening it would hide.
     let mode = fcntl(number, F_GETFL) & O_ACCMODE
     guard mode == O_RDWR || mode == (number == 0 ? O_RDONLY : O_WRONLY) else { return .descriptor(number) }
-    // Opened anew where the system can: non-blocking is then ours alone, and not every process's that shares it.
+    // Reopened where the system can: non-blocking is then ours alone, and not every process's that shares it.
     var descriptor = System.open("/proc/self/fd/\(number)", (number == 0 ? O_RDONLY : O_WRONLY) | O_NONBLOCK)
     if descriptor < 0 { descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3) }
     guard descriptor >= 0 else { throw SystemError("open", name, code: errno) }
-    // The end of a named pipe whose writers had left before it was opened anew is not announced, and reading it does not wait.
+    // The end of a named pipe whose writers had left before it was reopened is not announced, and reading it does not wait.
     if number == 0, System.hasNoWriters(number) {
       System.close(descriptor)
       return .descriptor(number)

@@ -6,7 +6,7 @@ extension Publisher where Output == Chunk {
   ///     the other side ---ab--cd
   ///     downstream     -----------|
   ///
-  /// What waits is gathered into one write. A connection is written by one publisher at a time; another one fails.
+  /// Waiting chunks are gathered into one write. A connection is written by one publisher at a time; another one fails.
   ///
   /// **Demand:** begins at the subscription, and asks upstream for one chunk at a time, only while less than `limit`
   /// bytes wait: a reader that does not read costs no more. **Failure:** ``WriteError``, with what was not written.
@@ -27,7 +27,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// What becomes of a connection when everything is written.
+/// The fate of a connection when everything is written.
 public enum WriteEnding: Hashable, Sendable {
   /// Nothing: more may be written.
   case leavesOpen
@@ -41,7 +41,7 @@ public enum WriteEnding: Hashable, Sendable {
 public struct WriteError: Error, CustomStringConvertible {
   /// A ``SystemError``, or the failure of the publisher that was written.
   public let cause: any Error
-  /// What was not written. Of what the system had been given when it failed, a beginning may have arrived all the same.
+  /// The chunks that were not written. Of those the system had been given when it failed, a beginning may have arrived all the same.
   public let unwritten: [Chunk]
 
   public var description: String {

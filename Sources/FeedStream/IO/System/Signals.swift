@@ -13,7 +13,7 @@
 public enum Signals {
   /// Delivers the number of each signal that arrives, instead of the signal's default action, without end.
   ///
-  /// What it loses: how often. A signal that arrives again before it is asked for, or before the loop turns, is delivered
+  /// Losses: how often. A signal that arrives again before it is requested, or before the loop turns, is delivered
   /// once.
   ///
   /// **Demand:** signals are taken from the first request on. **Failure:** the system's reason, for one that cannot be

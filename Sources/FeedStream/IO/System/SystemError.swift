@@ -2,7 +2,7 @@ internal import CLibUV
 
 /// A call of the operating system that failed: what was tried, with what, and the system's reason.
 public struct SystemError: Error, Hashable, Sendable {
-  /// What was tried, in words that follow "cannot": `read`, `connect to` …
+  /// The operation that was tried, in words that follow "cannot": `read`, `connect to` …
   public let operation: String
   /// With what: a path, an address.
   public let subject: String

@@ -73,14 +73,14 @@ private final class LoopTerminal: TerminalPort {
 
 /// Leaves raw mode when the process ends by itself or by a signal.
 private enum TerminalRescue {
-  /// What was to happen before, by the signal's number. Written before any handler runs, and only read afterwards.
+  /// The former actions, by the signal's number. Written before any handler runs, and only read afterwards.
   nonisolated(unsafe) private static let former: UnsafeMutablePointer<sigaction> = {
     let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
     former.initialize(repeating: sigaction(), count: 65)
     return former
   }()
 
-  /// What is written at the end, to which descriptor, and how many bytes of it; none while it is being changed.
+  /// The bytes written at the end, to which descriptor, and how many of them; none while they are being changed.
   nonisolated(unsafe) private static let farewell = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
   private static let descriptor = Atomic<Int32>(-1)
   private static let count = Atomic<Int>(0)

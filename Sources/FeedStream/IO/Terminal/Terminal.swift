@@ -39,7 +39,7 @@ public final class Terminal {
     .eraseToAnyPublisher()
   }
 
-  /// What the terminal is sent when the process ends while this is set: by `exit`, by a signal, also by one of a crash.
+  /// The bytes that the terminal is sent when the process ends: by `exit`, by a signal, even by one of a crash.
   ///
   /// Whoever changes the screen, hides the cursor or takes the other page says here how to undo that, and sets it back to
   /// `nil` when it is undone. `nil` at first. One a process. At most 4,096 bytes.

@@ -8,7 +8,7 @@ public enum TerminalKey: Hashable, Sendable {
   case home, end, pageUp, pageDown, insert, delete
   /// F1 and so on.
   case function(Int)
-  /// What a terminal sends for a key that has no name here, and its answers to questions.
+  /// A sequence that has no name here, or a terminal's answer to a question.
   case other(Chunk)
 }
 

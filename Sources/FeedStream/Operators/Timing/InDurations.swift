@@ -4,7 +4,7 @@ extension SchedulerTimeIntervalConvertible {
 }
 
 // Every operator of time with a `Duration`, on any scheduler. Disfavored, so that `.seconds(1)` and a literal still mean
-// the scheduler's own stride; not in the documentation, where each would stand beside its twin.
+// the scheduler's own stride; not in the documentation, where each would be next to its twin.
 
 extension Publisher {
   /// Waits for a `Duration`.

@@ -1,5 +1,5 @@
 // Every operator of time on `any LoopScheduler`: what it returns must not name the scheduler's type. Disfavored, so that
-// `.seconds(1)` on a scheduler whose type is known means that scheduler's stride; not in the documentation, where each would stand beside its twin.
+// `.seconds(1)` on a scheduler whose type is known means that scheduler's stride; not in the documentation, where each would be next to its twin.
 
 extension Publisher {
   /// Waits for a `Duration`.

@@ -56,7 +56,7 @@ extension Publisher {
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable public func window(_ count: Int) -> Publishers.Window<Self, Empty<Never, Never>> {
-    precondition(count > 0, "window(\(count)): a window of so many values never fills; use 1 or more")
+    precondition(count > 0, "window(\(count)): a window of that size never fills; use 1 or more")
     return Publishers.Window(upstream: self, trigger: Empty(completeImmediately: false), count: count)
   }
 }

@@ -9,7 +9,7 @@ struct FeedTables {
   let db: Database
   /// The version of the tables: the present one when they are written, possibly an older one when they are read.
   let version: Int
-  /// What polls have noted and the tables do not have yet.
+  /// The notes of polls that the tables do not have yet.
   let journal: PollJournal
 
   /// A feed's row in the table of feeds.
@@ -26,7 +26,7 @@ struct FeedTables {
     mutating func renew(_ renewal: Renewal) { (timestamp, validators) = (renewal.timestamp, renewal.validators) }
   }
 
-  /// What a server's word that nothing has changed changes of a row.
+  /// The change to a row when its server says that nothing has changed.
   struct Renewal {
     var timestamp: Date
     var validators: FeedValidators

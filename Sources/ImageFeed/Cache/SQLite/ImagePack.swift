@@ -1,12 +1,12 @@
 import Foundation
 
-/// How images stand in a cache file: some 64 KiB of them at a time are one value of the database.
+/// The form of images in a cache file: some 64 KiB of them at a time are one value of the database.
 ///
 /// SQLite takes five times as long to write a row for each. A pack has a head of 40 bytes for each image and then their
 /// texts, one after another; numbers are as Linux's and Apple's machines have them, the lowest byte first. Of the same images
 /// the packs are the same.
 enum ImagePack {
-  /// A pack with so many bytes is full.
+  /// The number of bytes at which a pack is full.
   static let size = 64 << 10
 
   struct Head {

@@ -1,7 +1,7 @@
 import FeedFormats
 import Foundation
 
-/// What polling keeps in a file, as bytes: of each field its number, the size of its content, and that. A field that is not
+/// The state of polling in a file, as bytes: of each field its number, the size of its content, and that. A field that is not
 /// known is passed over, one that is missing has its default.
 ///
 /// Each poll writes five of these: as JSON, they would take several times what the request does.
@@ -70,7 +70,7 @@ enum PollFields {
     private let bytes: UnsafeRawBufferPointer
     private var places = [Range<Int>](repeating: 0..<0, count: 32)
 
-    /// - Returns: `nil` when these are no fields, or damaged ones.
+    /// - Returns: `nil` when these aren't fields, or are damaged ones.
     init?(_ bytes: UnsafeRawBufferPointer) {
       guard bytes.first == PollFields.form else { return nil }
       self.bytes = bytes

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What polls have noted in a file and what is not in its tables yet, as a connection knows it.
+/// The notes of polls in a file that aren't in its tables yet, as a connection knows them.
 ///
 /// A poll changes the rows of its feed, its host and its health twice, on as many pages. It appends them instead to the table
 /// `journal`, one row for all polls of a transaction, and some hundreds of polls are folded into the tables together. Whoever
 /// reads looks here first. Every other change folds before, so what is here is newer than the tables.
 // @unchecked: used within transactions, which run on the connection's queue, one at a time.
 final class PollJournal: @unchecked Sendable {
-  /// What is known of one feed.
+  /// The notes on one feed.
   final class Feed {
     /// True when the two that follow are what the file has, its journal included.
     var isRead = false
@@ -30,7 +30,7 @@ final class PollJournal: @unchecked Sendable {
     }
   }
 
-  /// What is known of one host.
+  /// The notes on one host.
   final class Host {
     var isRead = false
     var health: HostHealth?

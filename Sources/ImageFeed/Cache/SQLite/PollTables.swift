@@ -73,7 +73,7 @@ extension FeedTables {
     PollEntry(host: stored).append(to: &journal.entries)
   }
 
-  /// What is known of a feed, from the tables if nobody has asked before.
+  /// The notes on a feed, from the tables if nobody has asked before.
   private func known(_ address: URL) throws -> PollJournal.Feed {
     let feed = journal.feed(address.absoluteString)
     guard !feed.isRead else { return feed }

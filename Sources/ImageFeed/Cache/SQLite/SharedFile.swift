@@ -5,9 +5,9 @@ import Synchronization
 /// The connection to a file of SQLite that other processes share: it opens the file when needed, again when another file
 /// has taken the path, waits for descriptors, and recovers from damage.
 ///
-/// What is in the file is its owner's business, and so is that one thread at a time works on it.
+/// The contents of the file are its owner's business, and so is that one thread at a time works on it.
 final class SharedFile<Connection: Sendable>: Sendable {
-  /// What becomes of a damaged file.
+  /// The treatment of a damaged file.
   enum Remedy {
     /// It is renamed, for somebody may want to look at it; the closure receives its new path.
     case settingAside((String) -> Void)

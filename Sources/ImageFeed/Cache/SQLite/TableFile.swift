@@ -4,9 +4,9 @@ import Synchronization
 
 /// A SQLite file with tables of one kind, which several processes may share. A damaged one is renamed, and a new one begun.
 package final class TableFile: Sendable {
-  /// What such a file has in it.
+  /// The kind of such a file: its name, its schema and its tables.
   package struct Kind: Sendable {
-    /// What diagnostics of GRDB call its connections.
+    /// The label of its connections in GRDB's diagnostics.
     let label: String
     /// Identifies the program in the file's header.
     let applicationID: Int
