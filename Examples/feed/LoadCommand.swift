@@ -65,6 +65,18 @@ struct LoadCommand: ParsableCommand {
       loaded
       .handleEvents(receiveOutput: { _ in progress.feedDelivered() })
       .catch { [choice] error in source.explain(error, for: address, choice).flatMap { Fail(error: $0) } }
+    guard !screen.isJSON else {
+      let results = feed.map { Result<Feed, NothingToShow>.success($0) }.catch { Just(.failure($0)) }
+      return session.run(results) {
+        screen.bytes(of: $0, at: address)
+      } written: { result, done in
+        switch result {
+        case .success(let feed): source.finder.note(feed.images, of: address)
+        case .failure(let failure): session.fail(screen.text(of: failure))
+        }
+        done()
+      }
+    }
     run(feed, pictures, in: session) {
       screen.bytes(of: $0, at: address)
     } list: {
@@ -91,7 +103,7 @@ struct LoadCommand: ParsableCommand {
         return reports.sorted { places[$0.address]! < places[$1.address]! }
       }
     run(reports, pictures, in: session) {
-      Array(screen.text(of: $0).utf8)
+      screen.bytes(of: $0)
     } list: {
       screen.list(of: $0)
     } shown: { reports in

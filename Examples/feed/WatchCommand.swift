@@ -31,7 +31,7 @@ struct WatchCommand: ParsableCommand {
   @Option(help: ArgumentHelp("End after feeds were shown, or had something new, this many times.", valueName: "n"))
   var count: Int?
 
-  @Flag(help: "Show only what is new; with --format json one line an image.")
+  @Flag(help: "Show only what is new; with --format json in one line per feed.")
   var new = false
 
   @Option(
@@ -81,25 +81,25 @@ struct WatchCommand: ParsableCommand {
     let isOnlyNew = new || command != nil
     let shown = source.finder.reports(of: selection.addresses) { reports }
       .handleEvents(receiveOutput: { pulse.take($0.report) })
-      .flatMap(maxPublishers: .max(1)) { new -> AnyPublisher<NewImages, Never> in
-        guard case .failure(let error) = new.report.result else { return Just(new).eraseToAnyPublisher() }
+      .flatMap(maxPublishers: .max(1)) { new -> AnyPublisher<Update, Never> in
+        guard case .failure(let error) = new.report.result else { return Just(.images(new)).eraseToAnyPublisher() }
         return source.explain(error, for: new.report.address)
-          .compactMap { failure -> NewImages? in
-            session.console.report(screen.text(of: failure))
-            return nil
-          }
+          .handleEvents(receiveOutput: { session.console.report(screen.text(of: $0)) })
+          .map { .failure($0) }
           .eraseToAnyPublisher()
       }
-      .filter { !isOnlyNew || !$0.positions.isEmpty }
-      .prefix(count ?? .max)
+      .filter { !isOnlyNew || $0.isNews }
+      .ending(after: count) { $0.images != nil }
     session.run(shown) { [new, isExec = command != nil] update in
-      guard let feed = update.report.feed else { return [] }
+      if case .failure(let failure) = update { return isExec && !new ? [] : screen.bytes(of: failure) }
+      guard let update = update.images, let feed = update.report.feed else { return [] }
       let address = update.report.address
       if new {
-        return Array(screen.text(onlyNew: FeedTimeline(screen.member(feed, address), at: update.positions)).utf8)
+        return screen.bytes(of: feed, at: address, onlyNew: update.positions)
       }
       return isExec ? [] : screen.bytes(of: feed, at: address, new: update.isFirst ? [] : update.positions)
     } written: { update, done in
+      guard let update = update.images else { return done() }
       guard let command, let feed = update.report.feed else {
         source.finder.markShown(update)
         return done()
@@ -117,5 +117,34 @@ struct WatchCommand: ParsableCommand {
         }
       }
     }
+  }
+}
+
+/// Something to show.
+private enum Update: Sendable {
+  case images(NewImages)
+  case failure(NothingToShow)
+
+  var images: NewImages? { if case .images(let images) = self { images } else { nil } }
+
+  /// True when there is an image that is new, or when a feed has failed.
+  var isNews: Bool { images.map { !$0.positions.isEmpty } ?? true }
+}
+
+extension Publisher where Failure == Never {
+  /// Completes with the value that is the `count`-th of those that count; never by itself without a count.
+  fileprivate func ending(
+    after count: Int?, _ counts: @escaping (Output) -> Bool
+  ) -> AnyPublisher<Output, Never> {
+    guard let count else { return eraseToAnyPublisher() }
+    return scan((value: Output?.none, number: 0)) { state, value in
+      (value, state.number + (counts(value) ? 1 : 0))
+    }
+    .flatMap(maxPublishers: .max(1)) { state in
+      (state.number == count ? [state.value, nil] : [state.value]).publisher
+    }
+    .prefix { $0 != nil }
+    .compactMap { $0 }
+    .eraseToAnyPublisher()
   }
 }

@@ -42,7 +42,7 @@ import Testing
       let warning = "Not all of it, and not saved: The server's answer is cut off: its end is missing after 3 images.\n"
       #expect(part.output.hasPrefix("3 images from \(url)\n\(warning)\n1. Item 1\n"))
       let json = try await FeedBinary.run(["load", url, "--cache", cache, "--format", "json"])
-      #expect(json.output.hasPrefix(#"{"origin":"part","reason":"The server's answer is cut off"#))
+      #expect(json.output.contains(#""origin":"part","reason":"The server's answer is cut off"#))
       let none = try await FeedBinary.run(["load", url, "--cache", cache, "--offline"])
       #expect(none.status == 1 && none.output == "")
 
@@ -60,15 +60,32 @@ import Testing
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       let arguments = ["load", url, "--cache", cache, "--format", "json"]
       let image =
-        #"{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","description":"A view","url":"https://url-1.com"}"#
+        #"{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","description":"A view","url":"https://url-1.com","#
+        + #""images":[{"url":"https://url-1.com"}]}"#
+      let head = #"{"version":1,"url":"\#(url)","title":"127.0.0.1","#
       let remote = try await FeedBinary.run(arguments)
-      #expect(remote.output == #"{"origin":"remote","feed":[\#(image)]}"# + "\n")
+      #expect(remote.output == #"\#(head)"origin":"remote","feed":[\#(image)]}"# + "\n")
       await origin.stop()
       let saved = try await FeedBinary.run(arguments)
       let line =
-        /\{"origin":"cache","savedAt":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ","reason":"could not .+","feed":\[(.+)\]\}\n/
+        /\{"version":1,"url":"[^"]+","title":"127.0.0.1","origin":"cache","savedAt":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ","reason":"could not .+","feed":\[(.+)\]\}\n/
       #expect(try #require(saved.output.wholeMatch(of: line)).1 == image)
       #expect(remote.status == 0 && saved.status == 0)
+    }
+  }
+
+  @Test func `json of a feed that cannot be shown is its error, with what to try`() async throws {
+    try await withOrigin(serving: Data()) { origin, url, cache in
+      await origin.setAnswer(status: 500, body: Data())
+      let run = try await FeedBinary.run(["load", url, "--cache", cache, "--format", "json"])
+      #expect(run.status == 1)
+      let line = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+      #expect(line["version"] as? Int == 1 && line["url"] as? String == url && line["feed"] == nil)
+      let error = try #require(line["error"] as? [String: String])
+      #expect(error["server"]?.contains("status 500") == true)
+      #expect(error["cache"] == "nothing is saved for this address")
+      #expect(error["hint"] == "again later; the feed is then saved for times like this")
+      #expect(run.errors.hasPrefix("No feed to show for \(url)\n"))
     }
   }
 

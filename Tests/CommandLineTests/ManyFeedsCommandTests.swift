@@ -57,17 +57,19 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `json of several feeds is one line`() async throws {
+  @Test func `json of several feeds is a line for each, of the shape that one has`() async throws {
     try await withTwo { _, b, urls, cache in
       await b.setAnswer(status: 500, body: Data())
       let run = try await FeedBinary.run(["load"] + urls + ["--cache", cache, "--format", "json"])
       #expect(run.status == 0)
-      let line = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
-      let feeds = try #require(line["feeds"] as? [[String: String]])
-      #expect(feeds[0] == ["url": urls[0], "title": "A", "origin": "remote"])
-      #expect(feeds[1]["url"] == urls[1] && feeds[1]["error"]?.contains("status 500") == true)
-      let first = try #require((line["feed"] as? [[String: Any]])?.first)
-      #expect(first["feed"] as? [String: String] == ["url": urls[0], "title": "A"])
+      let lines = try run.output.split(separator: "\n").map {
+        try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+      }
+      #expect(lines.map { $0["url"] as? String } == urls && lines.allSatisfy { $0["version"] as? Int == 1 })
+      #expect(lines[0]["title"] as? String == "A" && lines[0]["origin"] as? String == "remote")
+      #expect((lines[1]["error"] as? [String: String])?["server"]?.contains("status 500") == true)
+      let first = try #require((lines[0]["feed"] as? [[String: Any]])?.first)
+      #expect(first["title"] as? String == "a1")
       #expect(first["published"] as? String == "2026-03-03T12:00:00Z")
       #expect(first["url"] as? String == "http://e.example/a1.jpg")
     }
@@ -138,14 +140,13 @@ private final class RequestCount: @unchecked Sendable {
       let run = try watch([url], cache, "--new", "--format", "json", "--count", "2")
       let first = try #require(await run.output.line())
       #expect(
-        first.hasPrefix(#"{"feed":{"url":"\#(url)","title":"A"},"id":""#)
-          && first.dropLast().hasSuffix(
-            #""description":"a2","published":"2026-03-02T12:00:00Z","url":"http://e.example/a2.jpg"}"#)
-      )
-      #expect(try #require(await run.output.line()).contains("a1"))
+        first.hasPrefix(#"{"version":1,"url":"\#(url)","title":"A","origin":"remote","feed":[{"id":""#)
+          && first.contains(#""description":"a1","url":"http://e.example/a1.jpg","title":"a1""#)
+          && first.components(separatedBy: #""new":true"#).count == 3)
       await origin.setAnswer(body: blog("A", [("a3", 3), ("a1", 1), ("a2", 2)]))
       let ending = await run.ending()
       #expect(ending.output.split(separator: "\n").count == 1 && ending.output.contains("a3"))
+      #expect(!ending.output.contains("a2"))
       #expect(ending.status == 0)
       await origin.setAnswer(body: blog("A", [("a4", 4), ("a3", 3)]))
       let again = await (try watch([url], cache, "--new", "--count", "1")).ending()
@@ -167,7 +168,7 @@ private final class RequestCount: @unchecked Sendable {
       var line = ""
       repeat { line = try #require(await json.output.line()) } while !line.contains("a3")
       #expect(line.components(separatedBy: #""new":true"#).count == 2)
-      #expect(line.contains(#""url":"http://e.example/a3.jpg","new":true}"#))
+      #expect(line.contains(#""images":[{"url":"http://e.example/a3.jpg"}],"new":true}"#))
       json.send(SIGTERM)
       _ = await json.status()
     }
@@ -227,7 +228,9 @@ private final class RequestCount: @unchecked Sendable {
       let run = await (try watch([url], cache, "--exec", "'\(script)' 'a  $b'", "--count", "1")).ending()
       let lines = run.output.split(separator: "\n")
       #expect(lines.count == 2)
-      #expect(lines.first?.hasPrefix(#"a  $b|\#(url)|A; $(exit 3)|a2|2026-03-02T12:00:00Z|{"feed":{"url":""#) == true)
+      #expect(
+        lines.first?.hasPrefix(#"a  $b|\#(url)|A; $(exit 3)|a2|2026-03-02T12:00:00Z|{"version":1,"feed":{"url":""#)
+          == true)
       #expect(run.errors.hasPrefix("Warning: \(script) ended with status 3, for http://e.example/a2.jpg\n"))
       #expect(run.status == 0)
       let shell = await (try watch([url], "\(cache).other", "--exec", "echo $((1+1))", "--shell", "--count", "1"))

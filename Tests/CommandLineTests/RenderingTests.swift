@@ -23,6 +23,17 @@ import Testing
         """)
   }
 
+  @Test func `an entry has its title, its date, and the URLs of its post and its image`() throws {
+    let image = FeedImage(
+      id: UUID(), description: "words", url: sampleImages[1].url, published: Date(timeIntervalSince1970: 1_000_000_000),
+      post: .init(title: "A title", link: URL(string: "https://a.example/post")))
+    let date = try #require(image.published).dayAndTime
+    #expect(
+      text.entries(of: [image]) == "1. A title\n   \(date)\n   https://a.example/post\n   https://url-2.com\n")
+    let untitled = FeedImage(id: UUID(), url: image.url, post: .init(text: "Some words", link: image.url))
+    #expect(text.entries(of: [untitled]) == "1. Some words\n   https://url-2.com\n")
+  }
+
   @Test func `a password in the address is not shown`() throws {
     #expect(
       try #require(URL(string: "http://user:secret@example.com/feed?a=b")).shown == "http://user:…@example.com/feed?a=b"
@@ -70,21 +81,50 @@ import Testing
 @Suite(.settled) struct FeedJSONTests {
   @Test func `a remote feed is one line with its keys in order`() {
     #expect(
-      String(decoding: FeedJSON.line(Feed(images: sampleImages, source: .remote)), as: UTF8.self) == #"""
-        {"origin":"remote","feed":[{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","description":"A \"view\"",\#
-        "location":"Über\\all","url":"https://url-1.com/a"},{"id":"BA298A85-6275-48D3-8315-9C8F7C1CD109",\#
-        "url":"https://url-2.com"}]}
+      String(
+        decoding: FeedJSON.line(Feed(images: sampleImages, source: .remote), at: sampleURL, "A"), as: UTF8.self) == #"""
+          {"version":1,"url":"http://127.0.0.1:8000/feed.json","title":"A","origin":"remote","feed":[{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","description":"A \"view\"",\#
+          "location":"Über\\all","url":"https://url-1.com/a","images":[{"url":"https://url-1.com/a"}]},\#
+          {"id":"BA298A85-6275-48D3-8315-9C8F7C1CD109",\#
+          "url":"https://url-2.com","images":[{"url":"https://url-2.com"}]}]}
 
-        """#)
+          """#)
   }
 
   @Test func `a saved feed says when it was saved and why it is shown`() {
     #expect(
-      String(decoding: FeedJSON.line(cached([])), as: UTF8.self) == #"""
-        {"origin":"cache","savedAt":"2026-03-01T12:00:00Z","reason":"could not connect to 127.0.0.1:8000: \#
+      String(decoding: FeedJSON.line(cached([]), at: sampleURL, "A"), as: UTF8.self) == #"""
+        {"version":1,"url":"http://127.0.0.1:8000/feed.json","title":"A","origin":"cache","savedAt":"2026-03-01T12:00:00Z","reason":"could not connect to 127.0.0.1:8000: \#
         Connection refused; is the server running, and is the port right?","feed":[]}
 
         """#)
+  }
+
+  @Test func `an image has its post, its date, and all images of its item`() throws {
+    let link = URL(string: "https://a.example/post")
+    let images: [FeedImage.Post.Image] = [
+      .init(url: "https://a.example/1.png", alt: "a \"cat\""), .init(url: "https://a.example/2.png"),
+    ]
+    let image = FeedImage(
+      id: UUID(uuidString: "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6")!, description: "Title\u{1B}",
+      url: URL(string: "https://a.example/1.png")!, published: Date(timeIntervalSince1970: 1_000_000_000),
+      post: .init(title: "Title\u{1B}", text: "Text", alt: "a \"cat\"", link: link, images: images))
+    let other = FeedImage(
+      id: image.id, url: image.url, post: .init(title: "Alone", alt: "only"))
+    let line = FeedJSON.line(
+      Feed(images: [image, other], source: .remote), at: sampleURL, "A", marks: .init(new: [1], starred: [image.id]),
+      only: [0])
+    #expect(
+      String(decoding: line, as: UTF8.self).contains(
+        #"""
+        ,"url":"https://a.example/1.png","title":"Title\u001B","link":"https://a.example/post","text":"Text",\#
+        "published":"2001-09-09T01:46:40Z","images":[{"url":"https://a.example/1.png","alt":"a \"cat\""},\#
+        {"url":"https://a.example/2.png"}],"starred":true}]}
+        """#))
+    let item = FeedJSON.item(.init(address: sampleURL, name: "A", image: other), isNew: true)
+    #expect(
+      item.hasPrefix(#"{"version":1,"feed":{"url":"http://127.0.0.1:8000/feed.json","title":"A"},"id":""#)
+        && item.hasSuffix(#""title":"Alone","images":[{"url":"https://a.example/1.png","alt":"only"}],"new":true}"#))
   }
 
   @Test(arguments: [1, 15, 16, 17, 31, 32, 33, 100])

@@ -30,11 +30,11 @@ import Testing
   @Test func `watch writes a line when the origin changes, there and back`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       let run = try watch(url, cache, "--count", "3")
-      #expect(try #require(await run.output.line()).hasPrefix(#"{"origin":"remote""#))
+      #expect(try #require(await run.output.line()).contains(#","origin":"remote","#))
       await origin.stop()
-      #expect(try #require(await run.output.line()).hasPrefix(#"{"origin":"cache""#))
+      #expect(try #require(await run.output.line()).contains(#","origin":"cache","#))
       try await origin.start()
-      #expect(try #require(await run.output.line()).hasPrefix(#"{"origin":"remote""#))
+      #expect(try #require(await run.output.line()).contains(#","origin":"remote","#))
       #expect(await run.status() == 0)
     }
   }
@@ -60,7 +60,7 @@ import Testing
       let run = try watch(url, cache, "--fallback", "connectivity")
       _ = await run.output.line()
       await origin.stop()
-      #expect(try #require(await run.output.line()).hasPrefix(#"{"origin":"cache""#))
+      #expect(try #require(await run.output.line()).contains(#","origin":"cache","#))
       for status in [500, 404] {
         await origin.setAnswer(status: status, body: Data())
         if status == 500 { try await origin.start() }
@@ -81,7 +81,7 @@ import Testing
         let load = try await FeedBinary.run(["load", url, "--cache", cache])
         #expect(load.status == 0)
         let line = try #require(await run.output.line())
-        #expect(line.contains(title) && line.hasPrefix(#"{"origin":"cache""#))
+        #expect(line.contains(title) && line.contains(#","origin":"cache","#))
         #expect(await origin.requestCount == number + 1)
       }
       #expect(await run.status() == 0)

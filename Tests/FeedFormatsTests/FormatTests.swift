@@ -72,7 +72,7 @@ import Testing
     #expect(one.published?.description == "2004-01-01T19:48:21Z")
     #expect(one.summary?.value == "Short")
     #expect(one.content?.value == "<p>Long &amp; <b>bold</b></p>")
-    #expect(one.plainDescription == "A cat")
+    #expect(one.plainDescription == "Q&A" && one.plainText == "A cat")
     #expect(two.link == "https://example.org/2" && two.guid == "https://example.org/2")
     #expect(two.title?.plain == "Two" && two.plainDescription == "Two")
     #expect(two.published?.description == "2004-01-02T00:00:00Z")
@@ -95,7 +95,7 @@ import Testing
     #expect(item.link == "https://v.com/watch?v=1")
     #expect(item.published?.description == "2024-01-01T00:00:00Z")
     #expect(item.updated?.description == "2024-01-02T00:00:00Z")
-    #expect(item.plainDescription == "Seen from above")
+    #expect(item.plainDescription == "Video" && item.plainText == "Seen from above" && item.plainAlt == nil)
     #expect(
       item.images == [
         FeedImageCandidate(address: "https://i.v.com/1.jpg", source: .mediaThumbnail, width: 480, height: 360)

@@ -41,8 +41,10 @@ extension BrowseState {
     case .escape, .backspace: view = .grid
     case .character("?"), .function(1): open(.help)
     case .character("i"): open(.origins)
-    case .character("o"): return current.map { [.open($0.image.url)] } ?? []
-    case .character("c"), .character("y"): return current.map { [.copy($0.image.url.absoluteString)] } ?? []
+    case .character("o"): return current.map { [.open($0.image.link ?? $0.image.url)] } ?? []
+    case .character("O"): return current.map { [.open($0.image.url)] } ?? []
+    case .character("c"), .character("y"):
+      return current.map { [.copy($0.image.post.linkText ?? $0.image.addressText)] } ?? []
     case .character("r"): return refresh()
     case .control("l"): return [.redraw]
     case .control("z"): return [.suspend]

@@ -69,7 +69,7 @@ enum BrowseScreen {
     let row = layout.rows - 1
     if layout.footer > 1, state.view == .grid, let entry = state.current {
       let parts = [
-        entry.image.description.visible ?? "(no description)", entry.image.location.visible, source(of: entry, state),
+        entry.image.caption.visible ?? "(no description)", entry.image.location.visible, source(of: entry, state),
       ]
       grid.write(parts.compactMap { $0 }.joined(separator: " · "), row: row - 1, column: 0)
     }
@@ -103,7 +103,7 @@ enum BrowseScreen {
       let entry = state.timeline[index]
       picture(of: entry, state, in: &grid, row, column, layout.tile)
       let isSelected = index == state.selected
-      let caption = (entry.image.description.visible ?? "(no description)").lines(of: layout.tile.columns - 2, most: 1)
+      let caption = (entry.image.caption.visible ?? "(no description)").lines(of: layout.tile.columns - 2, most: 1)
       let ink = isSelected ? Ink(bold: true, reversed: true) : .plain
       grid.write(
         (isSelected ? "▸" : " ") + (caption.first ?? ""), ink, row: row + layout.tile.rows, column: column,
@@ -130,11 +130,11 @@ enum BrowseScreen {
     guard let entry = state.current else { return }
     picture(of: entry, state, in: &grid, 1, 0, layout.single)
     let row = layout.rows - 4
-    let lines = (entry.image.description.visible ?? "(no description)").lines(of: layout.columns, most: 1)
+    let lines = (entry.image.caption.visible ?? "(no description)").lines(of: layout.columns, most: 1)
     grid.write(lines, .bold, row: row, column: 0)
     let about = [entry.image.location.visible, source(of: entry, state)].compactMap { $0 }.joined(separator: " · ")
     grid.write(about, row: row + 1, column: 0)
-    grid.write(entry.image.addressText, .dim, row: row + 2, column: 0)
+    grid.write(entry.image.linkShown ?? entry.image.addressText, .dim, row: row + 2, column: 0)
   }
 
   // MARK: - Text

@@ -67,13 +67,13 @@ struct PictureBlocks: Sendable {
     let room = columns - left - margin.count
     let number = String(entry.number)
     var lines: [(text: String, ink: Ink)] = []
-    let description = entry.image.description.visible
+    let description = entry.image.caption.visible
     let title = (description ?? "(no description)").lines(of: room, most: 12)
     for (index, line) in title.enumerated() {
       let head = index == 0 ? String(repeating: " ", count: digits - number.count) + number + ". " : margin
       lines.append((head + line, ink(description == nil ? .dim : .bold)))
     }
-    for text in [entry.origin, entry.image.location.visible].compactMap({ $0 }) {
+    for text in [entry.origin, entry.image.location.visible, entry.image.linkShown].compactMap({ $0 }) {
       for line in text.lines(of: room, most: 4) { lines.append((margin + line, .plain)) }
     }
     let address = entry.image.addressText.printable
@@ -93,7 +93,7 @@ struct PictureBlocks: Sendable {
 
   private func tiles(_ entries: [(Entry, Result<Drawing, NoPicture>)]) -> [UInt8] {
     let captions = entries.map { entry, _ in
-      "\(entry.number). \(entry.image.description.visible ?? "(no description)")".lines(of: box.columns, most: 2)
+      "\(entry.number). \(entry.image.caption.visible ?? "(no description)")".lines(of: box.columns, most: 2)
     }
     let below = captions.map(\.count).max() ?? 0
     let hasOrigin = entries.contains { $0.0.origin != nil }

@@ -3,39 +3,89 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// A feed as one line of JSON, with its keys always in the same order.
+/// Feeds and images as lines of JSON, with their keys always in the same order.
 ///
 /// Written by hand for that order, which `JSONEncoder` does not offer, and so that a terminal interprets nothing in a
 /// feed: what `printable` would make visible is written as `\u` escapes, which are read back as the same text.
+///
+/// The shapes are a contract: `docs/schema` describes them, and ``version`` changes when one changes in another way than by a
+/// new key.
 enum FeedJSON {
+  static let version = 1
+
+  /// One feed.
+  ///
   /// - Parameters:
-  ///   - source: the members that say whose it is, where there are several.
-  ///   - new: where the images are that are marked as new.
+  ///   - name: what it is called.
+  ///   - marks: which images are new, and which are starred.
+  ///   - positions: where the images are that are written; all without it.
   /// - Returns: UTF-8.
-  static func line(_ feed: Feed, of source: String = "", new: [Int] = []) -> [UInt8] {
-    let new = Set(new)
-    var head: String
-    switch feed.source {
-    case .remote: head = "{\"origin\":\"remote\""
-    case .cache(let savedAt, _, let reason):
-      head =
-        "{\"origin\":\"cache\",\"savedAt\":\(quoted(savedAt.stamp)),\"reason\":\(quoted("\(reason)".printable))"
-    case .part(let reason): head = "{\"origin\":\"part\",\"reason\":\(quoted("\(reason)".printable))"
-    }
-    if !source.isEmpty { head += ",\(source)" }
-    head += ",\"feed\":["
-    let texts = feed.images.withAllTexts { JSONWriter.room(for: $0) }
-    let room = head.utf8.count + texts + feed.images.count * JSONWriter.roomForKeys + 8
+  static func line(
+    _ feed: Feed, at address: URL, _ name: String, marks: Marks = Marks(), only positions: [Int]? = nil
+  ) -> [UInt8] {
+    let head = "{\"version\":\(version),\(of(address, name)),\(origin(of: feed.source)),\"feed\":["
+    let (images, new) = (feed.images, Set(marks.new))
+    let room = head.utf8.count + room(for: images) + 8
     return JSONWriter.bytes(atMost: room) { json in
       json.put(head)
-      var index = 0
-      feed.images.forEachTexts { image in
-        if index > 0 { json.put(",") }
-        json.put(image, isNew: new.contains(index))
-        index += 1
+      var isFirst = true
+      for index in positions ?? Array(images.indices) {
+        if !isFirst { json.put(",") }
+        isFirst = false
+        images.withTexts(at: index) { image in
+          json.put("{")
+          json.put(image, isNew: new.contains(index), isStarred: marks.starred.contains(image.id))
+          json.put("}")
+        }
       }
       json.put("]}\n")
     }
+  }
+
+  /// The marks of a feed's images.
+  struct Marks: Sendable {
+    /// Where the new ones are.
+    var new: [Int] = []
+    var starred: Set<FeedImage.ID> = []
+  }
+
+  /// The reason why there is no feed to show.
+  static func line(_ failure: NothingToShow) -> [UInt8] {
+    let parts = [("server", failure.serverLine), ("cache", failure.cacheLine), ("hint", failure.advice)]
+      .map { "\"\($0)\":\(quoted($1.printable))" }.joined(separator: ",")
+    return Array("{\"version\":\(version),\"url\":\(quoted(failure.address.shown)),\"error\":{\(parts)}}\n".utf8)
+  }
+
+  /// One image, with the feed that it is of; without a line's end.
+  static func item(_ entry: FeedTimeline.Entry, isNew: Bool = false, isStarred: Bool = false) -> String {
+    let head = "{\"version\":\(version),\"feed\":{\(of(entry.address, entry.name))},"
+    let images: FeedImages = [entry.image]
+    let bytes = JSONWriter.bytes(atMost: head.utf8.count + room(for: images) + 8) { json in
+      json.put(head)
+      images.withTexts(at: 0) { json.put($0, isNew: isNew, isStarred: isStarred) }
+      json.put("}")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The members that say whose something is.
+  private static func of(_ address: URL, _ name: String) -> String {
+    "\"url\":\(quoted(address.shown)),\"title\":\(quoted(name))"
+  }
+
+  private static func origin(of source: LoadSource) -> String {
+    switch source {
+    case .remote: "\"origin\":\"remote\""
+    case .cache(let savedAt, _, let reason):
+      "\"origin\":\"cache\",\"savedAt\":\(quoted(savedAt.stamp)),\"reason\":\(quoted("\(reason)".printable))"
+    case .part(let reason): "\"origin\":\"part\",\"reason\":\(quoted("\(reason)".printable))"
+    }
+  }
+
+  /// Twice the texts: an image's URL is among its images too, and its description may be the title. The bytes between the
+  /// texts of a post are counted as texts that are escaped, which is more than their keys.
+  private static func room(for images: FeedImages) -> Int {
+    2 * images.withAllTexts { JSONWriter.room(for: $0) } + images.count * JSONWriter.roomForKeys
   }
 
   /// A JSON string (RFC 8259, section 7).
@@ -51,7 +101,7 @@ enum FeedJSON {
 /// Writes JSON into memory that is large enough for it, so that nothing is checked for each text.
 struct JSONWriter {
   /// The most that an image's braces, keys and id take.
-  static let roomForKeys = 160
+  static let roomForKeys = 320
 
   private var end: UnsafeMutablePointer<UInt8>
 
@@ -89,22 +139,79 @@ struct JSONWriter {
     end += text.utf8CodeUnitCount
   }
 
-  mutating func put(_ image: FeedImages.Texts, isNew: Bool) {
-    put("{\"id\":\"")
+  /// The members of an image.
+  mutating func put(_ image: FeedImages.Texts, isNew: Bool, isStarred: Bool) {
+    put("\"id\":\"")
     end += image.id.write(to: end)
     put("\"")
-    if let description = image.description {
-      put(",\"description\":")
-      put(quoted: description)
+    put(",\"description\":", image.description)
+    put(",\"location\":", image.location)
+    put(",\"url\":", image.address)
+    let post = image.post.map { Post($0, of: image.description) } ?? Post()
+    put(",\"title\":", post.title)
+    put(",\"link\":", post.link)
+    put(",\"text\":", post.text)
+    if let published = image.published {
+      put(",\"published\":\"")
+      put(FeedDate(secondsSince1970: published).description)
+      put("\"")
     }
-    if let location = image.location {
-      put(",\"location\":")
-      put(quoted: location)
-    }
-    put(",\"url\":")
-    put(quoted: image.address)
+    put(",\"images\":[")
+    if post.hasImages, let fields = image.post { put(imagesOf: fields) } else { put(image.address, post.alt) }
+    put("]")
     if isNew { put(",\"new\":true") }
+    if isStarred { put(",\"starred\":true") }
+  }
+
+  /// The fields of an image's post, without strings.
+  private struct Post {
+    var title, link, text, alt: UnsafeBufferPointer<UInt8>?
+    var hasImages = false
+
+    init() {}
+
+    init(_ fields: UnsafeBufferPointer<UInt8>, of description: UnsafeBufferPointer<UInt8>?) {
+      for (kind, text) in PostFields(fields) {
+        switch kind {
+        case .sameTitle: title = description
+        case .title: title = text
+        case .link: link = text
+        case .text: self.text = text
+        case .alt: alt = text
+        case .image: hasImages = true
+        case .imageAlt: break
+        }
+      }
+    }
+  }
+
+  private mutating func put(imagesOf fields: UnsafeBufferPointer<UInt8>) {
+    var last: UnsafeBufferPointer<UInt8>?
+    var alt: UnsafeBufferPointer<UInt8>?
+    for (kind, text) in PostFields(fields) {
+      if kind == .imageAlt { alt = text }
+      guard kind == .image else { continue }
+      if let last {
+        put(last, alt)
+        put(",")
+      }
+      (last, alt) = (text, nil)
+    }
+    if let last { put(last, alt) }
+  }
+
+  /// One of an item's images.
+  private mutating func put(_ address: UnsafeBufferPointer<UInt8>, _ alt: UnsafeBufferPointer<UInt8>?) {
+    put("{\"url\":", address)
+    put(",\"alt\":", alt)
     put("}")
+  }
+
+  /// A key and a text; nothing without the text.
+  private mutating func put(_ key: StaticString, _ text: UnsafeBufferPointer<UInt8>?) {
+    guard let text else { return }
+    put(key)
+    put(quoted: text)
   }
 
   mutating func put(quoted text: UnsafeBufferPointer<UInt8>) {

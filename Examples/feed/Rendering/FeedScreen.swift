@@ -11,6 +11,7 @@ struct FeedScreen: Sendable {
   private let isSingle: Bool
   private let isRepeated: Bool
   private let width: Int?
+  private let maxAge: Duration?
 
   /// - Parameter isRepeated: true when there may be several, which their time distinguishes.
   init(_ options: LoadOptions, of selection: FeedSelection, on session: Session, isRepeated: Bool = false) {
@@ -21,6 +22,7 @@ struct FeedScreen: Sendable {
     isSingle = selection.isSingle
     self.isRepeated = isRepeated
     width = options.width
+    maxAge = options.common.maxAge.duration
   }
 
   /// One feed, for standard output: UTF-8, since a line of JSON may be long.
@@ -33,10 +35,23 @@ struct FeedScreen: Sendable {
         .text(of: feed, new: new)
       return Array(entry(text).utf8)
     case .json:
-      let source = isSingle ? "" : TimelineJSON.of(address, member(feed, address).name)
-      return FeedJSON.line(feed, of: source, new: new)
+      return FeedJSON.line(feed, at: address, member(feed, address).name, marks: .init(new: new))
     }
   }
+
+  /// True when feeds and failures are lines of JSON.
+  var isJSON: Bool { format == .json }
+
+  /// One feed, or the reason why there is none, for standard output.
+  func bytes(of result: Result<Feed, NothingToShow>, at address: URL) -> [UInt8] {
+    switch result {
+    case .success(let feed): bytes(of: feed, at: address)
+    case .failure(let failure): bytes(of: failure)
+    }
+  }
+
+  /// The reason why there is no feed, for standard output: a line of JSON; for people it is not on standard output.
+  func bytes(of failure: NothingToShow) -> [UInt8] { isJSON ? FeedJSON.line(failure) : [] }
 
   /// One feed, for standard output, with its pictures or without.
   func list(of feed: Feed, at address: URL) -> PictureShow.List {
@@ -44,7 +59,9 @@ struct FeedScreen: Sendable {
     return PictureShow.List(
       headline: { fitted(text.headline(of: feed)) },
       entries: feed.images.prefix(PictureOptions.most).enumerated().map {
-        PictureBlocks.Entry(number: $0 + 1, image: $1, feed: address, isPrivate: feed.images.isFromPrivateNetwork)
+        PictureBlocks.Entry(
+          number: $0 + 1, image: $1, feed: address, isPrivate: feed.images.isFromPrivateNetwork,
+          origin: $1.published?.dayAndTime)
       },
       count: feed.images.count, rest: { fitted(text.entries(of: feed.images, after: $0)) },
       plain: { bytes(of: feed, at: address) })
@@ -62,32 +79,38 @@ struct FeedScreen: Sendable {
           origin: TimelineText.origin(of: $1))
       },
       count: timeline.count, rest: { fitted(text.entries(of: timeline, after: $0)) },
-      plain: { Array(self.text(of: reports).utf8) })
+      plain: { self.bytes(of: reports) })
   }
 
   /// The images of one feed that are new, for standard output.
-  func text(onlyNew timeline: FeedTimeline) -> String {
+  ///
+  /// - Parameter positions: where they are in it.
+  func bytes(of feed: Feed, at address: URL, onlyNew positions: [Int]) -> [UInt8] {
+    guard !positions.isEmpty else { return [] }
+    let member = member(feed, address)
     switch format {
     case .text:
-      guard let member = timeline.members.first, !timeline.isEmpty else { return "" }
       let headline =
-        "\(style.bold("\(timeline.count) new")) from \(member.name.printable) (\(member.address.shown))\n\n"
-      return entry(headline + TimelineText(style: style).entries(of: timeline))
-    case .json: return TimelineJSON.lines(timeline)
+        "\(style.bold("\(positions.count) new")) from \(member.name.printable) (\(member.address.shown))\n\n"
+      let timeline = FeedTimeline(member, at: positions)
+      return Array(entry(headline + TimelineText(style: style).entries(of: timeline)).utf8)
+    case .json: return FeedJSON.line(feed, at: address, member.name, marks: .init(new: positions), only: positions)
     }
   }
 
-  /// Several feeds as one list, for standard output; nothing when there is none.
-  func text(of reports: [FeedReport]) -> String {
-    let members = reports.compactMap { report in report.feed.map { member($0, report.address) } }
-    let timeline = FeedTimeline(members)
+  /// Several feeds, for standard output: for people as one list, and nothing when there is none; a line of JSON for each.
+  func bytes(of reports: [FeedReport]) -> [UInt8] {
     switch format {
-    case .text: return members.isEmpty ? "" : fitted(TimelineText(style: style).text(of: timeline))
+    case .text:
+      let members = reports.compactMap { report in report.feed.map { member($0, report.address) } }
+      return members.isEmpty ? [] : Array(fitted(TimelineText(style: style).text(of: FeedTimeline(members))).utf8)
     case .json:
-      let failures = reports.compactMap { report in
-        if case .failure(let error) = report.result { (report.address, "\(error)") } else { nil }
+      return reports.flatMap { report in
+        switch report.result {
+        case .success(let feed): bytes(of: feed, at: report.address)
+        case .failure(let error): bytes(of: NothingToShow(address: report.address, error: error, maxAge: maxAge))
+        }
       }
-      return members.isEmpty ? "" : TimelineJSON.line(timeline, failures: failures)
     }
   }
 

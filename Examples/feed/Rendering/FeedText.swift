@@ -38,14 +38,15 @@ struct FeedText: Sendable {
     }
   }
 
-  /// One entry for each image: its description, its place, and its address.
+  /// One entry for each image: its caption, its date, its place, and the URLs of its post and of itself.
   ///
   /// - Parameter skipped: how many images are left out at the beginning.
   func entries(of images: some Collection<FeedImage>, new: Set<Int> = [], after skipped: Int = 0) -> String {
     let width = String(images.count).count
     var text = ""
     for (index, image) in images.enumerated().dropFirst(skipped) {
-      text += Self.entry(index + 1, width: width, of: image, isNew: new.contains(index), style)
+      text += Self.entry(
+        index + 1, width: width, of: image, from: image.published?.dayAndTime, isNew: new.contains(index), style)
     }
     return text
   }
@@ -54,7 +55,7 @@ struct FeedText: Sendable {
   ///
   /// - Parameters:
   ///   - width: how many digits the longest number of the list has.
-  ///   - origin: whose it is.
+  ///   - origin: whose it is, and its date.
   static func entry(
     _ number: Int, width: Int, of image: FeedImage, from origin: String? = nil, isNew: Bool = false, _ style: Style
   ) -> String {
@@ -62,10 +63,11 @@ struct FeedText: Sendable {
     let margin = String(repeating: " ", count: width + 2)
     var text = String(repeating: " ", count: width - number.count) + "\(number). "
     if isNew { text += style.good("[new]") + " " }
-    text += visible(image.description).map(style.bold) ?? style.dim("(no description)")
+    text += visible(image.caption).map(style.bold) ?? style.dim("(no description)")
     text += "\n"
     if let origin { text += "\(margin)\(origin)\n" }
     if let location = visible(image.location) { text += "\(margin)\(location)\n" }
+    if let link = image.linkShown { text += "\(margin)\(link)\n" }
     return text + "\(margin)\(style.dim(image.addressText.printable))\n"
   }
 
@@ -82,6 +84,11 @@ struct FeedText: Sendable {
     guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
     return text.printable
   }
+}
+
+extension FeedImage {
+  /// The URL of the post, for people; `nil` when it is the image's.
+  var linkShown: String? { post.linkText.flatMap { $0 == addressText ? nil : $0.printable } }
 }
 
 extension Date {

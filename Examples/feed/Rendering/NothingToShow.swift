@@ -37,12 +37,12 @@ extension NothingToShow {
     """
   }
 
-  private var serverLine: String {
+  var serverLine: String {
     if case .notAsked = error.remote { return "not asked (--offline)" }
     return "\(error.remote)".printable
   }
 
-  private var cacheLine: String {
+  var cacheLine: String {
     switch error.cache {
     case .notAsked:
       "not asked (\(choice == .refresh ? "--refresh" : "--fallback connectivity")); "
@@ -62,7 +62,7 @@ extension NothingToShow {
     }
   }
 
-  private var advice: String {
+  var advice: String {
     if case .invalidData(.severalFeeds(let addresses)) = error.remote {
       return addresses.prefix(10).map { "feed load \($0.printable)" }.joined(separator: "\n          ")
     }

@@ -8,7 +8,8 @@ import Synchronization
 /// Runs a command on items, one at a time, and kills the one that runs when the session is stopped.
 ///
 /// The item is a line of JSON on the command's standard input, and in its environment: `FEED_URL`, `FEED_TITLE`, `ITEM_ID`,
-/// `ITEM_URL`, `ITEM_DESCRIPTION`, `ITEM_LOCATION`, `ITEM_PUBLISHED`. No text of a feed is ever a part of the command.
+/// `ITEM_LINK`, `ITEM_TITLE`, `ITEM_TEXT`, `ITEM_IMAGE`, `ITEM_FEED`, `ITEM_URL`, `ITEM_DESCRIPTION`, `ITEM_LOCATION`,
+/// `ITEM_PUBLISHED`. No text of a feed is ever a part of the command.
 final class ItemCommand {
   /// The process that runs; used by the thread that waits for it and by the loop.
   fileprivate final class Running: Sendable {
@@ -109,7 +110,7 @@ extension ItemCommand.Running {
     // A file, not a pipe: a command that does not read keeps nobody waiting.
     guard let input = tmpfile() else { return .notStarted(errno) }
     defer { fclose(input) }
-    let json = TimelineJSON.item(entry) + "\n"
+    let json = FeedJSON.item(entry, isNew: true) + "\n"
     fputs(json, input)
     fflush(input)
     rewind(input)
@@ -173,7 +174,9 @@ extension ItemCommand.Running {
     let values = [
       "FEED_URL": entry.address.shown, "FEED_TITLE": entry.name, "ITEM_ID": "\(image.id)",
       "ITEM_URL": image.url.absoluteString, "ITEM_DESCRIPTION": image.description ?? "",
-      "ITEM_LOCATION": image.location ?? "", "ITEM_PUBLISHED": image.published?.stamp ?? "",
+      "ITEM_LINK": image.post.linkText ?? "", "ITEM_TITLE": image.caption ?? "", "ITEM_TEXT": image.text ?? "",
+      "ITEM_IMAGE": image.addressText, "ITEM_FEED": entry.name, "ITEM_LOCATION": image.location ?? "",
+      "ITEM_PUBLISHED": image.published?.stamp ?? "",
     ]
     .mapValues { value in
       // One variable has at most 128 KiB, and no zero; the whole text is in the JSON.

@@ -72,8 +72,11 @@ final class Gallery {
     let card: String
     let id: String
     fileprivate(set) var source: Int
+    /// The caption: see `FeedImage.caption`.
     let description: String?
     let location: String?
+    /// The item's title, text, link and other images.
+    let post: FeedImage.Post
     let picture: URL
     /// When it was published, or else when it arrived here; `nil` for one that was there from the beginning, of which nobody
     /// says how old it is.
@@ -244,7 +247,8 @@ final class Gallery {
       return Entry(
         key: old?.key ?? key(url), card: old?.card ?? card("\(image.id)", url, of: index), id: "\(image.id)",
         source: index,
-        description: image.description, location: image.location, picture: url, date: known ?? (isNew ? date : nil),
+        description: image.caption, location: image.location, post: image.post, picture: url,
+        date: known ?? (isNew ? date : nil),
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
     // Another feed may show the same picture.

@@ -13,7 +13,7 @@ enum GalleryFeeds {
       struct Author: Encodable { let name: String }
       let id: String
       let url: String
-      let externalURL: String
+      let externalURL: String?
       let title: String?
       let contentText: String
       let image: String
@@ -32,8 +32,8 @@ enum GalleryFeeds {
     let items = gallery.entries.prefix(most).map { entry in
       let picture = "\(base)/image/\(entry.key)\(suffix)"
       return Item(
-        id: names(entry), url: picture, externalURL: plain(entry.picture), title: entry.description,
-        contentText: [entry.description, entry.location].compactMap { $0 }.joined(separator: "\n"), image: picture,
+        id: names(entry), url: link(entry) ?? picture, externalURL: link(entry) == nil ? plain(entry.picture) : nil,
+        title: entry.description, contentText: content(entry), image: picture,
         datePublished: entry.date?.stamp, authors: [.init(name: gallery.sources[entry.source].name)],
         tags: entry.location.map { [$0] })
     }
@@ -58,22 +58,31 @@ enum GalleryFeeds {
     for entry in gallery.entries.prefix(most) {
       let picture = "\(base)/image/\(entry.key)\(suffix)".markup
       let author = gallery.sources[entry.source].name
-      let summary = [entry.description, entry.location].compactMap { $0 }.joined(separator: "\n")
       text += """
         <entry>
         <title>\((entry.description ?? "A picture").markup)</title>
         <id>\(urn(names(entry)))</id>
         <updated>\((entry.date ?? gallery.started).stamp)</updated>
         <author><name>\(author.markup)</name></author>
-        <link href="\(picture)"/>
+        <link href="\(link(entry)?.markup ?? picture)"/>
         <link rel="enclosure" href="\(picture)"/>
         <link rel="via" href="\(plain(entry.picture).markup)"/>
-        <summary>\(summary.markup)</summary>
+        <summary>\(content(entry).markup)</summary>
         </entry>
 
         """
     }
     return text + "</feed>\n"
+  }
+
+  /// The text, or else the caption; and the place.
+  private static func content(_ entry: Gallery.Entry) -> String {
+    [entry.post.text ?? entry.description, entry.location].compactMap { $0 }.joined(separator: "\n")
+  }
+
+  /// The URL of the post.
+  static func link(_ entry: Gallery.Entry) -> String? {
+    entry.post.link.map(plain)
   }
 
   /// The ids of entries: those that their feeds give them, and another one for what an earlier feed has too, so that no two

@@ -51,6 +51,10 @@ enum GalleryPage {
   private static func card(_ entry: Gallery.Entry, _ source: Gallery.Source, _ now: Date, isFirst: Bool) -> String {
     let description = entry.description.map { $0.printable(limit: 500).markup }
     let text = description ?? "A picture without a description"
+    let alt = entry.post.alt?.printable(limit: 500).markup ?? text
+    // The page that it leads to is told nothing of this one.
+    let title =
+      GalleryFeeds.link(entry).map { "<a class=\"post\" rel=\"noreferrer\" href=\"\($0.markup)\">\(text)</a>" } ?? text
     let place = entry.location.map { "<p class=\"place\"><bdi>\($0.printable(limit: 200).markup)</bdi></p>" } ?? ""
     let origin = origin(source, entry.source, now)
     let date = entry.date.map { age($0, now) } ?? ""
@@ -58,8 +62,8 @@ enum GalleryPage {
     return """
       <li id="p\(entry.card)"><article\(description == nil ? " class=\"untitled\"" : "")>
       <a class="picture" href="\(image)1600"><img src="\(image)400" srcset="\(image)400 400w, \(image)800 800w" \
-      sizes="(min-width: 40rem) 20rem, 100vw" loading="\(isFirst ? "eager" : "lazy")" decoding="async" alt="\(text)"></a>
-      <div class="text"><p class="description"><bdi>\(text)</bdi></p>\(place)
+      sizes="(min-width: 40rem) 20rem, 100vw" loading="\(isFirst ? "eager" : "lazy")" decoding="async" alt="\(alt)"></a>
+      <div class="text"><p class="description"><bdi>\(title)</bdi></p>\(place)
       <p class="about"><bdi class="source">\(source.name.markup)</bdi>\(date)\(origin)</p></div>
       </article></li>
 

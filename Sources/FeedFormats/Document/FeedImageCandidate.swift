@@ -24,9 +24,13 @@ public struct FeedImageCandidate: Hashable, Sendable {
   public var type: String?
   /// `isDefault` of Media RSS.
   public var isDefault: Bool
+  /// The alternative text: `alt` or `title` of HTML's `<img>`, the `title` of JSON Feed's attachment.
+  public var alt: String?
 
   public init(
-    address: String, source: Source, width: Int? = nil, height: Int? = nil, type: String? = nil, isDefault: Bool = false
+    address: String, source: Source, width: Int? = nil, height: Int? = nil, type: String? = nil,
+    isDefault: Bool = false,
+    alt: String? = nil
   ) {
     self.address = address
     self.source = source
@@ -34,6 +38,7 @@ public struct FeedImageCandidate: Hashable, Sendable {
     self.height = height
     self.type = type
     self.isDefault = isDefault
+    self.alt = alt
   }
 }
 

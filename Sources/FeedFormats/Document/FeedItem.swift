@@ -24,13 +24,6 @@ public struct FeedItem: Hashable, Sendable {
   /// The picture to show.
   public var image: FeedImageCandidate? { chosenImage.map { images[$0] } }
 
-  /// The text to show beside the picture: `media:description`, else the title, else the summary, without markup.
-  public var plainDescription: String? {
-    for text in [mediaDescription, title, summary] {
-      if let plain = text?.plain, !plain.isEmpty { return plain }
-    }
-    return nil
-  }
 }
 
 /// A text, plain or HTML.

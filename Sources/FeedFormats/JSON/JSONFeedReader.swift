@@ -74,7 +74,9 @@ struct JSONFeedReader: JSONReading {
       guard let address = attachment["url"]?.bytes,
         isImage(type: attachment["mime_type"]?.bytes, medium: nil, address: address)
       else { continue }
-      note(address, from: .enclosure, base: base, type: string(attachment["mime_type"]), in: &item)
+      note(
+        address, from: .enclosure, base: base, type: string(attachment["mime_type"]),
+        alt: string(attachment["title"]).map(plainLine), in: &item)
     }
     if let image = string(value["image"]) { image.withBytes { note($0, from: .image, base: base, in: &item) } }
     if let image = string(value["banner_image"]) {

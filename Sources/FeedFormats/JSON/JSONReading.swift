@@ -23,10 +23,11 @@ extension JSONReading {
 
   mutating func note(
     _ address: Bytes, from source: FeedImageCandidate.Source, base: String?, size: (Int?, Int?) = (nil, nil),
-    type: String? = nil, in item: inout FeedItem
+    type: String? = nil, alt: String? = nil, in item: inout FeedItem
   ) {
     guard let address = absoluteAddress(address, base: base) else { return }
-    let image = FeedImageCandidate(address: address, source: source, width: size.0, height: size.1, type: type)
+    let image = FeedImageCandidate(
+      address: address, source: source, width: size.0, height: size.1, type: type, alt: alt)
     if !item.addImage(image, limit: limits.imagesPerItem) { repairs.insert(.images) }
   }
 
@@ -37,7 +38,9 @@ extension JSONReading {
     text.value.withBytes { html in
       var images = HTMLImages(html)
       while let image = images.next() {
-        image.address.withBytes { note($0, from: source, base: base, size: (image.width, image.height), in: &item) }
+        image.address.withBytes {
+          note($0, from: source, base: base, size: (image.width, image.height), alt: image.alt, in: &item)
+        }
       }
     }
   }

@@ -7,6 +7,8 @@ struct HTMLImages {
     var address: [UInt8]
     var width: Int?
     var height: Int?
+    /// `alt`, else `title`, on one line.
+    var alt: String?
   }
 
   private let html: Bytes
@@ -41,7 +43,10 @@ struct HTMLImages {
       guard problem == nil else { continue }
       index = end
       if isImage {
-        if let image = image { return image }
+        if var image = image {
+          image.alt = alt
+          return image
+        }
       } else if let wide = widest, wide.width ?? 0 > offered?.width ?? -1 {
         offered = wide
       }
@@ -66,6 +71,14 @@ struct HTMLImages {
       return Image(address: address, width: width, height: height)
     }
     return offered.map { Image(address: $0.address, width: $0.width) }
+  }
+
+  /// The text that takes the image's place.
+  private var alt: String? {
+    for name in ["alt", "title"] as [StaticString] {
+      if let text = tag.value(name).map(plainLine), !text.isEmpty { return text }
+    }
+    return nil
   }
 
   /// A length in pixels; `nil` for one in percent.

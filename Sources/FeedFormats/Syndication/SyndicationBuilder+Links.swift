@@ -154,7 +154,7 @@ extension SyndicationBuilder {
       while let image = images.next() {
         guard let address = image.address.withUnsafeBufferPointer({ absoluteAddress($0, base: base) }) else { continue }
         let candidate = FeedImageCandidate(
-          address: address, source: source, width: image.width, height: image.height)
+          address: address, source: source, width: image.width, height: image.height, alt: image.alt)
         guard item.addImage(candidate, limit: limits.imagesPerItem) else { return false }
       }
       return true

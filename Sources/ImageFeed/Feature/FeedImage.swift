@@ -14,6 +14,8 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   public var url: URL { address.url }
   /// When the item was published, or else last changed, in its server's words, to the second.
   public var published: Date? { publishedSeconds.map { Date(timeIntervalSince1970: Double($0)) } }
+  /// The item that the image is of: its title, its text, the URL of its page, and its other images.
+  public let post: Post
   let address: WebAddress
   /// Since 1970.
   package let publishedSeconds: Int64?
@@ -21,21 +23,33 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   package var addressText: String { address.text }
 
   /// Describes an image.
-  public init(id: ID, description: String? = nil, location: String? = nil, url: URL, published: Date? = nil) {
+  public init(
+    id: ID, description: String? = nil, location: String? = nil, url: URL, published: Date? = nil,
+    post: Post = Post()
+  ) {
     let seconds = published.map { Int64($0.timeIntervalSince1970.rounded(.down)) }
-    self.init(id: id, description: description, location: location, address: WebAddress(url), published: seconds)
+    self.init(
+      id: id, description: description, location: location, address: WebAddress(url), published: seconds,
+      post: post)
   }
 
   /// Describes an image that a UUID names.
-  public init(id: UUID, description: String? = nil, location: String? = nil, url: URL, published: Date? = nil) {
-    self.init(id: ID(id), description: description, location: location, url: url, published: published)
+  public init(
+    id: UUID, description: String? = nil, location: String? = nil, url: URL, published: Date? = nil,
+    post: Post = Post()
+  ) {
+    self.init(
+      id: ID(id), description: description, location: location, url: url, published: published, post: post)
   }
 
-  init(id: ID, description: String?, location: String?, address: WebAddress, published: Int64? = nil) {
+  init(
+    id: ID, description: String?, location: String?, address: WebAddress, published: Int64? = nil, post: Post = Post()
+  ) {
     self.id = id
     self.description = description
     self.location = location
     self.address = address
     publishedSeconds = published
+    self.post = post
   }
 }

@@ -4,11 +4,12 @@ extension FeedImages {
   /// The images as bytes that another machine can read: what a store keeps that has no tables.
   ///
   /// A version, the digest of the images, the images, the number of items without a picture where there are some, and the
-  /// title. Numbers are little-endian.
+  /// title. A document of images without posts is as it was before there were posts, and readers of then can read it. Numbers are little-endian.
   package var bytes: [UInt8] {
     var body: [UInt8] = []
     body.reserveCapacity(storage.texts.count + count * 40 + 4)
     body.append(UInt32(count))
+    let hasPosts = storage.records.contains { $0.post > 0 }
     for index in indices {
       withTexts(at: index) { texts in
         withUnsafeBytes(of: texts.id.uuid.uuid) { body.append(contentsOf: $0) }
@@ -18,22 +19,28 @@ extension FeedImages {
           body.append(text.map { UInt32($0.count) } ?? .max)
           if let text { body.append(contentsOf: text) }
         }
+        guard hasPosts else { return }
+        if let post = texts.post { body.append(contentsOf: post) } else { body.append(UInt32(0)) }
       }
     }
-    var bytes: [UInt8] = [omittedItems > 0 ? Self.versionWithOmitted : Self.versionWithout]
+    var bytes: [UInt8] = [
+      hasPosts ? Self.versionWithPosts : omittedItems > 0 ? Self.versionWithOmitted : Self.versionWithout
+    ]
     bytes.append(BodyDigest(body).value)
     bytes.append(contentsOf: body)
-    if omittedItems > 0 { bytes.append(UInt32(clamping: omittedItems)) }
+    if omittedItems > 0 || hasPosts { bytes.append(UInt32(clamping: omittedItems)) }
     bytes.append(contentsOf: (title ?? "").utf8)
     return bytes
   }
 
   private static var versionWithout: UInt8 { 1 }
   private static var versionWithOmitted: UInt8 { 2 }
+  /// Each image has a post, and the document a number of items without a picture.
+  private static var versionWithPosts: UInt8 { 3 }
 
   /// The digest in ``bytes``: equal for the same images, whatever their title and the items without one.
   package static func digest(in bytes: some Collection<UInt8>) -> UInt64? {
-    guard bytes.count >= 9, let version = bytes.first, version == versionWithout || version == versionWithOmitted else {
+    guard bytes.count >= 9, let version = bytes.first, (versionWithout...versionWithPosts).contains(version) else {
       return nil
     }
     return bytes.dropFirst().prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -52,14 +59,19 @@ extension FeedImages {
         let description = reader.text(), let location = reader.text(), let address = reader.text()?.text,
         let address = WebAddress(address)
       else { return nil }
+      var post: FeedImage.Post?
+      if bytes[0] == Self.versionWithPosts {
+        guard let fields = reader.post() else { return nil }
+        post = FeedImage.Post(fields, of: description.text)
+      }
       builder.append(
         FeedImage(
           id: FeedImage.ID(UUID(uuid: uuid.loadUnaligned(as: uuid_t.self)), number: number),
           description: description.text, location: location.text, address: address,
-          published: published == Record.undated ? nil : published))
+          published: published == Record.undated ? nil : published, post: post ?? FeedImage.Post()))
     }
     guard BodyDigest(bytes[9..<(9 + reader.position)]).value == digest else { return nil }
-    if bytes[0] == Self.versionWithOmitted {
+    if bytes[0] != Self.versionWithout {
       guard let omitted: UInt32 = reader.number() else { return nil }
       builder.omittedItems = Int(omitted)
     }
@@ -83,6 +95,12 @@ private struct BytesReader {
 
   mutating func number<Number: FixedWidthInteger>() -> Number? {
     take(Number.bitWidth / 8).map { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
+  }
+
+  mutating func post() -> UnsafeBufferPointer<UInt8>? {
+    let rest = UnsafeRawBufferPointer(rebasing: bytes[position...]).assumingMemoryBound(to: UInt8.self)
+    guard let length = PostFields.length(in: rest) else { return nil }
+    return take(length)?.assumingMemoryBound(to: UInt8.self)
   }
 
   mutating func text() -> Text? {

@@ -58,7 +58,7 @@ public struct FeedImages: Sendable {
 
   final class Storage: Sendable {
     let records: [Record]
-    /// The texts of each record, one after another: description, location, address; in UTF-8.
+    /// The texts of each record, one after another: description, location, address; in UTF-8; and its post.
     let texts: [UInt8]
     let digest: Int
     let omittedItems: Int
@@ -94,12 +94,14 @@ public struct FeedImages: Sendable {
   /// One image without its texts. It has no references, so an array of these is released without visiting its elements.
   struct Record {
     let id: FeedImage.ID
+    /// The lengths of its texts; -1 where there is none.
+    let description: Int32
     /// The offset of its texts.
     let start: Int
-    /// Their lengths; -1 where there is none.
-    let description: Int32
     let location: Int32
     let address: Int32
+    /// The length of its post: see ``PostFields``. 0 where there is none.
+    let post: Int32
     /// See ``WebAddress/isPlain(_:)``.
     let isPlain: Bool
     /// Seconds since 1970; `undated` where there is no date.
@@ -111,7 +113,7 @@ public struct FeedImages: Sendable {
       hasher.combine(id)
       hasher.combine(published)
       hasher.combine(Int64(description) << 32 | Int64(location))
-      hasher.combine(address)
+      hasher.combine(Int64(address) << 32 | Int64(post))
     }
   }
 }
@@ -122,9 +124,11 @@ extension FeedImages: RandomAccessCollection {
 
   public subscript(position: Int) -> FeedImage {
     withTexts(at: position) { texts in
-      FeedImage(
-        id: texts.id, description: texts.description.map(Self.string), location: texts.location.map(Self.string),
-        address: WebAddress(Self.string(texts.address), isPlain: texts.isPlain), published: texts.published)
+      let description = texts.description.map(Self.string)
+      return FeedImage(
+        id: texts.id, description: description, location: texts.location.map(Self.string),
+        address: WebAddress(Self.string(texts.address), isPlain: texts.isPlain), published: texts.published,
+        post: FeedImage.Post(texts.post, of: description))
     }
   }
 
@@ -160,7 +164,9 @@ extension FeedImages {
     package let address: UnsafeBufferPointer<UInt8>
     let isPlain: Bool
     /// Seconds since 1970.
-    var published: Int64?
+    package var published: Int64?
+    /// See ``PostFields``.
+    package var post: UnsafeBufferPointer<UInt8>?
   }
 
   /// The id of an image, without its texts.
@@ -172,17 +178,19 @@ extension FeedImages {
     return published == Record.undated ? nil : published
   }
 
-  func withTexts<R>(at position: Int, _ body: (Texts) throws -> R) rethrows -> R {
+  package func withTexts<R>(at position: Int, _ body: (Texts) throws -> R) rethrows -> R {
     let record = storage.records[position]
     return try storage.texts.withUnsafeBufferPointer { texts in
       let location = record.start + Int(Swift.max(record.description, 0))
       let address = location + Int(Swift.max(record.location, 0))
+      let post = address + Int(record.address)
       return try body(
         Texts(
           id: record.id,
           description: record.description < 0 ? nil : texts.part(record.start, record.description),
           location: record.location < 0 ? nil : texts.part(location, record.location),
-          address: texts.part(address, record.address), isPlain: record.isPlain, published: published(at: position)))
+          address: texts.part(address, record.address), isPlain: record.isPlain, published: published(at: position),
+          post: record.post == 0 ? nil : texts.part(post, record.post)))
     }
   }
 
@@ -224,9 +232,10 @@ extension FeedImages {
       let description = append(image.description)
       let location = append(image.location)
       let address = append(image.address.text)
+      let post = PostFields.append(image.post, of: image.description, to: &texts)
       records.append(
         Record(
-          id: image.id, start: start, description: description, location: location, address: address,
+          id: image.id, description: description, start: start, location: location, address: address, post: post,
           isPlain: image.address.isPlain, published: image.publishedSeconds ?? Record.undated))
     }
 
@@ -236,11 +245,12 @@ extension FeedImages {
       if let description = image.description { texts.append(contentsOf: description) }
       if let location = image.location { texts.append(contentsOf: location) }
       texts.append(contentsOf: image.address)
+      if let post = image.post { texts.append(contentsOf: post) }
       records.append(
         Record(
-          id: image.id, start: start, description: image.description.map { Int32($0.count) } ?? -1,
+          id: image.id, description: image.description.map { Int32($0.count) } ?? -1, start: start,
           location: image.location.map { Int32($0.count) } ?? -1, address: Int32(image.address.count),
-          isPlain: image.isPlain, published: image.published ?? Record.undated))
+          post: Int32(image.post?.count ?? 0), isPlain: image.isPlain, published: image.published ?? Record.undated))
     }
 
     consuming func finish() -> FeedImages {

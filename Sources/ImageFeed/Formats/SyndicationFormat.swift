@@ -85,10 +85,30 @@ extension FeedImages {
       builder.append(
         FeedImage(
           id: id, description: description, location: item.location?.text, address: address,
-          published: (item.published ?? item.updated)?.secondsSince1970))
+          published: (item.published ?? item.updated)?.secondsSince1970,
+          post: document.format == .caseStudy ? FeedImage.Post() : FeedImage.Post(item)))
     }
     builder.polling = document.polling
     self = builder.finish()
+  }
+}
+
+extension FeedImage.Post {
+  /// - Note: a feed may name one image many times, as its content and as its thumbnail.
+  fileprivate init(_ item: FeedItem) {
+    var images: [Image] = []
+    for candidate in [item.image].compactMap({ $0 }) + item.images {
+      if let place = images.firstIndex(where: { $0.url == candidate.address }) {
+        images[place].alt = images[place].alt ?? candidate.alt
+      } else {
+        images.append(Image(url: candidate.address, alt: candidate.alt))
+      }
+    }
+    let alt = item.plainAlt
+    if images.count > 1 { images[0].alt = images[0].alt ?? alt }
+    self.init(
+      title: item.plainTitle, text: item.plainText, alt: alt, linkText: item.link,
+      images: images.count > 1 ? images : [])
   }
 }
 

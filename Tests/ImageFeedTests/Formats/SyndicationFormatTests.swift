@@ -35,7 +35,9 @@ import Testing
         <media:group><media:title>A film</media:title><media:thumbnail url="https://i.example.com/1.jpg" width="480"/>
         <media:description>What is in it</media:description></media:group></entry></feed>
       """)
-    #expect(images.map(\.description) == ["What is in it"])
+    #expect(images.map(\.description) == ["A film"])
+    #expect(images.map(\.text) == ["What is in it"])
+    #expect(images.map(\.link?.absoluteString) == ["https://example.com/watch?v=1"])
     #expect(images.map(\.url.absoluteString) == ["https://i.example.com/1.jpg"])
   }
 
@@ -48,6 +50,52 @@ import Testing
       """)
     #expect(images.map(\.description) == ["Sea"])
     #expect(images.omittedItems == 1)
+  }
+
+  @Test func `an item without a title shows its first words, and its images have their alternative texts`() throws {
+    let images = try images(
+      """
+      {"version": "https://jsonfeed.org/version/1.1", "title": "Microblog", "items": [
+        {"id": "1", "url": "https://example.com/1", "content_html":
+          "<p>A walk. And more of it.</p><img src='a.jpg' alt='A &amp; b'><img src='b.jpg'>"},
+        {"id": "2", "content_html": "<img src='/c.jpg' title='A cat'>"},
+        {"id": "3", "title": " ", "image": "/d.jpg"}]}
+      """)
+    #expect(images.title == "Microblog")
+    #expect(images.map(\.caption) == ["A walk. And more of it.", "A cat", nil])
+    #expect(images.map(\.title) == [nil, nil, nil])
+    #expect(images.map(\.text) == ["A walk.", nil, nil])
+    #expect(images.map(\.alt) == ["A & b", "A cat", nil])
+    #expect(
+      images[0].images == [
+        .init(url: "https://example.com/a.jpg", alt: "A & b"), .init(url: "https://example.com/b.jpg"),
+      ])
+    #expect(images[2].images == [.init(url: "https://example.com/d.jpg")])
+  }
+
+  @Test func `what a post says of its image, when the post has words of its own, is its alternative text`() throws {
+    let images = try images(
+      """
+      <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel>
+      <item><guid>1</guid><description>&lt;p&gt;Look at that!&lt;/p&gt;</description><link>https://e.com/@a/1</link>
+        <media:content url="/harbour.jpg" medium="image"><media:description>Boats</media:description></media:content></item>
+      </channel></rss>
+      """)
+    #expect(images.map(\.caption) == ["Look at that!"])
+    #expect(images.map(\.text) == ["Look at that!"])
+    #expect(images.map(\.alt) == ["Boats"])
+  }
+
+  @Test func `texts are read from their beginning, and cut between words`() throws {
+    let words = String(repeating: "word ", count: 30_000)
+    let images = try images(
+      """
+      <rss version="2.0"><channel><item><guid>1</guid><description><![CDATA[<style>\(words)</style>\(words)<img src="/a.png">]]>
+      </description></item></channel></rss>
+      """)
+    let (caption, text) = (try #require(images[0].caption), try #require(images[0].text))
+    #expect(caption.hasSuffix("word…") && (90...100).contains(caption.count))
+    #expect(text.hasSuffix("word…") && (990...1000).contains(text.count))
   }
 
   @Test func `a UUID stays the id, another name gives one of version 5, and a repeated one is numbered`() throws {

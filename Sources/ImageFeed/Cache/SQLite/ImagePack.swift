@@ -3,7 +3,7 @@ import Foundation
 /// The form of images in a cache file: some 64 KiB of them at a time are one value of the database.
 ///
 /// SQLite takes five times as long to write a row for each. A pack has a head of 40 bytes for each image and then their
-/// texts, one after another; numbers are as Linux's and Apple's machines have them, the lowest byte first. Of the same images
+/// texts, one after another, with its post after them where it has one (``PostFields``); numbers are as Linux's and Apple's machines have them, the lowest byte first. Of the same images
 /// the packs are the same.
 enum ImagePack {
   /// The number of bytes at which a pack is full.
@@ -15,6 +15,7 @@ enum ImagePack {
     /// The lengths of the texts; -1 where there is none.
     var description: Int32
     var location: Int32
+    /// Its bits are inverted where there is a post: packs of images without posts are those of before there were any.
     var address: Int32
     /// Seconds since 1970; `Int64.min` where there is no date.
     var published: Int64
@@ -60,20 +61,26 @@ extension FeedImages.Builder {
       let head = pack.loadUnaligned(fromByteOffset: index * ImagePack.Head.size, as: ImagePack.Head.self)
       let (description, location) = (take(head.description), take(head.location))
       guard head.description == -1 || description != nil, head.location == -1 || location != nil,
-        let address = take(head.address)
+        let address = take(head.address < 0 ? ~head.address : head.address)
       else { return false }
+      var post: UnsafeBufferPointer<UInt8>?
+      if head.address < 0 {
+        guard let length = PostFields.length(in: texts.assumingMemoryBound(to: UInt8.self)) else { return false }
+        post = take(Int32(length))
+      }
       let published = head.published == FeedImages.Record.undated ? nil : head.published
       let id = FeedImage.ID(UUID(uuid: head.uuid), number: head.number)
       if WebAddress.isPlain(address) {
         append(
           .init(
             id: id, description: description, location: location, address: address, isPlain: true,
-            published: published))
+            published: published, post: post))
       } else if let address = WebAddress(String(decoding: address, as: UTF8.self)) {
+        let description = description.map { String(decoding: $0, as: UTF8.self) }
         append(
           FeedImage(
-            id: id, description: description.map { String(decoding: $0, as: UTF8.self) },
-            location: location.map { String(decoding: $0, as: UTF8.self) }, address: address, published: published))
+            id: id, description: description, location: location.map { String(decoding: $0, as: UTF8.self) },
+            address: address, published: published, post: FeedImage.Post(post, of: description)))
       } else {
         return false
       }
@@ -86,11 +93,11 @@ extension ImagePack.Head {
   fileprivate init(_ record: FeedImages.Record) {
     self.init(
       uuid: record.id.uuid.uuid, number: record.id.number, description: record.description, location: record.location,
-      address: record.address, published: record.published)
+      address: record.post > 0 ? ~record.address : record.address, published: record.published)
   }
 }
 
 extension FeedImages.Record {
   /// Of its texts.
-  fileprivate var length: Int { Int(max(description, 0)) + Int(max(location, 0)) + Int(address) }
+  fileprivate var length: Int { Int(max(description, 0)) + Int(max(location, 0)) + Int(address) + Int(post) }
 }

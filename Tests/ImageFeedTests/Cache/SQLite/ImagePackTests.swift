@@ -13,6 +13,13 @@ import Testing
       id: .init(uuid, number: .max), location: "", url: URL(string: "http://[::1]:80/")!,
       published: Date(timeIntervalSince1970: -1)),
     FeedImage(id: UUID(), description: String(repeating: "long ", count: 40_000), url: URL(string: "https://e.com")!),
+    FeedImage(
+      id: UUID(), description: "", url: URL(string: "https://e.com/post")!,
+      post: .init(
+        title: "", text: "Zürich\u{0}", link: URL(string: "https://e.com/a?b"),
+        images: [.init(url: "https://e.com/post"), .init(url: "https://e.com/2", alt: "two")])),
+    FeedImage(
+      id: UUID(), description: "Same", url: URL(string: "http://[::2]:80/")!, post: .init(title: "Same", alt: "alt")),
     FeedImage(id: UUID(), url: URL(string: "https://e.com/last")!, published: Date(timeIntervalSince1970: 1e9)),
   ])
 
@@ -41,6 +48,20 @@ import Testing
     #expect(parts.count > 2 && parts.dropLast().allSatisfy { $0.bytes.count >= ImagePack.size })
     #expect(parts.allSatisfy { $0.bytes.count < 2 * ImagePack.size })
     #expect(images(in: parts) == many)
+  }
+
+  @Test func `what an item says besides is read as it was packed, and as it was sent`() throws {
+    let images = try #require(self.images(in: packs(of: Self.odd)))
+    #expect(Array(images) == Array(Self.odd))
+    #expect(images[3].title == "" && images[3].images.map(\.alt) == [nil, "two"] && images[4].title == "Same")
+    let bytes = Self.odd.bytes
+    #expect(bytes.withUnsafeBytes { FeedImages(bytes: $0) }.map(Array.init) == Array(Self.odd))
+    for end in bytes.indices.dropLast(1) {
+      let part = bytes[..<end].withUnsafeBytes { FeedImages(bytes: $0) }
+      #expect(part == nil || part == Self.odd)
+    }
+    let plain = FeedImages(Self.odd.prefix(2))
+    #expect(plain.bytes[0] == 1, "readers of before read images without posts")
   }
 
   @Test func `a head has the size that the file gives it`() {

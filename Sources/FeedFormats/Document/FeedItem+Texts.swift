@@ -1,0 +1,81 @@
+extension FeedItem {
+  /// The most characters of ``plainText``: 1,000.
+  public static let longestText = 1_000
+  /// The most characters that are taken of a text instead of a title: 100.
+  public static let longestCaption = 100
+
+  /// The title without markup; `nil` when it has no visible character.
+  public var plainTitle: String? { title?.plain.nonempty }
+
+  /// The text to show with the image, on one line: the title, else the first words of the item, else the alternative text of
+  /// the image.
+  public var plainDescription: String? { plainTitle ?? firstWords ?? plainAlt }
+
+  /// The beginning of the item's text, on one line and without markup, of at most ``longestText`` characters:
+  /// `media:description`, else the summary, else the first sentence of the content.
+  ///
+  /// Without a title the summary comes first, for `media:description` is then the alternative text of the image.
+  public var plainText: String? {
+    let summary = summary?.plainBeginning?.cut(to: Self.longestText)
+    let media = mediaDescription?.plainBeginning?.cut(to: Self.longestText)
+    return (describesImage ? summary ?? firstSentence : media ?? summary ?? firstSentence) ?? media
+  }
+
+  /// The alternative text of the chosen image, on one line; without one `media:description`, where that describes the image.
+  public var plainAlt: String? {
+    let other = images.first { $0.address == image?.address && $0.alt != nil }
+    let texts = [image?.alt, other?.alt, describesImage ? mediaDescription?.plainBeginning : nil]
+    return texts.lazy.compactMap { $0?.nonempty?.cut(to: Self.longestText) }.first
+  }
+
+  /// True when `media:description` describes the image alone: the item's words are elsewhere.
+  private var describesImage: Bool { title == nil && (summary != nil || content != nil) }
+
+  private var firstWords: String? {
+    for text in [summary, content, mediaDescription] {
+      if let plain = text?.plainBeginning { return plain.cut(to: Self.longestCaption) }
+    }
+    return nil
+  }
+
+  private var firstSentence: String? { content?.plainBeginning?.firstSentence.cut(to: Self.longestText) }
+}
+
+extension FeedText {
+  /// How many bytes of markup are read for the beginning of a text.
+  private static let beginning = 16 << 10
+
+  /// The beginning of ``plain``; all of it when the text is short. `nil` when nothing of it is visible.
+  fileprivate var plainBeginning: String? {
+    guard value.utf8.count > Self.beginning else { return plain.nonempty }
+    let start = String(decoding: value.utf8.prefix(Self.beginning), as: UTF8.self)
+    // A tag that is cut off would be taken for text.
+    let whole = isMarkup ? start[..<(start.lastIndex(of: "<") ?? start.endIndex)] : start[...]
+    // Long styles and scripts may come first.
+    return FeedText(String(whole), isMarkup: isMarkup).plain.nonempty ?? plain.nonempty
+  }
+}
+
+extension String {
+  fileprivate var nonempty: String? { contains { !$0.isWhitespace } ? self : nil }
+
+  /// The text up to the first full stop, question mark or exclamation mark that a space follows.
+  fileprivate var firstSentence: String {
+    var wasEnd = false
+    for place in indices {
+      if wasEnd, self[place] == " " { return String(self[..<place]) }
+      wasEnd = ".!?…。！？".contains(self[place])
+    }
+    return self
+  }
+
+  /// The text, or its beginning with an ellipsis, of at most `count` characters; cut between words where that is possible.
+  fileprivate func cut(to count: Int) -> String {
+    guard let end = index(startIndex, offsetBy: count - 1, limitedBy: endIndex), end < endIndex,
+      index(after: end) < endIndex
+    else { return self }
+    let start = self[..<end]
+    let word = start.lastIndex(of: " ").map { start[..<$0] } ?? start
+    return (word.count * 2 > count ? word : start) + "…"
+  }
+}

@@ -1,0 +1,72 @@
+public import Foundation
+
+extension FeedImage {
+  /// What an item of a feed says besides its image. All texts are untrusted: see `String.printable`.
+  public struct Post: Hashable, Sendable {
+    /// The item's title, on one line.
+    public var title: String?
+    /// The beginning of the item's text, on one line: at most 1,000 characters of those that ``SyndicationFormat`` reads.
+    public var text: String?
+    /// The alternative text of the image, on one line.
+    public var alt: String?
+    /// All images of the item, with the one that is shown; empty when that is the only one.
+    public var images: [Image]
+    /// The URL of the item's page: absolute, http or https. It is parsed each time.
+    public var link: URL? { linkText.flatMap { URL(string: $0) } }
+    /// ``link``'s text, without parsing.
+    package let linkText: String?
+
+    /// One of several images.
+    public struct Image: Hashable, Sendable {
+      /// Its URL, as an absolute text.
+      public var url: String
+      /// Its alternative text.
+      public var alt: String?
+
+      public init(url: String, alt: String? = nil) {
+        self.url = url
+        self.alt = alt
+      }
+    }
+
+    /// Describes an item.
+    ///
+    /// - Parameter link: another URL than an absolute http or https one is left out.
+    public init(
+      title: String? = nil, text: String? = nil, alt: String? = nil, link: URL? = nil, images: [Image] = []
+    ) {
+      let isOfWeb = ["http", "https"].contains(link?.scheme?.lowercased())
+      self.init(
+        title: title, text: text, alt: alt, linkText: isOfWeb ? link?.absoluteString : nil, images: images)
+    }
+
+    init(title: String?, text: String?, alt: String?, linkText: String?, images: [Image]) {
+      self.title = title
+      self.text = text
+      self.alt = alt
+      self.linkText = linkText
+      self.images = images
+    }
+  }
+
+  /// The item's title.
+  public var title: String? { post.title }
+  /// The URL of the item's page.
+  public var link: URL? { post.link }
+  /// The beginning of the item's text.
+  public var text: String? { post.text }
+  /// The alternative text of the image.
+  public var alt: String? { post.alt }
+
+  /// The text to show with the image: the title, else the description, else the text, else the alternative text.
+  public var caption: String? {
+    [post.title, description, post.text, post.alt].lazy.compactMap { $0 }.first {
+      $0.contains { !$0.isWhitespace }
+    }
+  }
+
+  /// The images of the item: those of ``Post/images``, or else this one.
+  public var images: [Post.Image] {
+    post.images.isEmpty ? [Post.Image(url: addressText, alt: post.alt)] : post.images
+  }
+}
