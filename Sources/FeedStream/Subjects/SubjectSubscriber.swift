@@ -47,9 +47,12 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
   /// True from the arrival of the subscription until its ending or a cancellation.
   @exclusivity(unchecked) @usableFromInline var isLive = false
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
+  private let completed: (() -> Void)?
 
-  @usableFromInline init(_ target: Target) {
+  /// - Parameter completed: runs before the subject receives the completion.
+  @usableFromInline init(_ target: Target, completed: (() -> Void)? = nil) {
     waiting = target
+    self.completed = completed
     fed = .passUnretained(target)
     passage = (target as? PassthroughSubject<Target.Output, Target.Failure>).map { .passRetained($0.conduits) }
   }
@@ -86,6 +89,7 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
     guard isLive else { return }
     let target = self.target
     letGo()
+    completed?()
     target?.send(completion: completion)
   }
 

@@ -76,8 +76,9 @@
         if version == self.version { entry.isBehind = true }
         return false
       }
-      // Before the call: the subscriber may miss what is sent within it.
-      entry.isBehind = false
+      // Before the call: the subscriber may miss what is sent within it. An older value than the current one, which it
+      // may have missed within the sending of this one, does not make up for that.
+      if version == self.version { entry.isBehind = false }
       outlet(entry).deliver(input)
       return true
     }

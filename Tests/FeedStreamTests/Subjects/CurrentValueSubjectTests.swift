@@ -44,6 +44,19 @@ import Testing
     #expect(recorder.values == [0, 1, 2, 3])
   }
 
+  @Test func `a value missed within a delivery comes after an older one that follows it`() {
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let first = subject.record()
+    let second = subject.record(demand: .oneByOne)
+    first.onValue = { if $0 == 1 { subject.send(2) } }
+    // It has asked for no more when 3 is sent, and is asked for in the answer to 2, which the 1 uses up.
+    second.onValue = { if $0 == 2 { subject.send(3) } }
+    subject.send(1)
+    #expect(first.values == [0, 1, 2, 3])
+    #expect(second.values == [0, 2, 1, 3])
+    for recorder in [first, second] { recorder.cancel() }
+  }
+
   @Test func `after the ending nothing is sent, and who comes then is told`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     subject.send(completion: .finished)

@@ -57,6 +57,8 @@ extension Publishers {
     /// Subscribes to the upstreams; those of a merge in ``a`` are listed one by one, so that one stage serves all.
     @usableFromInline let upstreams: [MergeStage<Output, Failure>.Attach]
 
+    // Disfavored: of two that fit, the compiler would prefer this one, because it has no type parameters.
+    @_disfavoredOverload
     @inlinable public init(_ a: A, _ b: B) { self.init(a, b, upstreams: [{ a.receive(subscriber: $0) }]) }
 
     /// A merge of a merge.
@@ -74,7 +76,7 @@ extension Publishers {
     ///
     /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
     @inlinable public func merge<C: Publisher<Output, Failure>>(with other: C) -> Merge<Self, C> {
-      Merge<Self, C>(self, other)
+      Merge<Self, C>(self, other, upstreams: upstreams)
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {

@@ -5,8 +5,8 @@ extension ConnectablePublisher {
   ///     connected          x-------------x
   ///     second subscriber      x---------cancels
   ///
-  /// A subscriber that attaches again later connects again; after an ending it never connects. **Demand, failure:**
-  /// pass through. **Cancellation:** the last subscriber's cancels the connection first, even while a source that
+  /// A subscriber that attaches again later connects again. After upstream's completion nothing connects, unless this
+  /// is a ``ConnectablePublisher`` of your own, whose `connect()` decides that. **Demand, failure:** pass through. **Cancellation:** the last subscriber's cancels the connection first, even while a source that
   /// delivers immediately is being connected; a ``ConnectablePublisher`` of your own is cancelled when its `connect()`
   /// returns. **Policy:** as that of this publisher.
   @inlinable public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
@@ -43,16 +43,19 @@ extension Publishers {
 
     /// Connects, unless attaching has led to a connection already or all subscribers have left.
     @inlinable final func connect() {
-      guard count > 0, connection == nil, !isConnecting else { return }
+      guard count > 0, connection == nil, !isConnecting, !isOver else { return }
       isConnecting = true
       repeat {
         isStopped = false
         connection = upstream.connect()
         if count == 0 || isStopped { disconnect() }
         // Others may have come after the last one had left.
-      } while count > 0 && connection == nil
+      } while count > 0 && connection == nil && !isOver
       isConnecting = false
     }
+
+    /// True when upstream has completed: connecting would run it again for nobody.
+    @usableFromInline final var isOver: Bool { (upstream as? any OwnConnectable)?.hasCompleted ?? false }
 
     @usableFromInline final func remove() {
       count -= 1
@@ -61,18 +64,20 @@ extension Publishers {
 
     @usableFromInline final func disconnect() {
       if let connection = connection.take() { return connection.cancel() }
-      guard isConnecting, let upstream = upstream as? any StoppableConnecting else { return }
+      guard isConnecting, let upstream = upstream as? any OwnConnectable else { return }
       isStopped = true
       upstream.stopConnecting()
     }
   }
 }
 
-/// A connectable publisher whose connection can be cancelled before `connect()` returns it: a source that delivers
-/// immediately delivers within the call.
-@usableFromInline protocol StoppableConnecting {
-  /// Cancels the connection that is being made.
+/// A connectable publisher of the library, which tells what its connection does.
+@usableFromInline protocol OwnConnectable {
+  /// Cancels the connection that is being made, before `connect()` returns it: a source that delivers immediately
+  /// delivers within the call.
   func stopConnecting()
+  /// True when a connection has completed, and its subject with it.
+  var hasCompleted: Bool { get }
 }
 
 @frozen @usableFromInline struct AutoconnectStage<Downstream: Subscriber>: FusedStage {

@@ -55,6 +55,8 @@ extension Publishers {
     @usableFromInline private(set) lazy var subject = createSubject()
     /// The connection that is being made.
     @usableFromInline var connecting: (any Cancellable)?
+    /// True when a connection has completed.
+    @usableFromInline var hasCompleted = false
 
     @inlinable public init(upstream: Upstream, createSubject: @escaping () -> SubjectType) {
       self.upstream = upstream
@@ -66,7 +68,7 @@ extension Publishers {
     }
 
     @inlinable public func connect() -> any Cancellable {
-      let subscriber = SubjectSubscriber(subject)
+      let subscriber = SubjectSubscriber(subject) { [weak self] in self?.hasCompleted = true }
       let outer = connecting
       connecting = subscriber
       upstream.subscribe(subscriber)
@@ -94,11 +96,12 @@ extension Publishers {
   }
 }
 
-extension Publishers.Multicast: StoppableConnecting {
+extension Publishers.Multicast: OwnConnectable {
   @usableFromInline func stopConnecting() { connecting?.cancel() }
 }
 
-extension Publishers.MakeConnectable: StoppableConnecting {
+extension Publishers.MakeConnectable: OwnConnectable {
+  @usableFromInline var hasCompleted: Bool { multicast.hasCompleted }
   @usableFromInline func stopConnecting() { multicast.stopConnecting() }
 }
 

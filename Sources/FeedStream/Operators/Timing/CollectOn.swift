@@ -131,9 +131,10 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     serve()
   }
 
-  /// An array that has been asked for is not to grow while another is being delivered.
+  /// An array that has been asked for is not to grow while another is being delivered. At the completion everything is
+  /// due, even if there is nothing.
   private func closeWhatIsDue() {
-    if isDelivering, isDue, demand > ready.count { closeArray() }
+    if isDelivering, isDue, !collected.isEmpty, demand > ready.count { closeArray() }
   }
 
   override func triggerEnded() {

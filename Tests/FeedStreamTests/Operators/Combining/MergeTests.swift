@@ -21,6 +21,27 @@ import Testing
     }
   }
 
+  @Test func `of each of several publishers one value is held, however the merge is written`() {
+    var made: [Int] = []
+    func source(_ index: Int) -> some Publisher<Int, Never> {
+      (0..<9).publisher.handleEvents(receiveOutput: { _ in made.append(index) })
+    }
+    let (a, b, c, d) = (source(0), source(1), source(2), source(3))
+    let (first, second, third) = (a.map(\.self), b.filter { _ in true }, c.scan(0, +))
+    let ways: [AnyPublisher<Int, Never>] = [
+      first.merge(with: second).merge(with: third).merge(with: d).eraseToAnyPublisher(),
+      first.merge(with: second, third, d).eraseToAnyPublisher(),
+      Publishers.Merge4(first, second, third, d).eraseToAnyPublisher(),
+      Publishers.Merge(Publishers.Merge3(first, second, third), d).eraseToAnyPublisher(),
+      [a, b, c, d].merge().eraseToAnyPublisher(),
+    ]
+    for merged in ways {
+      made = []
+      merged.record(demand: .none).cancel()
+      #expect(made == [0, 1, 2, 3])
+    }
+  }
+
   @Test func `values that were asked for when a publisher fails are delivered before the failure`() {
     let subjects = (0..<4).map { _ in PassthroughSubject<Int, Boom>() }
     let recorder = subjects.merge().record(demand: .max(1))

@@ -11,6 +11,28 @@ import Testing
     #expect(numbers.tryFirst { $0 > 5 }.record().values == [])
   }
 
+  @Test func `without a result the completion waits for no demand`() {
+    let none = Empty<Int, Never>()
+    let some = [1, 2].publisher.eraseToAnyPublisher()
+    let streams: [AnyPublisher<Int, any Error>] = [
+      none.first().setFailureType(to: (any Error).self).eraseToAnyPublisher(),
+      none.last().setFailureType(to: (any Error).self).eraseToAnyPublisher(),
+      none.min().setFailureType(to: (any Error).self).eraseToAnyPublisher(),
+      none.max().setFailureType(to: (any Error).self).eraseToAnyPublisher(),
+      none.reduce(+).setFailureType(to: (any Error).self).eraseToAnyPublisher(),
+      none.output(at: 0).setFailureType(to: (any Error).self).eraseToAnyPublisher(),
+      some.first { $0 > 2 }.setFailureType(to: (any Error).self).eraseToAnyPublisher(),
+      some.last { $0 > 2 }.setFailureType(to: (any Error).self).eraseToAnyPublisher(),
+      some.tryFirst { $0 > 2 }.eraseToAnyPublisher(), some.tryLast { $0 > 2 }.eraseToAnyPublisher(),
+    ]
+    for stream in streams { stream.record(demand: .none).expect("|") }
+    // A result does.
+    let reduced = none.reduce(0, +).record(demand: .none)
+    #expect(reduced.completion == nil)
+    reduced.request(.max(1))
+    reduced.expect("(0|)")
+  }
+
   @Test func `a settled result cancels upstream before it is delivered`() {
     var log: [String] = []
     let subject = PassthroughSubject<Int, Boom>()

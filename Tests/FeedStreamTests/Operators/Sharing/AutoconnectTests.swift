@@ -71,6 +71,41 @@ import Testing
     }
   }
 
+  @Test func `after the completion nobody connects again, even when the earlier subscribers have cancelled`() {
+    var runs = 0
+    let source = Deferred {
+      runs += 1
+      return PassthroughSubject<Int, Never>().prefix(0).prepend(1)
+    }
+    let shared: [AnyPublisher<Int, Never>] = [
+      source.share().eraseToAnyPublisher(), source.share(replay: 1).eraseToAnyPublisher(),
+      source.share(resetOnError: true).eraseToAnyPublisher(),
+      source.multicast { PassthroughSubject() }.autoconnect().eraseToAnyPublisher(),
+      source.makeConnectable().autoconnect().eraseToAnyPublisher(),
+    ]
+    for publisher in shared {
+      runs = 0
+      var within: Recorder<Int, Never>?
+      var subscription: (any Subscription)?
+      publisher.subscribe(
+        AnySubscriber<Int, Never>(
+          receiveSubscription: {
+            subscription = $0
+            $0.request(.unlimited)
+          },
+          receiveCompletion: { _ in
+            // As a subscriber may: the stream is over already.
+            subscription?.cancel()
+            within = publisher.record()
+          }))
+      #expect(within?.completion == .finished)
+      let late = publisher.record(demand: .none)
+      #expect(runs == 1)
+      late.cancel()
+      within?.cancel()
+    }
+  }
+
   @Test func `a subscriber that attaches when the last one has left, all within connecting, connects again`() {
     var runs = 0
     let source = Deferred {

@@ -35,6 +35,20 @@ import Testing
     recorder.cancel()
   }
 
+  @Test func `a trigger that completes within a delivery, with more asked for, makes no empty array`() {
+    let trigger = PassthroughSubject<Void, Never>()
+    let subject = PassthroughSubject<Int, Never>()
+    let recorder = subject.buffer(on: trigger).record(demand: .max(1))
+    recorder.onValue = { [unowned recorder] _ in
+      trigger.send(completion: .finished)
+      recorder.request(.max(1))
+    }
+    subject.send(1)
+    trigger.send()
+    #expect(recorder.values == [[1]])
+    #expect(recorder.completion == .finished)
+  }
+
   @Test func `each trigger within a delivery makes an array of its own`() {
     let trigger = PassthroughSubject<Void, Never>()
     let subject = PassthroughSubject<Int, Boom>()
