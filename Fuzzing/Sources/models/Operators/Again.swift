@@ -95,7 +95,8 @@ final class Replaying: Model {
   override func subscribed(_ probe: Int) -> [Effect] {
     attached.append(probe)
     place[probe] = max(first, values.count - keeps)
-    return [.handOut(probe), .then(0, probe)]
+    // At an ending in progress those that came before receive it before.
+    return [.handOut(probe)] + (ending == nil ? [] : attached.map { .then(0, $0) })
   }
   override func requested(_ count: Int, _ probe: Int) -> [Effect] {
     demand[probe] = sum(demand[probe] ?? 0, count)

@@ -11,6 +11,8 @@ private class Joint: Model {
   private var owed = 0
   private(set) var isDelivering = true
   var failure: Ending?
+  /// True when a failure has cancelled the publishers, those too that are still to be subscribed.
+  private var isStopped = false
 
   init(_ parameters: Parameters, arity: Int) {
     self.arity = arity
@@ -19,7 +21,7 @@ private class Joint: Model {
   required init(_ parameters: Parameters) { fatalError("a joint model has an arity") }
 
   override func subscribed(_ probe: Int) -> [Effect] { (0..<arity).map { .subscribe($0) } + [.then(2)] }
-  override func began(_ source: Int) -> [Effect] { [] }
+  override func began(_ source: Int) -> [Effect] { isStopped ? [.stop(source)] : [] }
   override func requested(_ count: Int, _ probe: Int) -> [Effect] {
     demand = sum(demand, count)
     owed = sum(owed, count)
@@ -64,7 +66,9 @@ private class Joint: Model {
     // Of two endings the first counts, even when it has to wait.
     if ending != .finished, failure == nil, !isDecided { failure = ending }
     close(source)
-    return (ending != .finished && isDelivering ? [.stopAll] : []) + settle()
+    guard ending != .finished, isDelivering else { return settle() }
+    isStopped = true
+    return [.stopAll]
   }
 
   /// The next row to deliver.

@@ -74,7 +74,7 @@ class Merging: Model {
       return isDelivering && !held.isEmpty ? [.stopAll] : settle()
     }
     let more = left(source)
-    return (isDelivering ? [] : settle()) + more
+    return (failure == nil ? settle() : []) + more
   }
   func left(_ source: Int) -> [Effect] { [] }
 }
@@ -127,9 +127,8 @@ var merging: [Definition] {
         context -> AnyPublisher<Int, TestError> in
         context.source(0).map { (value: Int) -> Int in value }.merge(with: context.source(1)).eraseToAnyPublisher()
       }),
-    // Unlimited: of a limited demand the merge of a merge holds two values of a publisher.
     Definition(
-      name: "merge of 3", shape: Shape(upstreams: 3, isUnlimited: true), model: { Merge($0, arity: 3) },
+      name: "merge of 3", shape: Shape(upstreams: 3), model: { Merge($0, arity: 3) },
       build: {
         context -> AnyPublisher<Int, TestError> in
         context.source(0).merge(with: context.source(1), context.source(2)).eraseToAnyPublisher()

@@ -44,13 +44,17 @@ private class Subjects: Model {
   }
 }
 
-/// A subject with a current value, which each subscriber receives once.
+/// A subject with a current value, which each subscriber receives once. A value is sent to everybody immediately; a
+/// subscriber that had not asked for it catches up when it asks, or after the sending when its answers do.
 private final class Current: Subjects {
   private var values = [7]
-  private var seen: [Int: Set<Int>] = [:]
-  private var isDelivering: Set<Int> = []
+  /// The subscribers that have not received the current value.
   private var missed: Set<Int> = []
-  /// How many values are being sent; answers to them are served after the first.
+  /// Those that are catching up: what they ask for meanwhile follows.
+  private var catching: Set<Int> = []
+  /// The value that each had last asked for by a request: an older one does not follow it.
+  private var position: [Int: Int] = [:]
+  /// How many values are being sent, one within another.
   private var depth = 0
   private var current: Int { values.count - 1 }
 
@@ -58,12 +62,11 @@ private final class Current: Subjects {
     missed.insert(probe)
     return super.subscribed(probe)
   }
-
   override func requested(_ count: Int, _ probe: Int) -> [Effect] {
     _ = super.requested(count, probe)
-    // While a value is sent, a subscriber that has missed none waits for its turn.
-    return missed.contains(probe) && !isDelivering.contains(probe) ? serve(probe, current) : []
+    return catchUp(probe)
   }
+  override func answered(_ count: Int, _ probe: Int) -> [Effect] { super.requested(count, probe) }
   override func value(_ value: Int, _ source: Int) -> [Effect] {
     guard ending == nil else { return [] }
     values.append(value)
@@ -72,27 +75,33 @@ private final class Current: Subjects {
   }
   override func then(_ token: Int, _ probe: Int, _ version: Int) -> [Effect] {
     switch token {
-    case 0:
-      let effects = serve(probe, version)
-      if effects.isEmpty, seen[probe]?.contains(version) != true { missed.insert(probe) }
-      return effects
+    case 0: return send(version, to: probe)
     case 1:
-      isDelivering.remove(probe)
-      return depth == 0 ? serve(probe, current) : []
+      catching.remove(probe)
+      return catchUp(probe)
     case 2:
       depth -= 1
       return depth == 0 ? attached.map { .then(3, $0) } : []
-    case 3: return isDelivering.contains(probe) ? [] : serve(probe, current)
+    case 3: return catchUp(probe)
     default: return super.then(token, probe, version)
     }
   }
-  /// Delivers a value to a subscriber that has not received it and has asked.
-  private func serve(_ probe: Int, _ version: Int) -> [Effect] {
-    guard attached.contains(probe), !seen[probe, default: []].contains(version), take(probe) else { return [] }
-    seen[probe, default: []].insert(version)
+  private func send(_ version: Int, to probe: Int) -> [Effect] {
+    guard attached.contains(probe), position[probe] ?? -1 < version else { return [] }
+    guard take(probe) else {
+      if version == current { missed.insert(probe) }
+      return []
+    }
+    if version == current { missed.remove(probe) }
+    return [.emit(values[version], to: probe)]
+  }
+  private func catchUp(_ probe: Int) -> [Effect] {
+    guard attached.contains(probe), missed.contains(probe) else { return [] }
+    if demand[probe] ?? 0 > 0 { position[probe] = current }
+    guard !catching.contains(probe), take(probe) else { return [] }
     missed.remove(probe)
-    isDelivering.insert(probe)
-    return [.emit(values[version], to: probe), .then(1, probe)]
+    catching.insert(probe)
+    return [.emit(values[current], to: probe), .then(1, probe)]
   }
 }
 
@@ -133,11 +142,8 @@ private final class Sharing: Subjects {
 }
 
 var sharing: [Definition] {
-  // A subscriber that comes within an ending connects again, when an earlier one has cancelled after its ending.
-  let shape = Shape(probes: 3, kinds: [.sync, .timed, .hot, .hot], steps: 12, attachesWithin: false)
+  let shape = Shape(probes: 3, kinds: [.sync, .timed, .hot, .hot], steps: 12)
   let subject = Shape(probes: 3, hot: [0], steps: 12)
-  // A value that a subscriber misses within a delivery is lost to it when an older one follows.
-  let current = Shape(probes: 3, hot: [0], steps: 12, sendsWithin: false)
   return [
     Definition(
       name: "PassthroughSubject", shape: subject, model: { Subjects($0) },
@@ -148,7 +154,7 @@ var sharing: [Definition] {
         return subject.eraseToAnyPublisher()
       }),
     Definition(
-      name: "CurrentValueSubject", shape: current, model: { Current($0) },
+      name: "CurrentValueSubject", shape: subject, model: { Current($0) },
       build: {
         context -> AnyPublisher<Int, TestError> in
         let subject = CurrentValueSubject<Int, TestError>(7)

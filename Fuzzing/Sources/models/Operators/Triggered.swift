@@ -116,9 +116,8 @@ private final class UntilOutput: Model {
 
 var triggered: [Definition] {
   [
-    // Nothing ends within a delivery: a trigger that does makes an empty array, if more is asked for there too.
     Definition(
-      name: "buffer(on:)", shape: Shape(upstreams: 2, kinds: [.timed, .hot], sendsWithin: false),
+      name: "buffer(on:)", shape: Shape(upstreams: 2, kinds: [.timed, .hot]),
       model: { Buffering($0) },
       build: {
         context -> AnyPublisher<Int, TestError> in
