@@ -78,6 +78,9 @@ import Testing
     "Subjects/SubscriberList": "built into subjects: their rows",
     "Operators/Timing/InDurations": "calls the form with a stride: InDurationsTests",
     "Operators/Timing/OnAnyLoopScheduler": "calls the form with a stride: OnAnyLoopSchedulerTests",
+    "Operators/Combining/CombineLatestUnfailing": "calls combineLatest: CombineLatestUnfailingTests",
+    "Operators/Combining/MergeUnfailing": "calls merge: MergeUnfailingTests",
+    "Operators/Combining/ZipUnfailing": "calls zip: ZipUnfailingTests",
     "Operators/Reducing/PredicateReduction": "what first, last, contains and allSatisfy share: their rows",
   ]
 

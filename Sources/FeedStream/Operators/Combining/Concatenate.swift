@@ -63,6 +63,50 @@ extension Publisher {
   }
 }
 
+extension Publisher {
+  /// Delivers the values of a publisher that cannot fail after this one has finished.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/append(_:)-(P)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func append<P: Publisher<Output, Never>>(
+    _ publisher: P
+  ) -> Publishers.Concatenate<Self, Publishers.SetFailureType<P, Failure>> {
+    append(publisher.setFailureType(to: Failure.self))
+  }
+
+  /// Delivers the values of a publisher that cannot fail first.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/prepend(_:)-(P)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func prepend<P: Publisher<Output, Never>>(
+    _ publisher: P
+  ) -> Publishers.Concatenate<Publishers.SetFailureType<P, Failure>, Self> {
+    prepend(publisher.setFailureType(to: Failure.self))
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Delivers the values of a publisher that can fail after this one, which cannot.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/append(_:)-(P)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func append<P: Publisher>(
+    _ publisher: P
+  ) -> Publishers.Concatenate<Publishers.SetFailureType<Self, P.Failure>, P> where P.Output == Output {
+    setFailureType(to: P.Failure.self).append(publisher)
+  }
+
+  /// Delivers the values of a publisher that can fail before those of this one, which cannot.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/prepend(_:)-(P)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func prepend<P: Publisher>(
+    _ publisher: P
+  ) -> Publishers.Concatenate<P, Publishers.SetFailureType<Self, P.Failure>> where P.Output == Output {
+    setFailureType(to: P.Failure.self).prepend(publisher)
+  }
+}
+
 extension Publishers {
   /// See ``Publisher/append(_:)-(P)``.
   @frozen public struct Concatenate<Prefix: Publisher, Suffix: Publisher<Prefix.Output, Prefix.Failure>>: Publisher {

@@ -14,6 +14,30 @@ extension Publisher {
   }
 }
 
+extension Publisher {
+  /// Delivers the events of this publisher or of one that cannot fail, whichever is first.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/race(with:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func race<B: Publisher<Output, Never>>(
+    with other: B
+  ) -> Publishers.Race<Self, Publishers.SetFailureType<B, Failure>> {
+    race(with: other.setFailureType(to: Failure.self))
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Delivers the events of this publisher, which cannot fail, or of one that can, whichever is first.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/race(with:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func race<B: Publisher>(
+    with other: B
+  ) -> Publishers.Race<Publishers.SetFailureType<Self, B.Failure>, B> where B.Output == Output {
+    setFailureType(to: B.Failure.self).race(with: other)
+  }
+}
+
 extension Swift.Collection where Element: Publisher {
   /// Delivers the events of the publisher that is first, and cancels the others.
   ///

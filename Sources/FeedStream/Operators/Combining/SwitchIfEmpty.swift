@@ -16,8 +16,9 @@ extension Publisher {
 
   /// Continues with a publisher that cannot fail when this one finishes without a value.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
-  @inlinable public func switchIfEmpty<P: Publisher<Output, Never>>(
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/switchIfEmpty(_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func switchIfEmpty<P: Publisher<Output, Never>>(
     _ other: P
   ) -> Publishers.SwitchIfEmpty<Self, Publishers.SetFailureType<P, Failure>> {
     switchIfEmpty(other.setFailureType(to: Failure.self))
@@ -25,16 +26,19 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Continues with a publisher that cannot fail when this one finishes without a value.
+  /// Continues with a publisher that can fail when this one, which cannot, finishes without a value.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `switchIfEmpty(_:)` where both may fail.
-  @inlinable public func switchIfEmpty<P: Publisher<Output, Never>>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P> {
-    Publishers.SwitchIfEmpty(upstream: self, other: other)
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/switchIfEmpty(_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func switchIfEmpty<P: Publisher>(
+    _ other: P
+  ) -> Publishers.SwitchIfEmpty<Publishers.SetFailureType<Self, P.Failure>, P> where P.Output == Output {
+    setFailureType(to: P.Failure.self).switchIfEmpty(other)
   }
 }
 
 extension Publishers {
-  /// See `switchIfEmpty(_:)`.
+  /// See ``Publisher/switchIfEmpty(_:)``.
   @frozen
   public struct SwitchIfEmpty<Upstream: Publisher, Other: Publisher<Upstream.Output, Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output

@@ -31,23 +31,45 @@ extension Publisher {
 extension Publisher {
   /// Pairs each value with the newest value of a publisher that cannot fail.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
-  @inlinable public func withLatestFrom<P: Publisher>(
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/withLatestFrom(_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func withLatestFrom<P: Publisher>(
     _ other: P
   ) -> Publishers.WithLatestFrom<Self, Publishers.SetFailureType<P, Failure>, (Output, P.Output)>
   where P.Failure == Never {
     withLatestFrom(other.setFailureType(to: Failure.self))
   }
+
+  /// Combines each value with the newest value of a publisher that cannot fail with `transform`.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/withLatestFrom(_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func withLatestFrom<P: Publisher, T>(
+    _ other: P, _ transform: @escaping (Output, P.Output) -> T
+  ) -> Publishers.WithLatestFrom<Self, Publishers.SetFailureType<P, Failure>, T> where P.Failure == Never {
+    withLatestFrom(other.setFailureType(to: Failure.self), transform)
+  }
 }
 
 extension Publisher where Failure == Never {
-  /// Pairs each value with the newest value of a publisher that cannot fail.
+  /// Pairs each value of this publisher, which cannot fail, with the newest value of one that can.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
-  @inlinable
-  public func withLatestFrom<P: Publisher>(_ other: P) -> Publishers.WithLatestFrom<Self, P, (Output, P.Output)>
-  where P.Failure == Never {
-    withLatestFrom(other) { ($0, $1) }
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/withLatestFrom(_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func withLatestFrom<P: Publisher>(
+    _ other: P
+  ) -> Publishers.WithLatestFrom<Publishers.SetFailureType<Self, P.Failure>, P, (Output, P.Output)> {
+    setFailureType(to: P.Failure.self).withLatestFrom(other)
+  }
+
+  /// Combines each value of this publisher, which cannot fail, with the newest value of one that can.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/withLatestFrom(_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func withLatestFrom<P: Publisher, T>(
+    _ other: P, _ transform: @escaping (Output, P.Output) -> T
+  ) -> Publishers.WithLatestFrom<Publishers.SetFailureType<Self, P.Failure>, P, T> {
+    setFailureType(to: P.Failure.self).withLatestFrom(other, transform)
   }
 }
 

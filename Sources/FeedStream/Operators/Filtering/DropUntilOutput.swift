@@ -17,6 +17,30 @@ extension Publisher {
   }
 }
 
+extension Publisher {
+  /// Drops values until a publisher that cannot fail delivers one.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/drop(untilOutputFrom:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func drop<P: Publisher>(
+    untilOutputFrom publisher: P
+  ) -> Publishers.DropUntilOutput<Self, Publishers.SetFailureType<P, Failure>> where P.Failure == Never {
+    drop(untilOutputFrom: publisher.setFailureType(to: Failure.self))
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Drops values of this publisher, which cannot fail, until one that can delivers a value.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/drop(untilOutputFrom:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func drop<P: Publisher>(
+    untilOutputFrom publisher: P
+  ) -> Publishers.DropUntilOutput<Publishers.SetFailureType<Self, P.Failure>, P> {
+    setFailureType(to: P.Failure.self).drop(untilOutputFrom: publisher)
+  }
+}
+
 extension Publishers {
   /// See ``Publisher/drop(untilOutputFrom:)``.
   @frozen public struct DropUntilOutput<Upstream: Publisher, Other: Publisher>: Operator

@@ -16,6 +16,30 @@ extension Publisher {
   }
 }
 
+extension Publisher {
+  /// Delivers each value and those of publishers that cannot fail, which `transform` makes from every value.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/expand(_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func expand<P: Publisher<Output, Never>>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.Expand<Self, Publishers.SetFailureType<P, Failure>> {
+    expand { transform($0).setFailureType(to: Failure.self) }
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Delivers each value of this publisher, which cannot fail, and those of publishers that can.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/expand(_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func expand<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> Publishers.Expand<Publishers.SetFailureType<Self, P.Failure>, P> where P.Output == Output {
+    setFailureType(to: P.Failure.self).expand(transform)
+  }
+}
+
 extension Publishers {
   /// See ``Publisher/expand(_:)``.
   @frozen

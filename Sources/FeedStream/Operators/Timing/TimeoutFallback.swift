@@ -25,6 +25,31 @@ extension Publisher {
   }
 }
 
+extension Publisher {
+  /// Continues with a fallback that cannot fail when nothing arrives for `interval`.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/timeout(_:scheduler:options:fallback:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func timeout<S: Scheduler, P: Publisher<Output, Never>>(
+    _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil, fallback: P
+  ) -> Publishers.TimeoutFallback<Self, Publishers.SetFailureType<P, Failure>, S> {
+    timeout(
+      interval, scheduler: scheduler, options: options, fallback: fallback.setFailureType(to: Failure.self))
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Continues with a fallback that can fail when nothing arrives from this publisher, which cannot, for `interval`.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/timeout(_:scheduler:options:fallback:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func timeout<S: Scheduler, P: Publisher>(
+    _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil, fallback: P
+  ) -> Publishers.TimeoutFallback<Publishers.SetFailureType<Self, P.Failure>, P, S> where P.Output == Output {
+    setFailureType(to: P.Failure.self).timeout(interval, scheduler: scheduler, options: options, fallback: fallback)
+  }
+}
+
 extension Publishers {
   /// See ``Publisher/timeout(_:scheduler:options:fallback:)``.
   public struct TimeoutFallback<

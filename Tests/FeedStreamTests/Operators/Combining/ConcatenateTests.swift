@@ -12,4 +12,15 @@ import Testing
     #expect(recorder.values == [1, 2, 3])
     #expect(recorder.completion == .finished)
   }
+
+  @Test func `what cannot fail is appended and prepended to what can, and the other way round`() {
+    let failing = Just(2).setFailureType(to: Boom.self)
+    let streams: [AnyPublisher<Int, Boom>] = [
+      Just(1).append(failing).eraseToAnyPublisher(), failing.prepend(Just(1)).eraseToAnyPublisher(),
+      Just(2).prepend(Just(1).setFailureType(to: Boom.self)).eraseToAnyPublisher(),
+      Just(1).setFailureType(to: Boom.self).append(Just(2)).eraseToAnyPublisher(),
+    ]
+    for stream in streams { stream.record().expect("(12|)") }
+    #expect(Just(1).append(Fail<Int, Boom>(error: Boom())).record().failure == Boom())
+  }
 }

@@ -30,4 +30,10 @@ import Testing
     recorder.request(.unlimited)
     #expect(recorder.values == [1, 2, 3])
   }
+
+  @Test func `one that cannot fail races one that can, either way`() {
+    let failing = Fail<Int, Boom>(error: Boom())
+    #expect(failing.race(with: Just(1)).record().failure == Boom())
+    #expect(Just(1).race(with: failing).record().values == [1])
+  }
 }

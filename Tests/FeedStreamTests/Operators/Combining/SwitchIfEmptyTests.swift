@@ -24,4 +24,10 @@ import Testing
       recorder.cancel()
     }
   }
+
+  @Test func `what cannot fail may continue with what can`() {
+    let failing = Fail<Int, Boom>(error: Boom())
+    #expect(Empty<Int, Never>().switchIfEmpty(failing).record().failure == Boom())
+    #expect(Empty<Int, Boom>().switchIfEmpty(Just(1)).record().values == [1])
+  }
 }

@@ -39,4 +39,15 @@ import Testing
     #expect(failed.subscribedAt != nil)
     #expect(failed.failure == Boom())
   }
+
+  @Test func `one that cannot fail goes with one that can, either way`() {
+    let failing = Just(2).setFailureType(to: Boom.self)
+    let sums: [AnyPublisher<Int, Boom>] = [
+      failing.withLatestFrom(Just(1)).map { $0 + $1 }.eraseToAnyPublisher(),
+      failing.withLatestFrom(Just(1)) { $0 + $1 }.eraseToAnyPublisher(),
+      Just(1).withLatestFrom(failing).map { $0 + $1 }.eraseToAnyPublisher(),
+      Just(1).withLatestFrom(failing) { $0 + $1 }.eraseToAnyPublisher(),
+    ]
+    for sum in sums { sum.record().expect("(3|)") }
+  }
 }

@@ -33,4 +33,10 @@ import Testing
       recorder.expect("-|")
     }
   }
+
+  @Test func `a trigger that cannot fail opens what can, and the other way round`() {
+    let failing = Just(2).setFailureType(to: Boom.self)
+    #expect(failing.drop(untilOutputFrom: Just("x")).record().values == [2])
+    #expect(Just(1).drop(untilOutputFrom: failing).record().values == [1])
+  }
 }

@@ -17,4 +17,12 @@ import Testing
     #expect(recorder.values == [1, 2, 3, 4, 5])
     recorder.cancel()
   }
+
+  @Test func `what cannot fail is expanded with what can, and the other way round`() {
+    let failing = Just(1).setFailureType(to: Boom.self)
+    #expect(
+      failing.expand { $0 < 3 ? Just($0 + 1).eraseToAnyPublisher() : Empty().eraseToAnyPublisher() }
+        .record().values == [1, 2, 3])
+    #expect(Just(1).expand { _ in Fail<Int, Boom>(error: Boom()) }.record().failure == Boom())
+  }
 }

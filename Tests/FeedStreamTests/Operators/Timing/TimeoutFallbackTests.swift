@@ -15,4 +15,17 @@ import Testing
       #expect(recorder.completion == .finished)
     }
   }
+
+  @Test func `a fallback that cannot fail follows what can, and the other way round`() {
+    withVirtualTime { time in
+      let silent = PassthroughSubject<Int, Boom>()
+      let recorder = silent.timeout(.seconds(1), scheduler: time, fallback: Just(1)).record(on: time)
+      let never = PassthroughSubject<Int, Never>()
+      let failed = never.timeout(.seconds(1), scheduler: time, fallback: Fail<Int, Boom>(error: Boom())).record(
+        on: time)
+      time.run()
+      #expect(recorder.values == [1])
+      #expect(failed.failure == Boom())
+    }
+  }
 }
