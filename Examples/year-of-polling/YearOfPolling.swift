@@ -17,7 +17,7 @@ struct YearOfPolling: ParsableCommand {
 
   @Flag(help: "Poll the feeds of servers of every temper instead, and judge each request.") var polite = false
   @Flag(help: "With --polite, poll as before there were validators, to compare with.") var unconditional = false
-  @Flag(help: "With --polite, print what each server sends, and what it sends to a client that always requests everything.")
+  @Flag(help: "With --polite, print what each server sends, and to a client that always requests everything.")
   var table = false
 
   func validate() throws {

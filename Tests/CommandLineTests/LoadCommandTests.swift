@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func `a response that isn't a feed falls back to the saved one, unless only lost connections may`() async throws {
+  @Test func `a response that isn't a feed falls back, unless only lost connections may`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(status: 500, body: Data())

@@ -101,8 +101,7 @@ import Testing
     #expect(gallery.entries.map(\.card) == [card] && gallery.entries[0].description == "after")
   }
 
-  @Test func `the page says of each feed where its pictures are from, even of those on further pages`() throws
-  {
+  @Test func `the page says of each feed where its pictures are from, even of those on further pages`() throws {
     let gallery = try gallery(["http://h/1", "http://h/2", "http://h/3"], [image(1, "a", at: "http://h/a.png")])
     gallery.put(nil, of: 1, at: now, .saved(now, reason: "gone"))
     let page = GalleryPage.text(gallery, from: 2)
