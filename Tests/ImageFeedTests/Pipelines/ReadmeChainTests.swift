@@ -11,12 +11,15 @@ import Testing
       return text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         .filter { !$0.isEmpty && !$0.hasPrefix("///") }
     }
-    let readme = try lines("README.md")
-    let begin = try #require(readme.firstIndex(of: "public func load() -> AnyPublisher<Feed, FeedError> {"))
-    let chain = Array(readme[begin...].prefix { $0 != "```" })
-    #expect(chain.count > 10)
-    let source = try lines("Sources/ImageFeed/Pipelines/FeedLoader.swift")
-    let start = try #require(source.firstIndex(of: chain[0]))
-    #expect(Array(source[start...].prefix(chain.count)) == chain)
+    let (readme, source) = (try lines("README.md"), try lines("Sources/ImageFeed/Pipelines/FeedLoader.swift"))
+    var count = 0
+    for first in ["latest", "saved.revalidated { known in"] {
+      let begin = try #require(readme.firstIndex(of: first))
+      let chain = Array(readme[begin...].prefix { $0 != "```" })
+      let start = try #require(source.firstIndex(of: first))
+      #expect(Array(source[start...].prefix(chain.count)) == chain)
+      count += chain.count
+    }
+    #expect(count == 10)
   }
 }
