@@ -27,7 +27,8 @@ import Testing
     store.close()
 
     let load = try MeasuredRun(
-      ["load", stand.url.absoluteString, "--timeout", "\(row.timeout)ms"], in: folder)
+      ["load", stand.url.absoluteString, "--timeout", "\(row.timeout)ms"], in: folder,
+      environment: stand.authorities.map { ["SSL_CERT_FILE": $0] } ?? [:])
 
     let after = SQLiteFeedStore(path: path)
     defer { after.close() }

@@ -26,6 +26,8 @@ struct HostileRow: Sendable, CustomTestStringConvertible {
   /// A server that stands for one row.
   struct Stand {
     let url: URL
+    /// A file of certificates that the command trusts; `nil` for the system's.
+    var authorities: String?
     var stop: () -> Void
     /// Further expectations when all is over.
     var check: () -> Void = {}

@@ -108,9 +108,9 @@ private func trickle(_ text: String, _ connection: RawOrigin.Connection) throws 
 }
 
 let trustRows: [HostileRow] = [
-  certificate("a certificate that is self-signed", host: "localhost"),
-  certificate("a certificate that has expired", host: "localhost", isExpired: true),
-  certificate("a certificate for another host", host: "feeds.example"),
+  certificate("a self-signed certificate", "self-signed certificate", host: "localhost", isTrusted: false),
+  certificate("an expired certificate", "certificate has expired", host: "localhost", isExpired: true),
+  certificate("a certificate for another host", "no alternative certificate subject name", host: "feeds.example"),
   HostileRow("a server without TLS behind https:", .refused("no secure connection")) {
     let origin = RawOrigin { try $0.send("HTTP/1.1 400 Bad Request\r\n\r\n") }
     return HostileRow.Stand(url: URL(string: "https://127.0.0.1:\(origin.port)/feed")!) {
@@ -121,10 +121,13 @@ let trustRows: [HostileRow] = [
   },
 ]
 
-private func certificate(_ name: String, host: String, isExpired: Bool = false) -> HostileRow {
-  HostileRow(name, .refused("its certificate must be valid and issued for this host")) {
+private func certificate(
+  _ name: String, _ reason: String, host: String, isExpired: Bool = false, isTrusted: Bool = true
+) -> HostileRow {
+  HostileRow(name, .refused(reason)) {
     let origin = try SecureOrigin(host: host, isExpired: isExpired)
-    return HostileRow.Stand(url: origin.url, stop: { origin.stop() })
+    return HostileRow.Stand(
+      url: origin.url, authorities: isTrusted ? origin.certificate : nil, stop: { origin.stop() })
   }
 }
 

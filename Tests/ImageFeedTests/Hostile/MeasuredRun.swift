@@ -16,11 +16,15 @@ struct MeasuredRun: Sendable {
   /// - Parameters:
   ///   - arguments: what `feed` is given; the cache file is `feeds.db` in `folder`, unless it is said not to be.
   ///   - folder: for the cache file, and what is written.
-  init(_ arguments: [String], in folder: TemporaryFolder, cache: Bool = true) throws {
+  ///   - environment: variables to add to this process's.
+  init(
+    _ arguments: [String], in folder: TemporaryFolder, cache: Bool = true, environment: [String: String] = [:]
+  ) throws {
     let (output, errors) = (folder.file("output"), folder.file("errors"))
     let begin = DispatchTime.now().uptimeNanoseconds
     let process = try Self.spawn(
-      [Self.feed] + arguments + (cache ? ["--cache", folder.file("feeds.db")] : []), output: output, errors: errors)
+      [Self.feed] + arguments + (cache ? ["--cache", folder.file("feeds.db")] : []), environment, output: output,
+      errors: errors)
     // Not `ru_maxrss`: a child's begins with what its parent had when it was started.
     var (status, most): (Int32, Int) = (0, 0)
     while waitpid(process, &status, WNOHANG) == 0 {
@@ -43,7 +47,9 @@ struct MeasuredRun: Sendable {
       .flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) }
   }
 
-  private static func spawn(_ arguments: [String], output: String, errors: String) throws -> pid_t {
+  private static func spawn(
+    _ arguments: [String], _ environment: [String: String], output: String, errors: String
+  ) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -63,7 +69,7 @@ struct MeasuredRun: Sendable {
     let words = arguments.map { strdup($0) } + [nil]
     let variables =
       ProcessInfo.processInfo.environment.filter { !$0.key.lowercased().hasSuffix("_proxy") }
-      .map { strdup("\($0.key)=\($0.value)") } + [nil]
+      .merging(environment) { $1 }.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { for text in words + variables { free(text) } }
     var process = pid_t()
     let code = posix_spawn(&process, arguments[0], &actions, &attributes, words, variables)
