@@ -204,7 +204,7 @@ let package = Package(
     .testTarget(
       name: "FeedHTTPTests",
       dependencies: ["TestSupport", "HTTPTestSupport", "FeedHTTP", "FeedStream", "FeedStreamTesting", "PlainText"],
-      // The tests put a look-up of names of their own before the system's (`StuckNames`).
+      // The tests put a lookup of names of their own before the system's (`StuckNames`).
       linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"], .when(platforms: [.linux]))]),
     // Origins below HTTP, and clients that are watched, for the folders of tests that have a network.
     .target(

@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 project = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 pictures = os.path.join(project, "docs", "pictures")
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
-# Each colour on light, and on dark.
+# Each color on light, and on dark.
 COLOURS = {
     "paper": ("#ffffff", "#0d1117"), "edge": ("#d0d7de", "#30363d"), "ink": ("#1f2328", "#e6edf3"),
     "dim": ("#656d76", "#8b949e"), "red": ("#cf222e", "#ff7b72"), "green": ("#1a7f37", "#3fb950"),

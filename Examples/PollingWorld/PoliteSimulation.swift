@@ -30,7 +30,7 @@ public struct PoliteReport: Sendable, Equatable {
   }
 }
 
-/// Polls feeds of servers of every temper, is killed and restarted again and again, and is judged for each request.
+/// Polls feeds of servers of every profile, is killed and restarted again and again, and is judged for each request.
 public final class PoliteSimulation {
   /// A poller to compare with.
   public enum Client: Sendable {

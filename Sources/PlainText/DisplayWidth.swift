@@ -14,7 +14,7 @@ extension Character {
 }
 
 extension StringProtocol {
-  /// How many columns of a terminal the text takes; colours take none.
+  /// How many columns of a terminal the text takes; colors take none.
   public var columns: Int {
     var (total, rest) = (0, self[...])
     while let first = rest.first {
@@ -30,7 +30,7 @@ extension StringProtocol {
 }
 
 extension StringProtocol {
-  /// Where the sequence for a colour ends that the text begins with: `ESC [ 3 1 m`.
+  /// Where the sequence for a color ends that the text begins with: `ESC [ 3 1 m`.
   var endOfColour: Index? {
     guard first == "\u{1B}" else { return nil }
     let parameters = dropFirst()

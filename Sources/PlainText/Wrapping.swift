@@ -3,7 +3,7 @@ extension String {
   ///
   /// A continued line is indented to its text: below what follows its spaces, its number (`12. `) or its label
   /// (`server: `). A word that is longer than a line is broken anywhere, but an address, which a reader may want to copy, is
-  /// left whole. Colours are kept and take no room.
+  /// left whole. Colors are kept and take no room.
   ///
   /// - Parameter columns: at least 20.
   public func wrapped(to columns: Int) -> String {

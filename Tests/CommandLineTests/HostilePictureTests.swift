@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func `inks, 16 bits and first frames have the colours that they say`() {
+  @Test func `inks, 16 bits and first frames have the colors that they say`() {
     let red: [[UInt8]] = [MadePicture.inkedJPEG, MadePicture.gif(frames: 3), MadePicture.animatedWebP]
     for bytes in red {
       guard case .success(let picture) = decode(bytes, side: 0).result else {

@@ -63,7 +63,7 @@ import Testing
     #expect(!shown.first.contains("http://127.0.0.1:\(1)") && lines.filter { $0.contains("://") }.count == 1)
   }
 
-  @Test func `without colours a picture is dots, and nothing is highlighted`() async throws {
+  @Test func `without colors a picture is dots, and nothing is highlighted`() async throws {
     let shown = try await output(["first"], ["--pictures", "always"], Self.colours.merging(["NO_COLOR": "1"]) { $1 })
     #expect(!shown.first.contains("\u{1B}"))
     #expect(shown.first.contains("1. first"))

@@ -9,7 +9,7 @@ import Testing
 /// `feed watch` as servers see it: judged by the scorer of the simulated year, behind real sockets, while the program is
 /// killed at any moment and started again.
 @Suite(.settled) struct PoliteWatchTests {
-  /// Servers of several tempers, and the judge of all that they are asked.
+  /// Servers of several profiles, and the judge of all that they are asked.
   private final class Servers: Sendable {
     private struct State {
       let scorer = PolitenessScorer()

@@ -71,7 +71,7 @@ import Testing
     #expect(shown.contains("\\u{202E}x\\u{7}\n"))
   }
 
-  @Test func `colour adds nothing but colour`() {
+  @Test func `color adds nothing but color`() {
     let coloured = FeedText(address: sampleURL, style: Style(hasColour: true)).text(of: cached())
     #expect(coloured.contains("\u{1B}[1m"))
     #expect(coloured.replacing(/\u{1B}\[\d+m/, with: "") == text.text(of: cached()))

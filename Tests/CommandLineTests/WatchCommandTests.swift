@@ -158,7 +158,7 @@ import Testing
 }
 
 @Suite(.settled) struct TerminalTests {
-  @Test func `on a terminal watch has colour and shows that it is alive`() async throws {
+  @Test func `on a terminal watch has color and shows that it is alive`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed(
         ["watch", url, "--every", "30s", "--cache", cache], environment: ["TERM": "xterm"], terminal: true)
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test(arguments: [["TERM": "xterm", "NO_COLOR": "1"], ["TERM": "dumb"]])
-  func `a terminal without colour gets none`(environment: [String: String]) async throws {
+  func `a terminal without color gets none`(environment: [String: String]) async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed(["load", url, "--cache", cache], environment: environment, terminal: true)
       #expect(await run.status() == 0)

@@ -50,7 +50,7 @@ import Testing
     #expect(outcome.error?.subject.contains(place) == true)
   }
 
-  @Test func `a look-up that is cancelled delivers nothing`() {
+  @Test func `a lookup that is cancelled delivers nothing`() {
     let outcome = Outcome(SocketAddress.lookUp("localhost", port: 80, on: loop))
     outcome.cancel()
     loop.run()

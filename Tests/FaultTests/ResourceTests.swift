@@ -9,7 +9,7 @@ extension FaultTests {
       ["LD_PRELOAD": Faults.library, "FAULT_THREADS": "\(failures)"]
     }
 
-    /// One for each thread of the pool, several times over, and for the look-up of the name.
+    /// One for each thread of the pool, several times over, and for the lookup of the name.
     @Test(.timeLimit(.minutes(1)), arguments: [1, 2, 5, 9])
     func `while no thread can be started, a load waits`(failures: Int) async throws {
       try await withBench { folder, _, url in

@@ -80,7 +80,7 @@ import Testing
     ("LOADING Redis is loading the dataset in memory", "reads its file"),
     ("ERR max number of clients reached", "too many clients"),
   ])
-  func `a refused log-in is a sentence`(_ refusal: String, _ sentence: String) throws {
+  func `a refused login is a readable error`(_ refusal: String, _ sentence: String) throws {
     try withServer { words in
       words[0] == "HELLO" ? "-\(refusal)\r\n" : nil
     } _: { time, server, client, outcomes in

@@ -55,7 +55,7 @@ import Testing
     #expect(diagram.text == "  0s\n  [ map \\u{2} ]\n  ‹a\\n\\u{1}\\u{ffff}›-")
   }
 
-  @Test func `a value has one colour wherever it appears`() throws {
+  @Test func `a value has one color wherever it appears`() throws {
     let svg = MarbleDiagram(
       inputs: [try MarbleDiagram.Lane("", Marbles("ab"))], output: try MarbleDiagram.Lane("", Marbles("ba"))
     ).svg

@@ -181,7 +181,7 @@ package enum MadePicture {
 
   // MARK: GIF, WebP
 
-  /// A GIF of one colour, red, with more frames in another if it moves.
+  /// A GIF of one color, red, with more frames in another if it moves.
   package static func gif(width: Int = 1, height: Int = 1, frames: Int = 1) -> [UInt8] {
     let size = [width & 255, width >> 8, height & 255, height >> 8].map { UInt8($0) }
     let head = Array("GIF89a".utf8) + size + [0x80, 0, 0, 0xFF, 0, 0, 0, 0, 0xFF]

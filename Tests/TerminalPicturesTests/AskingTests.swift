@@ -42,7 +42,7 @@ import Testing
     var keys: [TerminalKey] { events.compactMap { if case .key(let key) = $0 { key } else { nil } } }
   }
 
-  @Test func `a terminal says that it can do sixels, in how many colours, and how large its characters are`() throws {
+  @Test func `a terminal says that it can do sixels, in how many colors, and how large its characters are`() throws {
     try withVirtualTime { time in
       let asked = try Asked(
         time, xterm,
@@ -145,11 +145,11 @@ import Testing
     (["TERM": "xterm-256color", "COLORTERM": "24bit", "NO_COLOR": "1"], .none), (["TERM": "linux"], .sixteen),
     ([:], .none),
   ])
-  func `the environment says how many colours there are`(_ environment: [String: String], _ depth: ColourDepth) {
+  func `the environment says how many colors there are`(_ environment: [String: String], _ depth: ColourDepth) {
     #expect(TerminalAbilities(environment: environment).depth == depth)
   }
 
-  @Test func `no colours are wanted, whatever the terminal says`() {
+  @Test func `no colors are wanted, whatever the terminal says`() {
     var abilities = TerminalAbilities(environment: ["TERM": "xterm", "NO_COLOR": "1"])
     abilities.take(.fullColour(true))
     #expect(abilities.mode == .dots(onLight: false))

@@ -12,7 +12,7 @@ import Testing
     return cells
   }
 
-  @Test func `two colours in a character are a block and its background`() {
+  @Test func `two colors in a character are a block and its background`() {
     let above = Bitmap.of(2, 2) { _, y in y == 0 ? .fullRed : .fullBlue }
     #expect(cells(above, .blocks(.full), square) == [Cell("▀", Ink(.rgb(.fullRed), on: .rgb(.fullBlue)))])
     let left = Bitmap.of(2, 2) { x, _ in x == 0 ? .fullRed : .fullBlue }
@@ -22,7 +22,7 @@ import Testing
     #expect(cells(.filled(2, 2, .fullRed), .blocks(.full), square) == [Cell(" ", Ink(on: .rgb(.fullRed)))])
   }
 
-  @Test func `more colours than two become the two that are least wrong`() {
+  @Test func `more colors than two become the two that are least wrong`() {
     let picture = Bitmap.of(2, 2) { x, y in y == 0 ? RGB(200, 0, UInt8(x * 20)) : RGB(0, 100, UInt8(x * 40)) }
     let expected = Cell("▀", Ink(.rgb(RGB(200, 0, 10)), on: .rgb(RGB(0, 100, 20))))
     #expect(cells(picture, .blocks(.full), square) == [expected])
@@ -49,7 +49,7 @@ import Testing
     #expect(cells(.filled(2, 3, .fullRed), .blocks(.full), square).last == Cell("▀", Ink(.rgb(.fullRed))))
   }
 
-  @Test func `without colours, dots say how bright it is`() {
+  @Test func `without colors, dots say how bright it is`() {
     let cell = CellSize(width: 2, height: 4)
     #expect(cells(.filled(2, 4, .white), .dots(onLight: false), cell) == [Cell("⣿")])
     #expect(cells(.filled(2, 4, .black), .dots(onLight: false), cell) == [Cell()])
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `colours are those that a terminal has`() {
+  @Test func `colors are those that a terminal has`() {
     let ink = Ink(.rgb(RGB(255, 0, 0)), on: .rgb(RGB(95, 135, 175)), bold: true)
     #expect(ink.sequence(.full) == "\u{1B}[0;1;38;2;255;0;0;48;2;95;135;175m")
     #expect(ink.sequence(.palette) == "\u{1B}[0;1;38;5;196;48;5;67m")

@@ -5,7 +5,7 @@ import Testing
 @Suite(.settled) struct EncodingTests {
   @Test(arguments: [(1, 1), (5, 7), (64, 6), (33, 40)])
   func `sixels show the picture they were made of`(_ width: Int, _ height: Int) throws {
-    // Few enough colours for each to be there.
+    // Few enough colors for each to be there.
     let picture = Bitmap.of(width, height) { x, y in RGB(UInt8(x / 8 * 50 % 256), UInt8(y / 8 * 60 % 256), 40) }
     let decoded = try #require(SixelDecoder(Sixel.encode(picture, colours: 256)))
     #expect((decoded.width, decoded.height) == (width, height))
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [2, 16, 64, 256])
-  func `sixels take no more colours than there are, and keep the brightness`(_ count: Int) throws {
+  func `sixels take no more colors than there are, and keep the brightness`(_ count: Int) throws {
     let picture = Bitmap.slope(96, 60)
     let decoded = try #require(SixelDecoder(Sixel.encode(picture, colours: count)))
     #expect(decoded.registers.count == count)

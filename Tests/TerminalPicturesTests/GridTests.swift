@@ -52,7 +52,7 @@ import Testing
 }
 
 @Suite(.settled) struct ScreenWriterTests {
-  /// A screen of words, wide characters, colours and pictures, another for each seed.
+  /// A screen of words, wide characters, colors and pictures, another for each seed.
   private func grid(_ seed: Int, columns: Int, rows: Int, _ pictures: [Drawing]) -> Grid {
     var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
     func random(_ limit: Int) -> Int {

@@ -21,7 +21,7 @@ import Testing
     #expect([fit.columns, fit.rows, fit.width, fit.height] == row.6)
   }
 
-  @Test func `a smaller picture has the mean of what it stands for, and what is not seen colours nothing`() {
+  @Test func `a smaller picture has the mean of what it stands for, and what is not seen colors nothing`() {
     let halves = Bitmap.of(4, 4) { x, _ in x < 2 ? .black : .white }
     #expect(halves.scaled(toWidth: 2, height: 1) == Bitmap.of(2, 1) { x, _ in x == 0 ? .black : .white })
     #expect(halves.scaled(toWidth: 1, height: 1).colour(0, 0) == RGB(128, 128, 128))
@@ -31,7 +31,7 @@ import Testing
     #expect(seen.rgba == [255, 0, 0, 128])
   }
 
-  @Test func `24 bits become the nearest of the 256 colours that are the same everywhere`() {
+  @Test func `24 bits become the nearest of the 256 colors that are the same everywhere`() {
     #expect(RGB.black.paletteIndex == 16)
     #expect(RGB.white.paletteIndex == 231)
     #expect(RGB.fullRed.paletteIndex == 196)

@@ -1,4 +1,4 @@
-// What an operator does to its neighbours: the source alone against the source with the operator downstream. An operator
+// What an operator does to its neighbors: the source alone against the source with the operator downstream. An operator
 // that subscribes in code that is not specialized makes everything above it many times slower.
 //
 //     downstream [--short] [NAME …]

@@ -122,7 +122,7 @@ struct PictureBlocks: Sendable {
     }
   }
 
-  /// The look of text, unless no colour is wanted.
+  /// The look of text, unless no color is wanted.
   private func ink(_ ink: Ink) -> Ink { hasColour ? ink : .plain }
 
   private var pictureDepth: ColourDepth { if case .blocks(let depth) = box.mode { depth } else { .none } }

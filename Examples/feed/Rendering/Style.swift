@@ -7,7 +7,7 @@ struct Style: Equatable {
   /// Does not highlight.
   static let plain = Style(hasColour: false)
 
-  /// The style for a descriptor: colour on a terminal that supports it, unless the user wants none (no-color.org).
+  /// The style for a descriptor: color on a terminal that supports it, unless the user wants none (no-color.org).
   static func suiting(
     _ descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> Style {

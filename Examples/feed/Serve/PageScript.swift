@@ -183,7 +183,7 @@ extension PageAssets {
       all[index + step].querySelector("a").focus();
     });
 
-    // One picture, as large as the window, and from there to its neighbours. The page stays as it is below it.
+    // One picture, as large as the window, and from there to its neighbors. The page stays as it is below it.
     const large = document.getElementById("large");
     let shown = null;
     function enlarge(card) {

@@ -29,7 +29,7 @@ private func expectSame(_ diagram: [Marbles.Marble], _ text: String) {
   guard diagram.allSatisfy({ abs($0.time.nanoseconds) < 1 << 50 }) else { return }
   let drawing = draw(diagram)
   let drawn = String(drawing)
-  // Characters that merge with their neighbours cannot be written into a group.
+  // Characters that merge with their neighbors cannot be written into a group.
   guard Array(drawn) == drawing else { return }
   do {
     let again = try Marbles(drawn).marbles

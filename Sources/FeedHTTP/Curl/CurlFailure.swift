@@ -82,7 +82,7 @@ struct CurlFailure {
     switch code {
     case CURLE_OK: false
     case CURLE_COULDNT_RESOLVE_HOST where sentence.contains("thread failed to start"): true
-    // A name look-up does not report that its files could not be opened.
+    // A name lookup does not report that its files could not be opened.
     default: phase != .response && phase != .receive && (lackedDescriptor || Descriptors.areExhausted)
     }
   }

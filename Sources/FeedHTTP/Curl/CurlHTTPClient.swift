@@ -82,7 +82,7 @@ public final class CurlHTTPClient: HTTPClient {
 
   deinit { close() }
 
-  /// Half of those that are left: the cache, its files and name look-ups need some, too.
+  /// Half of those that are left: the cache, its files and name lookups need some, too.
   private static var descriptorsToUse: Int {
     var limit = rlimit()
     guard getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }

@@ -87,7 +87,7 @@ final class CurlTransfer {
       return descriptor
     }
     ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
-    // Without this, ending a request during the look-up of its host would block the loop until the look-up ends; the
+    // Without this, ending a request during the lookup of its host would block the loop until the lookup ends; the
     // thread that looks up cleans up after itself instead.
     ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
     ccurl_set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https")

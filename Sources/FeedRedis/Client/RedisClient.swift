@@ -20,7 +20,7 @@ public import FeedTLS
 public final class RedisClient {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// How long a reply may take, and the server with all of a log-in. Ten seconds by default.
+    /// How long a reply may take, and the entire login too. Ten seconds by default.
     public var patience: Duration = .seconds(10)
     /// The pause after the first failure to connect, doubled by each further one, and the longest; a pause is a random part
     /// of that, at least half. 50 milliseconds and two seconds by default.
@@ -78,7 +78,7 @@ public final class RedisClient {
   /// Reads the system's roots once.
   static let systemTLS: Result<TLSClient, TLSError> = Result { () throws(TLSError) in try TLSClient() }
 
-  /// True while there is a connection and the log-in is done.
+  /// True while there is a connection and the login is done.
   public var isConnected: Bool { if case .ready = state { true } else { false } }
 
   /// Closes the connection. Commands that wait fail with ``RedisError/clientClosed``, as do later ones. Idempotent.

@@ -45,11 +45,11 @@ public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// The diagram as a picture: a complete SVG document without a background, in colours that can be read on light and
+  /// The diagram as a picture: a complete SVG document without a background, in colors that can be read on light and
   /// dark.
   ///
   /// Time runs from left to right. Distances are to scale, except that long waits are shortened and dotted. A value has
-  /// the same colour wherever it appears.
+  /// the same color wherever it appears.
   public var svg: String { MarbleDrawing(self).svg }
 
   public var description: String { text }

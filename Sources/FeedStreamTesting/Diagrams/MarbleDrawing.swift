@@ -5,11 +5,11 @@ import FeedStream
 /// It uses attributes and no style sheet: a document that is embedded in a page must not change the page, or be changed
 /// by it.
 struct MarbleDrawing {
-  /// A grey that can be read on white and on black.
+  /// A gray that can be read on white and on black.
   private static let ink = "#768390"
   private static let red = "#d1344b"
   private static let box = "#475063"
-  /// Each colour can be read under white text, and on white and black.
+  /// Each color can be read under white text, and on white and black.
   private static let palette = [
     "#3b6fd4", "#b8541f", "#2c7f57", "#8f4bb0", "#b93a63", "#1f7a8c", "#86691d", "#5f6673",
   ]
@@ -197,7 +197,7 @@ struct MarbleDrawing {
   private mutating func addText(
     _ text: String, x: Double, y: Double, size: Int, fill: String, anchor: String = "middle"
   ) {
-    // Letters are centred a third of their size below the middle.
+    // Letters are centered a third of their size below the middle.
     add(
       """
       <text x="\(n(x))" y="\(n(y + Double(size) * 0.35))" font-size="\(size)" fill="\(fill)" text-anchor="\(anchor)" \

@@ -41,7 +41,7 @@ public final class VirtualInternet {
   public var answers: [SocketAddress: Answer] = [:]
   /// The addresses of hosts. Numeric addresses are their own; any other name is not known.
   public var hosts: [String: [String]] = ["localhost": ["127.0.0.1"]]
-  /// How long a look-up takes; `nil` for without end.
+  /// How long a lookup takes; `nil` for without end.
   public var lookUpLatency: StreamInstant.Stride? = .zero
   /// True for a datagram that gets lost on its way.
   public var losesDatagram: (Datagram) -> Bool = { _ in false }

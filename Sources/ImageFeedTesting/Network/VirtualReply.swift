@@ -86,7 +86,7 @@ public struct VirtualRequest: Sendable {
   public var time: StreamInstant
 }
 
-/// The behaviour of one server: called once for each request that reaches it, when it is sent.
+/// The behavior of one server: called once for each request that reaches it, when it is sent.
 ///
 /// The generator is the network's own, so that the same seed and the same requests give the same answers.
 public typealias VirtualOrigin = (_ request: VirtualRequest, _ random: inout SeededGenerator) -> VirtualReply

@@ -9,10 +9,10 @@ package enum TerminalAnswer: Hashable, Sendable {
   case kitty(Bool)
   /// How many pixels a character has.
   case cell(CellSize)
-  /// How many colours sixels may have (XTSMGRAPHICS).
+  /// How many colors sixels may have (XTSMGRAPHICS).
   case sixelColours(Int)
   case background(RGB)
-  /// It shows 24 bits of colour, or does not.
+  /// It shows 24 bits of color, or does not.
   case fullColour(Bool)
 }
 
@@ -74,7 +74,7 @@ package struct TerminalQuestion: Hashable, Sendable {
     let isWithin = environment["TMUX"] != nil || name.hasPrefix("screen") || name.hasPrefix("tmux")
     if !isWithin { bytes += Kitty.question }
     bytes += "\u{1B}[16t\u{1B}[?1;1;0S\u{1B}]11;?\u{1B}\\".utf8
-    // Has it repeat a colour that it was given.
+    // Has it repeat a color that it was given.
     if !isWithin { bytes += "\u{1B}[48;2;1;2;3m\u{1B}P$qm\u{1B}\\\u{1B}[0m".utf8 }
     self.bytes = bytes + "\u{1B}[c".utf8
   }

@@ -12,7 +12,7 @@ package struct Cell: Hashable, Sendable {
   }
 }
 
-/// A picture of characters: each a block in one colour, and the rest in another, whichever block is least wrong.
+/// A picture of characters: each a block in one color, and the rest in another, whichever block is least wrong.
 enum BlockDrawing {
   /// How many pixels of the picture a character stands for, across and down.
   static let parts = 8
@@ -66,7 +66,7 @@ enum BlockDrawing {
   }
 }
 
-/// Colours added up.
+/// Colors added up.
 private struct BlockSum {
   var sum = SIMD3<Int>.zero
   var count = 0
@@ -89,7 +89,7 @@ private struct BlockSum {
   }
 }
 
-/// The colours of a character, by its rows, columns and quarters.
+/// The colors of a character, by its rows, columns and quarters.
 private struct BlockSums {
   var all = BlockSum()
   var rows = [BlockSum](repeating: BlockSum(), count: BlockDrawing.parts)
@@ -110,7 +110,7 @@ private struct BlockSums {
   }
 }
 
-/// A picture without colours: eight dots a character, more of them where it is brighter.
+/// A picture without colors: eight dots a character, more of them where it is brighter.
 enum DotDrawing {
   /// - Parameters:
   ///   - picture: two pixels across and four down for each character.

@@ -1,4 +1,4 @@
-/// How many colours a terminal shows.
+/// How many colors a terminal shows.
 package enum ColourDepth: Int, Hashable, Sendable, Comparable {
   /// None, or none are wanted (no-color.org).
   case none = 0
@@ -12,7 +12,7 @@ package enum ColourDepth: Int, Hashable, Sendable, Comparable {
   package static func < (one: ColourDepth, other: ColourDepth) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// A colour of text.
+/// A color of text.
 package enum Colour: Hashable, Sendable {
   /// The terminal's own.
   case standard
@@ -48,7 +48,7 @@ package struct Ink: Hashable, Sendable {
   package static let dim = Ink(dim: true)
 
   /// The sequence that makes characters look like this, whatever they looked like before (ECMA-48, 8.3.117). Without
-  /// colours there is still bold, dim and reversed.
+  /// colors there is still bold, dim and reversed.
   package func sequence(_ depth: ColourDepth) -> String {
     var codes = "0"
     if isBold { codes += ";1" }
@@ -75,8 +75,8 @@ package struct Ink: Hashable, Sendable {
 }
 
 extension RGB {
-  /// The nearest of xterm's 256 colours, of which the first 16 are anybody's choice and left out: a cube of 6 × 6 × 6, and
-  /// 24 greys.
+  /// The nearest of xterm's 256 colors, of which the first 16 are anybody's choice and left out: a cube of 6 × 6 × 6, and
+  /// 24 grays.
   package var paletteIndex: Int {
     func step(_ part: UInt8) -> Int { part < 48 ? 0 : part < 115 ? 1 : (Int(part) - 35) / 40 }
     func value(_ step: Int) -> UInt8 { step == 0 ? 0 : UInt8(55 + step * 40) }

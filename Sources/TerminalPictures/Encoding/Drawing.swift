@@ -2,11 +2,11 @@
 package enum PictureMode: Hashable, Sendable {
   /// kitty's graphics protocol.
   case kitty
-  /// Sixels with that many colours.
+  /// Sixels with that many colors.
   case sixel(colours: Int)
-  /// Blocks in that many colours.
+  /// Blocks in that many colors.
   case blocks(ColourDepth)
-  /// Dots without colour.
+  /// Dots without color.
   case dots(onLight: Bool)
 
   /// True when pictures lie over the characters and are not made of them.

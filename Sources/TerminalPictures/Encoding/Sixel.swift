@@ -1,4 +1,4 @@
-/// A picture in sixels: six rows of pixels at a time, one colour after another (DEC STD 070, chapter 9.8.2).
+/// A picture in sixels: six rows of pixels at a time, one color after another (DEC STD 070, chapter 9.8.2).
 package enum Sixel {
   /// The sequence that draws the picture at the cursor. Where it is not seen, what is there stays.
   ///

@@ -16,7 +16,7 @@ package struct Bitmap: Hashable, Sendable {
   /// True when nothing shines through.
   package var isOpaque: Bool { stride(from: 3, to: rgba.count, by: 4).allSatisfy { rgba[$0] == 255 } }
 
-  /// The colour at a place, without its opacity.
+  /// The color at a place, without its opacity.
   package func colour(_ x: Int, _ y: Int) -> RGB {
     let place = (y * width + x) * 4
     return RGB(rgba[place], rgba[place + 1], rgba[place + 2])
@@ -26,7 +26,7 @@ package struct Bitmap: Hashable, Sendable {
   package func isSolid(_ x: Int, _ y: Int) -> Bool { rgba[(y * width + x) * 4 + 3] >= 128 }
 }
 
-/// A colour of 24 bits.
+/// A color of 24 bits.
 package struct RGB: Hashable, Sendable {
   package var red: UInt8
   package var green: UInt8
@@ -53,7 +53,7 @@ extension Bitmap {
     if newWidth == width, newHeight == height { return self }
     let across = Self.shares(of: width, among: newWidth)
     let down = Self.shares(of: height, among: newHeight)
-    // Multiplied by opacity, so that what is not seen colours nothing.
+    // Multiplied by opacity, so that what is not seen colors nothing.
     var rows = [Float](repeating: 0, count: newWidth * height * 4)
     for y in 0..<height {
       for x in 0..<newWidth {

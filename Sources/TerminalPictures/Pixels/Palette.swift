@@ -1,18 +1,18 @@
-/// A few colours that stand for all of a picture's: found by cutting the colours where they differ most, until there are
+/// A few colors that stand for all of a picture's: found by cutting the colors where they differ most, until there are
 /// enough groups (median cut, with variance for the choice).
 struct Palette {
   let colours: [RGB]
-  /// The nearest colour of each of 32,768, filled as they are asked for; -1 where it was not.
+  /// The nearest color of each of 32,768, filled as they are asked for; -1 where it was not.
   private var nearest = [Int16](repeating: -1, count: 32_768)
 
   init(_ colours: [RGB]) { self.colours = colours }
 
-  /// - Parameter count: the most colours: 2 to 256.
+  /// - Parameter count: the most colors: 2 to 256.
   init(of picture: Bitmap, count: Int) {
     self.init(Self.cut(Self.histogram(of: picture), into: min(max(count, 2), 256)))
   }
 
-  /// The place of the colour that is nearest, of those that have the same five leading bits in each part.
+  /// The place of the color that is nearest, of those that have the same five leading bits in each part.
   mutating func index(of colour: RGB) -> Int {
     let key = Int(colour.red >> 3) << 10 | Int(colour.green >> 3) << 5 | Int(colour.blue >> 3)
     if nearest[key] >= 0 { return Int(nearest[key]) }
@@ -28,7 +28,7 @@ struct Palette {
 
   // MARK: - Finding them
 
-  /// How often a colour of 15 bits is there, and the sums of what it was.
+  /// How often a color of 15 bits is there, and the sums of what it was.
   private struct Bucket {
     var count = 0
     var sum = SIMD3<Int>.zero
@@ -47,11 +47,11 @@ struct Palette {
     return buckets.filter { $0.count > 0 }
   }
 
-  /// Buckets that become one colour.
+  /// Buckets that become one color.
   private struct Group {
     var buckets: ArraySlice<Bucket>
     var mean: RGB
-    /// Along which part of the colour they differ most, and by how much in all.
+    /// Along which part of the color they differ most, and by how much in all.
     var axis = 0
     var spread = 0.0
 
@@ -99,7 +99,7 @@ struct Palette {
 }
 
 extension Palette {
-  /// The place of a colour for each pixel, with what each is wrong by passed on to its neighbours (Floyd and Steinberg), so
+  /// The place of a color for each pixel, with what each is wrong by passed on to its neighbors (Floyd and Steinberg), so
   /// that areas keep their brightness; -1 where the picture is not seen.
   mutating func dithered(_ picture: Bitmap) -> [Int16] {
     let (width, height) = (picture.width, picture.height)

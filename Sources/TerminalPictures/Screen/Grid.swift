@@ -92,7 +92,7 @@ package struct Grid: Hashable, Sendable {
     }
   }
 
-  /// The text of the grid, row by row, without colours; `#` where a picture lies over it.
+  /// The text of the grid, row by row, without colors; `#` where a picture lies over it.
   package var plainText: [String] {
     (0..<rows).map { row in
       let line = cells[row * columns..<(row + 1) * columns].map { $0.picture > 0 ? "#" : $0.text }.joined()

@@ -84,7 +84,7 @@ import Testing
     #expect(origin.accepted == 1)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a look-up that hangs holds nobody up`() {
+  @Test(.timeLimit(.minutes(1))) func `a lookup that hangs holds nobody up`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -94,7 +94,7 @@ import Testing
     let cancelled = bench.get(stuck)
     let quick = bench.get(HTTPRequest(origin.url()))
     quick.onEnd = { cancelled.cancel() }
-    // Returns, though both look-ups are still stuck: neither the deadline nor `cancel()` waits for them.
+    // Returns, though both lookups are still stuck: neither the deadline nor `cancel()` waits for them.
     bench.loop.run()
     #expect(StuckNames.waiting == 2)
     #expect(quick.isFinished)

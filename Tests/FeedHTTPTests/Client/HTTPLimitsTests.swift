@@ -102,7 +102,7 @@ extension HTTPLimitsTests {
         good.stop()
         bad.stop()
       }
-      // A look-up that was cancelled closes its last descriptor when its thread is done.
+      // A lookup that was cancelled closes its last descriptor when its thread is done.
       for _ in 0..<100 where openDescriptors() > before { usleep(50_000) }
       exit(openDescriptors() == before ? 0 : 1)
     }

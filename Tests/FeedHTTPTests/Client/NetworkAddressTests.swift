@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: ["127.0.0.1", "::1", "2606:4700::1111"])
-  func `an address is written as it was, and read from what a look-up gives`(text: String) {
+  func `an address is written as it was, and read from what a lookup gives`(text: String) {
     #expect(NetworkAddress(text)?.description == text)
     #expect(NetworkAddress.addresses(of: text).contains(NetworkAddress(text)!))
   }

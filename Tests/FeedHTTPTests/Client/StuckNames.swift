@@ -2,7 +2,7 @@ import Foundation
 
 /// Hosts whose addresses cannot be found out for as long as a test wants.
 ///
-/// The look-ups of the whole process come here, because an executable's functions go before its libraries'; those of other
+/// The lookups of the whole process come here, because an executable's functions go before its libraries'; those of other
 /// names go on to the system's.
 enum StuckNames {
   static let domain = "stuck.test"
@@ -12,7 +12,7 @@ enum StuckNames {
   nonisolated(unsafe) private static var isStuck = false
   nonisolated(unsafe) private static var inside = 0
 
-  /// How many look-ups are stuck.
+  /// How many lookups are stuck.
   static var waiting: Int { condition.withLock { inside } }
 
   static func begin() { condition.withLock { isStuck = true } }

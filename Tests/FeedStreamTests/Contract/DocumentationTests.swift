@@ -20,7 +20,7 @@ import Testing
     for declaration in Self.operators { #expect(declaration.missing == [], "\(declaration)") }
   }
 
-  @Test func `what a form refers to for its behaviour is documented in full`() {
+  @Test func `what a form refers to for its behavior is documented in full`() {
     let complete = Set(Self.operators.filter { $0.references.isEmpty && $0.missing == [] }.map(\.name))
     for declaration in Self.operators {
       let unknown = declaration.references.filter { !complete.contains($0) }
@@ -101,7 +101,7 @@ private struct Declaration: CustomStringConvertible {
     return missing
   }
 
-  /// The names of what it refers to for its behaviour: "as in ``zip(_:)``".
+  /// The names of what it refers to for its behavior: "as in ``zip(_:)``".
   var references: [String] {
     doc.matches(of: /:\*\* as in `+([^`(]+)/).map { match in
       String(match.1.split { $0 == "/" || $0 == "." }.last ?? "")

@@ -33,7 +33,7 @@ import Testing
     #expect("see https://example.com/abcdefghij now".wrapped(to: 20) == "see\nhttps://example.com/abcdefghij\nnow")
   }
 
-  @Test func `colours take no room`() {
+  @Test func `colors take no room`() {
     let text = "1. \u{1B}[1mThe quick brown\u{1B}[0m fox"
     #expect(text.wrapped(to: 22) == text)
     #expect(text.wrapped(to: 20) == "1. \u{1B}[1mThe quick brown\u{1B}[0m\n   fox")

@@ -18,7 +18,7 @@ extension Bitmap {
 
   static func filled(_ width: Int, _ height: Int, _ colour: RGB) -> Bitmap { of(width, height) { _, _ in colour } }
 
-  /// Colours that change slowly, as a photograph's do.
+  /// Colors that change slowly, as a photograph's do.
   static func slope(_ width: Int, _ height: Int) -> Bitmap {
     of(width, height) { x, y in RGB(UInt8(x * 255 / width), UInt8(y * 255 / height), UInt8((x + y) % 256)) }
   }

@@ -1,4 +1,4 @@
-/// A stage's behaviour towards one of its upstreams, as a type: it distinguishes several upstreams at compile time, so
+/// A stage's behavior towards one of its upstreams, as a type: it distinguishes several upstreams at compile time, so
 /// that the value path stays specialized.
 @usableFromInline protocol Port {
   associatedtype Owner: CustomStringConvertible

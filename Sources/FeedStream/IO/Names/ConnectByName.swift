@@ -6,7 +6,7 @@ extension Connection {
   ///
   /// Its addresses are tried in the order in which the system prefers them, the families of IPv6 and IPv4 by turns, the
   /// next one when an attempt fails or after `attemptDelay`, while the earlier ones go on; the first connection wins, and
-  /// the others are given up (RFC 8305, without its look-up of both families apart, which the system does in one).
+  /// the others are given up (RFC 8305, without its lookup of both families apart, which the system does in one).
   ///
   /// **Demand:** begins at the subscription; the connection is held until it is asked for. **Failure:** the system's reason;
   /// that of the last attempt when all fail; `ETIMEDOUT` with the phase in which the time ran out. **Cancellation:** gives

@@ -2,7 +2,7 @@ extension SocketAddress {
   /// Looks up the addresses of a host when subscribed to, delivers them in the order in which the system prefers them, and
   /// finishes.
   ///
-  /// A numeric address is its own. The system's look-up runs on the thread pool and cannot be stopped once it runs: a late
+  /// A numeric address is its own. The system's lookup runs on the thread pool and cannot be stopped once it runs: a late
   /// answer is dropped.
   ///
   /// **Demand:** looks up at the subscription; the answer is held until it is asked for. **Failure:** the system's reason:
@@ -28,7 +28,7 @@ extension SocketAddress {
   }
 }
 
-/// A look-up and its deadline.
+/// A lookup and its deadline.
 final class LookUp: Cancellable {
   private var done: ((Result<[SocketAddress], SystemError>) -> Void)?
   private var work: [any Cancellable] = []
