@@ -33,7 +33,7 @@ import Testing
     for part in ["secret", "cret"] { #expect(!(run.output + run.errors).contains(part), "\(run.errors)") }
   }
 
-  @Test(arguments: commands) func `a store that is not ours is left alone, with a sentence`(_ command: [String])
+  @Test(arguments: commands) func `a store of another program is left alone, with a readable error`(_ command: [String])
     async throws
   {
     let server = try RedisServer(["--requirepass", "secret"])
@@ -91,7 +91,7 @@ import Testing
     #expect(status.status == 0 && status.output.contains("(allkeys-lru): set noeviction"), "\(status.output)")
   }
 
-  @Test func `what a server does not allow is said, and nothing is taken for empty`() async throws {
+  @Test func `a server's refusal is reported, and never taken for an empty store`() async throws {
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
     for (command, denied) in [
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `what one machine knows goes to a fleet, is polled there, and shown by a gateway`() async throws {
+  @Test func `one machine's cache moves to a fleet, is polled there, and shown by a gateway`() async throws {
     let server = try RedisServer()
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])

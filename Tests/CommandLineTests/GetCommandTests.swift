@@ -46,7 +46,7 @@ import Testing
       .map { String($0.dropFirst(name.count + 2)) }
   }
 
-  @Test func `a body is written as it is, and a header before it if asked for`() async throws {
+  @Test func `a body is written as it is, and a header before it if requested`() async throws {
     let place = try Place { _, _ in
       RawOrigin.answer(
         "200 Fine", ["X-One: 1", "x-two:2", "X-One: 3", "Connection: keep-alive, Hop", "Hop: 1"], Data("a\nb".utf8))
@@ -119,7 +119,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `what must not be used without its server is a 504, and a warning says why`() async throws {
+  @Test func `a response that must not be used without its server is a 504, and a warning says why`() async throws {
     let place = try Place { _, _ in
       RawOrigin.answer("200 OK", ["Cache-Control: max-age=0, must-revalidate"], Data("body".utf8))
     }

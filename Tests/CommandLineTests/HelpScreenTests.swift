@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["help"], ["--help"], ["-h"]])
-  func `help is shown where it is asked for`(arguments: [String]) async throws {
+  func `help is shown where it is requested`(arguments: [String]) async throws {
     let run = try await FeedBinary.run(arguments)
     #expect(run.status == 0 && run.output == HelpScreen.text + "\n" && run.errors == "")
   }

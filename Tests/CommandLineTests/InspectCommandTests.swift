@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `what is wrong with a file is said of the file`() async throws {
+  @Test func `an error in a file speaks of the file`() async throws {
     try await withFolder { folder in
       func errors(_ text: String, _ arguments: [String] = ["inspect"], name: String = "x") async throws -> String {
         let file = folder.appending(path: name)

@@ -94,7 +94,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `subscriptions are kept beside the cache, and shown when no address is given`() async throws {
+  @Test func `subscriptions are kept next to the cache, and shown when no address is given`() async throws {
     try await withTwo { _, _, urls, cache in
       let at = ["--cache", cache]
       let none = try await FeedBinary.run(["load"] + at)
@@ -155,7 +155,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `what load has shown is not new, and in the whole list what is new is marked`() async throws {
+  @Test func `images that load has shown are not new, and new ones are marked in the whole list`() async throws {
     try await withOrigin(serving: blog("A", [("a1", 1)])) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(body: blog("A", [("a2", 2), ("a1", 1)]))
@@ -196,7 +196,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a feed whose answer an ended watch did not wait for is asked for again`()
+  @Test(.timeLimit(.minutes(1))) func `a feed whose answer an ended watch did not wait for is requested again`()
     async throws
   {
     let requests = RequestCount()
@@ -252,7 +252,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `the last line of a terminal says that the server is away, and since when`() async throws {
+  @Test func `the last line of a terminal says that the server is unreachable, and since when`() async throws {
     try await withOrigin(serving: blog("A", [("a1", 1)])) { origin, url, cache in
       let run = try RunningFeed(
         ["watch", url, "--every", "50ms", "--cache", cache], environment: ["TERM": "xterm"], terminal: true)
@@ -276,7 +276,7 @@ private final class RequestCount: @unchecked Sendable {
     for bad in ["", "  ", "'a", "a\\", "''"] { #expect(throws: (any Error).self) { try CommandWords.split(bad) } }
   }
 
-  @Test func `the status line says who is away`() {
+  @Test func `the status line names unreachable servers`() {
     let away = Pulse.Away(name: "e.example", since: sampleDate, isSilent: true)
     let now = sampleDate + 60
     #expect(Pulse.text(of: [], among: 1) == "")

@@ -54,7 +54,7 @@ private actor PagedOrigin {
     }
   }
 
-  @Test func `pages are shown as one list, and no more than asked for are requested`() async throws {
+  @Test func `pages are shown as one list, and no more of them are requested than --pages says`() async throws {
     let (run, asked) = try await load("--pages", "2")
     #expect(run.status == 0 && run.errors == "")
     #expect(run.output.contains("4 images from "))

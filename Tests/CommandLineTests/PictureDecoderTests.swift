@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: ["open", "connect", "fork", "run"])
-  func `what is not decoding ends the process`(how: String) throws {
+  func `a reply that isn't a decoding ends the process`(how: String) throws {
     #expect(try ending(how) == .signaled(SIGSYS))
   }
 

@@ -114,7 +114,7 @@ import Testing
         abilities: TerminalAbilities(environment: Self.colours.merging(["NO_COLOR": "1"]) { $1 }), hasColour: false))
   }
 
-  @Test func `the text beside a picture is wrapped, and a long address is left whole below`() throws {
+  @Test func `the text next to a picture is wrapped, and a long address is left whole below`() throws {
     let blocks = try blocks(44, 24)
     #expect((blocks.box.columns, blocks.box.rows) == (11, 6))
     let address = "http://a.example/" + String(repeating: "x", count: 40)

@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2))) func `feeds asked for every second keep every rule, whenever the watch is killed`()
+  @Test(.timeLimit(.minutes(2))) func `feeds requested every second keep every rule, whenever the watch is killed`()
     async throws
   {
     let servers = Servers(hosts: 2, interval: 1)

@@ -33,7 +33,7 @@ import Testing
     ["load", "http://e.com", "--cache", "a", "--cache", "b"], ["load", "http://localhost:0/"],
     ["load", "http://e.com", "--max-age", "1h"], ["load", "--generate-completion-script", "bash"],
   ])
-  func `what is wrong, asks for help or needs more is left to the parser`(_ arguments: [String]) {
+  func `wrong arguments, help and rare options are left to the parser`(_ arguments: [String]) {
     #expect(QuickArguments.command(arguments) == nil)
   }
 }

@@ -63,7 +63,7 @@ import Testing
     #expect(lines[18] == "10. (no description)")
   }
 
-  @Test func `what would act upon a terminal is shown`() {
+  @Test func `control characters are shown, not sent`() {
     let image = FeedImage(
       id: UUID(), description: "\u{1B}[2Jgone\nnew line", location: "\u{202E}x\u{7}", url: sampleImages[0].url)
     let shown = text.entries(of: [image])

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `pictures come from their feed alone, are pictures, and are asked for once`() async throws {
+  @Test func `pictures come from their feed alone, are pictures, and are requested once`() async throws {
     try await withGallery(["a", "b"]) { port, origin, _ in
       let paths = try await picturePaths(port)
       #expect(paths.count == 2)
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `without a decoder beside it pictures are shown in their own size`() async throws {
+  @Test func `without a decoder next to it pictures are shown in their own size`() async throws {
     try await withFolder { folder in
       // A copy of the command in a folder of its own.
       let copy = folder.appendingPathComponent("feed")
@@ -154,7 +154,7 @@ import Testing
     return nil
   }
 
-  @Test func `a feed is asked for conditionally, and after a restart no sooner than its server wants`() async throws {
+  @Test func `a feed is requested conditionally, and after a restart no sooner than its server wants`() async throws {
     try await withFolder { folder in
       let origin = try PictureOrigin()
       let url = try await origin.start(["a"])
@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func `what happens is told live, and who is away`() async throws {
+  @Test func `events are shown live, with unreachable servers`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
       let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
       let hello = try await ask(port, events, upTo: "\"version\":1}\n\n")
@@ -312,7 +312,7 @@ import Testing
     }
   }
 
-  @Test func `a token is asked for where there is one, and leaves the address`() async throws {
+  @Test func `a token is requested where there is one, and leaves the address`() async throws {
     try await withGallery(["a"], "--token", "sesame") { port, _, _ in
       #expect(try await get(port, "/").hasPrefix("HTTP/1.1 401"))
       #expect(try await get(port, "/?token=sesam").hasPrefix("HTTP/1.1 401"))

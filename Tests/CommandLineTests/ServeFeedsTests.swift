@@ -125,7 +125,7 @@ import Testing
       series.contains("feed_up{feed=\"http://u:…@h/f\"}") && series.contains("feed_up{feed=\"http://u:…@h/f (2)\"}"))
   }
 
-  @Test func `what a feed names a picture's server by is not passed on`() throws {
+  @Test func `a feed's credentials for an image's server are not passed on`() throws {
     let gallery = try gallery(["http://h/1"], [image(1, "a", at: "http://user:secret@h/a.png?b=c")])
     for text in [GalleryFeeds.json(gallery, at: "http://h", ""), GalleryFeeds.atom(gallery, at: "http://h", "")] {
       #expect(text.contains("http://h/a.png?b=c") && !text.contains("secret"))

@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `an interrupt waits for the save that was asked for`() async throws {
+  @Test func `an interrupt waits for the save that was requested`() async throws {
     try await withOrigin(serving: document("First")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(body: document("Second"))

@@ -10,7 +10,7 @@ import Testing
     try RunningFeed(["watch", url, "--every", "50ms", "--cache", cache, "--format", "json"] + more)
   }
 
-  @Test func `watch writes a line when the feed changes, and ends after as many as asked for`() async throws {
+  @Test func `watch writes a line when the feed changes, and ends after as many as requested`() async throws {
     try await withOrigin(serving: document("First")) { origin, url, cache in
       let run = try watch(url, cache, "--count", "2")
       #expect(try #require(await run.output.line()).contains("First"))

@@ -80,7 +80,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a connection is accepted when one is asked for`() throws {
+  @Test func `a connection is accepted when one is requested`() throws {
     let listener = try listener()
     var subscription: (any Subscription)?
     var accepted = 0
@@ -199,7 +199,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `what is written to a connection that is closed ends, with what was not written`() throws {
+  @Test func `writing to a closed connection fails, with the chunks that were not written`() throws {
     let listener = try listener()
     var outcome: Outcome<Never, WriteError>?
     var other: Connection?

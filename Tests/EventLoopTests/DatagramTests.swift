@@ -50,7 +50,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `what is written to a socket that is closed ends`() throws {
+  @Test func `writing to a closed socket fails`() throws {
     let a = try socket()
     let sent = Outcome(PassthroughSubject<Datagram, Never>().write(to: a))
     #expect(sent.completion == nil)
@@ -62,7 +62,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `what cannot be sent or opened is an error that names it`() throws {
+  @Test func `a datagram or socket that fails is an error that names it`() throws {
     let a = try socket()
     let other = SocketAddress.internet("127.0.0.1", port: 9)
     for (datagram, name) in [

@@ -30,7 +30,7 @@ func chunks(of descriptor: Int32, on loop: EventLoop) -> Create<[UInt8], EventLo
     #expect(try String(contentsOf: article, encoding: .utf8).contains(source))
   }
 
-  @Test func `nothing is read that is not asked for, and the writer stops`() throws {
+  @Test func `nothing is read that is not requested, and the writer stops`() throws {
     try withLoop { loop in
       var ends: [Int32] = [-1, -1]
       try #require(pipe(&ends) == 0)

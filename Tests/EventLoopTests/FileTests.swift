@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `no chunk is read that is not asked for`() throws {
+  @Test func `no chunk is read that is not requested`() throws {
     try withFile(Data(repeating: 1, count: 100)) { file in
       var count = 0
       var subscription: (any Subscription)?
@@ -76,7 +76,7 @@ import Testing
     none.cancel()
   }
 
-  @Test func `what is read after a cancellation is not delivered`() throws {
+  @Test func `bytes read after a cancellation are not delivered`() throws {
     try withFile(Data(repeating: 1, count: 100)) { file in
       var count = 0
       let all = file.bytes(chunkSize: 10, on: loop).sink { _ in

@@ -37,7 +37,7 @@ import Testing
     #expect(folder.text("file") == lines.joined())
   }
 
-  @Test func `a file written atomically is replaced at the end, keeps its permissions, and leaves nothing beside it`()
+  @Test func `a file written atomically is replaced at the end, keeps its permissions, and leaves nothing next to it`()
     throws
   {
     folder.write("before", to: "file")

@@ -59,7 +59,7 @@ import Testing
     #expect(places == places.sorted())
   }
 
-  @Test func `no more is read than is asked for, and one folder is open at a time`() throws {
+  @Test func `no more is read than is requested, and one folder is open at a time`() throws {
     for index in 0..<200 { try make("\(index)") }
     let puller = Puller(Folder(folder.path).entries(recursively: true, on: loop))
     loop.run()
@@ -100,7 +100,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `changes that are not asked for are delivered as one for each entry, and too many as unknown`() {
+  @Test func `changes that are not requested are delivered as one for each entry, and too many as unknown`() {
     let puller = Puller(Folder(folder.path).changes(on: loop))
     puller.request(1)
     loop.run(for: .milliseconds(50))

@@ -13,7 +13,7 @@ import Testing
     Outcome(File(folder(name)).following(from: start, every: interval, on: loop))
   }
 
-  @Test func `what is appended is delivered, and what is there when it begins only if that is asked for`() {
+  @Test func `appended bytes are delivered, and earlier ones only if requested`() {
     folder.write("old\n", to: "log")
     let (end, beginning) = (follow(), follow(from: .beginning))
     loop.run { beginning.text == "old\n" }
@@ -118,7 +118,7 @@ import Testing
     puller.cancel()
   }
 
-  @Test func `what cannot be read is an error that names it`() {
+  @Test func `a file that cannot be read is an error that names it`() {
     let outcome = Outcome(File(folder.path).following(from: .beginning, on: loop))
     loop.run()
     #expect(outcome.error?.subject == folder.path)

@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `what the work and its completion hold is released`() {
+  @Test func `objects held by the work and its completion are released`() {
     withLoop { loop in
       weak var held: Log<Int>?
       weak var dropped: Log<Int>?

@@ -7,7 +7,7 @@ import Testing
   /// The number of values that each thread sends; under the thread sanitizer `FEEDSTREAM_SENDS=125000` makes it a million in all.
   private let each = ProcessInfo.processInfo.environment["FEEDSTREAM_SENDS"].flatMap(Int.init) ?? 5_000
 
-  @Test func `what eight threads send all arrives on the loop, each thread's in its order`() {
+  @Test func `values from eight threads all arrive on the loop, each thread's in order`() {
     withLoop { loop in
       let subject = PassthroughSubject<(thread: Int, number: Int), Never>()
       let seen = Log<Int>()

@@ -162,7 +162,7 @@ import Testing
     #expect(kill(number, 0) == -1)
   }
 
-  @Test func `a session of its own ends with it`() throws {
+  @Test func `its own session ends with it`() throws {
     var subprocess = shell("sleep 100 & echo $!; wait")
     subprocess.endsDescendants = true
     let outcome = Outcome(subprocess.output(on: loop))

@@ -6,7 +6,7 @@ import Testing
 @Suite(.settled, .timeLimit(.minutes(5))) struct SystemStreamTests {
   private let loop = EventLoop()
 
-  @Test func `signals are delivered as they are asked for, each once`() {
+  @Test func `signals are delivered as they are requested, each once`() {
     let puller = Puller(Signals.received(SIGUSR1, SIGUSR2, on: loop))
     puller.request(1)
     for number in [SIGUSR1, SIGUSR1, SIGUSR2, SIGUSR2, SIGUSR2] {
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `random bytes come in chunks of a size, one for each that is asked for`() {
+  @Test func `random bytes come in chunks of a size, one for each that is requested`() {
     let puller = Puller(RandomBytes.chunks(of: 32, on: loop))
     loop.run()
     #expect(puller.values.isEmpty)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ThreadTests {
-  @Test func `what many threads post all arrives, each thread's in its order`() throws {
+  @Test func `work from many threads all arrives, each thread's in order`() throws {
     try withLoop { loop in
       let threads = 8
       let each = 2_000
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `what was posted before the run is run by it, without other work`() {
+  @Test func `work posted before the run is run by it, without other work`() {
     withLoop { loop in
       let count = Confined(0)
       loop.execute { count.value += 1 }

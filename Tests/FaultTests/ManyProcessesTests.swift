@@ -73,7 +73,7 @@ extension FaultTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `an answer that arrives late does not replace one that was asked for after it`() async throws {
+    func `an answer that arrives late does not replace one that was requested after it`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
         await origin.hold(next: 1)

@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `one that is asked for by name and removed is forgotten, and known again when it comes back`() {
+  @Test func `one that is requested by name and removed is forgotten, and known again when it comes back`() {
     withReader([a]) { time, engine, reader, save in
       save(1, a)
       let removal = engine.remove(a).sink { _ in

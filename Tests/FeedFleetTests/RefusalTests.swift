@@ -39,7 +39,7 @@ import Testing
     ]
   }
 
-  @Test func `what a server refuses to say is a failure, not nothing`() throws {
+  @Test func `a server's refusal to answer is a failure, not an empty result`() throws {
     try withFleet { fleet, redis, server in
       for (command, call) in readings(redis) {
         try server.cli("ACL", "SETUSER", "default", "-\(command)")

@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a feed that moved is asked for at its new host`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `a feed that moved is requested at its new host`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let lease = try #require(try fleet.claim().first)
       _ = try fleet.wait(fleet.queue.complete(lease.completion("one", due: Date() - 1, host: "new.example")))
@@ -233,7 +233,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a feed that is removed while it is asked for stays away`(
+  @Test(arguments: Engine.allCases) func `a feed that is removed while it is requested stays away`(
     _ engine: Engine
   ) throws {
     try withFleet(engine, adding: [a]) { fleet in
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a feed that is gone is asked for no more`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `a feed that is gone is requested no more`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let lease = try #require(try fleet.claim().first)
       _ = try fleet.wait(fleet.queue.complete(lease.completion(due: nil)))
@@ -289,7 +289,7 @@ import Testing
 
   // MARK: The library
 
-  @Test(arguments: Engine.allCases) func `a library has what is saved, in the order asked for`(_ engine: Engine) throws
+  @Test(arguments: Engine.allCases) func `a library has what is saved, in the order requested`(_ engine: Engine) throws
   {
     try withFleet(engine, adding: [a, other]) { fleet in
       for lease in try fleet.claim() where lease.address == a {

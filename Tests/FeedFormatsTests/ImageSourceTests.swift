@@ -161,7 +161,7 @@ import Testing
     #expect(item.images.count == 1)
   }
 
-  @Test(arguments: pictures) func `what counts as a picture of a text`(html: String, address: String?) throws {
+  @Test(arguments: pictures) func `the images that count in a text`(html: String, address: String?) throws {
     let document = try read(rss("<item><description><![CDATA[\(html)]]></description></item>"))
     #expect(document.items[0].image?.address == address)
   }

@@ -33,7 +33,7 @@ import Testing
     #expect(list.feeds.map(\.outline.name) == ["A", "B"])
   }
 
-  @Test func `what is written reads back the same`() throws {
+  @Test func `a list that is written reads back the same`() throws {
     let feed = OPML.Outline(
       text: "A \"b\" <c> & d\n", title: "T", address: "https://a.example/?a=1&b=2", page: "https://a.example/",
       attributes: [.init("type", "rss"), .init("feed:interval", "15m"), .init("category", "/x")])

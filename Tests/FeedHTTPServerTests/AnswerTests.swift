@@ -134,7 +134,7 @@ import Testing
     #expect(try (isCompressed ? gunzip(answer.body) : answer.body) == Array(text))
   }
 
-  @Test func `what names a version says the same of it, sent or not`() {
+  @Test func `the fields that name a version are the same with a body and without`() {
     let wanted = "Accept-Encoding: gzip\r\nIf-None-Match: W/\"v1\"\r\n"
     let known = ask(wanted, versioned, body: text)
     #expect(known.status == 304)
@@ -150,11 +150,11 @@ import Testing
     ("Origin", "Origin, Accept-Encoding"), ("accept-encoding", "accept-encoding"), ("*", "*"),
     ("A, Accept-Encoding", "A, Accept-Encoding"),
   ])
-  func `what an answer varies by is named once`(_ given: String, _ sent: String) {
+  func `the fields that a response varies by are named once`(_ given: String, _ sent: String) {
     #expect(ask("", ["Content-Type": "text/plain", "Vary": given], body: text).headers["vary"] == sent)
   }
 
-  @Test func `what is short, compressed already, a picture or a range is not compressed`() {
+  @Test func `a short body, a compressed one, an image and a range are not compressed`() {
     let gzip = "Accept-Encoding: gzip\r\n"
     func coding(_ fields: String, _ headers: HTTPServer.Headers, _ body: Chunk) -> String? {
       ask(fields, headers, body: body).headers["content-encoding"]

@@ -65,7 +65,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `what is read ahead is bounded`() {
+  @Test func `reading ahead is bounded`() {
     let subject = PassthroughSubject<HTTPServer.Response, Never>()
     let bench = Bench { $0.readAheadBytes = 100 }.serve { _ in subject }
     let client = bench.send(Self.get("/"))
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `what the server decides cannot be set by an answer`() {
+  @Test func `a response cannot set the fields that the server decides`() {
     let headers: HTTPServer.Headers = ["Content-Length": "99", "Transfer-Encoding": "chunked", "Date": "today"]
     let bench = Bench().serve { _ in .init(headers: headers, body: "x") }
     #expect(bench.send(Self.get("/")).receive() == "HTTP/1.1 200 OK\r\nDate: today\r\nContent-Length: 1\r\n\r\nx")
@@ -250,7 +250,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `the parts of a request can be asked for`() {
+  @Test func `a handler can read every part of a request`() {
     var seen: [String] = []
     let bench = Bench().serve { request in
       seen = [

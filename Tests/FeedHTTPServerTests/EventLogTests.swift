@@ -46,7 +46,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that was away goes on where it stopped`() {
+  @Test func `a client that reconnects goes on where it stopped`() {
     let (bench, log) = bench { .init(keeping: 3, epoch: "e", on: $0.time) }
     log.snapshot = { "now" }
     for number in 1...5 { log.send("\(number)") }

@@ -105,7 +105,7 @@ import Testing
     ("GET / HTTP/1.1\r\nHost: a.b_c-d~%41\r\n\r\n", "GET origin / @a.b_c-d~%41 1.1 none keeps [Host=a.b_c-d~%41]"),
     ("GET / HTTP/1.1\r\nHost: h:\r\n\r\n", "GET origin / @h: 1.1 none keeps [Host=h:]"),
   ])
-  func `what RFC 9112 allows is read`(_ text: String, _ expected: String) {
+  func `every message that RFC 9112 allows is read`(_ text: String, _ expected: String) {
     #expect(Self.read(text) == .head(expected))
   }
 
@@ -188,7 +188,7 @@ import Testing
     ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
     ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: 200-maybe\r\n\r\n", 417),
   ])
-  func `what two readers could read in two ways is refused`(_ text: String, _ status: Int) {
+  func `ambiguous messages are refused`(_ text: String, _ status: Int) {
     #expect(Self.read(text) == .refused(status))
   }
 

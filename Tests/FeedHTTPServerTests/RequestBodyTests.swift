@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `what nobody reads is thrown away if it is short, and closes the connection if it is long`() {
+  @Test func `an unread body is discarded if it is short, and closes the connection if it is long`() {
     let bench = Bench { $0.drainedBytes = 10 }.serve { .text($0.path) }
     let short = bench.send(Self.post("Content-Length: 10\r\n", "0123456789") + Self.next)
     #expect(short.receive().hasSuffix("/next"))

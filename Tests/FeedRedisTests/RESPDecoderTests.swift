@@ -52,7 +52,7 @@ import Testing
     "*-2\r\n", "#x\r\n", ",x\r\n", "(1x\r\n", "(\r\n", "_x\r\n", "=2\r\nab\r\n", "$?\r\n", "*?\r\n", "+OK\n", "?\r\n",
     "%-1\r\n", "~-1\r\n", ":--1\r\n", ":99999999999999999999999\r\n",
   ])
-  func `what is not in the protocol is refused`(_ text: String) {
+  func `bytes outside the protocol are refused`(_ text: String) {
     #expect(throws: RESPError.malformed) { try decode([Chunk(text)]) }
   }
 

@@ -55,7 +55,7 @@ import Testing
     #expect(error.map { "\($0)".contains("secret") } == false)
   }
 
-  @Test func `what a server says is shown on one line, short, and without the password`() throws {
+  @Test func `a server's message is shown on one short line, without the password`() throws {
     let address = try RedisAddress(parsing: "redis://:secret@h")
     let text =
       "ERR unknown command, with args beginning with: secret \u{1B}[31m\n" + String(repeating: "x", count: 5000)

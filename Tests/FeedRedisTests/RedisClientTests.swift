@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func `a stream is read as it is asked for, on a connection of its own`() throws {
+  @Test func `a stream is read as it is requested, on a connection of its own`() throws {
     var next = 1
     try withServer { words in
       guard words[0] == "XREAD" else { return nil }

@@ -30,7 +30,7 @@ import Testing
 
   private static func echo(_ words: [String]) -> String? { words[0] == "ECHO" ? "+\(words[1])\r\n" : nil }
 
-  @Test func `a Sentinel is asked for each connection, and one that is away is passed over`() throws {
+  @Test func `a Sentinel is asked for each connection, and an unreachable one is skipped`() throws {
     try withVirtualTime { time in
       let primaries = try (1...2).map { number in
         try ScriptedRedis(at: Self.place(number), on: time) { $0[0] == "ECHO" ? "+\(number)\r\n" : nil }
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `keys that are on the way to another node are not asked for there, where they are not complete`() throws {
+  @Test func `keys that migrate to another node are not requested there before they are complete`() throws {
     try withVirtualTime { time in
       var isMoving = true
       let first = try ScriptedRedis(at: Self.place(1), on: time) {

@@ -45,7 +45,7 @@ import Testing
 
   private let echo = RedisCommand("ECHO", "a")
 
-  @Test func `a command is sent when subscribed to, and its reply waits until it is asked for`() throws {
+  @Test func `a command is sent when subscribed to, and its reply waits until it is requested`() throws {
     try withServer { time, server, client, asker in
       let command = client.send(echo)
       time.advance(by: .seconds(1))
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `who cancels while it receives the reply is given no ending`() throws {
+  @Test func `a subscriber that cancels while it receives the reply gets no completion`() throws {
     try withServer { time, _, client, asker in
       client.send(echo).subscribe(asker)
       asker.atValue = { [unowned asker] in asker.subscription.take()?.cancel() }

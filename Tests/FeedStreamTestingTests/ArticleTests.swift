@@ -31,7 +31,7 @@ import Testing
     #expect(unused.minimumTolerance == 0)
   }
 
-  @Test func `what goes in and what comes out`() {
+  @Test func `values go into a stream and come out of it`() {
     withVirtualTime { time in
       let typing = time.hot("s-e-a 500ms |")
       expectMarbles(typing.debounce(for: .milliseconds(300), scheduler: time), on: time, "304ms a 200ms |")

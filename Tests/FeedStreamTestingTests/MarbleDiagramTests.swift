@@ -48,7 +48,7 @@ import Testing
     #expect(diagram.svg == diagram.svg)
   }
 
-  @Test func `what a diagram cannot draw is written as in Swift`() throws {
+  @Test func `values that a diagram cannot draw are written as in Swift`() throws {
     let mark = MarbleDiagram.Mark(.value("a\n\u{1}\u{FFFF}"), at: 0)
     let diagram = MarbleDiagram("map \u{2}", output: MarbleDiagram.Lane("", [mark]))
     #expect(Elements(diagram.svg)?.count(of: "text") == 2)
@@ -71,7 +71,7 @@ import Testing
     #expect(try #require(Int(width)) < 500)
   }
 
-  @Test func `what was before the test is not drawn`() throws {
+  @Test func `events before the test are not drawn`() throws {
     let lane = try MarbleDiagram.Lane("", Marbles("ab^c"))
     #expect(lane.marks == [MarbleDiagram.Mark(.value("c"), at: .milliseconds(1))])
   }

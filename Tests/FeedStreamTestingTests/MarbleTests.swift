@@ -96,7 +96,7 @@ import Testing
     #expect(failures[1].message.contains("\n   ^ - is part of the notation and cannot stand for a value"))
   }
 
-  @Test func `what does not fit on a line is written as in Swift`() {
+  @Test func `values that do not fit on a line are written as in Swift`() {
     let time = VirtualTimeScheduler()
     let failures = failures {
       expectMarbles(Just("two\nlines"), on: time, "(a|)", values: ["a": "one"])
@@ -131,7 +131,7 @@ import Testing
     #expect(failures[0].message.contains("  ^ say what x stands for: values: [\"x\": …], of type Int"))
   }
 
-  @Test func `what was expected and what happened are drawn under each other`() {
+  @Test func `the expected stream is drawn above the actual one`() {
     let time = VirtualTimeScheduler()
     let source: ScriptedPublisher<Character, MarbleFailure> = time.cold("a-b 100ms (xy)|")
     let failures = failures { expectMarbles(source, on: time, "a-c 100ms (xy)-|") }
@@ -193,7 +193,7 @@ import Testing
       ])
   }
 
-  @Test func `what to paste is read as what happened`() {
+  @Test func `the text to paste is parsed as the stream that happened`() {
     let time = VirtualTimeScheduler()
     func paste(_ marbles: String, frame: StreamInstant.Stride = .milliseconds(1)) -> String {
       let recorder = time.hot(marbles, frame: frame).record(on: time)
@@ -221,7 +221,7 @@ import Testing
     #expect(failures[0].message.hasSuffix("\nTo paste: \"(bca|)\", and in values: [\"b\": \"-\", \"c\": \"a\"]"))
   }
 
-  @Test func `what is still to be done is named where something is missing`() {
+  @Test func `pending work is named where an event is missing`() {
     let time = VirtualTimeScheduler()
     let recorder = time.cold("a-b|").record(on: time)
     time.advance(by: .milliseconds(1))

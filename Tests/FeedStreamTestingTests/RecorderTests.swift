@@ -30,7 +30,7 @@ import Testing
       recorder.ledger.entries.prefix(4).map(\.content) == [.requested(.max(1)), .used, .answered(.max(1)), .used])
   }
 
-  @Test func `a value nobody asked for fails immediately, on the recorder's line`() {
+  @Test func `a value nobody requested fails immediately, on the recorder's line`() {
     let source = MisbehavingPublisher<Int, Never>(.emitsBeyondDemand, values: [1, 2], on: time)
     let failures = failures {
       let recorder = source.record(on: time, demand: DemandScript(initial: .max(1)))
@@ -73,7 +73,7 @@ import Testing
     #expect(failures[0].message.contains("after cancel() had returned (CONTRACT, rule 6)"))
   }
 
-  @Test func `what a test does within a delivery happens there, until the stream is over`() {
+  @Test func `a test's actions within a delivery happen there, until the stream is over`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Int, Never>()
       let recorder = subject.record(on: time, demand: .max(1))

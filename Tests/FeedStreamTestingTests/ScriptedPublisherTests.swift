@@ -71,7 +71,7 @@ import Testing
     #expect(failures[3].message.contains("1 at -1ms") && failures[3].message.contains("without ^"))
   }
 
-  @Test func `what a subscriber answers counts as asked for`() {
+  @Test func `the demand that a subscriber returns is added to its requests`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("123|")
     let recorder = source.record(on: time, demand: .oneByOne)
     time.run()

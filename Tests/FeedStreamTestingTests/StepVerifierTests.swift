@@ -86,7 +86,7 @@ import Testing
       ])
   }
 
-  @Test func `what is left at the end fails`() {
+  @Test func `an event left at the end fails the test`() {
     let failures = failures {
       source.verify(on: time)
         .expectNext(1)
@@ -164,7 +164,7 @@ import Testing
     #expect(failures[0].message.hasPrefix("Step 1 of 1: expected values to come to an end, but nothing happened until"))
   }
 
-  @Test func `what steps take may be recorded and looked at`() {
+  @Test func `values that steps take may be recorded and examined`() {
     var kept: [Int] = []
     source.verify(on: time)
       .expectNext(1)

@@ -25,7 +25,7 @@ import Testing
     expectMarbles(source, on: time, "x-y-x|", streams: ["x": "--|", "y": "1-#"])
   }
 
-  @Test func `what differs is drawn where it happened`() {
+  @Test func `a difference is drawn where it happened`() {
     let failures = failures {
       expectMarbles(
         time.cold("-a-b---c---|").window(2), on: time, "-x-----y---|", streams: ["x": "a-(b|)", "y": "d---|"])

@@ -66,7 +66,7 @@ import Testing
     unused.expectSubscriptions()
   }
 
-  @Test func `what differs is drawn, and can be pasted`() {
+  @Test func `a difference is drawn, and can be pasted`() {
     let source = time.hot("a-b-c-d|")
     let failures = failures {
       source.expectSubscriptions("^-!")

@@ -19,7 +19,7 @@ import Testing
     #expect(ran)
   }
 
-  @Test func `what is due runs in the order of time, then of scheduling`() {
+  @Test func `due work runs in the order of time, then of scheduling`() {
     var log: [String] = []
     time.schedule(after: at(2)) { log.append("2a") }
     time.schedule(after: at(1)) { log.append("1") }
@@ -67,7 +67,7 @@ import Testing
     #expect(time.pending.isEmpty)
   }
 
-  @Test func `what was due in a stall runs late, in order, once time is moved`() {
+  @Test func `work due in a stall runs late, in order, once time moves`() {
     var log: [String] = []
     let time = time
     for (name, second) in [("c", 3), ("a", 1), ("b", 2)] as [(String, Double)] {

@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `who answers with something else does not speak TLS`() throws {
+  @Test func `a server that answers with something else doesn't speak TLS`() throws {
     try withPair { pair in
       var answering: Outcome<Never, WriteError>?
       pair.time.schedule(after: pair.time.now.advanced(by: .seconds(1))) {
@@ -237,7 +237,7 @@ import Testing
     }
   }
 
-  @Test func `what lies below a secure connection is nobody else's`() throws {
+  @Test func `the connection below a secure one cannot be used`() throws {
     try withPair { pair in
       try pair.connect(papers.client(), papers.server())
       let below = try #require(pair.below.client)

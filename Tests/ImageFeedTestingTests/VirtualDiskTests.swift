@@ -66,7 +66,7 @@ struct VirtualDiskTests {
     #expect(try disk.restarted().retrieve(for: address) == feed(1))
   }
 
-  @Test func `what has gone bad cannot be read until it is replaced or deleted`() throws {
+  @Test func `a bad record cannot be read until it is replaced or deleted`() throws {
     try save(1)
     disk.corrupt(address)
     #expect(disk.isDamaged(at: address))

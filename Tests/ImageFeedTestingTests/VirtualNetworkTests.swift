@@ -40,7 +40,7 @@ struct VirtualNetworkTests {
     #expect(response.body == Data("1".utf8))
   }
 
-  @Test func `one subscription is one request, sent when a value is asked for and not before`() {
+  @Test func `one subscription is one request, sent when a value is requested and not before`() {
     network.serve("example.com") { _, _ in .feed([]) }
     let get = network.get(url)
     #expect(network.requests == 0)

@@ -14,7 +14,7 @@ struct YearOfPollingTests {
   }
 
   @Test(arguments: 0..<10)
-  func `what is shown is right after every event, nothing is lost and nothing is left over`(decade: Int) {
+  func `after every event the right feed is shown, and nothing is lost or left over`(decade: Int) {
     for seed in 0..<20 {
       let report = simulate(UInt64(decade * 20 + seed))
       #expect(report.failure == nil)

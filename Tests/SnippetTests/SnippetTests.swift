@@ -66,7 +66,7 @@ import Testing
   }
 
   /// `// Prints "a", "b"`: the lines that a snippet writes.
-  @Test func `what a snippet says that it prints it prints`() async throws {
+  @Test func `a snippet prints what its comment says`() async throws {
     func expected(_ snippet: Snippet) -> [String] {
       snippet.code.matches(of: /\/\/ Prints (.*)/)
         .flatMap { $0.1.matches(of: /"([^"]*)"/).map { String($0.1) } }

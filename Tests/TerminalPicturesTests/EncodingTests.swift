@@ -46,7 +46,7 @@ import Testing
     #expect(nothing.pixels.isEmpty)
   }
 
-  @Test func `what repeats is counted`() {
+  @Test func `repeated repairs are counted`() {
     let bytes = Sixel.encode(.filled(500, 6, .fullRed), colours: 256)
     #expect(text(bytes) == "\u{1B}P0;1;0q\"1;1;500;6#0;2;100;0;0#0!500~\u{1B}\\")
   }

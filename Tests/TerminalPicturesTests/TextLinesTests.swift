@@ -12,7 +12,7 @@ import Testing
     #expect("a\u{1B}b".lines(of: 20) == [#"a\u{1B}b"#])
   }
 
-  @Test func `what does not fit ends with an ellipsis, within the line`() {
+  @Test func `text that does not fit ends with an ellipsis, within the line`() {
     #expect("one two three four".lines(of: 7, most: 2) == ["one two", "three…"])
     #expect("abcdefghij".lines(of: 4, most: 1) == ["abc…"])
     #expect("四角い写真".lines(of: 4, most: 1) == ["四…"])

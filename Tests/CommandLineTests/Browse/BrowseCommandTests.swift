@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: Sanitizer.leaves([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT]).compactMap { $0 })
-  func `whatever signal ends it, the terminal is as it was`(_ signal: Int32) async throws {
+  func `the terminal is restored, whatever signal ends the program`(_ signal: Int32) async throws {
     // A program that is not the leader of a group becomes that of a session without another process.
     try await browse(ending: 128 + signal) { _, run in run.send(signal) }
   }

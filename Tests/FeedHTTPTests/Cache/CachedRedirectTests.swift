@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `whoever does not follow gets the redirect`() {
+  @Test func `a client that does not follow gets the redirect`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [redirect(301, "/b", "max-age=10")]
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `what may be secret does not go along to another origin`() {
+  @Test func `secrets do not go along to another origin`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [redirect(302, "https://other.example/b", "no-store"), .response(200, [])]

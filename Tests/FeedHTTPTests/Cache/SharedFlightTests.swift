@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: [[], [("Cache-Control", "no-store")], [("Cache-Control", "no-cache")]] as [[(String, String)]])
-  func `an answer that is not for others is asked for by each`(fields: [(String, String)]) {
+  func `an answer that is not for others is requested by each`(fields: [(String, String)]) {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, fields)]

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `whoever must not have it stale waits for the renewal`() {
+  @Test func `a request that must not be stale waits for the renewal`() {
     withVirtualTime { time in
       let world = world(
         time, "max-age=1, stale-while-revalidate=10", wait: 10.5,
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(arguments: ["must-revalidate", "no-cache"])
-  func `what forbids stale responses forbids it`(directive: String) {
+  func `directives that forbid stale responses are honored`(directive: String) {
     withVirtualTime { time in
       let world = world(
         time, "max-age=1, stale-if-error=10, \(directive)", then: .response(503, []), .failure(.connect))
@@ -181,7 +181,7 @@ import Testing
   }
 
   @Test(arguments: ["max-age=1, must-revalidate", "max-age=100, no-cache", "no-cache"])
-  func `what forbids stale responses is a 504 without a network`(control: String) {
+  func `a response that must not be stale is a 504 without a network`(control: String) {
     withVirtualTime { time in
       let world = world(time, control, then: .failure(.connect), .failure(.tls), .failure(.connect))
       let answer = world.get()
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test func `whoever does not want that says so`() {
+  @Test func `a request can refuse stale responses`() {
     withVirtualTime { time in
       let world = world(time, "max-age=1", then: .failure(.connect)) { $0.usesStaleWhenDisconnected = false }
       #expect(world.get().error == .connect)

@@ -31,7 +31,7 @@ import Testing
       name: "a request with a cookie", fields: [("Cache-Control", "max-age=10")], then: [("Cookie", "a=b")],
       expected: .used),
   ])
-  func `what may be stored is`(_ rule: CacheRule) { rule.check() }
+  func `a response that may be stored is stored`(_ rule: CacheRule) { rule.check() }
 
   @Test(arguments: [
     CacheRule.answer("no-cache, fresh or not", [("Cache-Control", "no-cache, max-age=10"), tag], validated),
@@ -50,7 +50,7 @@ import Testing
       name: "no-cache against max-stale", fields: [("Cache-Control", "no-cache, max-age=10"), tag],
       then: [("Cache-Control", "max-stale")], expected: validated),
   ])
-  func `what must be validated is`(_ rule: CacheRule) { rule.check() }
+  func `a response that must be validated is validated`(_ rule: CacheRule) { rule.check() }
 
   private static let hour = [("Cache-Control", "max-age=3600"), tag]
   private static func asked(_ value: String, after wait: Double = 10, _ expected: CacheRule.Expected) -> CacheRule {
@@ -279,7 +279,7 @@ import Testing
     }
   }
 
-  @Test func `a stored body is not larger than asked for`() {
+  @Test func `a stored body is not larger than requested`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [("Cache-Control", "max-age=10")], "12345")]

@@ -62,7 +62,7 @@ import Testing
       name: "what is public is everybody's", sent: [("Authorization", "Basic a")],
       fields: [("Cache-Control", "public, max-age=10")], expected: .used),
   ])
-  func `what one user got is not for another`(_ rule: CacheRule) { rule.check() }
+  func `one user's response is not for another`(_ rule: CacheRule) { rule.check() }
 
   @Test func `several variants are kept, and each is used`() {
     withVirtualTime { time in

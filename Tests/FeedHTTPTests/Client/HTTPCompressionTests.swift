@@ -59,7 +59,7 @@ import Testing
     #expect(run(full + members(1_000)).error?.kind == .encoding)
   }
 
-  @Test(arguments: Coding.allCases) func `what arrives byte by byte is decoded`(coding: Coding) {
+  @Test(arguments: Coding.allCases) func `bytes that arrive one by one are decoded`(coding: Coding) {
     let body = coding.encode(text.prefix(300))
     let origin = RawOrigin { connection in
       try connection.readRequest()

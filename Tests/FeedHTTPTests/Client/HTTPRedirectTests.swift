@@ -100,7 +100,7 @@ import Testing
     #expect(seen.withLock { $0.map { $0["Authorization"] } } == [nil, nil])
   }
 
-  @Test func `what may be secret stays with its origin, and goes along within it`() throws {
+  @Test func `secrets stay with their origin, and go along within it`() throws {
     let seen = Mutex<[RawOrigin.Request]>([])
     let other = RawOrigin.answering { request in
       seen.withLock { $0.append(request) }
@@ -138,7 +138,7 @@ import Testing
     #expect(seen.withLock { $0 } == ["Basic dXNlcjpzZWNyZXQ=", "Basic dXNlcjpzZWNyZXQ="])
   }
 
-  @Test func `whoever does not follow gets the redirect`() {
+  @Test func `a client that does not follow gets the redirect`() {
     let origin = redirecting("301 Moved") { _ in "/moved" }
     defer { origin.stop() }
     var request = HTTPRequest(origin.url())

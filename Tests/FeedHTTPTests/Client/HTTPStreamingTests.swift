@@ -40,7 +40,7 @@ import Testing
   ]
 
   @Test(arguments: codings.map(\.0), [Subscribers.Demand.unlimited, .max(1)])
-  func `a body of many pieces arrives whole in every coding, however it is asked for`(
+  func `a body of many pieces arrives whole in every coding, however it is requested`(
     coding: String, demand: Subscribers.Demand
   ) {
     var random = SystemRandomNumberGenerator()
@@ -92,7 +92,7 @@ import Testing
     #expect(probe.value.count == size && probe.value.completion == .finished)
   }
 
-  @Test func `a small answer that decodes to gigabytes is decoded as far as it is asked for`() {
+  @Test func `a small answer that decodes to gigabytes is decoded as far as it is requested`() {
     let bomb = Compression.gzip(Data(count: 64 << 20))
     let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", ["Content-Encoding: gzip"], bomb) }
     defer { origin.stop() }

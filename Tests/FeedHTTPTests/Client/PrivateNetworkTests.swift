@@ -30,7 +30,7 @@ import Testing
     #expect(inside.accepted == 0)
   }
 
-  @Test func `what is cached of a private network is not shown where the web leads there`() {
+  @Test func `a cached feed of a private network is not shown when the web leads to it`() {
     let inside = RawOrigin.answering(at: "127.0.0.2") { _ in
       RawOrigin.answer("200 OK", ["Cache-Control: max-age=100"], Data("inside".utf8))
     }
@@ -54,7 +54,7 @@ import Testing
     #expect(inside.accepted == 1)
   }
 
-  @Test func `what was stored before its server was in a private network is marked when it is renewed`() {
+  @Test func `a response stored before its server moved into a private network is marked when it is renewed`() {
     let inside = RawOrigin.answering(at: "127.0.0.2") { request in
       request["If-None-Match"] == nil
         ? RawOrigin.answer("200 OK", ["ETag: \"1\"", "Cache-Control: max-age=0"], Data("inside".utf8))
@@ -166,7 +166,7 @@ import Testing
     #expect(inside.accepted == 0)
   }
 
-  @Test func `what came of the web stays so when its name moves into a private network`() throws {
+  @Test func `a feed from the web stays one when its host moves into a private network`() throws {
     let inside = Self.answering()
     defer { inside.stop() }
     let bench = HTTPBench {

@@ -92,7 +92,7 @@ import Testing
 }
 
 @Suite(.settled) struct AsyncElementsTests {
-  @Test func `an element is awaited only when a value has been asked for`() async {
+  @Test func `an element is awaited only when a value has been requested`() async {
     let (elements, continuation) = AsyncStream<Int>.makeStream()
     for value in 1...3 { continuation.yield(value) }
     continuation.finish()
@@ -101,7 +101,7 @@ import Testing
     #expect(received == [1, 2])
   }
 
-  @Test func `what the sequence throws is the failure`() async throws {
+  @Test func `the sequence's error is the failure`() async throws {
     let failing = AsyncThrowingStream<Int, any Error> { continuation in
       continuation.yield(1)
       continuation.finish(throwing: Boom())

@@ -48,7 +48,7 @@ import Testing
     #expect(drawn.count > 10)
   }
 
-  @Test func `whom a value and a feed pass is there`() throws {
+  @Test func `the stations of a value and a feed exist`() throws {
     let sources = try Self.sources(in: ["Sources", "Examples/feed"]).joined(separator: "\n")
     let types = try #require(try Self.description(of: "value").first).dropFirst("types: ".count).split(separator: ", ")
     let stations = try Self.description(of: "feed-way").filter { $0.hasPrefix("  ") }

@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(arguments: Snippet.accepted)
-  private func `what stays on its loop, or takes values off it, compiles without a warning`(
+  private func `code that stays on its loop, or takes values off it, compiles without a warning`(
     _ snippet: Snippet
   ) async throws {
     #expect(try await snippet.compile() == "")

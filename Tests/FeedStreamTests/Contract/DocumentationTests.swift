@@ -20,7 +20,7 @@ import Testing
     for declaration in Self.operators { #expect(declaration.missing == [], "\(declaration)") }
   }
 
-  @Test func `what a form refers to for its behavior is documented in full`() {
+  @Test func `the documentation that a form refers to is complete`() {
     let complete = Set(Self.operators.filter { $0.references.isEmpty && $0.missing == [] }.map(\.name))
     for declaration in Self.operators {
       let unknown = declaration.references.filter { !complete.contains($0) }

@@ -50,7 +50,7 @@ import Testing
     #expect(found.allSatisfy { $0.line.contains("@inlinable") }, "\(found)")
   }
 
-  @Test func `what subscribes at the end of a chain is inlinable`() throws {
+  @Test func `the code that subscribes at the end of a chain is inlinable`() throws {
     let found = try declarations(of: /public (?:func (?:sink|assign|subscribe)\b|func values\b|var values\b)/)
     #expect(found.count > 8)
     #expect(found.allSatisfy { $0.line.contains("@inlinable") }, "\(found)")

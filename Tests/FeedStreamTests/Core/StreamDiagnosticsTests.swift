@@ -24,7 +24,7 @@ import Testing
     return drops.entries
   }
 
-  @Test func `a present value that another replaces before it was asked for`() {
+  @Test func `a present value that another replaces before it was requested`() {
     let subject = CurrentValueSubject<Probe, Never>(Probe(number: 0))
     let recorder = subject.record(demand: .max(1))
     let dropped = drops {
@@ -40,7 +40,7 @@ import Testing
       ])
   }
 
-  @Test func `a present value that was asked for in time is not lost`() {
+  @Test func `a present value that was requested in time is not lost`() {
     let subject = CurrentValueSubject<Probe, Never>(Probe(number: 0))
     let recorder = subject.record(demand: .max(1))
     let dropped = drops {
@@ -61,7 +61,7 @@ import Testing
     recorder.cancel()
   }
 
-  @Test func `what collect had when upstream failed`() {
+  @Test func `values that collect held when upstream failed are reported`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorder = subject.collect(2).record()
     let dropped = drops {
@@ -72,7 +72,7 @@ import Testing
     #expect(dropped == ["CollectByCount 3 terminated"])
   }
 
-  @Test func `what arrays that overlap had when upstream failed, each value once`() {
+  @Test func `a failure drops the values of overlapping arrays, each reported once`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorder = subject.collect(3, every: 1).record()
     let dropped = drops {
@@ -83,7 +83,7 @@ import Testing
     #expect(dropped == ["CollectByStep 3 terminated", "CollectByStep 4 terminated"])
   }
 
-  @Test func `what reduce made of the values is not among what is dropped`() {
+  @Test func `the values that reduce combined are not reported as dropped`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorder = subject.reduce([]) { $0 + [$1] }.map(\.count).record()
     let dropped = drops {
@@ -94,7 +94,7 @@ import Testing
     #expect(dropped.isEmpty)
   }
 
-  @Test func `what is sent to an emitter that is over, and a promise kept twice`() {
+  @Test func `values for a finished emitter, and a promise kept twice, are reported`() {
     let dropped = drops {
       let created = Create<Probe, Never> { emitter in
         emitter.send(completion: .finished)
@@ -109,7 +109,7 @@ import Testing
     #expect(dropped == ["Create 1 terminated", "Future 3 terminated"])
   }
 
-  @Test func `what arrives while flatMapFirst is busy`() {
+  @Test func `values that arrive while flatMapFirst is busy are reported`() {
     let subject = PassthroughSubject<Probe, Never>()
     let recorder = subject.flatMapFirst { _ in Empty<Int, Never>(completeImmediately: false) }.record()
     let dropped = drops { for number in 1...2 { subject.send(Probe(number: number)) } }
@@ -125,7 +125,7 @@ import Testing
     recorder.cancel()
   }
 
-  @Test func `what throttle was not asked for`() {
+  @Test func `values that throttle could not deliver are reported`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Probe, Never>()
       let recorder = subject.throttle(for: .milliseconds(4), scheduler: time, latest: true).record(
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `what buffer(on:) had when upstream failed`() {
+  @Test func `values that buffer(on:) held when upstream failed are reported`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorder = subject.buffer(on: PassthroughSubject<Void, Never>()).record()
     let dropped = drops {
@@ -147,7 +147,7 @@ import Testing
     #expect(recorder.values.isEmpty)
   }
 
-  @Test func `groups and windows that nobody had asked for when upstream failed`() {
+  @Test func `groups and windows that nobody had requested when upstream failed`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorders = [
       subject.groupBy { $0.number }.map { _ in 0 }.record(demand: .none),
@@ -161,7 +161,7 @@ import Testing
     #expect(recorders.allSatisfy { $0.failure == Boom() })
   }
 
-  @Test func `what merge and concatMap held when upstream failed`() {
+  @Test func `values that merge and concatMap held when upstream failed are reported`() {
     let subjects = (0..<2).map { _ in PassthroughSubject<Probe, Boom>() }
     let merged = subjects[0].merge(with: subjects[1]).record(demand: .none)
     #expect(
@@ -181,7 +181,7 @@ import Testing
     mapped.cancel()
   }
 
-  @Test func `what found no partner in zip`() {
+  @Test func `values without a partner in zip are reported`() {
     for zipped in [
       { (a: PassthroughSubject<Probe, Never>, b: PassthroughSubject<Int, Never>) in
         a.zip(b).map(\.0).eraseToAnyPublisher()
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func `what collect and takeLast kept when upstream failed`() {
+  @Test func `values that collect and takeLast kept when upstream failed are reported`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorders = [
       subject.collect().map(\.count).record(), subject.takeLast(2).map(\.number).record(),

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: Rival.allCases)
-  private func `an ending that comes while a sequence is delivered waits for it, a failure does not`(
+  private func `a completion that comes while a sequence is delivered waits for it, a failure does not`(
     rival: Rival
   ) {
     #expect(received(rival) { $0.send(completion: .finished) } == ["10", "11", "12", "|"])

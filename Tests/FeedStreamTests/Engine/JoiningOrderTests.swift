@@ -47,7 +47,7 @@ import Testing
     #expect(later.completion == (form.isZip ? .finished : .failure(Boom())))
   }
 
-  @Test(arguments: forms) func `of two endings within a delivery the first counts`(_ form: Form) {
+  @Test(arguments: forms) func `of two completions within a delivery the first counts`(_ form: Form) {
     let (a, b) = (PassthroughSubject<Int, Boom>(), PassthroughSubject<Int, Boom>())
     let recorder = form.join(a.eraseToAnyPublisher(), b.eraseToAnyPublisher()).record()
     recorder.onValue = { _ in
@@ -61,7 +61,7 @@ import Testing
     #expect(recorder.completion == (form.isZip ? .finished : .failure(Boom())))
   }
 
-  @Test(arguments: forms) func `what is combined before a failure comes before it, and nothing sent after it`(
+  @Test(arguments: forms) func `values combined before a failure precede it, and none follows`(
     _ form: Form
   ) {
     let (a, b) = (PassthroughSubject<Int, Boom>(), PassthroughSubject<Int, Boom>())

@@ -37,7 +37,7 @@ struct ManyUpstreamsTests {
     #expect(cancelled == [1, 2, 3])
   }
 
-  @Test func `an ending is not delivered to a subscriber that cancels when the other upstream is cancelled`() {
+  @Test func `a completion is not delivered to a subscriber that cancels when the other upstream is cancelled`() {
     var subscription: (any Subscription)?
     let (a, b) = (PassthroughSubject<Int, Boom>(), PassthroughSubject<Int, Boom>())
     let recorder = a.merge(with: b.handleEvents(receiveCancel: { subscription?.cancel() })).recorded()
@@ -56,7 +56,7 @@ struct ManyUpstreamsTests {
     #expect(subscribed == 6)
   }
 
-  @Test func `append subscribes to the suffix within the ending`() {
+  @Test func `append subscribes to the suffix within the completion`() {
     var log: [String] = []
     let prefix = Deferred {
       Just(1).handleEvents(receiveCompletion: { _ in log.append("prefix ends") })

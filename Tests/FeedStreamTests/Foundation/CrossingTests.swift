@@ -102,7 +102,7 @@ import Testing
     #expect(values == [[true, true]])
   }
 
-  @Test func `values sent on one thread are taken on a queue, however late they are asked for`() async {
+  @Test func `values sent on one thread are taken on a queue, however late they are requested`() async {
     let subject = PassthroughSubject<Int, Never>()
     let arrays: [[Int]] = await withCheckedContinuation { continuation in
       let subscription = subject.prefix(1_000).receive(on: DispatchQueue.global()).collect(7)

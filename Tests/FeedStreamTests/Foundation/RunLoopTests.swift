@@ -34,7 +34,7 @@ import Testing
     debounced.cancel()
   }
 
-  @Test func `what was delayed on a run loop and cancelled is not delivered`() {
+  @Test func `values delayed on a run loop and cancelled are not delivered`() {
     var values: [Int] = []
     let delayed = Just(1).delay(for: 0.005, scheduler: RunLoop.current).sink { values.append($0) }
     delayed.cancel()
@@ -42,7 +42,7 @@ import Testing
     #expect(values == [])
   }
 
-  @Test func `what has run, or was cancelled, is let go, though Foundation keeps its timers`() {
+  @Test func `work that has run, or was cancelled, is released, though Foundation keeps its timers`() {
     final class Held {}
     var held: Held? = Held()
     weak let once = held

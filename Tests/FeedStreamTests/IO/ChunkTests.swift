@@ -40,7 +40,7 @@ import Testing
     #expect(chunk.bytes.unsafeLoad(fromByteOffset: 1, as: UInt8.self) == UInt8(ascii: "b"))
   }
 
-  @Test func `what is not UTF-8 is replaced in its text, and counted in its description`() {
+  @Test func `invalid UTF-8 is replaced in the text, and counted in the description`() {
     #expect(Chunk([0x61, 0xFF]).text == "a\u{FFFD}")
     #expect("\(Chunk("hi"))" == "\"hi\"")
     #expect("\(Chunk([0xFF, 0xFE]))" == "2 bytes")

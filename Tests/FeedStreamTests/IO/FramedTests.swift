@@ -77,7 +77,7 @@ import Testing
     for subscription in [lines, joined] { subscription.cancel() }
   }
 
-  @Test func `a chunk is asked for only when a line is wanted and none can be made`() {
+  @Test func `a chunk is requested only when a line is wanted and none can be made`() {
     let chunks = PassthroughSubject<Chunk, Never>()
     var asked = 0
     var lines: [String] = []

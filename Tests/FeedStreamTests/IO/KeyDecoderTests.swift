@@ -36,7 +36,7 @@ import Testing
     #expect(keys([[0xC3]]) == [.other([0xC3])])
   }
 
-  @Test func `what a terminal answers is one value, and no key`() {
+  @Test func `a terminal's answer is one value, and not a key`() {
     let answers: [Chunk] = [
       "\u{1B}[?62;4c", "\u{1B}[?1;0;256S", "\u{1B}[6;16;8t", "\u{1B}_Gi=31;OK\u{1B}\\", "\u{1B}]11;rgb:0/0/0\u{7}",
       "\u{1B}P1$r0m\u{1B}\\",

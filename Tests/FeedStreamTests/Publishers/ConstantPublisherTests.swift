@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ConstantPublisherTests {
-  @Test func `a value waits for the first request and comes with the ending`() {
+  @Test func `a value waits for the first request and comes with the completion`() {
     let recorder = Just(1).record(demand: .none)
     recorder.expect("")
     recorder.request(.max(1))
     recorder.expect("(1|)")
   }
 
-  @Test func `a subscriber that cancels on the value receives no ending`() {
+  @Test func `a subscriber that cancels on the value receives no completion`() {
     let recorder = Just(1).record(demand: .none)
     recorder.onValue = { _ in recorder.cancel() }
     recorder.request(.unlimited)
@@ -19,7 +19,7 @@ import Testing
     #expect(recorder.completion == nil)
   }
 
-  @Test func `the endings of what has no value wait for no request`() {
+  @Test func `a completion without a value waits for no request`() {
     Empty<Int, MarbleFailure>().record(demand: .none).expect("|")
     Fail<Int, MarbleFailure>(error: MarbleFailure()).record(demand: .none).expect("#")
     Int?.none.publisher.record(demand: .none).expect("|")

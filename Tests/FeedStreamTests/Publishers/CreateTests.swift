@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CreateTests {
-  @Test func `what is sent before it is asked for is held, and the ending follows it`() {
+  @Test func `values sent before demand are held, and the completion follows them`() {
     let publisher = Create<Int, Never> { emitter in
       emitter.send(1)
       emitter.send(2)
@@ -44,7 +44,7 @@ import Testing
     #expect(recorder.values.isEmpty)
   }
 
-  @Test func `the clean-up runs once: at the cancellation, at the ending, or immediately when that is past`() {
+  @Test func `the cleanup runs once: at the cancellation, at the completion, or immediately when that is past`() {
     var cleaned = 0
     var emitter: Create<Int, Never>.Emitter?
     let publisher = Create<Int, Never> {

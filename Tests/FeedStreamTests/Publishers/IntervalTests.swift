@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a tick that nobody asked for leaves a gap`() {
+  @Test func `a tick that nobody requested leaves a gap`() {
     withVirtualTime { time in
       let recorder = Interval(every: .milliseconds(2), scheduler: time).record(on: time, demand: .max(1))
       time.advance(by: .milliseconds(7))

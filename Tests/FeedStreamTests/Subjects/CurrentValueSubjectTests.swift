@@ -13,7 +13,7 @@ import Testing
     recorder.expect("(12#)")
   }
 
-  @Test func `a value not asked for waits, and a newer one takes its place`() {
+  @Test func `a value not requested waits, and a newer one takes its place`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     let recorder = subject.record(demand: .max(1))
     #expect(subject.send(1) == Delivery(dropped: 1))
@@ -33,7 +33,7 @@ import Testing
     #expect(recorder.values == [0])
   }
 
-  @Test func `what is sent within a value and asked for in the answer to it comes next, once`() {
+  @Test func `a value sent within a delivery and requested by its answer comes next, once`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     let recorder = subject.record(demand: .oneByOne)
     recorder.onValue = { if $0 == 1 { subject.send(2) } }
@@ -57,7 +57,7 @@ import Testing
     for recorder in [first, second] { recorder.cancel() }
   }
 
-  @Test func `after the ending nothing is sent, and who comes then is told`() {
+  @Test func `after the completion nothing is sent, and a late sender is told`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     subject.send(completion: .finished)
     #expect(subject.send(1).isTerminated)
@@ -75,7 +75,7 @@ import Testing
     #expect(second.values == [0])
   }
 
-  @Test func `a value asked for while another subscriber receives it is delivered once`() {
+  @Test func `a value requested while another subscriber receives it is delivered once`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     let first = subject.record()
     let second = subject.record(demand: .none)
@@ -87,7 +87,7 @@ import Testing
     for recorder in [first, second] { recorder.cancel() }
   }
 
-  @Test func `a value that was replaced before it was asked for does not come after the newer one`() {
+  @Test func `a value that was replaced before it was requested does not come after the newer one`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     let first = subject.record()
     let second = subject.record(demand: .none)

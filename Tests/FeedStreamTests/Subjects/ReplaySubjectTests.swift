@@ -15,7 +15,7 @@ import Testing
     subject.record().expect("(34#)")
   }
 
-  @Test func `what is too old is given up`() {
+  @Test func `values that are too old are given up`() {
     withVirtualTime { time in
       let subject = ReplaySubject<Int, Never>(maxAge: .milliseconds(10), scheduler: time)
       subject.send(1)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `the ending waits for the values kept, and for nothing when there are none`() {
+  @Test func `the completion waits for the values kept, and for nothing when there are none`() {
     let subject = ReplaySubject<Int, Never>(count: 1)
     subject.send(1)
     subject.send(completion: .finished)
@@ -75,7 +75,7 @@ import Testing
     #expect(subject.record().values == [3])
   }
 
-  @Test func `who subscribes within a delivery is given no more than is kept`() {
+  @Test func `a subscriber within a delivery gets no more than is kept`() {
     let subject = ReplaySubject<Int, Never>(count: 1)
     let first = subject.record()
     var late: Recorder<Int, Never>?
@@ -97,7 +97,7 @@ import Testing
     #expect(subject.pulled(.requesting) == 1_000_000)
   }
 
-  @Test func `what is sent within a delivery counts as delivered when it has been asked for`() {
+  @Test func `a value sent within a delivery counts as delivered if it was requested`() {
     let subject = ReplaySubject<Int, Never>(count: 1)
     let all = subject.record()
     let one = subject.record(demand: .max(1))

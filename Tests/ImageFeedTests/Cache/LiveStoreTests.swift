@@ -104,7 +104,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `what is saved while nothing is wanted is one change, and is read once`() throws {
+  @Test func `saves without demand become one change, which is read once`() throws {
     let world = World()
     let recorder = world.disk.changes(of: address, on: world.time).record(on: world.time, demand: .max(1))
     world.time.run()
@@ -134,7 +134,7 @@ import Testing
     world.stop()
   }
 
-  @Test func `a store that cannot be read is the ending`() throws {
+  @Test func `a store that cannot be read ends the stream`() throws {
     let world = World()
     try world.save(Self.two)
     world.disk.setFaults { step, _ in step == .read ? .fail(.notPermitted) : nil }

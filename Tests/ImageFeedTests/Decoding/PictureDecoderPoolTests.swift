@@ -11,7 +11,7 @@ import Testing
 @Suite(.settled) struct PictureDecoderPoolTests {
   private let world = DecoderWorld()
 
-  @Test func `a picture comes back in the form asked for, with its kind and its original size`() {
+  @Test func `a picture comes back in the form requested, with its kind and its original size`() {
     world.react { world, request in
       #expect(request.width == 4)
       #expect(request.height == 0)
@@ -119,7 +119,7 @@ import Testing
     #expect(world.started == 3, "they are used again")
   }
 
-  @Test func `a picture is begun when it is asked for`() {
+  @Test func `a picture is begun when it is requested`() {
     world.react { world, _ in .answer(world.answer) }
     var subscription: (any Subscription)?
     var pictures = 0
@@ -197,7 +197,7 @@ import Testing
     #expect(world.decoder.childCount == 0)
   }
 
-  @Test func `what does not fit the request ends the process, however large its numbers`() {
+  @Test func `a reply that does not fit the request ends the process, however large its numbers`() {
     let size = Picture.Size(width: 2, height: 1)
     let huge = Picture.Size(width: 0xFFFF_FFFF, height: 0xFFFF_FFFF)
     let answers: [ScriptedDecoding] = [
@@ -253,7 +253,7 @@ import Testing
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `whatever happens, every picture ends once, and no process is left`(seed: UInt64) {
+  func `every image completes once, whatever happens, and no process is left`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     world.options.children = Int.random(in: 1...4, using: &random)
     world.options.waiting = 20
@@ -305,7 +305,7 @@ import Testing
     }
   }
 
-  @Test func `the program is looked for beside the one that runs, and in libexec`() throws {
+  @Test func `the program is looked for next to the running one, and in libexec`() throws {
     let folder = TemporaryFolder()
     let program = URL(filePath: folder.path).appending(path: "bin/feed")
     #expect(PictureDecoder.findProgram(for: program) == nil)

@@ -71,7 +71,7 @@ import Testing
     #expect(world.asked == [400, 400])
   }
 
-  @Test func `what cannot be decoded is an error, and is not tried again while it is the same`() throws {
+  @Test func `an image that cannot be decoded is an error, and is not tried again while it is the same`() throws {
     world.serve(makePNG(1, count: 9_000), lifetime: 100)
     world.answer = { .answer(PictureAnswer(.corrupt, body: "why")) }
     for width in [400, 400, 800] {
@@ -109,7 +109,7 @@ import Testing
     #expect(world.asked == [])
   }
 
-  @Test func `who asks for the same size while it is made shares it, and the last who leaves ends it`() throws {
+  @Test func `requests for the same size share its decoding, and the last one to leave cancels it`() throws {
     world.serve(makePNG(1, count: 9_000))
     var images: [LoadedImage] = []
     let all = (0..<3).map { _ in

@@ -28,7 +28,7 @@ import Testing
     #expect(images != [])
   }
 
-  @Test func `texts that only join alike, and an absent one beside an empty one, make it differ`() {
+  @Test func `texts that only join alike, and an absent one next to an empty one, make it differ`() {
     let id = UUID()
     func one(_ description: String?, _ location: String?) -> FeedImages {
       [FeedImage(id: id, description: description, location: location, url: Self.odd[0].url)]

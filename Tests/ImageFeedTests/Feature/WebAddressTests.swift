@@ -31,7 +31,7 @@ import Testing
     "http://a#b",
     "https//a", "httpss://a", "http://a?b", "http://user@a/", "HTTP://a/", "",
   ])
-  func `what parsers could differ about is not plain`(_ text: String) {
+  func `a URL about which parsers could differ is not plain`(_ text: String) {
     #expect(!WebAddress.isPlain(text))
   }
 

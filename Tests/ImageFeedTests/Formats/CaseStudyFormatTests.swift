@@ -72,7 +72,7 @@ import Testing
     #expect(try map(#"{"items": [\#(item(text))]}"#).map(\.url.absoluteString) == [text])
   }
 
-  @Test func `what an address may not contain is percent-encoded`() throws {
+  @Test func `characters that a URL may not contain are percent-encoded`() throws {
     let images = try map(#"{"items": [\#(item("https://a/b c/é\\u0000\\n"))]}"#)
     #expect(images.map(\.url.absoluteString) == ["https://a/b%20c/%C3%A9%00%0A"])
   }
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `errors read as sentences`() throws {
+  @Test func `errors are readable`() throws {
     let wrong = #expect(throws: InvalidData.self) { try map(#"{"items": [{"id": 3}]}"#) }
     #expect(wrong?.description.hasPrefix("The server's answer is not a feed: items[0].id: ") == true)
     #expect(

@@ -29,7 +29,7 @@ import Testing
     "hello", "{", #"{"items": ["#, #"{"items": []} trailing"#, #"{"items": []}{"items": []}"#, "   ", "nan", "'a'",
     "{\"items\": [{\"id\": \"\u{0}\"}]}", #"{"items": [{"id": "\ud800"}]}"#, "\u{0}\u{0}\u{0}\u{0}\u{0}",
   ])
-  func `what is not JSON is reported as such`(text: String) {
+  func `a body that isn't JSON is reported as such`(text: String) {
     let error = #expect(throws: InvalidData.self) { try map(Data(text.utf8)) }
     guard case .notJSON(let detail) = error else {
       Issue.record("\(error as Any)")

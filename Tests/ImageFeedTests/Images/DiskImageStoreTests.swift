@@ -33,7 +33,7 @@ import Testing
     #expect(try folder.contents == [])
   }
 
-  @Test func `what was saved is there for another process, with all that is known of it`() throws {
+  @Test func `a saved image is there for another process, with all its metadata`() throws {
     let image = try makeSavedImage(
       validators: FeedValidators(etag: "\"ä\"", lastModified: "Sun, 22 Nov 2026 00:00:00 GMT"))
     try makeStore().save(image, for: imageURL, now: noon)

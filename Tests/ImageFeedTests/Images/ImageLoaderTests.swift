@@ -96,7 +96,7 @@ import Testing
     #expect(world.outcome(of: imageURL) == .success(try remote()))
   }
 
-  @Test func `a picture whose lifetime is over is asked for with its validators, and renewed when nothing has changed`()
+  @Test func `a picture whose lifetime is over is requested with its validators, and renewed when nothing has changed`()
     throws
   {
     let world = ImageWorld()
@@ -144,7 +144,7 @@ import Testing
     #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.lifetime == .seconds(seconds))
   }
 
-  @Test func `who asks for a picture that is being loaded shares the load`() throws {
+  @Test func `a request for an image that is being loaded shares the load`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
     var count = 0
@@ -203,7 +203,7 @@ import Testing
     #expect(world.network.requests == 5)
   }
 
-  @Test func `a screen that scrolls away closes what it did not see`() throws {
+  @Test func `a screen that scrolls on cancels images that were not seen`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(makePNG(), after: 10) }
     let images = (0..<10 as Range<UInt32>).map {

@@ -35,12 +35,12 @@ import Testing
     #expect(found([makeFeed(3)]) == [[]])
   }
 
-  @Test func `what was saved before the first look is not new`() throws {
+  @Test func `images saved before the first look are not new`() throws {
     try store.replace(for: address, with: makeFeed(2))
     #expect(found([makeFeed(3)]) == [[2]])
   }
 
-  @Test func `what was found and saved and not shown is new again`() throws {
+  @Test func `images found and saved, but not shown, are new again`() throws {
     #expect(found([makeFeed(2)], marks: false) == [[0, 1]])
     try store.replace(for: address, with: makeFeed(2))
     #expect(found([makeFeed(2)]) == [[0, 1]])
@@ -68,7 +68,7 @@ import Testing
     #expect(found([twice]) == [[0]])
   }
 
-  @Test func `who only shows a feed marks it where somebody looks for what is new`() throws {
+  @Test func `showing a feed marks it only where a finder looks for new images`() throws {
     let finder = NewImagesFinder(store: store, cache: FeedCache(store: store, on: time)) { _ in }
     finder.note(makeFeed(3).images, of: address)
     time.run()
@@ -101,7 +101,7 @@ import Testing
     #expect(shown.new(in: FeedImages([makeImage(0), makeImage(1000), makeImage(11_999)])) == [0])
   }
 
-  @Test func `the file keeps what was shown, through deletions that nobody asked for`() throws {
+  @Test func `the file keeps what was shown, through deletions that nobody requested`() throws {
     let folder = TemporaryFolder()
     let store = SQLiteFeedStore(path: folder.file())
     let numbered = FeedImage(

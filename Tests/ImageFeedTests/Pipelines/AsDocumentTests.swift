@@ -76,7 +76,7 @@ import Testing
     Just(Fetched(text, validators: Self.validators)).setFailureType(to: RemoteFeedError.self).eraseToAnyPublisher()
   }
 
-  @Test func `any value is saved on the way, as of the moment it was asked for`() {
+  @Test func `any value is saved on the way, as of the moment it was requested`() {
     let drawer = Drawer()
     let outcome = outcome(of: remote("text").caching(to: drawer) { _ in })
     #expect(outcome.values == ["text"] && outcome.isFinished)

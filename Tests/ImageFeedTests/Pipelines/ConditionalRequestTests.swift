@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [(691_199.0, true), (691_200, false), (691_201, false)])
-  func `after eight days the whole feed is asked for`(age: Double, isConditional: Bool) {
+  func `after eight days the whole feed is requested`(age: Double, isConditional: Bool) {
     let place = Place()
     place.serve(Self.feed(), Self.unchanged(), Self.feed())
     place.load()
@@ -112,7 +112,7 @@ import Testing
     #expect(!place.conditions[3].isEmpty)
   }
 
-  @Test func `after the clock was set back by more than five minutes the whole feed is asked for`() {
+  @Test func `after the clock was set back by more than five minutes the whole feed is requested`() {
     for (back, isConditional) in [(300.0, true), (301, false)] {
       let place = Place()
       place.serve(Self.feed())

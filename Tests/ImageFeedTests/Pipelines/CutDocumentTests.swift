@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `what comes after the end of the feed may be missing`() throws {
+  @Test func `elements after the end of the feed may be missing`() throws {
     let world = try world(Form.rss.document() + "\n<!-- made in 0.2 s by <some")
     #expect(world.outcome(of: world.loader().load()).values.map(\.source) == [.remote])
     #expect(try world.savedFeed()?.images.count == 3)

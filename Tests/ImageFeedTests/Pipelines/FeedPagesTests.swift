@@ -50,7 +50,7 @@ import Testing
     return pages
   }
 
-  @Test func `a page is requested when it is asked for, and not before`() throws {
+  @Test func `a page is requested when there is demand, and not before`() throws {
     serve(3)
     var subscription: (any Subscription)?
     var pages: [String] = []

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPError.Kind.tls, .tooLarge(limit: 1), .redirectRefused, .notHTTP, .encoding])
-  func `what would fail the same way again is not tried again`(kind: HTTPError.Kind) {
+  func `a load that would fail the same way is not retried`(kind: HTTPError.Kind) {
     let (_, sent) = load([VirtualReply(after: .milliseconds(20), .drop(kind)), feed])
     #expect(sent.count == 1)
   }

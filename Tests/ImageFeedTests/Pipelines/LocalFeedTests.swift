@@ -186,7 +186,7 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `a feed that was asked for earlier and arrives late does not replace a newer one`(kind: WorldKind) throws {
+  func `a feed that was requested earlier and arrives late does not replace a newer one`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
 

@@ -76,7 +76,7 @@ struct PipelineTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `the feed is delivered first, and the ending waits for the save`(kind: WorldKind) throws {
+  func `the feed is delivered first, and the completion waits for the save`(kind: WorldKind) throws {
     let world = kind.make()
     world.serve(.feed(saved.images))
     var savedAtValue: CachedFeed?

@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `a server that is away ends the stream with its reason, after the saved feed`(kind: WorldKind) throws {
+  func `an unreachable server ends the stream with its reason, after the saved feed`(kind: WorldKind) throws {
     let world = try world(kind)
     world.serve(Answer(status: 503, body: ""))
     let outcome = world.outcome(of: world.loader().load(.staleWhileRevalidate))

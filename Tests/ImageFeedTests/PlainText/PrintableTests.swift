@@ -14,7 +14,7 @@ import Testing
     ("NUL\0", "NUL\\u{0}"), ("\u{7F}", "\\u{7F}"), ("\u{202E}gpj.exe", "\\u{202E}gpj.exe"), ("\u{2028}", "\\u{2028}"),
     ("\u{FEFF}x", "\\u{FEFF}x"), ("\r\n", "\\u{D}\\u{A}"), ("\u{E000}", "\\u{E000}"),
   ])
-  func `what a terminal acts upon is made visible`(text: String, shown: String) {
+  func `control characters are made visible`(text: String, shown: String) {
     #expect(text.printable == shown)
   }
 

@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: Array(20...80) + [120, 500])
-  func `no line is wider than asked for, and nothing is lost`(columns: Int) {
+  func `no line is wider than requested, and nothing is lost`(columns: Int) {
     let words = "Zürich, 東京とe\u{301}tudes 👩‍👩‍👧 👍🏽 supercalifragilisticexpialidociousandmore 一二三四五六七八九十 a b"
     let text = "12. \(words) \(words)\n    \(words)\n  try:    \(words)"
     let wrapped = text.wrapped(to: columns)

@@ -80,7 +80,7 @@ import Testing
     request.request.headers.isEmpty ? feed() : .answer(status: 304, Data())
   }
 
-  @Test func `a feed that does not change is shown once and asked for every hour, conditionally`() {
+  @Test func `a feed that does not change is shown once and requested every hour, conditionally`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in Self.polite(request) }
     place.start()
@@ -103,7 +103,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `what has not changed is renewed without being read, unless something else was saved meanwhile`() throws {
+  @Test func `an unchanged feed is renewed without being read, unless another was saved meanwhile`() throws {
     let place = Place()
     place.network.serve("example.com") { request, _ in Self.polite(request) }
     place.start()
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(arguments: [0, 5, 50, 90, 3000])
-  func `what one process is asking for, another shows as well`(milliseconds: Int) {
+  func `a feed that one process requests, another shows as well`(milliseconds: Int) {
     let place = Place()
     place.network.serve("example.com") { request, _ in Self.polite(request) }
     place.start()
@@ -242,7 +242,7 @@ import Testing
     #expect("\(error)".contains("gone for good"))
   }
 
-  @Test func `what fails is asked for more and more seldom, and never given up`() {
+  @Test func `a failing feed is polled more and more rarely, and never given up`() {
     let place = Place()
     place.network.serve("example.com") { _, _ in .answer(status: 404, Data()) }
     place.start()
@@ -256,7 +256,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a feed whose saved copy has expired is asked for as a whole once a day at most`() {
+  @Test func `a feed whose saved copy has expired is requested as a whole once a day at most`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       request.number < 2 ? Self.polite(request) : .answer(status: 404, Data())
@@ -310,7 +310,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a poller says how many feeds are due, asked for and failing`() {
+  @Test func `a poller says how many feeds are due, requested and failing`() {
     let place = Place()
     for (host, status) in [("a.com", 200), ("b.com", 500)] {
       place.network.serve(host) { _, _ in .answer(status: status, Self.body, after: 1) }
@@ -326,7 +326,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `nothing is asked for while nothing is wanted`() {
+  @Test func `nothing is requested while nothing is wanted`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       .answer(FeedPayload.bytes(of: makeFeed(1, from: request.number).images))

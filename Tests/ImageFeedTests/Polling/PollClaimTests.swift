@@ -24,7 +24,7 @@ import Testing
     if case .granted(_, let since) = verdict { since } else { nil }
   }
 
-  @Test func `what is saved is asked for conditionally, and as a whole after eight days, once a day`() {
+  @Test func `a saved feed is requested conditionally, and as a whole after eight days, once a day`() {
     var (verdict, feed) = claim(0, nil, FeedValidators())
     #expect(since(verdict) == FeedValidators())
     (verdict, feed) = claim(3600, feed, Self.given)
@@ -64,7 +64,7 @@ import Testing
     #expect(feed.begun == nil)
   }
 
-  @Test func `a copy that is lost is asked for again a day after the last time`() {
+  @Test func `a copy that is lost is requested again a day after the last time`() {
     var (verdict, feed) = claim(8 * 86_400, claim(0, nil, FeedValidators()).feed, Self.given)
     #expect(since(verdict) == FeedValidators())
     let asked = feed.askedForAll

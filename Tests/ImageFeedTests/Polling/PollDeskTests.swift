@@ -88,7 +88,7 @@ import Testing
     place.time.advance(by: .milliseconds(20))
   }
 
-  @Test func `what waits is handed over at the end, after what the store does now`() throws {
+  @Test func `waiting work is handed over at the end, after the store's present work`() throws {
     for isCrowded in [false, true] {
       let place = Place()
       place.desk.isCrowded = isCrowded

@@ -5,7 +5,7 @@ import Testing
 
 /// The order in which feeds are polled.
 @Suite(.settled) struct PollQueueTests {
-  @Test func `what is due is started in order, what is not is waited for`() {
+  @Test func `due feeds are polled in order, and the queue waits for the others`() {
     var queue = PollQueue(limit: 10)
     for (host, due) in [("a", 5.0), ("b", 1), ("c", 3)] { queue.add(host: host, due: due) }
     #expect(queue.next(at: 0) == .wait(until: 1))
@@ -63,7 +63,7 @@ import Testing
     #expect(queue.next(at: 50) == .start(0))
   }
 
-  @Test func `after a sleep what is overdue is spread, and what was never asked for is not`() {
+  @Test func `after a sleep what is overdue is spread, and what was never requested is not`() {
     var queue = PollQueue(limit: 10)
     queue.add(host: "new", due: -.greatestFiniteMagnitude)
     for due in [10.0, 20, 990] { queue.add(host: "\(due)", due: due) }

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `they are one request, whose answer all get, also who comes late`() {
+  @Test func `simultaneous loads are one request, whose response late ones get too`() {
     var answers: [String] = []
     var subscriptions = [get { answers.append($0) }, get { answers.append($0) }]
     time.advance(by: .milliseconds(500))

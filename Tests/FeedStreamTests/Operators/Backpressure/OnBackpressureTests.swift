@@ -6,7 +6,7 @@ import Testing
 @Suite(.settled) struct OnBackpressureTests {
   let subject = PassthroughSubject<Int, Boom>()
 
-  @Test func `what is not asked for is dropped and handed to the handler`() {
+  @Test func `a value without demand is dropped and passed to the handler`() {
     var dropped: [Int] = []
     let recorder = subject.onBackpressureDrop { dropped.append($0) }.record(demand: .max(1))
     for value in 1...3 { subject.send(value) }
@@ -16,7 +16,7 @@ import Testing
     #expect(dropped == [2, 3])
   }
 
-  @Test func `the latest waits to be asked for, and the ending for it`() {
+  @Test func `the latest waits to be requested, and the completion for it`() {
     var dropped: [Int] = []
     let recorder = subject.onBackpressureLatest { dropped.append($0) }.record(demand: .max(1))
     for value in 1...3 { subject.send(value) }
@@ -44,7 +44,7 @@ import Testing
     #expect(dropped == [2])
   }
 
-  @Test func `what comes after the ending does not take the place of the value held`() {
+  @Test func `a value after the completion does not replace the value held`() {
     let late = MisbehavingPublisher<Int, Boom>(.emitsAfterEnding, values: [1, 2], on: VirtualTimeScheduler())
     let recorder = late.onBackpressureLatest().record(demand: .none)
     recorder.request(.unlimited)
@@ -62,7 +62,7 @@ import Testing
     #expect(dropped == [1])
   }
 
-  @Test func `the first value not asked for fails the stream`() {
+  @Test func `the first value not requested fails the stream`() {
     var refused: [Int] = []
     let recorder = subject.onBackpressureError {
       refused.append($0)
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `the latest that was asked for when the source fails is delivered before the failure`() {
+  @Test func `the latest that was requested when the source fails is delivered before the failure`() {
     for isAsked in [true, false] {
       let subject = PassthroughSubject<Int, Boom>()
       let recorder = subject.onBackpressureLatest().record(demand: .max(1))

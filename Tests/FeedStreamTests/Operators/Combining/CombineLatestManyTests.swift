@@ -23,7 +23,7 @@ import Testing
     #expect(cancelled == 1)
   }
 
-  @Test func `what a subscription held is released when it is over`() {
+  @Test func `a subscription that is over releases everything it held`() {
     weak var held: Held?
     do {
       let object = Held()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CombineLatestTests {
-  @Test func `combineLatest of three and of four combines the newest, however little is asked for`() {
+  @Test func `combineLatest of three and of four combines the newest, however little is requested`() {
     let (a, b, c, d) = (subject(), subject(), subject(), subject())
     let three = a.combineLatest(b, c).record(demand: .max(2))
     let four = a.combineLatest(b, c, d).record(demand: .max(2))
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `combinations made within a delivery are all delivered, as many as were asked for`() {
+  @Test func `combinations made within a delivery are all delivered, as many as were requested`() {
     let (a, b) = (subject(), subject())
     let all = [[1, 1], [2, 1], [3, 1], [3, 2], [3, 3]]
     for form in forms(a.eraseToAnyPublisher(), b.eraseToAnyPublisher()) {

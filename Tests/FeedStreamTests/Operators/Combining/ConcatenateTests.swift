@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ConcatenateTests {
-  @Test func `what is asked for in the answer to a publisher's last value is asked of the next`() {
+  @Test func `demand returned for a publisher's last value goes to the next publisher`() {
     let first = PassthroughSubject<Int, Never>()
     let recorder = first.append(2, 3).record(demand: .oneByOne)
     recorder.onValue = { if $0 == 1 { first.send(completion: .finished) } }

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `values that were asked for when a publisher fails are delivered before the failure`() {
+  @Test func `values that were requested when a publisher fails are delivered before the failure`() {
     let subjects = (0..<4).map { _ in PassthroughSubject<Int, Boom>() }
     let recorder = subjects.merge().record(demand: .max(1))
     recorder.onValue = { if $0 == 1 { subjects[0].send(completion: .failure(Boom())) } }

@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `an ending wins a race as well`() {
+  @Test func `a completion wins a race as well`() {
     withVirtualTime { time in
       let recorder = [time.hot("--a"), time.hot("-#")].race().record(on: time)
       time.run()

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `switchIfEmpty asks the other publisher for what was asked for`() {
+  @Test func `switchIfEmpty passes the remaining demand to the other publisher`() {
     withVirtualTime { time in
       let recorder = time.cold("|").switchIfEmpty(time.cold("xyz|")).record(on: time, demand: .max(2))
       time.run()

@@ -11,7 +11,7 @@ import Testing
     #expect([Just<Int>]().zip().record().completion == .finished)
   }
 
-  @Test func `zip of a collection delivers what was asked for`() {
+  @Test func `zip of a collection delivers what was requested`() {
     let recorder = [(0..<9).publisher, (10..<19).publisher].zip().record(demand: .max(2))
     #expect(recorder.values == [[0, 10], [1, 11]])
     recorder.request(.max(1))

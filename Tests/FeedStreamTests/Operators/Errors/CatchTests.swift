@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `what is asked for in the answer to a value that fails the stream is asked of the other publisher`() {
+  @Test func `demand returned for a value that fails the stream goes to the other publisher`() {
     let subject = PassthroughSubject<Character, Boom>()
     let recorder = subject.catch { _ in "xyz".publisher }
       .record(demand: .oneByOne)

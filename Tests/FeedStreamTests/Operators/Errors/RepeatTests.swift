@@ -26,7 +26,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `repeat stops at a failure, and immediately when asked for nothing`() {
+  @Test func `repeat stops at a failure, and immediately without demand`() {
     withVirtualTime { time in
       let failing = time.cold("a#").repeat().record(on: time)
       let none = time.cold("a|").repeat(0).record(on: time)

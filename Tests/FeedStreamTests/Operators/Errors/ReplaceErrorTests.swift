@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `replaceError keeps its value until it is asked for`() {
+  @Test func `replaceError keeps its value until it is requested`() {
     withVirtualTime { time in
       let recorder = time.cold("a#").replaceError(with: "z").record(on: time, demand: .max(1))
       time.advance(by: .milliseconds(3))
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `what is asked for in the answer to a value that fails the stream is the replacement`() {
+  @Test func `demand returned for a value that fails the stream is met by the replacement`() {
     let subject = PassthroughSubject<Character, MarbleFailure>()
     let recorder = subject.replaceError(with: "z").record(demand: .oneByOne)
     recorder.onValue = { if $0 == "a" { subject.send(completion: .failure(MarbleFailure())) } }

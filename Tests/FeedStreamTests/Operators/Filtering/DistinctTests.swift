@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `what is left out is asked for again`() {
+  @Test func `a value that is left out is requested again`() {
     let recorder = [1, 1, 1, 2, 1, 3].publisher.distinct().record(demand: .max(2))
     #expect(recorder.values == [1, 2])
     recorder.request(.max(1))

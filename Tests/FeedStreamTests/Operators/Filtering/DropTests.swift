@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct DropTests {
-  @Test func `dropFirst asks for what it drops on top of what it is asked for`() {
+  @Test func `dropFirst requests the values it drops in addition to those requested`() {
     let recorder = (1...9).map { $0 }.publisher.eraseToAnyPublisher().dropFirst(3).record(demand: .max(2))
     #expect(recorder.values == [4, 5])
   }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct IgnoreOutputTests {
-  @Test func `ignoreOutput delivers the ending alone`() {
+  @Test func `ignoreOutput delivers the completion alone`() {
     withVirtualTime { time in
       let recorder = time.cold("ab#").ignoreOutput().record(on: time, demand: .none)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `what delivers no value is merged with what does`() {
+  @Test func `a stream without values can be merged with one that has them`() {
     withVirtualTime { time in
       let recorder = time.cold("ab---|").ignoreOutput().setOutputType(to: String.self)
         .merge(with: time.cold("x-y|")).record(on: time)

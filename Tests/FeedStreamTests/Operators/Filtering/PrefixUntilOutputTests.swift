@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `a trigger that fires before upstream accepts still has a subscription go before the ending`() {
+  @Test func `a trigger that fires before upstream accepts still has a subscription go before the completion`() {
     let recorder = [1].publisher.eraseToAnyPublisher().prefix(untilOutputFrom: Just(0)).record()
     #expect(recorder.subscribedAt != nil)
     recorder.expect("|")

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `replaceEmpty never delivers more than was asked for`() {
+  @Test func `replaceEmpty never delivers more than was requested`() {
     let subject = PassthroughSubject<Int, Boom>()
     let recorder = subject.replaceEmpty(with: 0).record(demand: .max(1))
     for value in 1...3 { subject.send(value) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct TakeLastTests {
-  @Test func `takeLast delivers the last values as asked for, and the ending with the last`() {
+  @Test func `takeLast delivers the last values as requested, and the completion with the last`() {
     let recorder = (1...5).publisher.takeLast(2).record(demand: .max(1))
     #expect(recorder.values == [4])
     #expect(recorder.completion == nil)

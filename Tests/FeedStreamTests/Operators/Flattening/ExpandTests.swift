@@ -10,7 +10,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `expand delivers no more than was asked for`() {
+  @Test func `expand delivers no more than was requested`() {
     let recorder = Just(1).expand { Just($0 + 1) }.record(demand: .max(3))
     #expect(recorder.values == [1, 2, 3])
     recorder.request(.max(2))

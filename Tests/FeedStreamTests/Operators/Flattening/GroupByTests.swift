@@ -15,7 +15,7 @@ import Testing
     cancellable.cancel()
   }
 
-  @Test func `a group holds what nobody has asked for, and its ending`() {
+  @Test func `a group holds what nobody has requested, and its completion`() {
     let groups = [1, 2, 3].publisher.groupBy { $0 % 2 }.record()
     #expect(groups.completion == .finished)
     let odd = groups.values[0].record(demand: .max(1))
@@ -70,7 +70,7 @@ import Testing
     #expect(result?.says("share() it for more") == true)
   }
 
-  @Test(arguments: [true, false]) func `a group that is used in its own chain is released with the ending`(
+  @Test(arguments: [true, false]) func `a group that is used in its own chain is released with the completion`(
     _ isFailure: Bool
   ) {
     final class Value {}
@@ -96,7 +96,7 @@ import Testing
     #expect((recorder.failure != nil) == isFailure)
   }
 
-  @Test func `groups that were asked for when the source fails are delivered before the failure`() {
+  @Test func `groups that were requested when the source fails are delivered before the failure`() {
     let subject = PassthroughSubject<Int, Boom>()
     let groups = subject.groupBy { $0 }.record()
     groups.onValue = { group in

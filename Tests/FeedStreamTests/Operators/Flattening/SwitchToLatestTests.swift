@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct SwitchToLatestTests {
-  @Test func `what is asked for in the answer to a publisher's last value is asked of the next`() {
+  @Test func `demand returned for a publisher's last value goes to the next publisher`() {
     let (old, outer) = (PassthroughSubject<Int, Never>(), PassthroughSubject<PassthroughSubject<Int, Never>, Never>())
     let new = PassthroughSubject<Int, Never>()
     let recorder = outer.switchToLatest().record(demand: .oneByOne)
@@ -50,7 +50,7 @@ import Testing
     #expect(witness == nil)
   }
 
-  @Test func `what upstream sends within the cancellation of a publisher is the newest, and the only one`() {
+  @Test func `a value sent within the cancellation of a publisher is the newest, and the only one`() {
     let subject = PassthroughSubject<Int, Never>()
     var made: [Int: PassthroughSubject<Int, Never>] = [:]
     var log: [String] = []

@@ -20,14 +20,14 @@ import Testing
     #expect(numbers(5).collect(2, every: 2).record().values == numbers(5).collect(2).record().values)
   }
 
-  @Test func `an array comes with its last value, the rest with the ending`() {
+  @Test func `an array comes with its last value, the rest with the completion`() {
     withVirtualTime { time in
       let arrays = time.hot("-a--b-c-|").collect(2, every: 1).map { $0.joined() }
       expectMarbles(arrays, on: time, "----x-y-(z|)", values: ["x": "ab", "y": "bc", "z": "c"])
     }
   }
 
-  @Test(arguments: [(3, 2), (2, 3)]) func `an array is asked for by its step, the first by its count`(
+  @Test(arguments: [(3, 2), (2, 3)]) func `an array is requested by its step, the first by its count`(
     _ count: Int, _ step: Int
   ) {
     var asked: [Subscribers.Demand] = []
@@ -41,7 +41,7 @@ import Testing
     recorder.cancel()
   }
 
-  @Test func `what is left over at the ending waits until it is asked for`() {
+  @Test func `values left at the completion wait until they are requested`() {
     let recorder = numbers(3).collect(3, every: 1).record(demand: .max(1))
     #expect(recorder.values == [[1, 2, 3]])
     #expect(recorder.completion == nil)
@@ -57,7 +57,7 @@ import Testing
     await #expect(processExitsWith: .failure) { _ = [1].publisher.collect(1, every: 0) }
   }
 
-  @Test func `full arrays that were asked for are delivered before a failure that comes within a delivery`() {
+  @Test func `full arrays that were requested are delivered before a failure that comes within a delivery`() {
     for (demand, expected) in [(DemandScript.unlimited, [[1, 2], [2, 3], [3, 4]]), (.max(2), [[1, 2], [2, 3]])] {
       let failing = PassthroughSubject<Int, Boom>()
       let arrays = failing.collect(2, every: 1).record(demand: demand)

@@ -8,7 +8,7 @@ import Testing
     #expect((1...5).publisher.eraseToAnyPublisher().count().record().values == [5])
   }
 
-  @Test func `a result waits until it is asked for`() {
+  @Test func `a result waits until it is requested`() {
     let recorder = (1...5).publisher.eraseToAnyPublisher().count().record(demand: .none)
     recorder.expect("")
     recorder.request(.max(1))
@@ -22,7 +22,7 @@ import Testing
     recorder.expect("")
   }
 
-  @Test func `a subscriber that cancels upon the result is not told of the ending`() {
+  @Test func `a subscriber that cancels upon the result is not told of the completion`() {
     let subject = PassthroughSubject<Int, MarbleFailure>()
     let recorder = subject.count().record()
     recorder.onValue = { _ in recorder.cancel() }

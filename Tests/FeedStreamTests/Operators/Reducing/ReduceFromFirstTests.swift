@@ -16,7 +16,7 @@ import Testing
     Empty<Int, Never>().eraseToAnyPublisher().reduce(+).record().expect("|")
   }
 
-  @Test func `the result comes with the ending, and a failure brings none`() {
+  @Test func `the result comes with the completion, and a failure brings none`() {
     withVirtualTime { time in
       expectMarbles(time.hot("-1-2--3-|", of: Int.self).reduce(+), on: time, "--------(6|)")
     }

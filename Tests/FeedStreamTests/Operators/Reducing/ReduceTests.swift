@@ -20,7 +20,7 @@ import Testing
     #expect(recorder.failure is Boom)
   }
 
-  @Test func `an ending that comes while reduce works on a value counts that value`() {
+  @Test func `a completion that comes while reduce works on a value counts that value`() {
     let subject = PassthroughSubject<Int, Never>()
     let recorder = subject.reduce(0) { sum, value in
       if value == 2 { subject.send(completion: .finished) }

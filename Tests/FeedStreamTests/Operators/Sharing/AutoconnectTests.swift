@@ -48,7 +48,7 @@ import Testing
     #expect(witness.seen.count { $0.subscription != nil } <= 64)
   }
 
-  @Test func `what is shared stops a source that delivers as it is connected`() {
+  @Test func `a shared stream stops a source that delivers as it is connected`() {
     var made = 0
     let source = Generate(state: 0) { state in
       made += 1

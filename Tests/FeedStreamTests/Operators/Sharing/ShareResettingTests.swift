@@ -13,7 +13,7 @@ import Testing
     ).eraseToAnyPublisher()
   }
 
-  @Test func `without resets, who comes after an ending receives the ending`() {
+  @Test func `without resets, a subscriber after the completion receives the completion`() {
     var runs = 0
     let shared = Deferred {
       runs += 1

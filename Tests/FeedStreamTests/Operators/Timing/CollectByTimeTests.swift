@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `an array is asked for by its count, and what is left over of it by the next`() {
+  @Test func `an array is requested by its count, and what is left over of it by the next`() {
     withVirtualTime { time in
       var asked: [Subscribers.Demand] = []
       let numbers = PassthroughSubject<Int, Never>()
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `with a count, nothing is asked for before the subscriber asks`() {
+  @Test func `with a count, nothing is requested before the subscriber asks`() {
     withVirtualTime { time in
       var asked: [Subscribers.Demand] = []
       let recorder = time.hot("abcde").handleEvents(receiveRequest: { asked.append($0) })

@@ -68,7 +68,7 @@ import Testing
     #expect(recorder.failure == Boom())
   }
 
-  @Test func `without demand an array grows until it is asked for`() {
+  @Test func `without demand an array grows until it is requested`() {
     let trigger = PassthroughSubject<Void, Never>()
     let subject = PassthroughSubject<Int, Never>()
     let recorder = subject.buffer(on: trigger).record(demand: .none)

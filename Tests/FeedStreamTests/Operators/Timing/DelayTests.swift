@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct DelayTests {
-  @Test func `delay moves values and the ending by the interval`() {
+  @Test func `delay moves values and the completion by the interval`() {
     withVirtualTime { time in
       let recorder = time.hot("-a-b-c|").delay(for: .milliseconds(3), scheduler: time).record(on: time)
       time.run()

@@ -8,7 +8,7 @@ import Testing
     #expect(forms.onAnyLoop() == forms.inStrides())
   }
 
-  @Test func `what was cancelled leaves no work behind`() {
+  @Test func `cancelled streams leave no work behind`() {
     withVirtualTime { time in
       let scheduler: any LoopScheduler = time
       let subscription = Just(1).delay(for: .seconds(3_600), scheduler: scheduler).sink { _ in }

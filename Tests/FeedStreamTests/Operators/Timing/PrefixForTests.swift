@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `prefix(for:) lets an earlier ending through`() {
+  @Test func `prefix(for:) lets an earlier completion through`() {
     withVirtualTime { time in
       let recorder = time.hot("-a#").prefix(for: .milliseconds(4), scheduler: time).record(on: time)
       time.run()

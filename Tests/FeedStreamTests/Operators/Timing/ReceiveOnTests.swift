@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `after cancel neither a value nor an ending that was scheduled is delivered`() {
+  @Test func `after cancel neither a value nor a completion that was scheduled is delivered`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Character, MarbleFailure>()
       let recorder = subject.receive(on: time).record(on: time)

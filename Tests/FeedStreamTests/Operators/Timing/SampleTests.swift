@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `sample keeps the latest value until it is asked for`() {
+  @Test func `sample keeps the latest value until it is requested`() {
     let subject = PassthroughSubject<Character, Never>()
     let trigger = PassthroughSubject<Void, Never>()
     let recorder = subject.sample(on: trigger).record(demand: .none)

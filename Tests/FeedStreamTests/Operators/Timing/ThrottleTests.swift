@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `throttle keeps the latest even when no more is asked for`() {
+  @Test func `throttle keeps the latest even when no more is requested`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Character, MarbleFailure>()
       let recorder = subject.throttle(for: .milliseconds(4), scheduler: time, latest: true).record(
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `throttle delivers what waits, then the ending`() {
+  @Test func `throttle delivers what waits, then the completion`() {
     withVirtualTime { time in
       let recorder = time.hot("abc|").throttle(for: .milliseconds(4), scheduler: time, latest: true).record(on: time)
       time.run()

@@ -63,7 +63,7 @@ import Testing
     #expect(received == [1, 2, 3])
   }
 
-  @Test func `windows that were asked for when the source fails are delivered before the failure`() {
+  @Test func `windows that were requested when the source fails are delivered before the failure`() {
     let trigger = PassthroughSubject<Void, Never>()
     let subject = PassthroughSubject<Int, Boom>()
     let recorder = subject.window(on: trigger).record()

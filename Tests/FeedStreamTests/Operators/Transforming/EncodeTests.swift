@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled) struct EncodeTests {
   private struct Item: Codable, Equatable { var name: String }
 
-  @Test func `what is encoded decodes to itself, as JSON and as a property list`() {
+  @Test func `an encoded value decodes to itself, as JSON and as a property list`() {
     let items = [Item(name: "a"), Item(name: "b")]
     let json = items.publisher.encode(encoder: JSONEncoder()).decode(type: Item.self, decoder: JSONDecoder())
     #expect(json.record().values == items)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct MapTests {
-  @Test func `map passes on what its closure returns, and every ending`() {
+  @Test func `map passes on what its closure returns, and every completion`() {
     withVirtualTime { time in
       let recorder = time.hot("a-b#").map { $0.uppercased() }.record(on: time)
       time.run()

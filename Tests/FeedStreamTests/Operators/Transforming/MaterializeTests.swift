@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct MaterializeTests {
-  @Test func `materialize makes the ending a value, which waits to be asked for`() {
+  @Test func `materialize makes the completion a value, which waits to be requested`() {
     withVirtualTime { time in
       let recorder = time.cold("a#").materialize().record(on: time, demand: .max(1))
       time.advance(by: .milliseconds(2))
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `an ending that comes within a value is delivered on the answer to it`() {
+  @Test func `a completion within a delivery follows the subscriber's answer`() {
     let subject = PassthroughSubject<Int, Boom>()
     let recorder = subject.materialize().record(demand: .oneByOne)
     recorder.onValue = { _ in subject.send(completion: .failure(Boom())) }
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `an ending among the signals cancels upstream`() {
+  @Test func `a completion among the signals cancels upstream`() {
     let subject = PassthroughSubject<Signal<Int, Boom>, Never>()
     var isCancelled = false
     let recorder = subject.handleEvents(receiveCancel: { isCancelled = true }).dematerialize().record()
@@ -45,7 +45,7 @@ import Testing
     #expect(isCancelled)
   }
 
-  @Test func `the ending among the signals needs no demand`() {
+  @Test func `a completion among the signals needs no demand`() {
     let signals = [Signal<Int, Boom>.value(1), .completion(.finished)].publisher
     let recorder = signals.dematerialize().record(demand: .max(1))
     #expect(recorder.values == [1])

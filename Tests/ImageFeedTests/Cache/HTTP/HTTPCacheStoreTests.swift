@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `what was saved is there, byte for byte`(kind: Kind) {
+  func `a saved response is there, byte for byte`(kind: Kind) {
     withVirtualTime { time in
       let bench = Bench(time, kind)
       #expect(bench.responses("k") == [])
@@ -205,7 +205,7 @@ import Testing
 
   // MARK: The server
 
-  @Test func `what makes room while it is to be renewed is not there any more`() {
+  @Test func `a response deleted to make room is not renewed`() {
     withVirtualTime { time in
       let bench = Bench(time, .redis)
       bench.change("k", to: .save(response("one")))

@@ -89,7 +89,7 @@ import Testing
 
   private static let tagged = URL(string: "http://127.0.0.1:8792/feed.json")!
 
-  @Test func `a file of schema 2 keeps its validators, and is asked for as a whole once more`() throws {
+  @Test func `a file of schema 2 keeps its validators, and is requested as a whole once more`() throws {
     let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/schema-2.db")
     try Data(contentsOf: fixture).write(to: URL(filePath: path))
     let store = SQLiteFeedStore(path: path) { Issue.record("The file was set aside as \($0)") }
@@ -145,7 +145,7 @@ import Testing
 
   // MARK: One which a watch of three feeds has left
 
-  @Test func `what polls have noted in a file of schema 6 is known, and goes on`() throws {
+  @Test func `polls noted in a file of schema 6 are known, and go on`() throws {
     let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/schema-6-polls.db")
     try Data(contentsOf: fixture).write(to: URL(filePath: path))
     let store = SQLiteFeedStore(path: path) { Issue.record("The file was set aside as \($0)") }

@@ -56,7 +56,7 @@ import Testing
     #expect(readAgain(Self.decision) == Self.decision)
   }
 
-  @Test func `what an earlier version wrote as JSON is read`() throws {
+  @Test func `JSON that an earlier version wrote is read`() throws {
     let json = try JSONEncoder().encode(Self.host)
     #expect(json.withUnsafeBytes { HostHealth(stored: $0) } == Self.host)
   }

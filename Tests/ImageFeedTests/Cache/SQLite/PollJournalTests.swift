@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `what could not be written was not noted`() throws {
+  @Test func `a failed write is not remembered as noted`() throws {
     let store = another()
     try save(0, in: store)
     try poll(0, after: 10, in: store)
